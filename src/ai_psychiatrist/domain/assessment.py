@@ -1,0 +1,164 @@
+"""What an assessment holds: findings, the judge's verdict, item scores and the meta-review."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from ai_psychiatrist.domain.evidence import Grounding, Quote, UnverifiedQuote
+from ai_psychiatrist.domain.failures import Attempt, FailureRecord
+from ai_psychiatrist.domain.phq8 import Item, Severity, TotalScore, UnknownReason, total_of
+from ai_psychiatrist.domain.transcript import Transcript
+
+
+class AssessmentMode(StrEnum):
+    """Whether scoring sees scored examples of other participants."""
+
+    ZERO_SHOT = "zero_shot"
+    FEW_SHOT = "few_shot"
+
+
+class AssessmentStatus(StrEnum):
+    """How much of an assessment finished."""
+
+    COMPLETE = "complete"
+    PARTIAL = "partial"
+    FAILED = "failed"
+
+
+class Metric(StrEnum):
+    """What the judge scores in the findings."""
+
+    COHERENCE = "coherence"
+    COMPLETENESS = "completeness"
+    SPECIFICITY = "specificity"
+    ACCURACY = "accuracy"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QualitativeAssessment:
+    """The narrative findings; each quote is grounded or marked unverified."""
+
+    overall: str = field(repr=False)
+    phq8_symptoms: str = field(repr=False)
+    social_factors: str = field(repr=False)
+    biological_factors: str = field(repr=False)
+    risk_factors: str = field(repr=False)
+    supporting_quotes: tuple[Quote | UnverifiedQuote, ...] = ()
+    dropped_quotes: int = 0
+    """How many unverified quotes the quote check removed; 0 unless it is switched on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricScore:
+    """One metric of the judge, 1 (poor) to 5 (very good)."""
+
+    score: int
+    explanation: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedRound:
+    """One version of the findings and its scores; a metric whose call failed is absent."""
+
+    round: int
+    """0 for the first findings, then one more per refinement."""
+    findings: QualitativeAssessment
+    scores: Mapping[Metric, MetricScore]
+
+    @property
+    def average(self) -> float | None:
+        """The mean of the metrics that were scored, or `None` when none was."""
+        if not self.scores:
+            return None
+        return sum(metric.score for metric in self.scores.values()) / len(self.scores)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Narrative:
+    """The rounds of findings and judgement, and which of them was kept."""
+
+    rounds: tuple[JudgedRound, ...]
+    kept: int
+    """Position in `rounds` of the best round."""
+
+    @property
+    def best(self) -> JudgedRound:
+        """The round that was kept."""
+        return self.rounds[self.kept]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemAssessment:
+    """One item: a score 0-3 with its evidence, or unknown with the reason."""
+
+    item: Item
+    score: int | None
+    unknown_reason: UnknownReason | None
+    proposed_score: int | None
+    """The score that the model gave, kept when the evidence does not carry it."""
+    quotes: tuple[Quote, ...]
+    unverified_quotes: tuple[UnverifiedQuote, ...]
+    reason: str = field(repr=False)
+    confidence: int | None
+    """1 (guess) to 5 (certain), as the model said it."""
+    llm_evidence_count: int
+    """Quotes of the evidence stage that are grounded."""
+    llm_evidence_extracted_count: int
+    llm_evidence_rejected_count: int
+
+    def __post_init__(self) -> None:
+        if (self.score is None) == (self.unknown_reason is None):
+            msg = "an item has either a score or a reason why it is unknown"
+            raise ValueError(msg)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PHQ8Assessment:
+    """The eight items in the order of the instrument."""
+
+    items: tuple[ItemAssessment, ...]
+    grounding: Grounding
+    extracted_count: int
+    validated_count: int
+    rejected_count: int
+    unknown_keys: int
+
+    @property
+    def total(self) -> TotalScore:
+        """The total, as a range while items are unknown."""
+        return total_of(item.score for item in self.items)
+
+    @property
+    def na_count(self) -> int:
+        """How many items are unknown."""
+        return sum(item.score is None for item in self.items)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetaReview:
+    """The severity read from transcript, findings and scores together."""
+
+    severity: Severity
+    explanation: str = field(repr=False)
+    contradicts_item_scores: bool
+    """True when the severity lies outside the bands that the item scores allow."""
+
+    @property
+    def is_mdd(self) -> bool:
+        """Whether the severity is moderate or above."""
+        return self.severity.is_mdd
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assessment:
+    """Everything that one run over one transcript gave, finished parts and failures alike."""
+
+    transcript: Transcript
+    participant_id: int | None
+    mode: AssessmentMode
+    status: AssessmentStatus
+    narrative: Narrative | None
+    quantitative: PHQ8Assessment | None
+    meta_review: MetaReview | None
+    attempts: tuple[Attempt, ...]
+    failures: tuple[FailureRecord, ...]

@@ -1,0 +1,70 @@
+"""What can go wrong, as one tree; branches exist only where somebody reacts differently.
+
+AssessmentServiceError
+├── InputError               the caller's text or request is unusable
+│   ├── TranscriptUnreadable
+│   ├── ParticipantNotFound
+│   └── RequestConflict
+├── OutputRejected           a model reply failed one stage; never leaves the agents
+├── AgentFailed              an agent whose output is insisted on has none
+└── ConfigurationError       settings contradict each other or name nothing
+
+Messages name settings and fields, never transcript, quote or reply text.
+"""
+
+from ai_psychiatrist.domain.failures import FailureCode, RejectionCode
+
+
+class AssessmentServiceError(Exception):
+    """Every error this package raises on purpose."""
+
+
+class InputError(AssessmentServiceError):
+    """The caller's text or request cannot be used; `field` names what to mend."""
+
+    def __init__(self, message: str, *, field: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class TranscriptUnreadable(InputError):
+    """The transcript is empty, not text, or holds no words of a participant."""
+
+    def __init__(self, message: str, *, field: str = "transcript_text") -> None:
+        super().__init__(message, field=field)
+
+
+class ParticipantNotFound(InputError):
+    """No transcript is stored under the identifier that was asked for."""
+
+    def __init__(self, message: str, *, field: str = "participant_id") -> None:
+        super().__init__(message, field=field)
+
+
+class RequestConflict(InputError):
+    """The request asks for what this service, as it is set up, does not do."""
+
+
+class OutputRejected(AssessmentServiceError):
+    """A model reply failed one stage of validation.
+
+    `feedback` is written for the model: what is wrong and what is wanted, never its words back.
+    """
+
+    def __init__(self, code: RejectionCode, feedback: str) -> None:
+        super().__init__(code.value)
+        self.code = code
+        self.feedback = feedback
+
+
+class AgentFailed(AssessmentServiceError):
+    """An agent whose output the caller insists on has none."""
+
+    def __init__(self, agent: str, code: FailureCode) -> None:
+        super().__init__(f"agent {agent!r} has no output: {code.value}")
+        self.agent = agent
+        self.code = code
+
+
+class ConfigurationError(AssessmentServiceError):
+    """Settings contradict each other, are misspelt, or name something that is not there."""

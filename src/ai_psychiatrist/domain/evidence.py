@@ -1,0 +1,106 @@
+"""Evidence: words of the participant with their place in the transcript, and why others are not."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from ai_psychiatrist.domain.phq8 import Item
+
+
+class Match(StrEnum):
+    """How a quote was found."""
+
+    EXACT = "exact"
+    """Character for character."""
+    NORMALISED = "normalised"
+    """The same words; case, spacing, punctuation or typography differ."""
+    TOLERANT = "tolerant"
+    """The same words but for fillers, repeated starts or split compounds."""
+
+
+class Polarity(StrEnum):
+    """Whether the clause that a quote comes from says that a symptom is there."""
+
+    AFFIRMED = "affirmed"
+    DENIED = "denied"
+    """The symptom is negated, or wellness is stated."""
+    UNCLEAR = "unclear"
+
+
+class QuoteRejection(StrEnum):
+    """Why a quote does not count as the participant's words."""
+
+    NOT_FOUND = "not_found"
+    INTERVIEWER_WORDS = "interviewer_words"
+    CROSSES_SPEAKERS = "crosses_speakers"
+    TOO_SHORT = "too_short"
+    AMBIGUOUS = "ambiguous"
+    """A bare answer word such as "no" that the participant gave more than once."""
+    MEANING_CHANGED = "meaning_changed"
+    """Close to what was said, but a negation, number, frequency or person differs."""
+
+
+class Grounding(StrEnum):
+    """Whether quotes were checked against the transcript."""
+
+    CHECKED = "checked"
+    DISABLED = "disabled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """A stretch of one participant turn; `transcript.text[start:end]` gives it back."""
+
+    turn: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quote:
+    """Verbatim words of the participant: its segments joined by a space."""
+
+    text: str = field(repr=False)
+    segments: tuple[Segment, ...]
+    match: Match
+    polarity: Polarity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnverifiedQuote:
+    """A quote that a model gave and that the participant's words do not hold."""
+
+    text: str = field(repr=False)
+    reason: QuoteRejection | None
+    """`None` when checking was switched off."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroundingReport:
+    """What became of the quotes given for each item."""
+
+    accepted: Mapping[Item, tuple[Quote, ...]]
+    rejected: Mapping[Item, tuple[UnverifiedQuote, ...]]
+    grounding: Grounding = Grounding.CHECKED
+    unknown_keys: int = 0
+    """How many keys of the reply name no item; they are ignored."""
+
+    @property
+    def validated_count(self) -> int:
+        """How many quotes were accepted."""
+        return sum(map(len, self.accepted.values()))
+
+    @property
+    def rejected_count(self) -> int:
+        """How many quotes were refused."""
+        return sum(map(len, self.rejected.values()))
+
+    @property
+    def extracted_count(self) -> int:
+        """How many quotes the model gave."""
+        return self.validated_count + self.rejected_count
+
+    @property
+    def all_rejected(self) -> bool:
+        """Whether the model gave quotes and none of them is the participant's words."""
+        return self.rejected_count > 0 and self.validated_count == 0

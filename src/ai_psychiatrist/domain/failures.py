@@ -1,0 +1,116 @@
+"""Closed sets of what can fail, and the records of it: codes, counts and durations only."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class RejectionCode(StrEnum):
+    """Why a model's reply was not accepted."""
+
+    EMPTY_REPLY = "empty_reply"
+    REPLY_TOO_LARGE = "reply_too_large"
+    TRUNCATED = "truncated"
+    NO_JSON = "no_json"
+    NOT_AN_OBJECT = "not_an_object"
+    NOT_FINITE = "not_finite"
+    TOO_DEEP = "too_deep"
+    DUPLICATE_KEY = "duplicate_key"
+    UNREPAIRABLE = "unrepairable"
+    MISSING_TAG = "missing_tag"
+    EMPTY_FIELD = "empty_field"
+    MISSING_ITEM = "missing_item"
+    WRONG_TYPE = "wrong_type"
+    SCORE_MISSING = "score_missing"
+    SCORE_INVALID = "score_invalid"
+    CONFIDENCE_INVALID = "confidence_invalid"
+    QUOTES_UNVERIFIED = "quotes_unverified"
+    UNEXPECTED_TOOL_CALL = "unexpected_tool_call"
+
+
+class FailureCode(StrEnum):
+    """Why a model call, or a whole part of an assessment, has no output."""
+
+    OUTPUT_REJECTED = "output_rejected"
+    CONNECTION_FAILED = "connection_failed"
+    TIMED_OUT = "timed_out"
+    BACKEND_ERROR = "backend_error"
+    RATE_LIMITED = "rate_limited"
+    REQUEST_REFUSED = "request_refused"
+    MALFORMED_RESPONSE = "malformed_response"
+    CONTENT_FILTERED = "content_filtered"
+    CONTEXT_TRUNCATED = "context_truncated"
+    CALL_BUDGET_SPENT = "call_budget_spent"
+    DEADLINE_EXCEEDED = "deadline_exceeded"
+    UNGROUNDED_EVIDENCE = "ungrounded_evidence"
+    MISSING_INPUT = "missing_input"
+    INTERNAL_ERROR = "internal_error"
+
+
+class FailureCategory(StrEnum):
+    """What kind of thing went wrong in an assessment."""
+
+    EVIDENCE_HALLUCINATION = "evidence_hallucination"
+    EVIDENCE_SCHEMA = "evidence_schema"
+    AGENT_FAILED = "agent_failed"
+    STAGE_SKIPPED = "stage_skipped"
+
+
+class FailureSeverity(StrEnum):
+    """How much of the assessment a failure costs."""
+
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class CallPath(StrEnum):
+    """Which way a model call took: a Pydantic AI agent, or one plain chat call."""
+
+    AGENT = "agent"
+    PLAIN = "plain"
+
+
+class AttemptOutcome(StrEnum):
+    """How one model call ended."""
+
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """The account of one model call."""
+
+    agent: str
+    model: str
+    path: CallPath
+    outcome: AttemptOutcome
+    code: RejectionCode | FailureCode | None
+    """Why the reply was rejected or the call failed; `None` when it was accepted."""
+    prompt_digest: str
+    """Keyed digest of the prompt, 16 hex digits."""
+    reply_characters: int
+    """Length of the reply text, 0 when none came."""
+    repaired: bool
+    """Whether the reply's JSON syntax was repaired before it was accepted."""
+    coercions: int
+    """How many values were read from another type, such as the string "2" for the score 2."""
+    input_tokens: int | None
+    output_tokens: int | None
+    duration_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailureRecord:
+    """One thing that went wrong in an assessment; holds no text of participant or model."""
+
+    category: FailureCategory
+    severity: FailureSeverity
+    message: str
+    """A fixed sentence for the operator."""
+    stage: str
+    code: FailureCode | None = None
+    participant_id: int | None = None
+    context: Mapping[str, str | int] = field(default_factory=dict)
+    """Counts and names of modes."""

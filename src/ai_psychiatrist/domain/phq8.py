@@ -1,0 +1,119 @@
+"""The PHQ-8: its eight items, how they score, and what a total may say while items are unknown."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from typing import Final
+
+MAX_ITEM_SCORE: Final = 3
+MAX_TOTAL_SCORE: Final = 24
+
+
+class Item(StrEnum):
+    """One item of the PHQ-8; the value is the key used in replies, data sets and results."""
+
+    NO_INTEREST = "PHQ8_NoInterest"
+    DEPRESSED = "PHQ8_Depressed"
+    SLEEP = "PHQ8_Sleep"
+    TIRED = "PHQ8_Tired"
+    APPETITE = "PHQ8_Appetite"
+    FAILURE = "PHQ8_Failure"
+    CONCENTRATING = "PHQ8_Concentrating"
+    MOVING = "PHQ8_Moving"
+
+    @property
+    def label(self) -> str:
+        """A short name for people, in this project's own words."""
+        return _LABELS[self]
+
+
+_LABELS: Final = {
+    Item.NO_INTEREST: "Interest or pleasure",
+    Item.DEPRESSED: "Low mood",
+    Item.SLEEP: "Sleep",
+    Item.TIRED: "Energy",
+    Item.APPETITE: "Appetite",
+    Item.FAILURE: "Self-worth",
+    Item.CONCENTRATING: "Concentration",
+    Item.MOVING: "Slowed or restless",
+}
+
+PHQ8_DOMAIN_KEYS: Final[tuple[str, ...]] = tuple(item.value for item in Item)
+
+
+class UnknownReason(StrEnum):
+    """Why an item has no score."""
+
+    NO_MENTION = "no_mention"
+    SCORE_NA_WITH_EVIDENCE = "score_na_with_evidence"
+    NO_GROUNDED_EVIDENCE = "no_grounded_evidence"
+    ONLY_DENIED_OR_PAST = "only_denied_or_past"
+    ZERO_WITHOUT_DENIAL = "zero_without_denial"
+    SCORING_FAILED = "scoring_failed"
+
+
+class Severity(IntEnum):
+    """Depression severity by PHQ-8 total.
+
+    Source: Kroenke et al. 2009, J Affect Disord 114:163-173 (0-4, 5-9, 10-14, 15-19, 20-24).
+    """
+
+    MINIMAL = 0
+    MILD = 1
+    MODERATE = 2
+    MODERATELY_SEVERE = 3
+    SEVERE = 4
+
+    @property
+    def label(self) -> str:
+        """The band's name in lower case with spaces."""
+        return self.name.lower().replace("_", " ")
+
+    @property
+    def is_mdd(self) -> bool:
+        """Whether the band lies at or above the PHQ-8 cut-off of 10 (same source as the bands)."""
+        return self >= Severity.MODERATE
+
+
+def severity_of(total: int) -> Severity:
+    """Return the band of a total score, 0-24. Raises `ValueError` outside that range."""
+    if not 0 <= total <= MAX_TOTAL_SCORE:
+        msg = f"a PHQ-8 total lies between 0 and {MAX_TOTAL_SCORE}"
+        raise ValueError(msg)
+    return Severity(min(total // 5, Severity.SEVERE))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TotalScore:
+    """The range that a PHQ-8 total can take: unknown items count 0 below and 3 above."""
+
+    minimum: int
+    maximum: int
+
+    @property
+    def exact(self) -> int | None:
+        """The total, or `None` while an item is unknown."""
+        return self.minimum if self.minimum == self.maximum else None
+
+    @property
+    def severity(self) -> Severity | None:
+        """The band of the exact total, or `None` while an item is unknown."""
+        return None if self.exact is None else severity_of(self.exact)
+
+    @property
+    def severity_lower_bound(self) -> Severity:
+        """The band of the smallest possible total."""
+        return severity_of(self.minimum)
+
+    @property
+    def severity_upper_bound(self) -> Severity:
+        """The band of the largest possible total."""
+        return severity_of(self.maximum)
+
+
+def total_of(scores: Iterable[int | None]) -> TotalScore:
+    """Add up eight item scores, `None` for an unknown one."""
+    values = tuple(scores)
+    known = sum(score for score in values if score is not None)
+    unknown = sum(score is None for score in values)
+    return TotalScore(minimum=known, maximum=known + MAX_ITEM_SCORE * unknown)
