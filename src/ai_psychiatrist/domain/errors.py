@@ -6,11 +6,14 @@ AssessmentServiceError
 │   ├── ParticipantNotFound
 │   └── RequestConflict
 ├── OutputRejected           a model reply failed one stage; never leaves the agents
+├── ModelCallFailed          a backend gave no reply; never leaves the agents
 ├── AgentFailed              an agent whose output is insisted on has none
 └── ConfigurationError       settings contradict each other or name nothing
 
 Messages name settings and fields, never transcript, quote or reply text.
 """
+
+from collections.abc import Mapping
 
 from ai_psychiatrist.domain.failures import FailureCode, RejectionCode
 
@@ -51,10 +54,22 @@ class OutputRejected(AssessmentServiceError):
     `feedback` is written for the model: what is wrong and what is wanted, never its words back.
     """
 
-    def __init__(self, code: RejectionCode, feedback: str) -> None:
+    def __init__(
+        self, code: RejectionCode, feedback: str, violations: Mapping[str, str] | None = None
+    ) -> None:
         super().__init__(code.value)
         self.code = code
         self.feedback = feedback
+        self.violations = dict(violations or {})
+        """Field → what was expected there and which type came."""
+
+
+class ModelCallFailed(AssessmentServiceError):
+    """A model backend gave no usable response to one call."""
+
+    def __init__(self, code: FailureCode) -> None:
+        super().__init__(code.value)
+        self.code = code
 
 
 class AgentFailed(AssessmentServiceError):

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from ai_psychiatrist.domain.phq8 import Item
-
 
 class Match(StrEnum):
     """How a quote was found."""
@@ -77,13 +75,10 @@ class UnverifiedQuote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroundingReport:
-    """What became of the quotes given for each item."""
+    """What became of the quotes given for each item; keyed by item key."""
 
-    accepted: Mapping[Item, tuple[Quote, ...]]
-    rejected: Mapping[Item, tuple[UnverifiedQuote, ...]]
-    grounding: Grounding = Grounding.CHECKED
-    unknown_keys: int = 0
-    """How many keys of the reply name no item; they are ignored."""
+    accepted: Mapping[str, tuple[Quote, ...]]
+    rejected: Mapping[str, tuple[UnverifiedQuote, ...]]
 
     @property
     def validated_count(self) -> int:
@@ -99,8 +94,3 @@ class GroundingReport:
     def extracted_count(self) -> int:
         """How many quotes the model gave."""
         return self.validated_count + self.rejected_count
-
-    @property
-    def all_rejected(self) -> bool:
-        """Whether the model gave quotes and none of them is the participant's words."""
-        return self.rejected_count > 0 and self.validated_count == 0

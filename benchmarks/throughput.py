@@ -1,0 +1,81 @@
+"""Measure how many assessments a second one process makes, and what each costs in CPU."""
+
+import argparse
+import asyncio
+import json
+import statistics
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+
+Work = Callable[[int], Awaitable[None]]
+"""Makes the assessment with the given number."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement:
+    """One run of one subject at one load."""
+
+    assessments_per_second: float
+    cpu_ms_per_assessment: float
+    """User and system time of the measured process only."""
+    wall_p50_seconds: float
+    wall_p95_seconds: float
+
+
+async def measure(work: Work, *, in_flight: int, total: int) -> Measurement:
+    """Keep `in_flight` assessments going until `total` are made, after one warm-up round."""
+    await _run_all(work, iter(range(in_flight)), in_flight)
+    cpu_start = time.process_time()
+    wall_start = time.perf_counter()
+    walls = await _run_all(work, iter(range(in_flight, in_flight + total)), in_flight)
+    wall_seconds = time.perf_counter() - wall_start
+    cpu_seconds = time.process_time() - cpu_start
+    return Measurement(
+        assessments_per_second=total / wall_seconds,
+        cpu_ms_per_assessment=1000 * cpu_seconds / total,
+        wall_p50_seconds=statistics.median(walls),
+        wall_p95_seconds=_percentile(walls, 0.95),
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure one subject in this process and print one line of JSON."""
+    # The subjects are typed by this module.
+    from benchmarks.subjects import SUBJECTS  # noqa: PLC0415
+
+    parser = argparse.ArgumentParser(prog="throughput", description=__doc__)
+    parser.add_argument("--subject", choices=sorted(SUBJECTS), required=True)
+    parser.add_argument("--in-flight", type=int, default=8)
+    parser.add_argument("--total", type=int, default=64)
+    parser.add_argument("--url", required=True, help="address of the fake model server")
+    options = parser.parse_args(arguments)
+
+    async def run() -> Measurement:
+        async with SUBJECTS[options.subject](options.url) as work:
+            return await measure(work, in_flight=options.in_flight, total=options.total)
+
+    print(json.dumps({"subject": options.subject, **asdict(asyncio.run(run()))}))
+
+
+async def _run_all(work: Work, numbers: Iterator[int], in_flight: int) -> list[float]:
+    walls: list[float] = []
+
+    async def keep_going() -> None:
+        for number in numbers:
+            start = time.perf_counter()
+            await work(number)
+            walls.append(time.perf_counter() - start)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(in_flight):
+            group.create_task(keep_going())
+    return walls
+
+
+def _percentile(values: Sequence[float], share: float) -> float:
+    return sorted(values)[min(len(values) - 1, int(share * len(values)))]
+
+
+if __name__ == "__main__":
+    main()

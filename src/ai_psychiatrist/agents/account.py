@@ -1,0 +1,165 @@
+"""The account of an agent's model calls: one record per call, whatever became of it."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final, TypeVar
+
+from ai_psychiatrist.agents.case import CallLog, Prompt
+from ai_psychiatrist.agents.extractors import ReplyRejected
+from ai_psychiatrist.agents.output_models import ModelOutput
+from ai_psychiatrist.domain.failures import (
+    Attempt,
+    AttemptOutcome,
+    CallPath,
+    FailureCode,
+    RejectionCode,
+)
+from ai_psychiatrist.infrastructure.logging import get_logger
+
+logger = get_logger(__name__)
+
+OutputT = TypeVar("OutputT", bound=ModelOutput)
+
+_LARGE_REPLY_CHARACTERS: Final = 32_768
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What came back from one call, as far as the account needs it."""
+
+    characters: int
+    is_too_large: bool
+    is_cut_off: bool
+    input_tokens: int | None
+    output_tokens: int | None
+
+
+class CallAccount:
+    """Gathers the attempts of one agent on one prompt."""
+
+    def __init__(self, agent: str, prompt: Prompt, calls: CallLog) -> None:
+        self._agent = agent
+        self._prompt_digest = prompt.digest
+        self._calls = calls
+        self._pending: Attempt | None = None
+        self._reply: Reply | None = None
+        self.attempts: list[Attempt] = []
+        self.last_rejection: ReplyRejected | None = None
+
+    def begin(self, model: str, path: CallPath) -> float:
+        """Take a call from the budget and return its start time."""
+        self._settle_unjudged()
+        self._calls.spend()
+        self._pending = Attempt(
+            agent=self._agent,
+            model=model,
+            path=path,
+            outcome=AttemptOutcome.FAILED,
+            code=None,
+            prompt_digest=self._prompt_digest,
+            reply_characters=0,
+            repaired=False,
+            coercions=0,
+            input_tokens=None,
+            output_tokens=None,
+            duration_ms=0.0,
+        )
+        return time.perf_counter()
+
+    def replied(self, started: float, reply: Reply) -> None:
+        """Note the reply to the call that is under way."""
+        self._reply = reply
+        self._pending = replace(
+            self._require_pending(),
+            reply_characters=reply.characters,
+            input_tokens=reply.input_tokens,
+            output_tokens=reply.output_tokens,
+            duration_ms=_milliseconds_since(started),
+        )
+
+    def failed(self, started: float, code: FailureCode) -> None:
+        """Note that the call that is under way gave no usable response."""
+        attempt = self._require_pending()
+        self._close(replace(attempt, code=code, duration_ms=_milliseconds_since(started)))
+
+    async def judge(self, extract: Callable[[str], OutputT], text: str) -> OutputT:
+        """Extract the output of the reply and note the verdict; raises `ReplyRejected`."""
+        try:
+            output = await self._extract(extract, text)
+        except ReplyRejected as rejection:
+            self.last_rejection = rejection
+            self._settle(AttemptOutcome.REJECTED, rejection.code)
+            raise
+        self._close(
+            replace(
+                self._require_pending(),
+                outcome=AttemptOutcome.ACCEPTED,
+                repaired=output.repaired,
+                coercions=output.coercions,
+            )
+        )
+        return output
+
+    async def _extract(self, extract: Callable[[str], OutputT], text: str) -> OutputT:
+        reply = self._reply
+        if reply is not None and reply.is_too_large:
+            raise ReplyRejected(
+                RejectionCode.REPLY_TOO_LARGE,
+                "The reply is far too long. Give only what the task asks for.",
+            )
+        if not text.strip():
+            raise ReplyRejected(RejectionCode.EMPTY_REPLY, "The reply is empty. Do the task.")
+        try:
+            if len(text) > _LARGE_REPLY_CHARACTERS:
+                return await asyncio.to_thread(extract, text)
+            return extract(text)
+        except ReplyRejected as rejection:
+            if reply is None or not reply.is_cut_off:
+                raise
+            raise ReplyRejected(RejectionCode.TRUNCATED, str(rejection)) from None
+
+    def finish(self) -> None:
+        """Close an attempt whose reply never reached the extractor."""
+        self._settle_unjudged()
+
+    def _settle_unjudged(self) -> None:
+        if self._pending is not None:
+            empty = self._pending.reply_characters == 0
+            code = RejectionCode.EMPTY_REPLY if empty else RejectionCode.UNEXPECTED_TOOL_CALL
+            self._settle(AttemptOutcome.REJECTED, code)
+
+    def _settle(self, outcome: AttemptOutcome, code: RejectionCode) -> None:
+        self._close(replace(self._require_pending(), outcome=outcome, code=code))
+
+    def _require_pending(self) -> Attempt:
+        if self._pending is None:
+            msg = "no call is under way"
+            raise RuntimeError(msg)
+        return self._pending
+
+    def _close(self, attempt: Attempt) -> None:
+        self._pending = None
+        self._reply = None
+        self.attempts.append(attempt)
+        self._calls.attempts.append(attempt)
+        logger.info(
+            "attempt_finished",
+            agent=attempt.agent,
+            model=attempt.model,
+            path=attempt.path,
+            outcome=attempt.outcome,
+            code=attempt.code,
+            prompt_digest=attempt.prompt_digest,
+            reply_characters=attempt.reply_characters,
+            input_tokens=attempt.input_tokens,
+            output_tokens=attempt.output_tokens,
+            repaired=attempt.repaired,
+            coercions=attempt.coercions,
+            duration_ms=attempt.duration_ms,
+        )
+
+
+def _milliseconds_since(started: float) -> float:
+    return round((time.perf_counter() - started) * 1000, 3)

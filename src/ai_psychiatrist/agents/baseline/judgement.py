@@ -1,0 +1,150 @@
+"""The judge's tasks: each metric of the findings is a share that can be counted."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from ai_psychiatrist.agents.baseline.narrative import NOT_ASSESSED
+from ai_psychiatrist.agents.baseline.phrases import phrases
+from ai_psychiatrist.agents.baseline.signals import Analysis
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.services.cues.frequency import Frequency, frequency_of
+
+_TAGS: Final = (
+    "assessment",
+    "PHQ8_symptoms",
+    "social_factors",
+    "biological_factors",
+    "risk_factors",
+)
+_QUOTED: Final = re.compile(r'"([^"\n]{2,1000})"|“([^”\n]{2,1000})”')
+_BULLET: Final = re.compile(r"\s*[-*•]\s+(\S.*)")
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+")
+_SAYS_PRESENT: Final = re.compile(
+    r"\b(?:present|reports?|endorses?|affirms?|describes?|experiences?|struggles?|suffers?)\b"
+)
+_SAYS_ABSENT: Final = re.compile(
+    r"\b(?:denie[sd]|absent|no evidence|not present|no signs?|does not|without|no trouble)\b"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Share:
+    """How many of the things that count were found."""
+
+    found: int
+    of: int
+
+    def score(self, otherwise: int) -> int:
+        """Return 1-5 in proportion, halves rounded up; `otherwise` when there is nothing."""
+        if self.of == 0:
+            return otherwise
+        return 1 + (8 * self.found + self.of) // (2 * self.of)
+
+
+def judge_coherence(findings: str) -> str:
+    """Count missing sections and items that are called both present and absent."""
+    missing = sum(not _section(findings, tag) for tag in _TAGS)
+    contradicted = sum(_is_contradicted(findings, item) for item in Item)
+    return _verdict(
+        max(1, 5 - missing - min(contradicted, 3)),
+        f"{missing} of {len(_TAGS)} sections are missing or empty; {contradicted} items are called "
+        "both present and absent.",
+    )
+
+
+def judge_completeness(analysis: Analysis, findings: str) -> str:
+    """Count the items spoken about in the transcript that the findings name."""
+    spoken = [item for item in Item if analysis.of_item(item)]
+    told = " ".join(line for line in findings.splitlines() if NOT_ASSESSED not in line.casefold())
+    named = sum(_names(told, item) for item in spoken)
+    return _verdict(
+        _Share(found=named, of=len(spoken)).score(otherwise=5),
+        f"The findings name {named} of the {len(spoken)} items that phrases find in the interview.",
+    )
+
+
+def judge_specificity(analysis: Analysis, findings: str) -> str:
+    """Count the statements about symptoms that carry a quote, a number or a frequency."""
+    statements = [
+        statement
+        for statement in _statements(_section(findings, "PHQ8_symptoms"))
+        if NOT_ASSESSED not in statement.casefold()
+        and any(_names(statement, item) for item in Item)
+    ]
+    specific = sum(_is_specific(statement) for statement in statements)
+    return _verdict(
+        _Share(found=specific, of=len(statements)).score(otherwise=2 if analysis.signals else 4),
+        f"{specific} of {len(statements)} statements about symptoms carry a quote, a number or a "
+        "frequency.",
+    )
+
+
+def judge_accuracy(analysis: Analysis, findings: str) -> str:
+    """Count the quotes in the findings that the participant said."""
+    turns = [
+        _normalised(analysis.transcript.words(turn))
+        for turn in analysis.transcript.participant_turns()
+    ]
+    quotes = _quotes(findings)
+    said = sum(any(quote in words for words in turns) for quote in quotes)
+    return _verdict(
+        _Share(found=said, of=len(quotes)).score(otherwise=2 if analysis.signals else 4),
+        f"{said} of {len(quotes)} quotes are the participant's words.",
+    )
+
+
+def _verdict(score: int, explanation: str) -> str:
+    return f"Explanation: Counted by a rule baseline. {explanation}\nScore: {score}"
+
+
+def _section(findings: str, tag: str) -> str:
+    _, is_open, rest = findings.partition(f"<{tag}>")
+    content, is_closed, _ = rest.partition(f"</{tag}>")
+    return content.strip() if is_open and is_closed else ""
+
+
+def _is_contradicted(findings: str, item: Item) -> bool:
+    present = absent = False
+    for tag in ("assessment", "PHQ8_symptoms"):
+        for sentence in _SENTENCE_END.split(_QUOTED.sub("", _section(findings, tag))):
+            for line in sentence.splitlines():
+                if _names(line, item):
+                    says_present = _SAYS_PRESENT.search(line.casefold()) is not None
+                    says_absent = _SAYS_ABSENT.search(line.casefold()) is not None
+                    present |= says_present and not says_absent
+                    absent |= says_absent and not says_present
+    return present and absent
+
+
+def _names(text: str, item: Item) -> bool:
+    folded = text.casefold()
+    return any(stem in folded for stem in phrases().items[item].mention)
+
+
+def _statements(section: str) -> list[str]:
+    lines = [line for line in section.splitlines() if line.strip()]
+    return lines if len(lines) > 1 else _SENTENCE_END.split(section)
+
+
+def _is_specific(statement: str) -> bool:
+    return (
+        _QUOTED.search(statement) is not None
+        or any(character.isdigit() for character in statement)
+        or frequency_of(statement, 0, len(statement)) is not Frequency.UNSTATED
+    )
+
+
+def _quotes(findings: str) -> list[str]:
+    marked = [first or second for first, second in _QUOTED.findall(findings)]
+    bullets = [
+        found[1]
+        for line in _section(findings, "exact_quotes").splitlines()
+        if (found := _BULLET.match(line)) is not None
+    ]
+    normalised = [_normalised(quote).strip("\"'“”‘’ ") for quote in marked + bullets]
+    return [quote for quote in dict.fromkeys(normalised) if quote and quote != NOT_ASSESSED]
+
+
+def _normalised(text: str) -> str:
+    return " ".join(text.casefold().replace("’", "'").split())

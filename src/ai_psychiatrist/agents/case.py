@@ -1,0 +1,99 @@
+"""One transcript under assessment: what all its prompts share, and how many calls are left."""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from ai_psychiatrist.agents.prompts.shared import DELIMITED, SYSTEM
+from ai_psychiatrist.domain.errors import ModelCallFailed
+from ai_psychiatrist.domain.failures import Attempt, FailureCode
+from ai_psychiatrist.domain.transcript import Transcript
+from ai_psychiatrist.infrastructure.digests import keyed_digest
+from ai_psychiatrist.services.grounding import TranscriptIndex
+
+DEFAULT_MAX_CALLS: Final = 60
+_BOUNDARY_DIGITS: Final = 16
+
+
+class CallLog:
+    """The model calls of one assessment: those made, and how many may still be made."""
+
+    def __init__(self, max_calls: int = DEFAULT_MAX_CALLS) -> None:
+        self._left = max_calls
+        self.attempts: list[Attempt] = []
+        """In the order in which they ended."""
+
+    def spend(self) -> None:
+        """Take one call; raises `ModelCallFailed` when none is left."""
+        if self._left <= 0:
+            raise ModelCallFailed(FailureCode.CALL_BUDGET_SPENT)
+        self._left -= 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """What one call sends: the system text, and transcript block and task as the user's text."""
+
+    system: str = field(repr=False)
+    user: str = field(repr=False)
+    digest: str
+    """Keyed digest of both texts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A transcript with the block that all prompts about it begin with."""
+
+    transcript: Transcript
+    participant_id: int | None
+    boundary: str
+    """Marks the blocks of the prompts; no text inside a block can hold it."""
+    transcript_block: str = field(repr=False)
+    index: TranscriptIndex = field(repr=False)
+    calls: CallLog = field(repr=False)
+
+    def prompt(self, task: str, **blocks: str) -> Prompt:
+        """Render a task whose placeholders are named like the blocks."""
+        filled = task.format(**{name: self.block(name, text) for name, text in blocks.items()})
+        digest = keyed_digest(f"{self.boundary}\n{SYSTEM}\n{filled}", length=_BOUNDARY_DIGITS)
+        user = f"{self.transcript_block}\n\n{filled}"
+        return Prompt(system=SYSTEM, user=user, digest=digest)
+
+    def block(self, name: str, text: str) -> str:
+        """Mark a text as data; a closing mark inside it loses its boundary."""
+        return _marked(name, self.boundary, text.replace(self.boundary, ""))
+
+
+def open_case(
+    transcript: Transcript,
+    *,
+    participant_id: int | None = None,
+    max_calls: int = DEFAULT_MAX_CALLS,
+    is_delimited: bool = False,
+) -> Case:
+    """Prepare a transcript for its calls.
+
+    The boundary is a digest of the transcript under the installation's key: nobody who writes a
+    transcript can know it, and the same transcript always gets the same one. `is_delimited` adds a
+    sentence that says that the transcript is data.
+    """
+    boundary = _boundary(transcript.text)
+    block = _marked("transcript", boundary, transcript.text)
+    return Case(
+        transcript=transcript,
+        participant_id=participant_id,
+        boundary=boundary,
+        transcript_block=f"{DELIMITED}\n{block}" if is_delimited else block,
+        index=TranscriptIndex(transcript),
+        calls=CallLog(max_calls),
+    )
+
+
+def _boundary(text: str) -> str:
+    boundary = keyed_digest(text, length=_BOUNDARY_DIGITS)
+    while boundary in text:
+        boundary = keyed_digest(f"{boundary}{text}", length=_BOUNDARY_DIGITS)
+    return boundary
+
+
+def _marked(name: str, boundary: str, text: str) -> str:
+    return f"<{name}-{boundary}>\n{text}\n</{name}-{boundary}>"

@@ -1,0 +1,72 @@
+"""The meta-review: one severity from transcript, findings and item scores together."""
+
+import json
+
+from ai_psychiatrist.agents.case import Case
+from ai_psychiatrist.agents.definition import META_REVIEW
+from ai_psychiatrist.agents.model_chain import ModelChain, as_chain
+from ai_psychiatrist.agents.prompts import meta_review as prompts
+from ai_psychiatrist.agents.prompts.findings import findings_text
+from ai_psychiatrist.agents.pydantic_agents import create_meta_review_agent
+from ai_psychiatrist.agents.runner import AgentRunner
+from ai_psychiatrist.agents.settings import PydanticAISettings
+from ai_psychiatrist.domain.assessment import MetaReview, PHQ8Assessment, QualitativeAssessment
+from ai_psychiatrist.domain.phq8 import Severity
+from ai_psychiatrist.infrastructure.llm.chat import SimpleChatClient
+
+_NO_FINDINGS = "There is no qualitative assessment."
+
+
+class MetaReviewAgent:
+    """Reads the severity, and notes when it contradicts the item scores."""
+
+    def __init__(
+        self,
+        models: SimpleChatClient | ModelChain,
+        *,
+        pydantic_ai_settings: PydanticAISettings | None = None,
+        ollama_base_url: str | None = None,
+        temperature: float = 0.0,
+    ) -> None:
+        """Arguments as for the qualitative agent."""
+        pydantic_ai = pydantic_ai_settings or PydanticAISettings(enabled=False)
+        self._runner = AgentRunner(
+            META_REVIEW,
+            create_meta_review_agent(retries=pydantic_ai.retries),
+            as_chain(models, pydantic_ai_settings=pydantic_ai, ollama_base_url=ollama_base_url),
+            pydantic_ai,
+            temperature=temperature,
+        )
+
+    async def review(
+        self,
+        case: Case,
+        findings: QualitativeAssessment | None,
+        quantitative: PHQ8Assessment,
+    ) -> MetaReview | None:
+        """Return the severity, or `None` when no model gave one."""
+        prompt = case.prompt(
+            prompts.META_REVIEW,
+            findings=_NO_FINDINGS if findings is None else findings_text(findings),
+            scores=_scores_text(quantitative),
+        )
+        output = (await self._runner.run(prompt, case.calls)).output
+        if output is None:
+            return None
+        severity = Severity(output.severity)
+        total = quantitative.total
+        return MetaReview(
+            severity=severity,
+            explanation=output.explanation,
+            contradicts_item_scores=not (
+                total.severity_lower_bound <= severity <= total.severity_upper_bound
+            ),
+        )
+
+
+def _scores_text(quantitative: PHQ8Assessment) -> str:
+    scores = {
+        item.item.value: {"score": item.score, "reason": item.reason or item.unknown_reason}
+        for item in quantitative.items
+    }
+    return json.dumps(scores, ensure_ascii=False, indent=1)

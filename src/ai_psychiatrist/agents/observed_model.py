@@ -1,0 +1,134 @@
+"""The border to Pydantic AI's models: every request is bounded, timed, counted and typed."""
+
+import asyncio
+from dataclasses import replace
+from typing import Final
+
+from pydantic_ai.exceptions import (
+    ContentFilterError,
+    ModelConnectionError,
+    ModelContextWindowExceededError,
+    ModelHTTPError,
+    ModelRateLimitError,
+    ModelRequestRejectedError,
+    ModelRequestTimeout,
+    ModelTimeoutError,
+)
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
+from pydantic_ai.models import ModelRequestParameters
+from pydantic_ai.models.wrapper import WrapperModel
+from pydantic_ai.settings import ModelSettings
+
+from ai_psychiatrist.agents.account import CallAccount, Reply
+from ai_psychiatrist.agents.model_chain import ModelRoute
+from ai_psychiatrist.domain.errors import ModelCallFailed
+from ai_psychiatrist.domain.failures import CallPath, FailureCode
+from ai_psychiatrist.infrastructure.llm.http_json import failure_of
+from ai_psychiatrist.infrastructure.llm.ollama import fills_context
+
+MAX_QUOTED_BACK_CHARACTERS: Final = 8_000
+"""How much of a rejected reply the model is shown again when it is asked anew."""
+
+
+class ObservedModel(WrapperModel):
+    """A model whose calls are written into an account; made for one agent run."""
+
+    def __init__(self, route: ModelRoute, account: CallAccount) -> None:
+        if route.agent_model is None:
+            msg = f"model {route.name!r} has no Pydantic AI model"
+            raise ValueError(msg)
+        super().__init__(route.agent_model)
+        self._route = route
+        self._account = account
+
+    async def request(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        """Send one request; raises `ModelCallFailed` for whatever the backend does wrong."""
+        route = self._route
+        async with route.slot():
+            started = self._account.begin(route.name, CallPath.AGENT)
+            try:
+                async with asyncio.timeout(route.timeout_seconds):
+                    response = await self.wrapped.request(
+                        _last_exchange(messages), model_settings, model_request_parameters
+                    )
+                if fills_context(response.usage.input_tokens, route.num_ctx):
+                    raise ModelCallFailed(FailureCode.CONTEXT_TRUNCATED)
+            except asyncio.CancelledError:
+                self._account.failed(started, FailureCode.DEADLINE_EXCEEDED)
+                raise
+            except Exception as error:  # noqa: BLE001  a backend may make a library fail in any way
+                code = _failure_code(error)
+                self._account.failed(started, code)
+                raise ModelCallFailed(code) from None
+        return self._observe(started, response)
+
+    def _observe(self, started: float, response: ModelResponse) -> ModelResponse:
+        text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
+        size = len(text.encode("utf-8", "replace"))
+        is_too_large = size > self._route.max_reply_bytes
+        usage = response.usage
+        self._account.replied(
+            started,
+            Reply(
+                characters=len(text),
+                is_too_large=is_too_large,
+                is_cut_off=response.finish_reason == "length",
+                input_tokens=usage.input_tokens or None,
+                output_tokens=usage.output_tokens or None,
+            ),
+        )
+        return _shortened(response) if is_too_large else response
+
+
+def _last_exchange(messages: list[ModelMessage]) -> list[ModelMessage]:
+    """Keep the task, the last reply and the feedback on it.
+
+    Earlier rejected replies would only fill the context window, and a long one is cut: the model
+    needs to know what was wrong, not to read all of it again.
+    """
+    if len(messages) < 3:
+        return messages
+    first, last_reply, feedback = messages[0], messages[-2], messages[-1]
+    if isinstance(last_reply, ModelResponse):
+        last_reply = _shortened(last_reply)
+    return [first, last_reply, feedback]
+
+
+def _shortened(response: ModelResponse) -> ModelResponse:
+    return replace(
+        response,
+        parts=[
+            replace(part, content=part.content[:MAX_QUOTED_BACK_CHARACTERS])
+            if isinstance(part, TextPart)
+            else part
+            for part in response.parts
+        ],
+    )
+
+
+_CODES: Final[tuple[tuple[type[Exception], FailureCode], ...]] = (
+    (TimeoutError, FailureCode.TIMED_OUT),
+    (ModelTimeoutError, FailureCode.TIMED_OUT),
+    (ModelRequestTimeout, FailureCode.TIMED_OUT),
+    (ModelContextWindowExceededError, FailureCode.CONTEXT_TRUNCATED),
+    (ModelConnectionError, FailureCode.CONNECTION_FAILED),
+    (ModelRateLimitError, FailureCode.RATE_LIMITED),
+    (ModelRequestRejectedError, FailureCode.REQUEST_REFUSED),
+    (ContentFilterError, FailureCode.CONTENT_FILTERED),
+)
+
+
+def _failure_code(error: Exception) -> FailureCode:
+    if isinstance(error, ModelCallFailed):
+        return error.code
+    if isinstance(error, ModelHTTPError):
+        return failure_of(error.status_code, str(error.body).encode("utf-8", "replace"))
+    for kind, code in _CODES:
+        if isinstance(error, kind):
+            return code
+    return FailureCode.MALFORMED_RESPONSE

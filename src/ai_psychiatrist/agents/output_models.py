@@ -1,0 +1,85 @@
+"""What each agent's reply holds once it is accepted."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from ai_psychiatrist.domain.phq8 import PHQ8_DOMAIN_KEYS
+
+NOT_ASSESSED = "not assessed in interview"
+"""What a model writes, in any case, for a domain that the interview does not cover."""
+
+Scale3 = Annotated[int, Field(strict=True, ge=0, le=3)]
+Scale4 = Annotated[int, Field(strict=True, ge=0, le=4)]
+Scale5 = Annotated[int, Field(strict=True, ge=1, le=5)]
+Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+class ModelOutput(BaseModel):
+    """An accepted reply, and what had to be done to read it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    repaired: bool = False
+    """Whether the JSON syntax was repaired."""
+    coercions: int = Field(default=0, ge=0)
+    """How many values were read from another type."""
+
+
+class QualitativeOutput(ModelOutput):
+    """The narrative of the qualitative agent; a domain without content says that it has none."""
+
+    assessment: Words
+    phq8_symptoms: Words
+    social_factors: Words
+    biological_factors: Words
+    risk_factors: Words
+    exact_quotes: tuple[Words, ...] = ()
+    """Quotes as the model gave them; none of them is checked yet."""
+
+
+class EvidenceOutput(ModelOutput):
+    """The quotes that the evidence agent extracted, not yet checked against the transcript."""
+
+    quotes: dict[str, list[str]]
+    """One list for each of the eight item keys."""
+    unknown_keys: int = Field(default=0, ge=0)
+    """How many keys of the reply name no item."""
+
+
+class ItemScoreOutput(BaseModel):
+    """The score of one item as the model proposes it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    score: Scale3 | None
+    """0-3, or `None` for N/A."""
+    evidence: tuple[Words, ...] = ()
+    reason: str = ""
+    confidence: Scale5 | None = None
+
+
+class QuantitativeOutput(ModelOutput):
+    """The proposed scores of all eight items, by item key."""
+
+    items: dict[str, ItemScoreOutput]
+
+    def model_post_init(self, _: object, /) -> None:
+        """Insist on exactly the eight items."""
+        if set(self.items) != set(PHQ8_DOMAIN_KEYS):
+            msg = "an assessment has exactly the eight items"
+            raise ValueError(msg)
+
+
+class JudgeMetricOutput(ModelOutput):
+    """The judge's score for one metric, 1 (poor) to 5 (very good)."""
+
+    score: Scale5
+    explanation: Words
+
+
+class MetaReviewOutput(ModelOutput):
+    """The severity that the meta-review reads from everything, 0 (minimal) to 4 (severe)."""
+
+    severity: Scale4
+    explanation: Words

@@ -1,0 +1,44 @@
+"""What the judge is asked: one score for one metric of the findings."""
+
+from typing import Final
+
+from ai_psychiatrist.domain.assessment import Metric
+
+_QUESTIONS: Final = {
+    Metric.COHERENCE: (
+        "Is the assessment free of contradictions, within itself and with the transcript? Count "
+        "statements that contradict one another or do not follow."
+    ),
+    Metric.COMPLETENESS: (
+        "Does the assessment cover everything in the transcript that matters: each symptom that "
+        "the participant speaks about, with frequency, duration and strength? Count what is left "
+        "out."
+    ),
+    Metric.SPECIFICITY: (
+        "Is the assessment specific to this participant, with concrete details instead of general "
+        "phrases? Count vague or generic statements."
+    ),
+    Metric.ACCURACY: (
+        "Is each statement of the assessment borne out by the transcript, and each quote really "
+        "said by the participant? Count statements and quotes that are not."
+    ),
+}
+
+_TASK: Final = """\
+Task: judge_{metric}
+
+Judge the qualitative assessment below by one metric, {metric}.
+{question}
+
+{{findings}}
+
+5 = no such fault, 4 = one or two small ones, 3 = several, 2 = many, 1 = most of it is faulty.
+Reply with two lines, the score being a whole number:
+Explanation: what you found
+Score: 3
+"""
+
+JUDGE: Final = {
+    metric: _TASK.format(metric=metric.value, question=question)
+    for metric, question in _QUESTIONS.items()
+}

@@ -1,0 +1,23 @@
+"""What the meta-review is asked: one severity from transcript, findings and scores together."""
+
+from typing import Final
+
+META_REVIEW: Final = """\
+Task: meta_review
+
+Read the transcript, the qualitative assessment and the item scores together, and say how severe the
+participant's depression is. Items without a score are unknown, not zero.
+
+{findings}
+
+{scores}
+
+0 = minimal (total 0-4), 1 = mild (5-9), 2 = moderate (10-14), 3 = moderately severe (15-19),
+4 = severe (20-24)
+
+Reply with exactly these tags, the severity being one whole number:
+<severity>0</severity>
+<explanation>
+…
+</explanation>
+"""

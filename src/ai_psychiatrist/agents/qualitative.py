@@ -1,0 +1,110 @@
+"""The qualitative agent: findings as a narrative, with quotes that are checked."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ai_psychiatrist.agents.case import Case, Prompt
+from ai_psychiatrist.agents.definition import QUALITATIVE
+from ai_psychiatrist.agents.model_chain import ModelChain, as_chain
+from ai_psychiatrist.agents.output_models import QualitativeOutput
+from ai_psychiatrist.agents.prompts import qualitative as prompts
+from ai_psychiatrist.agents.prompts.findings import feedback_text, findings_text
+from ai_psychiatrist.agents.pydantic_agents import create_qualitative_agent
+from ai_psychiatrist.agents.runner import AgentRunner
+from ai_psychiatrist.agents.settings import PydanticAISettings, QualitativeSettings
+from ai_psychiatrist.domain.assessment import Metric, MetricScore, QualitativeAssessment
+from ai_psychiatrist.domain.evidence import Quote, UnverifiedQuote
+from ai_psychiatrist.infrastructure.llm.chat import SimpleChatClient
+
+
+class QualitativeAssessmentAgent:
+    """Writes findings and refines them."""
+
+    def __init__(
+        self,
+        models: SimpleChatClient | ModelChain,
+        *,
+        pydantic_ai_settings: PydanticAISettings | None = None,
+        ollama_base_url: str | None = None,
+        settings: QualitativeSettings | None = None,
+        temperature: float = 0.0,
+    ) -> None:
+        """`models`: a chain, or the plain client of one Ollama model.
+
+        Without `pydantic_ai_settings` only the plain path is taken. `ollama_base_url`: where a
+        single model's server is, for the agent path.
+        """
+        pydantic_ai = pydantic_ai_settings or PydanticAISettings(enabled=False)
+        self._settings = settings or QualitativeSettings()
+        self._runner = AgentRunner(
+            QUALITATIVE,
+            create_qualitative_agent(retries=pydantic_ai.retries),
+            as_chain(models, pydantic_ai_settings=pydantic_ai, ollama_base_url=ollama_base_url),
+            pydantic_ai,
+            temperature=temperature,
+        )
+
+    async def assess(self, case: Case) -> QualitativeAssessment | None:
+        """Return the first findings, or `None` when no model gave acceptable ones."""
+        return await self._findings(case, prompts.ASSESS)
+
+    async def refine(
+        self,
+        case: Case,
+        findings: QualitativeAssessment,
+        weaknesses: Mapping[Metric, MetricScore],
+    ) -> QualitativeAssessment | None:
+        """Return findings that mend the weaknesses, or `None` when no model gave any."""
+        return await self._findings(
+            case,
+            prompts.REFINE,
+            findings=findings_text(findings),
+            feedback=feedback_text(weaknesses),
+        )
+
+    async def _findings(self, case: Case, task: str, **blocks: str) -> QualitativeAssessment | None:
+        output = (await self._runner.run(case.prompt(task, **blocks), case.calls)).output
+        if output is None:
+            return None
+        findings = _checked(case, output)
+        if not self._settings.validate_quotes:
+            return findings
+        prompt = case.prompt(task + prompts.ONLY_VERBATIM, **blocks)
+        return _without_unverified(await self._with_fewer_unverified(case, prompt, findings))
+
+    async def _with_fewer_unverified(
+        self, case: Case, prompt: Prompt, findings: QualitativeAssessment
+    ) -> QualitativeAssessment:
+        """Ask again while too many quotes are not the participant's words."""
+        for _ in range(self._settings.quote_retry_max_attempts):
+            if len(_unverified(findings)) <= self._settings.max_unverified_quotes:
+                break
+            again = (await self._runner.run(prompt, case.calls)).output
+            if again is None:
+                break
+            findings = _checked(case, again)
+        return findings
+
+
+def _checked(case: Case, output: QualitativeOutput) -> QualitativeAssessment:
+    return QualitativeAssessment(
+        overall=output.assessment,
+        phq8_symptoms=output.phq8_symptoms,
+        social_factors=output.social_factors,
+        biological_factors=output.biological_factors,
+        risk_factors=output.risk_factors,
+        supporting_quotes=tuple(case.index.ground(quote) for quote in output.exact_quotes),
+    )
+
+
+def _unverified(findings: QualitativeAssessment) -> list[UnverifiedQuote]:
+    return [quote for quote in findings.supporting_quotes if isinstance(quote, UnverifiedQuote)]
+
+
+def _without_unverified(findings: QualitativeAssessment) -> QualitativeAssessment:
+    kept = tuple(quote for quote in findings.supporting_quotes if isinstance(quote, Quote))
+    return replace(
+        findings,
+        supporting_quotes=kept,
+        dropped_quotes=len(findings.supporting_quotes) - len(kept),
+    )

@@ -1,0 +1,168 @@
+"""Get an agent's output from the first model that gives an acceptable reply.
+
+For each model of the chain: an agent run that asks again when a reply is rejected, then one plain
+chat call with the same extractor, then the next model. A dead or slow backend is not asked twice.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Final, Generic
+
+from pydantic_ai import Agent
+from pydantic_ai.exceptions import ContentFilterError, UnexpectedModelBehavior
+from pydantic_ai.settings import ModelSettings
+
+from ai_psychiatrist.agents.account import CallAccount, Reply
+from ai_psychiatrist.agents.case import CallLog, Prompt
+from ai_psychiatrist.agents.definition import AgentDefinition, OutputT
+from ai_psychiatrist.agents.extractors import ReplyRejected
+from ai_psychiatrist.agents.model_chain import ModelChain, ModelRoute
+from ai_psychiatrist.agents.observed_model import ObservedModel
+from ai_psychiatrist.agents.settings import PydanticAISettings
+from ai_psychiatrist.domain.errors import AgentFailed, ModelCallFailed
+from ai_psychiatrist.domain.failures import (
+    Attempt,
+    CallPath,
+    FailureCategory,
+    FailureCode,
+    FailureSeverity,
+)
+from ai_psychiatrist.infrastructure.failure_log import record_failure
+from ai_psychiatrist.infrastructure.llm.chat import ChatReply, SimpleChatClient
+
+_NEXT_MODEL_AT_ONCE: Final = frozenset(
+    {FailureCode.CONNECTION_FAILED, FailureCode.TIMED_OUT, FailureCode.RATE_LIMITED}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome(Generic[OutputT]):
+    """An agent's output or the reason why there is none, and every attempt either way."""
+
+    output: OutputT | None
+    failure: FailureCode | None
+    attempts: tuple[Attempt, ...]
+    rejection: ReplyRejected | None = None
+    """Why the last rejected reply was refused, when there is no output."""
+
+    def required(self, agent: str) -> OutputT:
+        """Return the output; raises `AgentFailed` when there is none."""
+        if self.output is None:
+            raise AgentFailed(agent, self.failure or FailureCode.OUTPUT_REJECTED)
+        return self.output
+
+
+class AgentRunner(Generic[OutputT]):
+    """Runs one agent over a chain of models; built once and used for every assessment."""
+
+    def __init__(
+        self,
+        definition: AgentDefinition[OutputT],
+        agent: Agent[CallAccount, OutputT],
+        chain: ModelChain,
+        settings: PydanticAISettings,
+        *,
+        temperature: float = 0.0,
+    ) -> None:
+        self.definition = definition
+        self.chain = chain
+        self._agent = agent
+        self._settings = settings
+        self._model_settings = ModelSettings(temperature=temperature)
+
+    async def run(self, prompt: Prompt, calls: CallLog) -> Outcome[OutputT]:
+        """Ask the models in order; never raises for what a model or its backend does."""
+        account = CallAccount(self.definition.name, prompt, calls)
+        failure = FailureCode.MISSING_INPUT
+        for route in self.chain:
+            try:
+                output = await self._ask(route, prompt, account)
+            except ModelCallFailed as error:
+                failure = error.code
+                if failure is FailureCode.CALL_BUDGET_SPENT:
+                    break
+            else:
+                return Outcome(output=output, failure=None, attempts=tuple(account.attempts))
+        self._record(failure)
+        return Outcome(
+            output=None,
+            failure=failure,
+            attempts=tuple(account.attempts),
+            rejection=account.last_rejection,
+        )
+
+    def _record(self, failure: FailureCode) -> None:
+        record_failure(
+            FailureCategory.AGENT_FAILED,
+            FailureSeverity.ERROR,
+            "No model of the chain gave an acceptable reply.",
+            stage=self.definition.name,
+            code=failure,
+        )
+
+    async def _ask(self, route: ModelRoute, prompt: Prompt, account: CallAccount) -> OutputT:
+        if route.agent_model is None or not self._settings.enabled:
+            return await self._ask_plainly(route, prompt, account)
+        try:
+            return await self._ask_agent(route, prompt, account)
+        except ModelCallFailed as error:
+            is_final = error.code in _NEXT_MODEL_AT_ONCE | {FailureCode.CALL_BUDGET_SPENT}
+            if is_final or route.chat is None:
+                raise
+        return await self._ask_plainly(route, prompt, account)
+
+    async def _ask_agent(self, route: ModelRoute, prompt: Prompt, account: CallAccount) -> OutputT:
+        try:
+            result = await self._agent.run(
+                prompt.user,
+                model=ObservedModel(route, account),
+                deps=account,
+                model_settings=self._model_settings,
+            )
+        except ContentFilterError:
+            account.finish()
+            raise ModelCallFailed(FailureCode.CONTENT_FILTERED) from None
+        except UnexpectedModelBehavior:
+            account.finish()
+            raise ModelCallFailed(FailureCode.OUTPUT_REJECTED) from None
+        return result.output
+
+    async def _ask_plainly(
+        self, route: ModelRoute, prompt: Prompt, account: CallAccount
+    ) -> OutputT:
+        if route.chat is None:
+            raise ModelCallFailed(FailureCode.REQUEST_REFUSED)
+        reply = await self._chat(route, route.chat, prompt, account)
+        try:
+            return await account.judge(self.definition.extract, reply.text)
+        except ReplyRejected:
+            raise ModelCallFailed(FailureCode.OUTPUT_REJECTED) from None
+
+    async def _chat(
+        self, route: ModelRoute, chat: SimpleChatClient, prompt: Prompt, account: CallAccount
+    ) -> ChatReply:
+        async with route.slot():
+            started = account.begin(route.name, CallPath.PLAIN)
+            try:
+                async with asyncio.timeout(route.timeout_seconds):
+                    reply = await chat.simple_chat(prompt.user, system_prompt=prompt.system)
+            except TimeoutError:
+                account.failed(started, FailureCode.TIMED_OUT)
+                raise ModelCallFailed(FailureCode.TIMED_OUT) from None
+            except asyncio.CancelledError:
+                account.failed(started, FailureCode.DEADLINE_EXCEEDED)
+                raise
+            except ModelCallFailed as error:
+                account.failed(started, error.code)
+                raise
+        account.replied(
+            started,
+            Reply(
+                characters=len(reply.text),
+                is_too_large=len(reply.text.encode("utf-8", "replace")) > route.max_reply_bytes,
+                is_cut_off=reply.is_cut_off,
+                input_tokens=reply.input_tokens,
+                output_tokens=reply.output_tokens,
+            ),
+        )
+        return reply

@@ -1,0 +1,56 @@
+"""The FastAPI application."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+from fastapi.middleware.cors import CORSMiddleware
+
+from ai_psychiatrist import __version__
+from ai_psychiatrist.api import assessments, status
+from ai_psychiatrist.api.admission import Admission
+from ai_psychiatrist.api.edge import Edge
+from ai_psychiatrist.api.problems import add_problem_handlers
+from ai_psychiatrist.api.result_models import NOTICE
+from ai_psychiatrist.config import Settings, load_settings
+from ai_psychiatrist.wiring import open_services
+
+_DESCRIPTION = (
+    "Text of a clinical interview in, a PHQ-8 assessment out: every item scored or explicitly "
+    "unknown, every score carried by the participant's own words. "
+)
+
+
+def create_app(settings: Settings | None = None) -> FastAPI:
+    """Return the application; reads the environment when no settings are given.
+
+    Raises `ConfigurationError` for settings that cannot be used.
+    """
+    resolved = settings or load_settings()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with open_services(resolved) as services:
+            app.state.services = services
+            yield
+
+    app = FastAPI(
+        title="AI Psychiatrist",
+        version=__version__,
+        description=_DESCRIPTION + NOTICE,
+        lifespan=lifespan,
+    )
+    app.state.admission = Admission(resolved.api.max_concurrency)
+    app.include_router(assessments.router)
+    app.include_router(status.router)
+    add_problem_handlers(app)
+    if resolved.api.cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=list(resolved.api.cors_origins),
+            allow_methods=["GET", "POST"],
+            allow_headers=["Content-Type"],
+            expose_headers=["X-Request-ID", "Retry-After"],
+        )
+    app.add_middleware(Edge, max_body_bytes=resolved.api.max_body_bytes)
+    return app

@@ -1,0 +1,141 @@
+"""Errors as RFC 9457 problems: codes, counts and the cure, never anything of the request."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from ai_psychiatrist.domain.assessment import Assessment
+from ai_psychiatrist.domain.errors import (
+    InputError,
+    ParticipantNotFound,
+    RequestConflict,
+)
+from ai_psychiatrist.domain.failures import FailureCode
+
+_MEDIA_TYPE = "application/problem+json"
+_TITLES = {
+    400: "The request cannot be read",
+    404: "Not found",
+    405: "Method not allowed",
+    409: "Not available",
+    413: "Too large",
+    415: "Wrong media type",
+    422: "The input cannot be used",
+    500: "Internal error",
+    502: "The model backend failed",
+    503: "Busy",
+    504: "Deadline exceeded",
+}
+_REQUEST_FIELDS = frozenset({"participant_id", "transcript_text", "mode"})
+_TOO_LATE = frozenset({FailureCode.DEADLINE_EXCEEDED, FailureCode.TIMED_OUT})
+
+
+def problem(
+    status: int,
+    code: str,
+    detail: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    **extensions: object,
+) -> JSONResponse:
+    """Return a problem response; `detail` is a fixed sentence that names field and cure."""
+    body = {
+        "type": f"urn:ai-psychiatrist:problem:{code}",
+        "title": _TITLES.get(status, "Error"),
+        "status": status,
+        "code": code,
+        "detail": detail,
+        **extensions,
+    }
+    return JSONResponse(body, status, dict(headers or {}), media_type=_MEDIA_TYPE)
+
+
+def nothing_finished(assessment: Assessment) -> JSONResponse:
+    """Return the problem of an assessment without any finished part."""
+    codes = {failure.code for failure in assessment.failures if failure.code is not None}
+    is_late = bool(codes) and codes - {FailureCode.MISSING_INPUT} <= _TOO_LATE
+    status = 504 if is_late else 502
+    return problem(
+        status,
+        "deadline_exceeded" if is_late else "backend_failed",
+        "No part of the assessment was finished. The failures say which call failed and why.",
+        failures=[
+            {"stage": failure.stage, "code": failure.code and failure.code.value}
+            for failure in assessment.failures
+        ],
+        attempts=Counter(attempt.code.value for attempt in assessment.attempts if attempt.code),
+    )
+
+
+def busy(retry_after_seconds: int) -> JSONResponse:
+    """Return the problem of a server that has no room for another assessment."""
+    return problem(
+        503,
+        "busy",
+        "As many assessments are under way as API_MAX_CONCURRENCY allows; try again later.",
+        headers={"Retry-After": str(retry_after_seconds)},
+    )
+
+
+def too_large(what: str, limit: int, setting: str) -> JSONResponse:
+    """Return the problem of a body or transcript above its limit."""
+    return problem(413, "too_large", f"{what} is larger than {limit}, the limit set by {setting}.")
+
+
+def add_problem_handlers(app: FastAPI) -> None:
+    """Make every error of the app a problem."""
+    app.add_exception_handler(RequestValidationError, _on_invalid_request)
+    app.add_exception_handler(InputError, _on_input_error)
+    app.add_exception_handler(HTTPException, _on_http_error)
+
+
+async def _on_invalid_request(_: Request, error: Exception) -> JSONResponse:
+    if not isinstance(error, RequestValidationError):
+        raise error
+    problems = [_invalid_field(entry) for entry in error.errors()]
+    if any(entry["type"] == "json_invalid" for entry in problems):
+        return problem(400, "malformed_json", "The body is no valid JSON; send a JSON object.")
+    fields = ", ".join(dict.fromkeys(entry["field"] for entry in problems))
+    return problem(
+        422, "invalid_request", f"Mend these fields of the body: {fields}.", errors=problems
+    )
+
+
+def _invalid_field(entry: Mapping[str, object]) -> dict[str, str]:
+    """Name a field of ours and the kind of error; a key that the caller made up is not repeated."""
+    location = entry.get("loc")
+    names = [str(part) for part in location] if isinstance(location, tuple) else []
+    known = next((name for name in names if name in _REQUEST_FIELDS), None)
+    is_extra = entry.get("type") == "extra_forbidden"
+    return {
+        "field": known or ("(unknown field)" if is_extra else "body"),
+        "type": str(entry.get("type")),
+    }
+
+
+async def _on_input_error(_: Request, error: Exception) -> JSONResponse:
+    match error:
+        case ParticipantNotFound():
+            return problem(404, "participant_not_found", str(error), field=error.field)
+        case RequestConflict():
+            return problem(409, "not_available", str(error), field=error.field)
+        case InputError():
+            return problem(422, "unusable_input", str(error), field=error.field)
+        case _:
+            raise error
+
+
+async def _on_http_error(_: Request, error: Exception) -> JSONResponse:
+    if not isinstance(error, HTTPException):
+        raise error
+    code = {404: "not_found", 405: "method_not_allowed"}.get(error.status_code, "http_error")
+    return problem(
+        error.status_code,
+        code,
+        "See /docs for what this service offers.",
+        headers=error.headers,
+    )

@@ -1,0 +1,39 @@
+"""What a caller sends."""
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
+
+ModeName: TypeAlias = Literal["zero_shot", "few_shot"]
+
+_EXAMPLE_TEXT = (
+    "Interviewer: How have you been sleeping?\n"
+    "Participant: Badly. I wake up at four nearly every night.\n"
+    "Interviewer: And your appetite?\n"
+    "Participant: No problem there, I eat well."
+)
+
+
+class AssessmentRequest(BaseModel):
+    """One transcript to assess: a stored one by its participant, or a text."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        hide_input_in_errors=True,
+        use_attribute_docstrings=True,
+        json_schema_extra={
+            "examples": [{"transcript_text": _EXAMPLE_TEXT}, {"participant_id": 300}]
+        },
+    )
+
+    participant_id: Annotated[StrictInt, Field(ge=1, le=999_999)] | None = None
+    """Whose stored transcript to assess."""
+    transcript_text: StrictStr | None = None
+    """The interview, one turn a line, each beginning with a label such as `Participant:`."""
+    mode: ModeName | Annotated[StrictInt, Field(ge=0, le=1)] | None = None
+    """`zero_shot` (0) or `few_shot` (1); null follows ENABLE_FEW_SHOT."""
+
+    @property
+    def is_few_shot(self) -> bool | None:
+        """Whether few-shot is asked for; `None` leaves it to the settings."""
+        return None if self.mode is None else self.mode in {"few_shot", 1}

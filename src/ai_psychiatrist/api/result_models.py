@@ -1,0 +1,249 @@
+"""What a caller gets back, as Pydantic models: they check nothing, they document."""
+
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ai_psychiatrist.domain.assessment import AssessmentStatus, Metric
+from ai_psychiatrist.domain.evidence import Grounding, Match, Polarity, QuoteRejection
+from ai_psychiatrist.domain.failures import (
+    AttemptOutcome,
+    CallPath,
+    FailureCategory,
+    FailureCode,
+    FailureSeverity,
+    RejectionCode,
+)
+from ai_psychiatrist.domain.phq8 import UnknownReason
+
+SCHEMA_VERSION: Final = "1"
+NOTICE: Final = (
+    "For research and engineering. Not a medical device, not a diagnosis, and no substitute for "
+    "the judgement of a clinician."
+)
+BASELINE_NOTICE: Final = (
+    "Made by a rule baseline: fixed phrase rules, not a language model and not a clinical "
+    "instrument."
+)
+
+
+class _Result(BaseModel):
+    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, from_attributes=True)
+
+
+class SegmentResult(_Result):
+    """A stretch of one turn of the transcript."""
+
+    turn: int
+    """Position of the turn, counted from 0."""
+    start: int
+    """First character, in code points of the transcript."""
+    end: int
+    """Character after the last one."""
+
+
+class QuoteResult(_Result):
+    """Words of the participant that were found in the transcript."""
+
+    text: str
+    match: Match
+    polarity: Polarity
+    segments: tuple[SegmentResult, ...]
+
+
+class UnverifiedQuoteResult(_Result):
+    """Words that a model quoted and that the participant's turns do not hold."""
+
+    text: str
+    reason: QuoteRejection | None
+    """Null when the check was switched off."""
+
+
+class SupportingQuoteResult(_Result):
+    """A quote of the narrative, verified or not."""
+
+    text: str
+    verified: bool
+    match: Match | None = None
+    polarity: Polarity | None = None
+    reason: QuoteRejection | None = None
+    segments: tuple[SegmentResult, ...] = ()
+
+
+class ItemResult(_Result):
+    """One item of the PHQ-8."""
+
+    label: str
+    score: int | None = Field(ge=0, le=3)
+    """0-3, or null for unknown."""
+    unknown_reason: UnknownReason | None
+    """Why there is no score."""
+    proposed_score: int | None
+    """The model's own score, kept when the evidence does not carry it."""
+    evidence: tuple[QuoteResult, ...]
+    unverified_quotes: tuple[UnverifiedQuoteResult, ...]
+    reason: str
+    confidence: int | None
+    """1-5, as the model says it."""
+    llm_evidence_count: int
+    llm_evidence_extracted_count: int
+    llm_evidence_rejected_count: int
+
+
+class QuantitativePart(_Result):
+    """Item scores and what the total can be; null where a part has no result."""
+
+    total_score: int | None = None
+    """Null while an item is unknown."""
+    total_score_min: int | None = None
+    total_score_max: int | None = None
+    severity: int | None = None
+    """0 minimal to 4 severe; null while an item is unknown."""
+    severity_label: str | None = None
+    severity_lower_bound: int | None = None
+    severity_upper_bound: int | None = None
+    na_count: int | None = None
+    """How many items are unknown."""
+    items: dict[str, ItemResult] | None = None
+
+
+class QualitativePart(_Result):
+    """The narrative; null where there is none."""
+
+    overall: str | None = None
+    phq8_symptoms: str | None = None
+    social_factors: str | None = None
+    biological_factors: str | None = None
+    risk_factors: str | None = None
+    supporting_quotes: tuple[SupportingQuoteResult, ...] | None = None
+    dropped_quotes: int | None = None
+    """How many unverified quotes were removed, when that is switched on."""
+
+
+class MetricResult(_Result):
+    """The judge's score for one metric."""
+
+    score: int
+    """1 (poor) to 5 (very good)."""
+    explanation: str
+
+
+class RoundResult(_Result):
+    """One version of the narrative and how it was judged."""
+
+    round: int
+    scores: dict[Metric, MetricResult]
+    average_score: float | None
+    qualitative: QualitativePart
+
+
+class EvaluationPart(_Result):
+    """The judge's verdict on the narrative that was kept, and every round before and after it."""
+
+    coherence: MetricResult | None
+    completeness: MetricResult | None
+    specificity: MetricResult | None
+    accuracy: MetricResult | None
+    average_score: float | None
+    iteration: int
+    """The round that was kept, counted from 0."""
+    rounds: tuple[RoundResult, ...]
+
+
+class MetaReviewPart(_Result):
+    """The severity read from everything together."""
+
+    severity: int
+    """0 minimal to 4 severe."""
+    severity_label: str
+    explanation: str
+    is_mdd: bool
+    """Moderate or above."""
+    contradicts_item_scores: bool
+    """True when the item scores do not allow this severity."""
+
+
+class AgentModels(_Result):
+    """Which models an agent may ask, and which answered."""
+
+    chain: tuple[str, ...]
+    answered_by: tuple[str, ...]
+    rule_baseline: bool
+    """True when an answer came from the rule baseline."""
+
+
+class AttemptResult(_Result):
+    """The account of one model call."""
+
+    agent: str
+    model: str
+    path: CallPath
+    outcome: AttemptOutcome
+    code: RejectionCode | FailureCode | None
+    prompt_digest: str
+    reply_characters: int
+    repaired: bool
+    coercions: int
+    input_tokens: int | None
+    output_tokens: int | None
+    duration_ms: float
+
+
+class FailureResult(_Result):
+    """One thing that went wrong."""
+
+    category: FailureCategory
+    severity: FailureSeverity
+    message: str
+    stage: str
+    code: FailureCode | None
+    context: dict[str, str | int]
+
+
+class GroundingResult(_Result):
+    """How many quotes of the evidence stage were the participant's words."""
+
+    grounding: Grounding
+    extracted_count: int
+    validated_count: int
+    rejected_count: int
+    rejected_by_domain: dict[str, int]
+    unknown_keys: int
+
+
+class Envelope(_Result):
+    """What every result says about itself."""
+
+    assessment_id: str
+    schema_version: Literal["1"] = SCHEMA_VERSION
+    status: AssessmentStatus
+    notice: str = NOTICE
+    participant_id: int | None
+    mode: str
+    speakers_assumed: bool
+    """True when the transcript has no speaker labels, so that all of it counts as the patient's."""
+    models: dict[str, AgentModels]
+    prompts: dict[str, str]
+    """Prompt name → digest of its wording."""
+    grounding: GroundingResult | None
+    attempts: tuple[AttemptResult, ...]
+    failures: tuple[FailureResult, ...]
+    transcript_text: str | None
+    """The rendered transcript that offsets count in, for requests by participant_id."""
+
+
+class QuantitativeResult(QuantitativePart, Envelope):
+    """Result of a quantitative assessment."""
+
+
+class QualitativeResult(QualitativePart, Envelope):
+    """Result of a qualitative assessment."""
+
+
+class FullResult(Envelope):
+    """Result of a whole assessment; a part that has no result is null and listed in failures."""
+
+    quantitative: QuantitativePart | None
+    qualitative: QualitativePart | None
+    evaluation: EvaluationPart | None
+    meta_review: MetaReviewPart | None

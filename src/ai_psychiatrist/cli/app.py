@@ -1,0 +1,189 @@
+"""The commands. What they need is imported when they run, so that `--help` answers at once."""
+
+import asyncio
+import sys
+import uuid
+from enum import IntEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from ai_psychiatrist import __version__
+
+if TYPE_CHECKING:
+    from ai_psychiatrist.api.result_models import FullResult
+    from ai_psychiatrist.config import Settings
+
+app = typer.Typer(
+    name="ai-psychiatrist",
+    help="PHQ-8 assessments of interview transcripts, every score carried by the participant's "
+    "own words. For research and engineering; not a medical device.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+class ExitCode(IntEnum):
+    """What the exit status of a command means."""
+
+    COMPLETE = 0
+    PARTIAL = 1
+    BAD_INPUT = 2
+    NOTHING_FINISHED = 3
+
+
+_ASSESS_EXAMPLES = """
+Examples:
+
+  ai-psychiatrist assess interview.txt
+
+  ai-psychiatrist assess interview.txt --json > assessment.json
+
+  cat interview.txt | ai-psychiatrist assess -
+
+  MODEL_DEFAULT=ollama:gemma3 ai-psychiatrist assess interview.txt
+
+Exit status: 0 complete, 1 partial, 2 bad input or settings, 3 nothing finished.
+"""
+_SERVE_EXAMPLES = """
+Examples:
+
+  ai-psychiatrist serve
+
+  API_PORT=9000 MODEL_DEFAULT=ollama:gemma3 ai-psychiatrist serve
+"""
+
+
+def main() -> None:
+    """Run the command line."""
+    app()
+
+
+def _print_version(*, wanted: bool) -> None:
+    if wanted:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            help="Show the version.",
+            callback=lambda value: _print_version(wanted=value),
+        ),
+    ] = False,
+) -> None:
+    """Assess interviews."""
+
+
+@app.command(epilog=_ASSESS_EXAMPLES)
+def assess(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="Transcript, one turn a line; - reads stdin.")
+    ],
+    *,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the whole result as JSON.")
+    ] = False,
+) -> None:
+    """Assess one interview and print the result."""
+    from ai_psychiatrist.domain.errors import ConfigurationError, InputError  # noqa: PLC0415
+
+    try:
+        result = asyncio.run(_assess(_read(file)))
+    except (ConfigurationError, InputError) as error:
+        _fail(str(error))
+    if as_json:
+        typer.echo(result.model_dump_json(indent=2))
+    else:
+        from ai_psychiatrist.cli.report import print_report  # noqa: PLC0415
+
+        print_report(result)
+    raise typer.Exit(_EXIT_CODES[result.status.value])
+
+
+_EXIT_CODES = {
+    "complete": ExitCode.COMPLETE,
+    "partial": ExitCode.PARTIAL,
+    "failed": ExitCode.NOTHING_FINISHED,
+}
+
+
+@app.command(epilog=_SERVE_EXAMPLES)
+def serve() -> None:
+    """Serve the HTTP API at API_HOST and API_PORT."""
+    import uvicorn  # noqa: PLC0415
+
+    from ai_psychiatrist.api.app import create_app  # noqa: PLC0415
+    from ai_psychiatrist.config import load_settings  # noqa: PLC0415
+    from ai_psychiatrist.domain.errors import ConfigurationError  # noqa: PLC0415
+
+    try:
+        settings = load_settings()
+        application = create_app(settings)
+    except ConfigurationError as error:
+        _fail(str(error))
+    api = settings.api
+    typer.echo(f"Serving on http://{api.host}:{api.port}, documentation at /docs", err=True)
+    uvicorn.run(
+        application, host=api.host, port=api.port, log_config=None, access_log=False, workers=1
+    )
+
+
+@app.command()
+def settings() -> None:
+    """Print every setting with its meaning and default, in the form of a .env file."""
+    from ai_psychiatrist.config import env_example  # noqa: PLC0415
+
+    typer.echo(env_example(), nl=False)
+
+
+def _fail(message: str) -> NoReturn:
+    typer.echo(f"error: {message}", err=True)
+    raise typer.Exit(ExitCode.BAD_INPUT)
+
+
+def _read(file: str) -> str:
+    """Return the text exactly as it is in the file: offsets of the result count in it."""
+    from ai_psychiatrist.domain.errors import InputError  # noqa: PLC0415
+
+    try:
+        content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        msg = "the transcript is not UTF-8 text; convert it, for example with iconv"
+        raise InputError(msg, field="FILE") from None
+    except OSError as error:
+        msg = f"the transcript cannot be read: {error.strerror}"
+        raise InputError(msg, field="FILE") from None
+
+
+async def _assess(text: str) -> "FullResult":
+    from ai_psychiatrist.api.results import full_result  # noqa: PLC0415
+    from ai_psychiatrist.cli.progress import part_progress  # noqa: PLC0415
+    from ai_psychiatrist.config import load_settings  # noqa: PLC0415
+    from ai_psychiatrist.domain.transcript import parse_transcript  # noqa: PLC0415
+    from ai_psychiatrist.wiring import open_services  # noqa: PLC0415
+
+    async with open_services(_quiet(load_settings())) as services:
+        transcript = parse_transcript(text, services.labels)
+        with part_progress() as on_finished:
+            assessment = await services.pipeline.assess(transcript, on_finished=on_finished)
+        return full_result(
+            assessment, assessment_id=str(uuid.uuid4()), chains=services.agent_models
+        )
+
+
+def _quiet(settings: "Settings") -> "Settings":
+    """Log errors alone unless a level was asked for: a person reads the report."""
+    if "level" in settings.log.model_fields_set:
+        return settings
+    log = settings.log.model_copy(update={"level": "ERROR"})
+    return settings.model_copy(update={"log": log})

@@ -1,0 +1,169 @@
+"""An assessment for people to read in a terminal."""
+
+import unicodedata
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from ai_psychiatrist.api.result_models import (
+    EvaluationPart,
+    FullResult,
+    ItemResult,
+    MetaReviewPart,
+    QualitativePart,
+    QuantitativePart,
+    QuoteResult,
+)
+from ai_psychiatrist.domain.phq8 import Severity
+
+_PIPE_WIDTH = 100
+
+
+def print_report(result: FullResult, console: Console | None = None) -> None:
+    """Print a result; texts of transcript and models are shown as they are and never act."""
+    out = console or _console()
+    _heading(out, result)
+    if result.quantitative is not None and result.quantitative.items is not None:
+        _scores(out, result.quantitative, result.quantitative.items)
+    if result.qualitative is not None:
+        _narrative(out, result.qualitative)
+    if result.evaluation is not None:
+        _judgement(out, result.evaluation)
+    if result.meta_review is not None:
+        _meta_review(out, result.meta_review)
+    _account(out, result)
+
+
+def _console() -> Console:
+    console = Console(markup=False, highlight=False, emoji=False)
+    return (
+        console
+        if console.is_terminal
+        else Console(markup=False, highlight=False, emoji=False, width=_PIPE_WIDTH)
+    )
+
+
+def plain(text: str) -> str:
+    """Replace characters that a terminal would obey, direction marks included."""
+    return "".join(
+        character
+        if character in "\n\t" or not unicodedata.category(character).startswith("C")
+        else "\ufffd"
+        for character in text
+    )
+
+
+def _heading(out: Console, result: FullResult) -> None:
+    out.print(Text("PHQ-8 assessment", style="bold"))
+    out.print(Text(result.notice, style="dim"))
+    scores = result.quantitative
+    if scores is None or scores.total_score_min is None:
+        out.print("Total: none, the items were not scored")
+    elif scores.total_score is not None:
+        out.print(f"Total: {scores.total_score} of 24, {scores.severity_label}")
+    else:
+        low, high = _label(scores.severity_lower_bound), _label(scores.severity_upper_bound)
+        span = low if low == high else f"{low} to {high}"
+        out.print(
+            f"Total: between {scores.total_score_min} and {scores.total_score_max} of 24 "
+            f"({scores.na_count} items unknown), {span}"
+        )
+    if result.speakers_assumed:
+        out.print("The transcript has no speaker labels: all of it counts as the participant's.")
+    out.print()
+
+
+def _label(severity: int | None) -> str:
+    return "" if severity is None else Severity(severity).label
+
+
+def _scores(out: Console, scores: QuantitativePart, items: dict[str, ItemResult]) -> None:
+    table = Table(show_lines=True, expand=True)
+    table.add_column("Item", ratio=2)
+    table.add_column("Score", ratio=2)
+    table.add_column("The participant's words, and where they stand", ratio=7)
+    for item in items.values():
+        table.add_row(Text(item.label), _score(item), _evidence(item))
+    out.print(table)
+    if scores.na_count:
+        out.print(Text("An unknown item is not a 0: the total is a range.", style="dim"))
+    out.print()
+
+
+def _score(item: ItemResult) -> Text:
+    if item.score is None:
+        reason = item.unknown_reason.value.replace("_", " ") if item.unknown_reason else ""
+        proposed = "" if item.proposed_score is None else f"\n(proposed {item.proposed_score})"
+        return Text(f"unknown: {reason}{proposed}", style="yellow")
+    confidence = "" if item.confidence is None else f"\nconfidence {item.confidence} of 5"
+    return Text(f"{item.score}{confidence}", style="bold")
+
+
+def _evidence(item: ItemResult) -> Text:
+    lines = Text("\n").join(map(_quote, item.evidence))
+    for quote in item.unverified_quotes:
+        reason = quote.reason.value.replace("_", " ") if quote.reason else "not checked"
+        lines.append(f"\nunverified ({reason}): {plain(quote.text)}", style="red")
+    return lines
+
+
+def _quote(quote: QuoteResult) -> Text:
+    places = ", ".join(f"turn {part.turn}, {part.start}-{part.end}" for part in quote.segments)
+    shown = Text(f"“{plain(quote.text)}” ")
+    return shown.append(f"[{places}; {quote.polarity.value}]", style="dim")
+
+
+def _narrative(out: Console, findings: QualitativePart) -> None:
+    sections = {
+        "Findings": findings.overall,
+        "Symptoms": findings.phq8_symptoms,
+        "Social factors": findings.social_factors,
+        "Biological factors": findings.biological_factors,
+        "Risk factors": findings.risk_factors,
+    }
+    for title, text in sections.items():
+        _section(out, title, text or "")
+    quotes = findings.supporting_quotes or ()
+    lines = (
+        f"“{plain(quote.text)}”" + ("" if quote.verified else "  [unverified]") for quote in quotes
+    )
+    _section(out, "Quotes", "\n".join(lines) or "none")
+
+
+def _section(out: Console, title: str, text: str) -> None:
+    out.print(Text(title, style="bold"))
+    out.print(Padding(Text(plain(text)), (0, 0, 1, 2)))
+
+
+def _judgement(out: Console, evaluation: EvaluationPart) -> None:
+    kept = evaluation.rounds[evaluation.iteration]
+    lines = [
+        f"{metric.value}: {score.score} of 5. {score.explanation}"
+        for metric, score in kept.scores.items()
+    ]
+    rounds = len(evaluation.rounds)
+    lines.append(f"Round {evaluation.iteration + 1} of {rounds} was kept.")
+    _section(out, "Judgement of the findings", "\n".join(lines))
+
+
+def _meta_review(out: Console, review: MetaReviewPart) -> None:
+    lines = [f"Severity: {review.severity_label}", review.explanation]
+    if review.contradicts_item_scores:
+        lines.append("This severity contradicts the range that the item scores allow.")
+    _section(out, "Meta-review", "\n".join(lines))
+
+
+def _account(out: Console, result: FullResult) -> None:
+    rejected = sum(attempt.code is not None for attempt in result.attempts)
+    lines = [f"{len(result.attempts)} model calls, {rejected} of them without an accepted reply"]
+    lines += [
+        f"{agent}: {', '.join(models.answered_by) or 'no model answered'}"
+        for agent, models in result.models.items()
+    ]
+    lines += [
+        f"{failure.stage}: {failure.message} ({failure.code.value if failure.code else '-'})"
+        for failure in result.failures
+    ]
+    _section(out, f"Account: {result.status.value}", "\n".join(lines))

@@ -1,0 +1,57 @@
+"""Keyed digests of patient text: equal texts can be told in logs, guessed ones cannot be checked.
+
+A short quote has so few likely wordings that a plain hash of it can be reversed by trying them; a
+digest under a key that never leaves the installation cannot.
+"""
+
+import hashlib
+import hmac
+import os
+import secrets
+from pathlib import Path
+from typing import Final
+
+_KEY_BYTES: Final = 32
+
+
+class _InstallationKey:
+    """The key in use; random for this process until `use_installation_key` is called."""
+
+    value = secrets.token_bytes(_KEY_BYTES)
+
+
+def use_installation_key(key: bytes) -> None:
+    """Make all keyed digests of this process use `key`, at least 16 bytes."""
+    if len(key) < 16:
+        msg = "an installation key has at least 16 bytes"
+        raise ValueError(msg)
+    _InstallationKey.value = key
+
+
+def load_installation_key(path: Path) -> bytes:
+    """Read the key file, or write a new one that only its owner can read.
+
+    Raises `OSError` when it can be neither read nor written.
+    """
+    try:
+        return bytes.fromhex(path.read_text(encoding="ascii").strip())
+    except (FileNotFoundError, ValueError):
+        key = secrets.token_bytes(_KEY_BYTES)
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        file.write(key.hex())
+    draft.replace(path)
+    return key
+
+
+def keyed_digest(text: str, *, length: int = 12) -> str:
+    """Return `length` hex digits of a digest that only this installation can recompute."""
+    data = text.encode("utf-8", "surrogatepass")
+    return hmac.new(_InstallationKey.value, data, hashlib.sha256).hexdigest()[:length]
+
+
+def plain_digest(text: str, *, length: int = 12) -> str:
+    """Return `length` hex digits of SHA-256; for prompts and artefacts, never for patient text."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:length]

@@ -1,0 +1,102 @@
+"""Structured logs that cannot carry text of patients or models.
+
+Only keys of an allow-list are written, and only values that are numbers, flags or short names.
+Anything else is dropped and counted, so a careless call costs a field, never a leak.
+"""
+
+import logging
+import re
+import sys
+from collections.abc import Mapping
+from enum import Enum
+from typing import Final, Literal, TypeAlias
+
+import structlog
+from structlog.typing import EventDict, Processor, WrappedLogger
+
+LogFormat: TypeAlias = Literal["console", "json"]
+LogLevel: TypeAlias = Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
+
+ALLOWED_KEYS: Final = frozenset(
+    "agent assessment_id backend category code coercions count domain duration_ms "
+    "error_type event extracted_count failures input_tokens level library_logger "
+    "method mode model model_calls name outcome output_tokens participant_id path prompt_digest "
+    "quote_hash quote_len reason rejected_by_domain rejected_count repaired reply_characters "
+    "request_id response_hash response_len route severity stage status "
+    "timestamp transcript_hash transcript_len url validated_count validation_mode violations "
+    "dropped_keys".split()
+)
+_MAX_VALUE_CHARACTERS: Final = 160
+_EVENT: Final = re.compile(r"[a-z][a-z0-9_]{0,63}\Z")
+
+
+def get_logger(name: str) -> structlog.stdlib.BoundLogger:
+    """Return a logger; `name` is the module's."""
+    logger: structlog.stdlib.BoundLogger = structlog.get_logger(name)
+    return logger
+
+
+def setup_logging(level: LogLevel = "INFO", log_format: LogFormat = "console") -> None:
+    """Send this package's events to standard error and silence the texts of other libraries.
+
+    Their log lines can quote requests and replies, so of each only its logger's name is written.
+    """
+    processors: list[Processor] = [
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        only_allowed_keys,
+        _renderer(log_format),
+    ]
+    structlog.configure(
+        processors=processors,
+        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelName(level)),
+        logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
+        cache_logger_on_first_use=True,
+    )
+    root = logging.getLogger()
+    root.handlers = [_NameOnlyHandler(level=logging.WARNING)]
+    root.setLevel(logging.WARNING)
+    logging.captureWarnings(capture=True)
+
+
+def only_allowed_keys(_: WrappedLogger, __: str, event_dict: EventDict) -> EventDict:
+    """Drop every key that is not allowed and every value that could be text; count the dropped."""
+    kept = {
+        key: plain
+        for key, value in event_dict.items()
+        if key in ALLOWED_KEYS and (plain := _plain(value)) is not None
+    }
+    if not _EVENT.match(str(kept.get("event", ""))):
+        kept["event"] = "unnamed_event"
+    dropped = sum(1 for key, value in event_dict.items() if key not in kept and value is not None)
+    if dropped:
+        kept["dropped_keys"] = dropped
+    return kept
+
+
+def _plain(value: object) -> object:
+    """Return a value that is safe to write, or `None`."""
+    match value:
+        case Enum():
+            return value.value
+        case bool() | int() | float():
+            return value
+        case str() if len(value) <= _MAX_VALUE_CHARACTERS and "\n" not in value:
+            return value
+        case Mapping():
+            return {str(key): _plain(inner) for key, inner in value.items()}
+        case _:
+            return None
+
+
+def _renderer(log_format: LogFormat) -> Processor:
+    if log_format == "json":
+        return structlog.processors.JSONRenderer()
+    return structlog.dev.ConsoleRenderer(
+        colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
+    )
+
+
+class _NameOnlyHandler(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        get_logger(__name__).warning("library_log", library_logger=record.name)

@@ -1,0 +1,226 @@
+"""An assessment from transcript to result: three levels of model calls, whatever fails on the way.
+
+Findings and scores do not need one another and run at the same time; the meta-review reads both.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from ai_psychiatrist.agents.case import DEFAULT_MAX_CALLS, Case, open_case
+from ai_psychiatrist.agents.definition import AGENT_ORDER
+from ai_psychiatrist.agents.meta_review import MetaReviewAgent
+from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
+from ai_psychiatrist.domain.assessment import (
+    Assessment,
+    AssessmentMode,
+    AssessmentStatus,
+    JudgedRound,
+    MetaReview,
+    Metric,
+    PHQ8Assessment,
+)
+from ai_psychiatrist.domain.failures import (
+    Attempt,
+    FailureCategory,
+    FailureCode,
+    FailureRecord,
+    FailureSeverity,
+)
+from ai_psychiatrist.domain.transcript import Transcript
+from ai_psychiatrist.infrastructure.failure_log import collect_failures, record_failure
+from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.pipeline.feedback_loop import FeedbackLoop, narrative_of
+
+logger = get_logger(__name__)
+
+_LARGE_TRANSCRIPT_CHARACTERS: Final = 50_000
+
+
+class Part(StrEnum):
+    """What an assessment is made of."""
+
+    FINDINGS = "findings"
+    JUDGEMENT = "judgement"
+    SCORES = "scores"
+    META_REVIEW = "meta_review"
+
+
+FULL: Final = frozenset(Part)
+
+OnFinished = Callable[[Part], None]
+
+
+@dataclass(slots=True)
+class _Results:
+    """What has finished so far."""
+
+    rounds: list[JudgedRound] = field(default_factory=list)
+    quantitative: PHQ8Assessment | None = None
+    meta_review: MetaReview | None = None
+
+    def finished(self) -> Iterable[Part]:
+        narrative = narrative_of(self.rounds)
+        if narrative is not None:
+            yield Part.FINDINGS
+            if len(narrative.best.scores) == len(Metric):
+                yield Part.JUDGEMENT
+        if self.quantitative is not None:
+            yield Part.SCORES
+        if self.meta_review is not None:
+            yield Part.META_REVIEW
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssessmentPipeline:
+    """The four agents and how they work together; one for all assessments."""
+
+    feedback_loop: FeedbackLoop
+    quantitative: QuantitativeAssessmentAgent
+    meta_review: MetaReviewAgent
+    max_calls: int = DEFAULT_MAX_CALLS
+    is_delimited: bool = False
+
+    async def assess(
+        self,
+        transcript: Transcript,
+        *,
+        participant_id: int | None = None,
+        parts: frozenset[Part] = FULL,
+        deadline_seconds: float | None = None,
+        on_finished: OnFinished = lambda _: None,
+    ) -> Assessment:
+        """Assess a transcript; what fails is recorded and everything that finished is kept.
+
+        `parts`: what to make; `on_finished` is told of each as it is done. At the deadline the
+        calls under way are cancelled. Cancelling the caller cancels them too.
+        """
+        case = open_case(
+            transcript,
+            participant_id=participant_id,
+            max_calls=self.max_calls,
+            is_delimited=self.is_delimited,
+        )
+        results = _Results()
+        with collect_failures() as failures:
+            try:
+                async with asyncio.timeout(deadline_seconds):
+                    await self._run(case, parts, results, on_finished)
+            except TimeoutError:
+                _record_deadline(parts, results)
+        return _assessment(case, parts, results, failures)
+
+    async def _run(
+        self, case: Case, parts: frozenset[Part], results: _Results, on_finished: OnFinished
+    ) -> None:
+        if len(case.transcript.text) > _LARGE_TRANSCRIPT_CHARACTERS:
+            await asyncio.to_thread(case.index.prepare)
+        async with asyncio.TaskGroup() as group:
+            if Part.FINDINGS in parts:
+                group.create_task(_guarded(self._narrate(case, parts, results, on_finished)))
+            if Part.SCORES in parts:
+                group.create_task(_guarded(self._score(case, results, on_finished)))
+        if Part.META_REVIEW in parts:
+            await _guarded(self._review(case, results, on_finished))
+
+    async def _narrate(
+        self, case: Case, parts: frozenset[Part], results: _Results, on_finished: OnFinished
+    ) -> None:
+        if Part.JUDGEMENT in parts:
+            await self.feedback_loop.run(case, results.rounds)
+        else:
+            findings = await self.feedback_loop.qualitative.assess(case)
+            if findings is not None:
+                results.rounds.append(JudgedRound(round=0, findings=findings, scores={}))
+        if results.rounds:
+            on_finished(Part.FINDINGS)
+        elif Part.JUDGEMENT in parts:
+            _record_skipped(Part.JUDGEMENT)
+
+    async def _score(self, case: Case, results: _Results, on_finished: OnFinished) -> None:
+        results.quantitative = await self.quantitative.assess(case)
+        if results.quantitative is not None:
+            on_finished(Part.SCORES)
+
+    async def _review(self, case: Case, results: _Results, on_finished: OnFinished) -> None:
+        if results.quantitative is None:
+            _record_skipped(Part.META_REVIEW)
+            return
+        narrative = narrative_of(results.rounds)
+        findings = None if narrative is None else narrative.best.findings
+        results.meta_review = await self.meta_review.review(case, findings, results.quantitative)
+        if results.meta_review is not None:
+            on_finished(Part.META_REVIEW)
+
+
+async def _guarded(part: Awaitable[None]) -> None:
+    """Keep a defect in one part from taking the others with it."""
+    try:
+        await part
+    except Exception as error:  # noqa: BLE001  whatever it is, the finished parts are kept
+        logger.error("part_failed", error_type=type(error).__name__)
+        record_failure(
+            FailureCategory.AGENT_FAILED,
+            FailureSeverity.ERROR,
+            "A part of the assessment ended in an internal error.",
+            stage="pipeline",
+            code=FailureCode.INTERNAL_ERROR,
+        )
+
+
+def _record_skipped(part: Part) -> None:
+    record_failure(
+        FailureCategory.STAGE_SKIPPED,
+        FailureSeverity.ERROR,
+        "A part was skipped, because what it needs is missing.",
+        stage=part.value,
+        code=FailureCode.MISSING_INPUT,
+    )
+
+
+def _record_deadline(parts: frozenset[Part], results: _Results) -> None:
+    finished = set(results.finished())
+    for part in Part:
+        if part in parts and part not in finished:
+            record_failure(
+                FailureCategory.AGENT_FAILED,
+                FailureSeverity.ERROR,
+                "The deadline passed before this part was finished.",
+                stage=part.value,
+                code=FailureCode.DEADLINE_EXCEEDED,
+            )
+
+
+def _assessment(
+    case: Case, parts: frozenset[Part], results: _Results, failures: list[FailureRecord]
+) -> Assessment:
+    finished = set(results.finished())
+    status = AssessmentStatus.PARTIAL if finished else AssessmentStatus.FAILED
+    if finished >= parts:
+        status = AssessmentStatus.COMPLETE
+    assessment = Assessment(
+        transcript=case.transcript,
+        participant_id=case.participant_id,
+        mode=AssessmentMode.ZERO_SHOT,
+        status=status,
+        narrative=narrative_of(results.rounds),
+        quantitative=results.quantitative,
+        meta_review=results.meta_review,
+        attempts=_in_agent_order(case.calls.attempts),
+        failures=tuple(sorted(failures, key=lambda failure: failure.stage)),
+    )
+    logger.info(
+        "assessment_finished",
+        status=status,
+        model_calls=len(assessment.attempts),
+        failures=len(failures),
+        participant_id=case.participant_id,
+    )
+    return assessment
+
+
+def _in_agent_order(attempts: list[Attempt]) -> tuple[Attempt, ...]:
+    """Sort by agent: calls that run at the same time end in any order."""
+    return tuple(sorted(attempts, key=lambda attempt: AGENT_ORDER.index(attempt.agent)))

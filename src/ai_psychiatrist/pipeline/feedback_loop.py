@@ -1,0 +1,65 @@
+"""Findings, judged and refined until they are good enough; the best round is kept."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ai_psychiatrist.agents.case import Case
+from ai_psychiatrist.agents.judge import JudgeAgent
+from ai_psychiatrist.agents.qualitative import QualitativeAssessmentAgent
+from ai_psychiatrist.agents.settings import FeedbackSettings
+from ai_psychiatrist.domain.assessment import (
+    JudgedRound,
+    Metric,
+    MetricScore,
+    Narrative,
+    QualitativeAssessment,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedbackLoop:
+    """Writes findings, has them judged, and refines them while a metric is weak."""
+
+    qualitative: QualitativeAssessmentAgent
+    judge: JudgeAgent
+    settings: FeedbackSettings
+
+    async def run(self, case: Case, rounds: list[JudgedRound]) -> None:
+        """Add one round after the other to `rounds`.
+
+        Findings are added before they are judged, so that nothing is lost when the loop is stopped.
+        """
+        findings = await self.qualitative.assess(case)
+        while findings is not None:
+            judged = await self._judged(case, findings, rounds)
+            weaknesses = self._weaknesses(judged)
+            if not weaknesses or len(rounds) > self.settings.max_iterations:
+                return
+            findings = await self.qualitative.refine(case, findings, weaknesses)
+
+    async def _judged(
+        self, case: Case, findings: QualitativeAssessment, rounds: list[JudgedRound]
+    ) -> JudgedRound:
+        rounds.append(JudgedRound(round=len(rounds), findings=findings, scores={}))
+        scores = await self.judge.evaluate(case, findings)
+        rounds[-1] = replace(rounds[-1], scores=scores)
+        return rounds[-1]
+
+    def _weaknesses(self, judged: JudgedRound) -> dict[Metric, MetricScore]:
+        if not self.settings.enabled:
+            return {}
+        threshold = self.settings.score_threshold
+        return {
+            metric: score for metric, score in judged.scores.items() if score.score <= threshold
+        }
+
+
+def narrative_of(rounds: Sequence[JudgedRound]) -> Narrative | None:
+    """Return the rounds with the best of them, or `None` when there is none.
+
+    The best round has the most metrics judged and then the highest mean; of equals the earliest.
+    """
+    if not rounds:
+        return None
+    kept = max(range(len(rounds)), key=lambda at: (len(rounds[at].scores), rounds[at].average or 0))
+    return Narrative(rounds=tuple(rounds), kept=kept)

@@ -1,0 +1,151 @@
+"""Spoken words as they are compared, and the cue phrases that are found among them."""
+
+import itertools
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import resources
+from typing import Final
+
+_WORD: Final = re.compile(r"[^\W_]+(?:['’ʼ][^\W_]+)*|,")
+_ALTERNATIVES: Final = re.compile(r"\(([^()]*)\)")
+_INVISIBLE: Final = re.compile("[\u200b-\u200d\u2060\ufeff\u00ad]")
+# Without its apostrophe "I'll" would read as "ill" and "we're" as "were".
+_KEEPS_APOSTROPHE: Final = ("'ll", "'re", "'d")
+
+_Phrase = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """The normalised words of a text, commas among them, and where each of them stands."""
+
+    texts: _Phrase
+    spans: tuple[tuple[int, int], ...]
+    """Characters into the text, start inclusive, end exclusive."""
+
+    def without(self, skip: frozenset[str]) -> "Words":
+        """Leave out some words; the others keep their places in the text."""
+        kept = tuple(at for at, text in enumerate(self.texts) if text not in skip)
+        return Words(
+            texts=tuple(self.texts[at] for at in kept), spans=tuple(self.spans[at] for at in kept)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A cue phrase found among words: characters `start` to `end`, words `first` to `last`."""
+
+    cue: str
+    text: str
+    """The phrase as normalised words, joined by spaces."""
+    start: int
+    end: int
+    first: int
+    last: int
+    """The last word of the phrase, inclusive."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lexicon:
+    """Cue phrases, found by their first word, longest first."""
+
+    cues: Mapping[_Phrase, str]
+    lengths: Mapping[str, tuple[int, ...]]
+    """First word → how many words its phrases have, descending."""
+
+    def find(self, words: Words) -> Iterator[Hit]:
+        """Yield the longest phrases from left to right; no two of them overlap."""
+        texts, lengths, cues = words.texts, self.lengths, self.cues
+        after = 0
+        for at, first in enumerate(texts):
+            if at < after or first not in lengths:
+                continue
+            for length in lengths[first]:
+                phrase = texts[at : at + length]
+                cue = cues.get(phrase)
+                if cue is not None:
+                    after = at + len(phrase)
+                    start, end = words.spans[at][0], words.spans[after - 1][1]
+                    text = " ".join(phrase)
+                    yield Hit(cue=cue, text=text, start=start, end=end, first=at, last=after - 1)
+                    break
+
+
+@lru_cache(maxsize=512)
+def words_of(text: str) -> Words:
+    """Read the words of a text: case-folded, "n't" without its apostrophe, commas kept."""
+    # An apostrophe is as long as the invisible character it replaces and joins words like it, so
+    # that offsets stay those of the text.
+    visible = text if text.isascii() else _INVISIBLE.sub("'", text)
+    found = tuple(_WORD.finditer(visible))
+    return Words(
+        texts=tuple(_normalised(word[0]) for word in found),
+        spans=tuple(word.span() for word in found),
+    )
+
+
+def _normalised(word: str) -> str:
+    folded = word.casefold()
+    if folded.isascii() and folded.isalnum():
+        return folded
+    folded = folded.replace("’", "'").replace("ʼ", "'")
+    return folded if folded.endswith(_KEEPS_APOSTROPHE) else folded.replace("'", "")
+
+
+@lru_cache(maxsize=1024)
+def hits_of(text: str, section: str) -> tuple[Hit, ...]:
+    """Find the cue phrases of one section of the cue file in a text."""
+    return tuple(lexicon(section).find(words_of(text)))
+
+
+@cache
+def lexicon(section: str) -> Lexicon:
+    """Load one section of the cue file: each of its keys is a cue, each value its phrases."""
+    return lexicon_from(_cue_file()[section])
+
+
+def lexicon_from(
+    table: Mapping[str, Iterable[str]], *, skip: frozenset[str] = frozenset()
+) -> Lexicon:
+    """Build a lexicon from cue → phrases; `sleep(|s|ing)` in a phrase stands for three words.
+
+    Words in `skip` are left out of the phrases, for use with `Words.without`; a phrase of which
+    a single word would remain is dropped.
+    """
+    cues: dict[_Phrase, str] = {}
+    for cue, entries in table.items():
+        for phrase in itertools.chain.from_iterable(map(_expanded, entries)):
+            kept = tuple(word for word in phrase if word not in skip)
+            if len(kept) >= min(len(phrase), 2):
+                cues[kept] = cue
+    lengths: dict[str, set[int]] = {}
+    for phrase in cues:
+        lengths.setdefault(phrase[0], set()).add(len(phrase))
+    return Lexicon(
+        cues=cues,
+        lengths={first: tuple(sorted(found, reverse=True)) for first, found in lengths.items()},
+    )
+
+
+def _expanded(entry: str) -> Iterator[_Phrase]:
+    parts = _ALTERNATIVES.split(entry)
+    choices = [part.split("|") if odd % 2 else [part] for odd, part in enumerate(parts)]
+    for choice in itertools.product(*choices):
+        # "(is|'s) fine" after a word stands for two spellings, one of which joins it.
+        yield words_of("".join(choice).replace(" '", "'")).texts
+
+
+@cache
+def word_set(section: str, key: str) -> frozenset[str]:
+    """Load one list of the cue file as single words."""
+    phrases = itertools.chain.from_iterable(map(_expanded, _cue_file()[section][key]))
+    return frozenset(itertools.chain.from_iterable(phrases))
+
+
+@cache
+def _cue_file() -> Mapping[str, Mapping[str, list[str]]]:
+    text = resources.files(__package__).joinpath("cues.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)

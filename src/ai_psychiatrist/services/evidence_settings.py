@@ -1,0 +1,24 @@
+"""Options of the evidence check; read from the environment by `config` alone."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ai_psychiatrist.services.grounding import GroundingMode
+
+
+class QuantitativeSettings(BaseModel):
+    """How extracted quotes are checked against the transcript."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True
+    )
+
+    evidence_quote_validation_enabled: bool = True
+    """Check quotes against the participant's words; without it no item gets a score."""
+    evidence_quote_validation_mode: GroundingMode = "substring"
+    """`substring`: the same words; `fuzzy`: fillers and repeated starts may differ (rapidfuzz)."""
+    evidence_quote_fuzzy_threshold: float = Field(default=0.85, ge=0.5, le=1.0)
+    """Similarity, 0.5-1.0, that a quote needs in fuzzy mode."""
+    evidence_quote_fail_on_all_rejected: bool = False
+    """Fail the scores when the model gave quotes and none of them was said."""
+    evidence_quote_log_rejections: bool = True
+    """Log refused quotes, as lengths and keyed digests."""

@@ -1,0 +1,211 @@
+"""Check the evidence that a model extracted: first its shape, then whether it was ever said.
+
+The shape check coerces nothing, and the grounding check keeps only words of the participant. Both
+are deterministic, and neither puts text of transcript or reply into logs, errors or statistics.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ai_psychiatrist.domain.errors import AssessmentServiceError, TranscriptUnreadable
+from ai_psychiatrist.domain.evidence import (
+    GroundingReport,
+    Quote,
+    QuoteRejection,
+    UnverifiedQuote,
+)
+from ai_psychiatrist.domain.phq8 import PHQ8_DOMAIN_KEYS
+from ai_psychiatrist.domain.transcript import parse_transcript
+from ai_psychiatrist.infrastructure.digests import keyed_digest
+from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.services.grounding import GroundingMode, TranscriptIndex
+from ai_psychiatrist.services.tokens import normalize_for_quote_match
+
+__all__ = [
+    "EvidenceGroundingError",
+    "EvidenceGroundingStats",
+    "EvidenceSchemaError",
+    "ground_evidence",
+    "log_grounding",
+    "normalize_for_quote_match",
+    "nothing_grounded",
+    "validate_evidence_grounding",
+    "validate_evidence_schema",
+]
+
+logger = get_logger(__name__)
+
+
+class EvidenceSchemaError(AssessmentServiceError, ValueError):
+    """The evidence does not have the shape that was asked for.
+
+    `violations`: item key, or `__root__`, → what was expected and which type came; no values.
+    """
+
+    def __init__(self, message: str, violations: dict[str, str]) -> None:
+        super().__init__(message)
+        self.violations = violations
+
+
+class EvidenceGroundingError(AssessmentServiceError, ValueError):
+    """The model gave quotes, and none of them is the participant's words."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceGroundingStats:
+    """How many quotes came, how many were kept, and where the others were refused."""
+
+    extracted_count: int
+    validated_count: int
+    rejected_count: int
+    rejected_by_domain: dict[str, int]
+
+
+def validate_evidence_schema(obj: object) -> dict[str, list[str]]:
+    """Return the quotes of each of the eight items, stripped, without blanks and repetitions.
+
+    A missing or null key is an empty list; keys that name no item are ignored. Raises
+    `EvidenceSchemaError` with every violation when the top level is no object or a value is not a
+    list of strings.
+    """
+    if not isinstance(obj, dict):
+        found = type(obj).__name__
+        raise EvidenceSchemaError(
+            f"Expected JSON object at top level, got {found}",
+            violations={"__root__": f"Expected object, got {found}"},
+        )
+    violations = {
+        key: violation
+        for key in PHQ8_DOMAIN_KEYS
+        if (violation := _violation(obj.get(key))) is not None
+    }
+    if violations:
+        raise EvidenceSchemaError(
+            f"Evidence schema violations in {len(violations)} fields", violations=violations
+        )
+    return {key: _clean(obj.get(key) or []) for key in PHQ8_DOMAIN_KEYS}
+
+
+def _violation(value: object) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, list):
+        return f"Expected list, got {type(value).__name__}"
+    for index, element in enumerate(value):
+        if not isinstance(element, str):
+            return f"Expected list[str] but element {index} was {type(element).__name__}"
+    return None
+
+
+def _clean(quotes: list[str]) -> list[str]:
+    return list(dict.fromkeys(stripped for quote in quotes if (stripped := quote.strip())))
+
+
+def ground_evidence(
+    evidence: Mapping[str, list[str]],
+    index: TranscriptIndex,
+    *,
+    mode: GroundingMode = "substring",
+    fuzzy_threshold: float = 0.85,
+) -> GroundingReport:
+    """Check each quote against the participant's words and report on all of them.
+
+    Pure: what follows from a refused quote is the caller's decision.
+    """
+    results = {
+        domain: [
+            index.ground(quote, mode=mode, fuzzy_threshold=fuzzy_threshold) for quote in quotes
+        ]
+        for domain, quotes in evidence.items()
+    }
+    return GroundingReport(
+        accepted={
+            domain: tuple(quote for quote in quotes if isinstance(quote, Quote))
+            for domain, quotes in results.items()
+        },
+        rejected={
+            domain: tuple(quote for quote in quotes if isinstance(quote, UnverifiedQuote))
+            for domain, quotes in results.items()
+        },
+    )
+
+
+def log_grounding(report: GroundingReport, transcript_text: str, *, mode: GroundingMode) -> None:
+    """Log one line per refused quote and one for all, in lengths and keyed digests."""
+    if not report.rejected_count:
+        return
+    transcript_hash = keyed_digest(transcript_text)
+    for domain, quotes in report.rejected.items():
+        for quote in quotes:
+            logger.warning(
+                "evidence_quote_rejected",
+                domain=domain,
+                quote_hash=keyed_digest(quote.text),
+                quote_len=len(quote.text),
+                reason=quote.reason,
+                transcript_hash=transcript_hash,
+                transcript_len=len(transcript_text),
+                mode=mode,
+            )
+    logger.info(
+        "evidence_grounding_complete",
+        extracted_count=report.extracted_count,
+        validated_count=report.validated_count,
+        rejected_count=report.rejected_count,
+        rejected_by_domain=_counts(report),
+        transcript_hash=transcript_hash,
+    )
+
+
+def validate_evidence_grounding(
+    evidence: dict[str, list[str]],
+    transcript_text: str,
+    *,
+    mode: GroundingMode = "substring",
+    fuzzy_threshold: float = 0.85,
+    log_rejections: bool = True,
+) -> tuple[dict[str, list[str]], EvidenceGroundingStats]:
+    """Return the quotes that the participant said, as the model gave them, and the statistics.
+
+    `mode`: "substring", or "fuzzy", which needs rapidfuzz. `fuzzy_threshold`: 0-1. A denied quote
+    is kept: whether it says that a symptom is there is told by `ground_evidence`. A transcript
+    without any word of a participant grounds nothing.
+    """
+    try:
+        index = TranscriptIndex(parse_transcript(transcript_text))
+    except TranscriptUnreadable:
+        report = nothing_grounded(evidence, reason=QuoteRejection.NOT_FOUND)
+    else:
+        report = ground_evidence(evidence, index, mode=mode, fuzzy_threshold=fuzzy_threshold)
+    if log_rejections:
+        log_grounding(report, transcript_text, mode=mode)
+    refused = {
+        domain: {quote.text for quote in quotes} for domain, quotes in report.rejected.items()
+    }
+    validated = {
+        domain: [quote for quote in quotes if quote not in refused[domain]]
+        for domain, quotes in evidence.items()
+    }
+    return validated, EvidenceGroundingStats(
+        extracted_count=report.extracted_count,
+        validated_count=report.validated_count,
+        rejected_count=report.rejected_count,
+        rejected_by_domain=_counts(report),
+    )
+
+
+def nothing_grounded(
+    evidence: Mapping[str, list[str]], *, reason: QuoteRejection | None
+) -> GroundingReport:
+    """Return the report in which no quote is accepted; `reason` is `None` for unchecked quotes."""
+    return GroundingReport(
+        accepted=dict.fromkeys(evidence, ()),
+        rejected={
+            domain: tuple(UnverifiedQuote(text=quote, reason=reason) for quote in quotes)
+            for domain, quotes in evidence.items()
+        },
+    )
+
+
+def _counts(report: GroundingReport) -> dict[str, int]:
+    return {domain: len(quotes) for domain, quotes in report.rejected.items()}

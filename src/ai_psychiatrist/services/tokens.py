@@ -1,0 +1,159 @@
+"""Cut text into comparable words that keep their place: case, punctuation and typography are gone.
+
+Numbers, symbols of quantity and apostrophes inside words stay, because they carry meaning.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+_TYPOGRAPHY: Final = str.maketrans(
+    {"‘": "'", "’": "'", "ʼ": "'", "＇": "'", "“": '"', "”": '"', "\u00a0": " ", "–": "-", "—": "-"}
+)
+_ZERO_WIDTH: Final = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad"))
+_TAG: Final = re.compile(r"</?([A-Za-z]{1,20})/?>")
+_SOUND: Final = re.compile(
+    r"[\[(](?:laughter|laughs?|laughing|sighs?|sighing|cough(?:s|ing)?|crying|cries|sniff(?:s|les)?"
+    r"|sobs?|pause|silence|inaudible|clears throat)[\])]",
+    re.IGNORECASE,
+)
+_MEANINGFUL_TAGS: Final = frozenset("not no never none nothing without".split())
+_ASCII_WORD: Final = re.compile(
+    r"[a-z][a-z0-9]*(?:'[a-z0-9]+)*|(?<!\w)-\d+(?:[.,:/]\d+)*[a-z]*|\d+(?:[.,:/]\d+)*[a-z]*|[<>=+%$&@]"
+)
+_CHUNK: Final = re.compile(r"\S+")
+_WHITE_SPACE: Final = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tokens:
+    """Words in order with their offsets in the text they were cut from, end exclusive."""
+
+    words: list[str]
+    starts: list[int]
+    ends: list[int]
+
+
+def normalize_for_quote_match(text: str) -> str:
+    """Return the text in the form in which quotes are compared: NFKC, plain quotes, lower case.
+
+    Zero-width characters are dropped, non-verbal tags such as `<laughter>` and runs of white space
+    become one space. Deterministic, conservative and linear in time.
+    """
+    plain = unicodedata.normalize("NFKC", text).translate(_TYPOGRAPHY).translate(_ZERO_WIDTH)
+    return _WHITE_SPACE.sub(" ", _TAG.sub(_blank_tag, plain)).strip().lower()
+
+
+def tokenise(text: str, start: int = 0, end: int | None = None) -> Tokens:
+    """Cut `text[start:end]` into words; offsets count from the beginning of `text`."""
+    piece = _without_tags(text[start:end])
+    if not piece.isascii():
+        piece = piece.translate(_TYPOGRAPHY)
+    if not piece.isascii():
+        return _tokenise_unicode(piece, start)
+    words: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    for found in _ASCII_WORD.finditer(piece.lower()):
+        words.append(found.group())
+        begin, stop = found.span()
+        starts.append(begin + start)
+        ends.append(stop + start)
+    return Tokens(words=words, starts=starts, ends=ends)
+
+
+def is_ideographic(word: str) -> bool:
+    """Return whether a word is one character of a script that writes no spaces."""
+    return len(word) == 1 and _is_spaceless(word)
+
+
+def _without_tags(piece: str) -> str:
+    """Blank out non-verbal tags, keeping the length."""
+    if "<" in piece:
+        piece = _TAG.sub(_blank_tag, piece)
+    if "[" in piece or "(" in piece:
+        piece = _SOUND.sub(lambda sound: " " * len(sound[0]), piece)
+    return piece
+
+
+def _blank_tag(tag: re.Match[str]) -> str:
+    return tag[0] if tag[1].lower() in _MEANINGFUL_TAGS else " " * len(tag[0])
+
+
+def _tokenise_unicode(piece: str, offset: int) -> Tokens:
+    words: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    for chunk in _CHUNK.finditer(piece):
+        base = chunk.start() + offset
+        for word, begin, stop in _chunk_words(chunk[0]):
+            words.append(word)
+            starts.append(base + begin)
+            ends.append(base + stop)
+    return Tokens(words=words, starts=starts, ends=ends)
+
+
+@lru_cache(maxsize=4096)
+def _chunk_words(chunk: str) -> tuple[tuple[str, int, int], ...]:
+    return tuple(_iterate_chunk(chunk))
+
+
+def _iterate_chunk(chunk: str) -> Iterator[tuple[str, int, int]]:
+    """Yield (word, start, end) within one stretch of text without white space."""
+    word, begin, stop = "", 0, 0
+    clusters = list(_clusters(chunk))
+    for position, (letters, start, end) in enumerate(clusters):
+        kind = _kind(letters)
+        if kind == "'" and word and _continues(clusters, position):
+            word, stop = word + "'", end
+            continue
+        if kind == "word":
+            if not word:
+                begin = start
+            word, stop = word + letters, end
+            continue
+        if word:
+            yield word, begin, stop
+            word = ""
+        if kind == "alone":
+            yield letters, start, end
+    if word:
+        yield word, begin, stop
+
+
+def _clusters(chunk: str) -> Iterator[tuple[str, int, int]]:
+    """Yield a base character with its combining marks, composed and in lower case."""
+    start = 0
+    for position in range(1, len(chunk) + 1):
+        if position < len(chunk) and unicodedata.category(chunk[position]).startswith("M"):
+            continue
+        raw = chunk[start:position].translate(_ZERO_WIDTH)
+        letters = unicodedata.normalize("NFKC", raw).lower()
+        if letters:
+            yield letters, start, position
+        start = position
+
+
+def _kind(letters: str) -> str:
+    first = letters[0]
+    if first == "'":
+        return "'"
+    if _is_spaceless(first):
+        return "alone"
+    category = unicodedata.category(first)
+    if category[0] in "LNM":
+        return "word"
+    return "alone" if category[0] == "S" or first in "%&@" else "gap"
+
+
+def _continues(clusters: list[tuple[str, int, int]], position: int) -> bool:
+    following = clusters[position + 1 : position + 2]
+    return bool(following) and _kind(following[0][0]) == "word"
+
+
+def _is_spaceless(character: str) -> bool:
+    code = ord(character)
+    return 0x3040 <= code <= 0x30FF or 0x3400 <= code <= 0x9FFF or 0x20000 <= code <= 0x3FFFF

@@ -1,0 +1,81 @@
+"""Find the answer in a reply: a tagged block, a fenced block, or the last JSON object."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+_FENCE: Final = re.compile(
+    r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE
+)
+
+
+def tagged_block(reply: str, tag: str) -> str | None:
+    """Return the text of the last `<tag>…</tag>` block, or `None` when there is none.
+
+    The innermost block counts, so a tag that is merely mentioned before the answer is passed over.
+    """
+    folded = _lower_same_length(reply)
+    opening, closing = f"<{tag.lower()}>", f"</{tag.lower()}>"
+    end = folded.rfind(closing)
+    if end < 0:
+        return None
+    start = folded.rfind(opening, 0, end)
+    return None if start < 0 else reply[start + len(opening) : end].strip()
+
+
+def has_unclosed_tag(reply: str, tag: str) -> bool:
+    """Return whether the last `<tag>` is never closed, as in a reply that was cut off."""
+    folded = _lower_same_length(reply)
+    return folded.rfind(f"<{tag.lower()}>") > folded.rfind(f"</{tag.lower()}>")
+
+
+def json_candidates(reply: str) -> Iterator[str]:
+    """Yield the places where a JSON answer may stand, the most explicit one first.
+
+    Last blocks come before earlier ones: models write a draft first and the answer last.
+    """
+    answer = tagged_block(reply, "answer")
+    scope = reply.strip() if answer is None else answer
+    yield scope
+    yield from (fence[2].strip() for fence in reversed(list(_FENCE.finditer(scope))))
+    yield from reversed(list(_objects(scope)))
+
+
+def _objects(text: str) -> Iterator[str]:
+    """Yield the outermost `{…}` stretches; one that never ends reaches to the end of the text.
+
+    Braces of prose are passed over, and nothing inside an object that never ends is offered: a part
+    of a reply that was cut off must not pass for the whole.
+    """
+    opening = _OPENING.search(text)
+    while opening is not None:
+        end = _object_end(text, opening.start())
+        yield text[opening.start() : end]
+        opening = None if end is None else _OPENING.search(text, end)
+
+
+_OPENING: Final = re.compile(r"""\{(?=\s*(?:["'}“]|[A-Za-z_]\w{0,63}\s{0,8}:|//|/\*))""")
+_STRUCTURAL: Final = re.compile(r'[{}"]|\\.', re.DOTALL)
+
+
+def _object_end(text: str, start: int) -> int | None:
+    depth, in_string = 0, False
+    for mark in _STRUCTURAL.finditer(text, start):
+        symbol = mark[0]
+        if symbol == '"':
+            in_string = not in_string
+        elif in_string or symbol.startswith("\\"):
+            continue
+        else:
+            depth += 1 if symbol == "{" else -1
+            if depth == 0:
+                return mark.end()
+    return None
+
+
+def _lower_same_length(text: str) -> str:
+    """Lower-case ASCII only, so that offsets stay those of the text."""
+    return text.translate(_ASCII_LOWER)
+
+
+_ASCII_LOWER: Final = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}

@@ -1,0 +1,145 @@
+"""Settings in, services out: the one place where everything is built, and closed again."""
+
+import importlib.util
+import secrets
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from ai_psychiatrist.agents.judge import JudgeAgent
+from ai_psychiatrist.agents.meta_review import MetaReviewAgent
+from ai_psychiatrist.agents.models import BackendOptions, ModelConnections
+from ai_psychiatrist.agents.qualitative import QualitativeAssessmentAgent
+from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
+from ai_psychiatrist.config import Settings
+from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.domain.transcript import SpeakerLabels
+from ai_psychiatrist.infrastructure.digests import load_installation_key, use_installation_key
+from ai_psychiatrist.infrastructure.logging import get_logger, setup_logging
+from ai_psychiatrist.pipeline.assess import AssessmentPipeline
+from ai_psychiatrist.pipeline.feedback_loop import FeedbackLoop
+from ai_psychiatrist.services.transcripts import TranscriptStore
+
+logger = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """What server and command line work with."""
+
+    settings: Settings
+    pipeline: AssessmentPipeline
+    transcripts: TranscriptStore
+    labels: SpeakerLabels
+    connections: ModelConnections
+    agent_models: dict[str, tuple[str, ...]]
+    """The chain of model names of each agent."""
+
+    def unready_agents(self, reachable: Mapping[str, bool]) -> list[str]:
+        """Return the agents of whose models none is reachable."""
+        return [
+            agent
+            for agent, names in self.agent_models.items()
+            if not any(reachable[name] for name in names)
+        ]
+
+
+@asynccontextmanager
+async def open_services(settings: Settings) -> AsyncIterator[Services]:
+    """Build everything from settings; closes the connections at the end.
+
+    Raises `ConfigurationError` for settings that nothing can serve.
+    """
+    setup_logging(settings.log.level, settings.log.format)
+    _refuse_contradictions(settings)
+    _use_key(settings)
+    connections = ModelConnections(
+        BackendOptions(
+            models=settings.model,
+            openai=settings.openai,
+            ollama=settings.ollama,
+            pydantic_ai=settings.pydantic_ai,
+            labels=settings.transcript.labels,
+        )
+    )
+    try:
+        yield _services(settings, connections)
+    finally:
+        await connections.aclose()
+
+
+def _services(settings: Settings, connections: ModelConnections) -> Services:
+    model = settings.model
+    chains = {
+        name: connections.chain(chosen or model.default)
+        for name, chosen in {
+            "qualitative": model.qualitative_model,
+            "quantitative": model.quantitative_model,
+            "judge": model.judge_model,
+            "meta_review": model.meta_review_model,
+        }.items()
+    }
+    pydantic_ai, base_url = settings.pydantic_ai, settings.ollama.base_url
+    temperature = model.temperature
+    feedback_loop = FeedbackLoop(
+        qualitative=QualitativeAssessmentAgent(
+            chains["qualitative"],
+            pydantic_ai_settings=pydantic_ai,
+            ollama_base_url=base_url,
+            settings=settings.qualitative,
+            temperature=temperature,
+        ),
+        judge=JudgeAgent(
+            chains["judge"],
+            pydantic_ai_settings=pydantic_ai,
+            ollama_base_url=base_url,
+            temperature=temperature,
+        ),
+        settings=settings.feedback,
+    )
+    pipeline = AssessmentPipeline(
+        feedback_loop=feedback_loop,
+        quantitative=QuantitativeAssessmentAgent(
+            chains["quantitative"],
+            pydantic_ai_settings=pydantic_ai,
+            ollama_base_url=base_url,
+            settings=settings.quantitative,
+            temperature=temperature,
+        ),
+        meta_review=MetaReviewAgent(
+            chains["meta_review"],
+            pydantic_ai_settings=pydantic_ai,
+            ollama_base_url=base_url,
+            temperature=temperature,
+        ),
+        max_calls=model.max_calls,
+        is_delimited=settings.qualitative.delimit_transcript,
+    )
+    return Services(
+        settings=settings,
+        pipeline=pipeline,
+        transcripts=TranscriptStore(settings.data.transcripts_dir),
+        labels=settings.transcript.labels,
+        connections=connections,
+        agent_models={name: tuple(route.name for route in chain) for name, chain in chains.items()},
+    )
+
+
+def _refuse_contradictions(settings: Settings) -> None:
+    mode = settings.quantitative.evidence_quote_validation_mode
+    if mode == "fuzzy" and importlib.util.find_spec("rapidfuzz") is None:
+        msg = (
+            "QUANTITATIVE_EVIDENCE_QUOTE_VALIDATION_MODE=fuzzy needs rapidfuzz: "
+            "pip install 'ai-psychiatrist[fuzzy]', or use substring"
+        )
+        raise ConfigurationError(msg)
+
+
+def _use_key(settings: Settings) -> None:
+    try:
+        key = load_installation_key(settings.data.state_dir.expanduser() / "digest.key")
+    except OSError:
+        # Digests then hold within this process only; nothing else depends on the key.
+        logger.warning("installation_key_not_stored", reason="state_dir_not_writable")
+        key = secrets.token_bytes(32)
+    use_installation_key(key)

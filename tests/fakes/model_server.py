@@ -1,0 +1,287 @@
+"""A fake model server on the loopback interface, for tests and benchmarks.
+
+It speaks OpenAI's chat completions and Ollama's native chat; a script decides each answer.
+"""
+
+import argparse
+import asyncio
+import json
+import signal
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
+
+from tests.fakes.delivery import deliver
+from tests.fakes.exchange import Drip, Message, Reply, Request, Script, Wire
+from tests.fakes.faults import FAULTS, fault
+from tests.fakes.http_connection import HttpCall, HttpConnection, response_head
+from tests.fakes.replies import TASKS, good_replies
+from tests.fakes.wires import (
+    MODEL_NAMES,
+    encode_error,
+    encode_json,
+    read_messages,
+    read_prompt,
+)
+
+__all__ = [
+    "FAULTS",
+    "TASKS",
+    "Drip",
+    "Message",
+    "ModelServer",
+    "ModelServerThread",
+    "Reply",
+    "Request",
+    "Script",
+    "fault",
+    "good_replies",
+]
+
+LOOPBACK = "127.0.0.1"
+VERSION = "0.12.0"
+
+_CHAT_WIRES: dict[str, Wire] = {
+    "/v1/chat/completions": "openai",
+    "/chat/completions": "openai",
+    "/api/chat": "ollama",
+}
+
+
+class ModelServer:
+    """Serve scripted replies while the `async with` block runs.
+
+    A script that raises drops the connection, and the block raises its exception at the end.
+    """
+
+    def __init__(
+        self,
+        script: Script | None = None,
+        *,
+        delay_seconds: float = 0.0,
+        port: int = 0,
+        keeps_requests: bool = True,
+    ) -> None:
+        self.script = script or good_replies()
+        self.delay_seconds = delay_seconds
+        self.url = ""
+        self.requests: list[Request] = []
+        self._port = port
+        self._keeps_requests = keeps_requests
+        self._connections: set[HttpConnection] = set()
+        self._failures: list[BaseException] = []
+        self._server: asyncio.Server | None = None
+        self.reset()
+
+    async def __aenter__(self) -> Self:
+        """Listen on a port of the loopback interface."""
+        self._server = await asyncio.get_running_loop().create_server(
+            lambda: HttpConnection(self._answer, self._connections, self._failures),
+            LOOPBACK,
+            self._port,
+            backlog=1024,
+        )
+        self.url = f"http://{LOOPBACK}:{self._server.sockets[0].getsockname()[1]}"
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Drop what is left of the connections, hung answers included."""
+        assert self._server is not None
+        self._server.close()
+        while self._connections:
+            for connection in tuple(self._connections):
+                connection.abort()
+            await asyncio.sleep(0)
+        await self._server.wait_closed()
+        if self._failures and error is None:
+            raise self._failures[0]
+
+    @property
+    def stats(self) -> dict[str, int | float]:
+        """Counts since the last reset, and the CPU seconds of this process."""
+        return {
+            "requests": self.request_count,
+            "max_in_flight": self.max_in_flight,
+            "cpu_seconds": time.process_time(),
+        }
+
+    def reset(self) -> None:
+        """Forget requests, counts and attempt numbers."""
+        self.requests.clear()
+        self.request_count = 0
+        self.in_flight = 0
+        self.max_in_flight = 0
+        self._attempts: Counter[tuple[str, str]] = Counter()
+
+    async def _answer(self, call: HttpCall, transport: asyncio.Transport) -> None:
+        wire = _CHAT_WIRES.get(call.path)
+        if wire is not None and call.method == "POST":
+            await self._chat(wire, call, transport)
+            return
+        status, payload = self._look_up(call)
+        body = encode_json(payload)
+        transport.write(response_head(status, "application/json", len(body)) + body)
+
+    def _look_up(self, call: HttpCall) -> tuple[int, object]:
+        match (call.method, call.path):
+            case ("GET", "/api/version"):
+                return 200, {"version": VERSION}
+            case ("GET", "/api/tags"):
+                return 200, {"models": [{"name": n, "model": n} for n in MODEL_NAMES]}
+            case ("GET", "/v1/models" | "/models"):
+                models = [{"id": n, "object": "model", "owned_by": "fake"} for n in MODEL_NAMES]
+                return 200, {"object": "list", "data": models}
+            case ("GET", "/stats"):
+                return 200, self.stats
+            case ("POST", "/reset"):
+                self.reset()
+                return 200, {}
+            case _:
+                return 404, {"error": "not found"}
+
+    async def _chat(self, wire: Wire, call: HttpCall, transport: asyncio.Transport) -> None:
+        self.in_flight += 1
+        self.max_in_flight = max(self.max_in_flight, self.in_flight)
+        try:
+            request = self._read(wire, call)
+            reply = _unserved(request) or self.script(request)
+            delay_seconds = self.delay_seconds + reply.delay_seconds
+            if delay_seconds:
+                await asyncio.sleep(delay_seconds)
+            await deliver(transport, request, reply)
+        finally:
+            self.in_flight -= 1
+
+    def _read(self, wire: Wire, call: HttpCall) -> Request:
+        body = json.loads(call.body)
+        messages = read_messages(body)
+        prompt = read_prompt(messages)
+        key = (prompt.boundary, prompt.task)
+        self._attempts[key] += 1
+        self.request_count += 1
+        request = Request(
+            wire=wire,
+            task=prompt.task,
+            attempt=self._attempts[key],
+            transcript=prompt.transcript,
+            messages=messages,
+            body=body,
+            headers=call.headers,
+            arrived_at=time.monotonic(),
+        )
+        if self._keeps_requests:
+            self.requests.append(request)
+        return request
+
+
+class ModelServerThread:
+    """Run a model server in a thread of its own, for clients that block."""
+
+    def __init__(self, script: Script | None = None, *, delay_seconds: float = 0.0) -> None:
+        self.server = ModelServer(script, delay_seconds=delay_seconds)
+        self._started = threading.Event()
+        self._stop: asyncio.Event | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name="model-server", daemon=True)
+
+    def __enter__(self) -> Self:
+        """Start the thread and wait until the port is open."""
+        self._thread.start()
+        self._started.wait()
+        if self._error is not None:
+            raise self._error
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop the thread; an exception of the script is raised here."""
+        if self._loop is not None and self._stop is not None:
+            self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+        if self._error is not None and error is None:
+            raise self._error
+
+    @property
+    def url(self) -> str:
+        """Address of the server, without a slash at its end."""
+        return self.server.url
+
+    @property
+    def requests(self) -> list[Request]:
+        """Chat calls in order of arrival."""
+        return self.server.requests
+
+    @property
+    def max_in_flight(self) -> int:
+        """Largest number of chat calls that waited for an answer at one time."""
+        return self.server.max_in_flight
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._serve())
+        except Exception as error:  # noqa: BLE001 - raised again in the thread that waits
+            self._error = error
+        finally:
+            self._started.set()
+
+    async def _serve(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._stop = asyncio.Event()
+        async with self.server:
+            self._started.set()
+            await self._stop.wait()
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Serve until a signal asks to stop."""
+    parser = argparse.ArgumentParser(prog="model_server", description=__doc__)
+    parser.add_argument("--port", type=int, default=0, help="0 picks a free one")
+    parser.add_argument("--delay-ms", type=float, default=0.0, help="before each reply")
+    parser.add_argument("--quotes", type=int, default=8, help="participant sentences in replies")
+    parser.add_argument("--fault", choices=sorted(FAULTS), help="misbehave in this way")
+    parser.add_argument("--tasks", default="", help="comma-separated tasks that the fault hits")
+    options = parser.parse_args(arguments)
+    tasks = [task for task in options.tasks.split(",") if task]
+    unknown = sorted(set(tasks) - set(TASKS))
+    if unknown:
+        parser.error(f"unknown tasks: {', '.join(unknown)}")
+    script = fault(options.fault, tasks=tasks) if options.fault else good_replies(options.quotes)
+    asyncio.run(_serve_until_signal(script, options.delay_ms / 1000, options.port))
+
+
+async def _serve_until_signal(script: Script, delay_seconds: float, port: int) -> None:
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    server = ModelServer(script, delay_seconds=delay_seconds, port=port, keeps_requests=False)
+    async with server:
+        sys.stdout.write(f"listening on {server.url}\n")
+        sys.stdout.flush()
+        await stop.wait()
+
+
+def _unserved(request: Request) -> Reply | None:
+    # Ollama streams unless told otherwise; a client that forgets to say so must not pass its tests.
+    is_streaming = request.body.get("stream", request.wire == "ollama")
+    if not is_streaming:
+        return None
+    message = "the fake server does not stream: send stream=false"
+    return Reply(status=400, raw_body=encode_error(request.wire, message, kind="invalid_request"))
+
+
+if __name__ == "__main__":
+    main()
