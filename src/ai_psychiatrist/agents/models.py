@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from openai import AsyncOpenAI
+from openai import AsyncOpenAI, DefaultAioHttpClient
 from pydantic_ai.exceptions import UserError
 from pydantic_ai.models import Model, infer_model
 from pydantic_ai.models.ollama import OllamaModel
@@ -178,7 +178,7 @@ class ModelConnections:
         if base_url not in self._clients:
             # The runner decides what is asked again; retries here would multiply the wait.
             self._clients[base_url] = AsyncOpenAI(
-                base_url=base_url, api_key=api_key, timeout=timeout, max_retries=0
+                base_url=base_url, api_key=api_key, timeout=timeout, max_retries=0, http_client=DefaultAioHttpClient()
             )
         return self._clients[base_url]
 

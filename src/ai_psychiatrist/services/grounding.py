@@ -9,8 +9,7 @@ dropped fillers, repeated starts and contractions written out; never another wor
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from ai_psychiatrist.domain.evidence import (
     Match,
@@ -32,8 +31,6 @@ from ai_psychiatrist.services.word_stream import (
 from ai_psychiatrist.services.words import ANSWER_WORDS, STOP_WORDS
 
 GroundingMode: TypeAlias = Literal["substring", "fuzzy"]
-
-_MAX_PLACES: Final = 64
 
 
 @dataclass(frozen=True)
@@ -106,14 +103,12 @@ class TranscriptIndex:
         """Return the position of the participant's own words, or why there is none."""
         if not words:
             return QuoteRejection.TOO_SHORT
-        length = len(words)
         spoken = stream.occurrences(words)
-        own = list(islice((at for at in spoken if self._is_own(stream, at, length)), _MAX_PLACES))
-        if not own:
-            return self._why_not_own(stream, words)
-        if _has_content(words):
-            return own[0]
-        return self._whole_answer(stream, words, own)
+        own = (at for at in spoken if self._is_own(stream, at, len(words)))
+        if not _has_content(words):
+            return self._whole_answer(stream, words, list(own))
+        first = next(own, None)
+        return self._why_not_own(stream, words) if first is None else first
 
     def _is_own(self, stream: WordStream, first: int, length: int) -> bool:
         return all(
@@ -132,6 +127,8 @@ class TranscriptIndex:
         self, stream: WordStream, words: list[str], own: list[int]
     ) -> int | QuoteRejection:
         """Accept words without content only as a whole answer that was given once."""
+        if not own:
+            return self._why_not_own(stream, words)
         answers = [at for at in own if self._is_whole_turn(stream, at, len(words))]
         if not answers or ANSWER_WORDS.isdisjoint(words):
             return QuoteRejection.TOO_SHORT
@@ -139,8 +136,15 @@ class TranscriptIndex:
 
     def _is_whole_turn(self, stream: WordStream, first: int, length: int) -> bool:
         turn = self._turn_of(stream, first)
-        bounds = [*stream.first_words, len(stream.words)]
-        return (bounds[turn], bounds[turn + 1]) == (first, first + length)
+        return (first, first + length) == (
+            stream.first_words[turn],
+            self._after_turn(stream, turn),
+        )
+
+    def _after_turn(self, stream: WordStream, turn: int) -> int:
+        """Return the position after the last word of a turn."""
+        following = stream.first_words[turn + 1 : turn + 2]
+        return following[0] if following else len(stream.words)
 
     def _turn_of(self, stream: WordStream, position: int) -> int:
         return bisect_right(stream.first_words, position) - 1
@@ -154,8 +158,7 @@ class TranscriptIndex:
         after = first + length
         while first < after:
             turn = self._turn_of(stream, first)
-            following = [*stream.first_words[turn + 1 : turn + 2], len(stream.words)][0]
-            stop = min(after, following)
+            stop = min(after, self._after_turn(stream, turn))
             segments.append(
                 Segment(turn=turn, start=stream.starts[first], end=stream.ends[stop - 1])
             )

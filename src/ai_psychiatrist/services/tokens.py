@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import Final
 
 _TYPOGRAPHY: Final = str.maketrans(
@@ -22,7 +23,7 @@ _SOUND: Final = re.compile(
 )
 _MEANINGFUL_TAGS: Final = frozenset("not no never none nothing without".split())
 _ASCII_WORD: Final = re.compile(
-    r"[a-z][a-z0-9]*(?:'[a-z0-9]+)*|(?<!\w)-\d+(?:[.,:/]\d+)*[a-z]*|\d+(?:[.,:/]\d+)*[a-z]*|[<>=+%$&@]"
+    r"([a-z][a-z0-9]*(?:'[a-z0-9]+)*|\d+(?:[.,:/]\d+)*[a-z]*|[<>=+%$&@]|-(?=\d))"
 )
 _CHUNK: Final = re.compile(r"\S+")
 _WHITE_SPACE: Final = re.compile(r"\s+")
@@ -47,22 +48,17 @@ def normalize_for_quote_match(text: str) -> str:
     return _WHITE_SPACE.sub(" ", _TAG.sub(_blank_tag, plain)).strip().lower()
 
 
-def tokenise(text: str, start: int = 0, end: int | None = None) -> Tokens:
-    """Cut `text[start:end]` into words; offsets count from the beginning of `text`."""
-    piece = _without_tags(text[start:end])
-    if not piece.isascii():
-        piece = piece.translate(_TYPOGRAPHY)
-    if not piece.isascii():
-        return _tokenise_unicode(piece, start)
-    words: list[str] = []
-    starts: list[int] = []
-    ends: list[int] = []
-    for found in _ASCII_WORD.finditer(piece.lower()):
-        words.append(found.group())
-        begin, stop = found.span()
-        starts.append(begin + start)
-        ends.append(stop + start)
-    return Tokens(words=words, starts=starts, ends=ends)
+def tokenise(text: str) -> Tokens:
+    """Cut a text into words."""
+    plain = _without_tags(text)
+    if not plain.isascii():
+        plain = plain.translate(_TYPOGRAPHY)
+    if not plain.isascii():
+        return _tokenise_unicode(plain)
+    # Splitting at the words gives gap, word, gap, …, gap; the running sum of lengths places them.
+    parts = _ASCII_WORD.split(plain.lower())
+    places = list(accumulate(map(len, parts)))
+    return Tokens(words=parts[1::2], starts=places[:-1:2], ends=places[1::2])
 
 
 def is_ideographic(word: str) -> bool:
@@ -70,25 +66,25 @@ def is_ideographic(word: str) -> bool:
     return len(word) == 1 and _is_spaceless(word)
 
 
-def _without_tags(piece: str) -> str:
+def _without_tags(text: str) -> str:
     """Blank out non-verbal tags, keeping the length."""
-    if "<" in piece:
-        piece = _TAG.sub(_blank_tag, piece)
-    if "[" in piece or "(" in piece:
-        piece = _SOUND.sub(lambda sound: " " * len(sound[0]), piece)
-    return piece
+    if "<" in text:
+        text = _TAG.sub(_blank_tag, text)
+    if "[" in text or "(" in text:
+        text = _SOUND.sub(lambda sound: " " * len(sound[0]), text)
+    return text
 
 
 def _blank_tag(tag: re.Match[str]) -> str:
     return tag[0] if tag[1].lower() in _MEANINGFUL_TAGS else " " * len(tag[0])
 
 
-def _tokenise_unicode(piece: str, offset: int) -> Tokens:
+def _tokenise_unicode(text: str) -> Tokens:
     words: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
-    for chunk in _CHUNK.finditer(piece):
-        base = chunk.start() + offset
+    for chunk in _CHUNK.finditer(text):
+        base = chunk.start()
         for word, begin, stop in _chunk_words(chunk[0]):
             words.append(word)
             starts.append(base + begin)

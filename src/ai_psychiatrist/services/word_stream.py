@@ -1,6 +1,8 @@
 """The words of a transcript in order, searchable by their rarest word."""
 
 import itertools
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -31,14 +33,10 @@ class WordStream:
     @cached_property
     def positions(self) -> dict[str, list[int]]:
         """Where each word stands."""
-        table: dict[str, list[int]] = {}
+        table: defaultdict[str, list[int]] = defaultdict(list)
         for position, word in enumerate(self.words):
-            places = table.get(word)
-            if places is None:
-                table[word] = [position]
-            else:
-                places.append(position)
-        return table
+            table[word].append(position)
+        return dict(table)
 
     def occurrences(self, words: list[str]) -> Iterator[int]:
         """Yield the positions where the words stand one after the other, in order."""
@@ -53,15 +51,21 @@ class WordStream:
 
 
 def spoken_words(transcript: Transcript) -> WordStream:
-    """Return the words of all turns, whoever speaks."""
-    stream = WordStream(words=[], starts=[], ends=[], first_words=[])
-    for turn in transcript.turns:
-        tokens = tokenise(transcript.text, turn.words_start, turn.end)
-        stream.first_words.append(len(stream.words))
-        stream.words.extend(tokens.words)
-        stream.starts.extend(tokens.starts)
-        stream.ends.extend(tokens.ends)
-    return stream
+    """Return the words of all turns, whoever speaks; speaker labels are no words."""
+    tokens = tokenise(_without_labels(transcript))
+    return WordStream(
+        words=tokens.words,
+        starts=tokens.starts,
+        ends=tokens.ends,
+        first_words=[bisect_left(tokens.starts, turn.start) for turn in transcript.turns],
+    )
+
+
+def _without_labels(transcript: Transcript) -> str:
+    """Blank out the labels; all other characters keep their place."""
+    return "".join(
+        " " * (turn.words_start - turn.start) + transcript.words(turn) for turn in transcript.turns
+    )
 
 
 def tolerant_words(stream: WordStream) -> WordStream:

@@ -90,7 +90,9 @@ def answer_in(words: str, asking: Asking) -> Answer | None:
     if polarity is Polarity.UNCLEAR:
         return None
     clauses = [text[clause.start : clause.end] for clause in clauses_of(text)]
-    is_told = any(read_clause(clause).votes for clause in clauses if answer_of(clause) is None)
+    said = [clause for clause in clauses if answer_of(clause) is None]
+    # What follows "it dips, but" is not the answer.
+    is_told = bool(said) and bool(read_clause(said[0]).votes)
     if asking is Asking.WELLNESS and not _ACKNOWLEDGING.isdisjoint(words_of(text).texts[:3]):
         return None
     is_answered = asking is Asking.SYMPTOM and (

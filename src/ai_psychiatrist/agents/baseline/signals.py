@@ -1,8 +1,8 @@
 """Signals: every place where a participant says something about an item."""
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 
@@ -25,8 +25,8 @@ from ai_psychiatrist.services.cues.lexicon import words_of
 from ai_psychiatrist.services.cues.tense import Timeframe, timeframe_of
 from ai_psychiatrist.services.cues.valence import read_clause
 
-_MOST_PER_ITEM: Final = 200
-"""How many signals of one item are kept, so that text that repeats itself stays cheap."""
+_MOST_PER_ITEM: Final = 100
+"""After how many signals of one item no more are looked for, so that repetition stays cheap."""
 _EDGES: Final = " \t\r\n\v\f,;-–—\u00a0\u200b\ufeff"
 
 
@@ -80,13 +80,9 @@ def analysed(text: str, labels: SpeakerLabels) -> Analysis:
     except TranscriptUnreadable:
         empty = Transcript(text=text, turns=(), speakers_assumed=True)
         return Analysis(transcript=empty, signals=())
-    counts: Counter[Item] = Counter()
-    kept: list[Signal] = []
-    for signal in _signals(transcript):
-        counts[signal.item] += 1
-        if counts[signal.item] <= _MOST_PER_ITEM:
-            kept.append(signal)
-    return Analysis(transcript=transcript, signals=tuple(kept))
+    collected = _Collected(transcript=transcript)
+    collected.collect()
+    return Analysis(transcript=transcript, signals=tuple(collected.signals))
 
 
 def signal_at(words: str, span: Clause, *, item: Item, turn: Turn, polarity: Polarity) -> Signal:
@@ -105,27 +101,42 @@ def signal_at(words: str, span: Clause, *, item: Item, turn: Turn, polarity: Pol
     )
 
 
-def _signals(transcript: Transcript) -> Iterator[Signal]:
-    question: Question | None = None
-    for turn in transcript.turns:
-        words = transcript.words(turn)
-        if turn.speaker is Speaker.INTERVIEWER:
-            question = question_in(words)
-        elif turn.speaker is Speaker.PARTICIPANT:
-            told = tuple(_told(words, turn))
-            yield from told
-            if question is not None:
-                yield from _answered(words, turn, question, told)
-            question = None
+@dataclass(slots=True, kw_only=True)
+class _Collected:
+    """The signals found so far, and the items of which no more are looked for."""
 
+    transcript: Transcript
+    signals: list[Signal] = field(default_factory=list)
+    counts: Counter[Item] = field(default_factory=Counter)
 
-def _told(words: str, turn: Turn) -> Iterator[Signal]:
-    clauses = clauses_of(words)
-    for at, clause in enumerate(clauses):
-        span: Clause | None = None
-        for mention in mentions_in(words, clause):
-            span = span or trimmed(words, _with_frequency(words, clauses, at))
-            yield signal_at(words, span, item=mention.item, turn=turn, polarity=mention.polarity)
+    def collect(self) -> None:
+        question: Question | None = None
+        for turn in self.transcript.turns:
+            words = self.transcript.words(turn)
+            if turn.speaker is Speaker.INTERVIEWER:
+                question = question_in(words)
+            elif turn.speaker is Speaker.PARTICIPANT:
+                first = len(self.signals)
+                self._keep(self._told(words, turn))
+                if question is not None:
+                    self._keep(_answered(words, turn, question, self.signals[first:]))
+                question = None
+
+    def _keep(self, signals: Iterable[Signal]) -> None:
+        for signal in signals:
+            self.counts[signal.item] += 1
+            self.signals.append(signal)
+
+    def _told(self, words: str, turn: Turn) -> Iterator[Signal]:
+        clauses = clauses_of(words)
+        for at, clause in enumerate(clauses):
+            items = [item for item in Item if self.counts[item] < _MOST_PER_ITEM]
+            span: Clause | None = None
+            for mention in mentions_in(words, clause, items):
+                span = span or trimmed(words, _with_frequency(words, clauses, at))
+                yield signal_at(
+                    words, span, item=mention.item, turn=turn, polarity=mention.polarity
+                )
 
 
 def _with_frequency(words: str, clauses: tuple[Clause, ...], at: int) -> Clause:
@@ -142,9 +153,7 @@ def _with_frequency(words: str, clauses: tuple[Clause, ...], at: int) -> Clause:
     return Clause(start=clause.start, end=following.end)
 
 
-def _answered(
-    words: str, turn: Turn, question: Question, told: tuple[Signal, ...]
-) -> Iterator[Signal]:
+def _answered(words: str, turn: Turn, question: Question, told: list[Signal]) -> Iterator[Signal]:
     answer = answer_in(words, question.asking)
     if answer is None:
         return

@@ -1,7 +1,8 @@
 """What one clause of the participant says about the items, by the phrase table."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from ai_psychiatrist.agents.baseline.phrases import phrases
@@ -15,6 +16,10 @@ from ai_psychiatrist.services.cues.valence import read_clause
 _NEAR: Final = 40
 """How far from a topic, in characters, the word stands that says how it is."""
 
+_SHORTEST: Final = 4
+_MOST_HITS: Final = 8
+"""How many phrases of one item are read in one clause."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mention:
@@ -24,15 +29,18 @@ class Mention:
     polarity: Polarity
 
 
-def mentions_in(words: str, clause: Clause) -> Iterator[Mention]:
-    """Yield each item that a clause of the words says something about, once."""
+def mentions_in(words: str, clause: Clause, items: Collection[Item]) -> Iterator[Mention]:
+    """Yield each of the items that a clause of the words says something about, once."""
     text = words[clause.start : clause.end]
+    if len(text) < _SHORTEST:
+        return
     all_words = words_of(text)
     spoken = all_words.without(phrases().skip)
-    for item, table in phrases().items.items():
+    for item in items:
+        hits = islice(phrases().items[item].spoken.find(spoken), _MOST_HITS)
         found = {
             polarity
-            for hit in table.spoken.find(spoken)
+            for hit in hits
             if hit.cue != "excluded" and not _is_about_others(all_words, hit)
             for polarity in _polarities(words, clause, text, hit)
         }

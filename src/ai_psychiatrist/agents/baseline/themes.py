@@ -14,6 +14,7 @@ from ai_psychiatrist.services.cues.polarity import polarity_of
 from ai_psychiatrist.services.cues.tense import Timeframe, timeframe_of
 
 _MOST_QUOTES: Final = 8
+_SHORTEST: Final = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +31,8 @@ def themes_in(analysis: Analysis, domain: str) -> tuple[Theme, ...]:
     for turn in analysis.transcript.participant_turns():
         words = analysis.transcript.words(turn)
         for clause in clauses_of(words):
+            if clause.end - clause.start < _SHORTEST:
+                continue
             text = words[clause.start : clause.end]
             for hit in _lexicons()[domain].find(words_of(text)):
                 start, end = clause.start + hit.start, clause.start + hit.end

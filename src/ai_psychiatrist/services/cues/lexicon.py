@@ -10,7 +10,7 @@ from importlib import resources
 from typing import Final
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’ʼ][^\W_]+)*|,")
-_ALTERNATIVES: Final = re.compile(r"\(([^()]*)\)")
+_INNERMOST: Final = re.compile(r"\(([^()]*)\)")
 _INVISIBLE: Final = re.compile("[\u200b-\u200d\u2060\ufeff\u00ad]")
 # Without its apostrophe "I'll" would read as "ill" and "we're" as "were".
 _KEEPS_APOSTROPHE: Final = ("'ll", "'re", "'d")
@@ -131,11 +131,13 @@ def lexicon_from(
 
 
 def _expanded(entry: str) -> Iterator[_Phrase]:
-    parts = _ALTERNATIVES.split(entry)
-    choices = [part.split("|") if odd % 2 else [part] for odd, part in enumerate(parts)]
-    for choice in itertools.product(*choices):
+    group = _INNERMOST.search(entry)
+    if group is None:
         # "(is|'s) fine" after a word stands for two spellings, one of which joins it.
-        yield words_of("".join(choice).replace(" '", "'")).texts
+        yield words_of(entry.replace(" '", "'")).texts
+        return
+    for alternative in group[1].split("|"):
+        yield from _expanded(entry[: group.start()] + alternative + entry[group.end() :])
 
 
 @cache

@@ -5,8 +5,9 @@ from typing import Final
 
 from ai_psychiatrist.domain.evidence import Polarity
 from ai_psychiatrist.services.cues.clauses import clauses_around
+from ai_psychiatrist.services.cues.cue import Cue
 from ai_psychiatrist.services.cues.lexicon import hits_of, word_set, words_of
-from ai_psychiatrist.services.cues.valence import Cue, Reading, read_clause
+from ai_psychiatrist.services.cues.valence import Reading, read_clause
 
 _NEGATIONS: Final = frozenset({Cue.NEGATOR, Cue.WEAK_NEGATOR, Cue.DETERMINER, Cue.ANSWER_NO})
 _LONGEST_ANSWER: Final = 12

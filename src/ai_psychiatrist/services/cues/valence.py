@@ -1,60 +1,19 @@
 """One clause read from left to right: which of its words affirm a symptom, and which deny one."""
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
 from ai_psychiatrist.domain.evidence import Polarity
+from ai_psychiatrist.services.cues.cue import NEGATORS, VALENCES, Cue, Vote
 from ai_psychiatrist.services.cues.lexicon import Hit, Words, hits_of, word_set, words_of
+from ai_psychiatrist.services.cues.scope import Scope
 
 _REACH: Final = 5
 """How many words ahead "lost", "lack of" or "would" govern."""
 
 
-class Cue(StrEnum):
-    """What a phrase does to the polarity of its clause; the values are keys of the cue file."""
-
-    NEGATOR = "negator"
-    WEAK_NEGATOR = "weak_negator"
-    INABILITY = "inability"
-    DETERMINER = "determiner"
-    ANSWER_NO = "answer_no"
-    ANSWER_YES = "answer_yes"
-    HEDGE = "hedge"
-    NEUTRAL = "neutral"
-    AFFIRMED = "affirmed"
-    DENIED = "denied"
-    LOSS = "loss"
-    UNREAL = "unreal"
-    HYPOTHETICAL = "hypothetical"
-    NOT_HYPOTHETICAL = "not_hypothetical"
-    ABILITY = "ability"
-    OBSTACLE = "obstacle"
-    EXCESS = "excess"
-    SYMPTOM = "symptom"
-    WELL = "well"
-    FUNCTION = "function"
-    OPENER = "opener"
-    UNIVERSAL = "universal"
-    SUBJECT = "subject"
-    LINK = "link"
-    CONTRAST = "contrast"
-
-
-_NEGATORS: Final = frozenset({Cue.NEGATOR, Cue.WEAK_NEGATOR, Cue.INABILITY, Cue.DETERMINER})
-_VALENCES: Final = frozenset({Cue.SYMPTOM, Cue.OBSTACLE, Cue.WELL, Cue.FUNCTION, Cue.EXCESS})
-_FIRST_PERSON: Final = frozenset({"i", "im", "ive"})
 _BARE_ANSWERS: Final = frozenset({"no", "never", "none", "not at all", "not really", "not once"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Vote:
-    """What one phrase says about a symptom; offsets are characters into the clause."""
-
-    start: int
-    end: int
-    polarity: Polarity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,23 +24,6 @@ class Reading:
     has_open_negation: bool
     """Whether something is negated of which nothing is known, or only supposed."""
     is_english: bool
-
-
-@dataclass(slots=True, kw_only=True)
-class _Scope:
-    """The stretch that a negator governs."""
-
-    kind: Cue
-    hit: Hit
-    is_negated: bool = True
-    functions: list[Hit] = field(default_factory=list)
-    reached: Cue | None = None
-    """The last valence that was negated."""
-    has_valence: bool = False
-    is_linked: bool = False
-    """Whether "and" or a comma came after the last valence."""
-    is_partial: bool = False
-    """Whether it is "not always" rather than "not"."""
 
 
 @lru_cache(maxsize=512)
@@ -105,7 +47,7 @@ class _Walk:
     words: Words
     votes: list[Vote] = field(default_factory=list)
     is_open: bool = False
-    _scope: _Scope | None = None
+    _scope: Scope | None = None
     _governors: dict[Cue, Hit] = field(default_factory=dict)
     """The last "lost", "can" and "would", which govern a few words ahead."""
     _is_governed: bool = False
@@ -114,9 +56,9 @@ class _Walk:
 
     def take(self, hit: Hit) -> None:
         cue = Cue(hit.cue)
-        if cue in _NEGATORS:
+        if cue in NEGATORS:
             self._negate(cue, hit)
-        elif cue in _VALENCES:
+        elif cue in VALENCES:
             self._weigh(cue, hit)
         else:
             self._note(cue, hit)
@@ -145,13 +87,9 @@ class _Walk:
             return
         if scope is None or scope.reached is not None:
             self.close()
-            self._scope = _Scope(kind=cue, hit=hit)
+            self._scope = Scope(kind=cue, hit=hit)
             return
-        # "Don't have no energy" negates once; "never not tired" and "can't say I'm not" do twice.
-        is_concord = cue in {Cue.DETERMINER, Cue.WEAK_NEGATOR}
-        is_restart = hit.text == scope.hit.text or self._is_false_start(scope, hit)
-        if not is_concord and not is_restart:
-            scope.is_negated = not scope.is_negated
+        scope.negate_again(cue, hit, self.words)
 
     def _is_answer(self, hit: Hit) -> bool:
         if hit.text not in _BARE_ANSWERS:
@@ -166,13 +104,6 @@ class _Walk:
             self._scope is not None and following == ","
         )
 
-    def _is_false_start(self, scope: _Scope, hit: Hit) -> bool:
-        if scope.hit.first != scope.hit.last:
-            return False
-        between = self.words.texts[scope.hit.last + 1 : hit.first]
-        fillers = word_set("answers", "fillers")
-        return 0 < len(between) <= 3 and fillers.issuperset(between)
-
     def _weigh(self, cue: Cue, hit: Hit) -> None:
         if self._is_hypothetical:
             self.is_open = True
@@ -182,7 +113,7 @@ class _Walk:
         if self._is_discourse(hit):
             return
         scope = self._scope
-        if scope is not None and self._leaves(scope, cue):
+        if scope is not None and scope.is_left_by(cue):
             self.close()
             scope = None
         value = self._valence(cue, hit)
@@ -192,7 +123,7 @@ class _Walk:
                 scope.reached = cue
             return
         if scope is not None:
-            scope.reached, scope.is_linked, scope.has_valence = cue, False, True
+            scope.reach(cue)
             if scope.is_negated:
                 value = _inverse(value)
                 if cue is Cue.EXCESS:
@@ -211,14 +142,6 @@ class _Walk:
             and (hit.text == "well" or following != ",")
             and word_set("answers", "openings").issuperset(before)
         )
-
-    def _leaves(self, scope: _Scope, cue: Cue) -> bool:
-        """Whether a valence stands outside a negation that has already reached another one."""
-        if scope.reached is None or cue is scope.reached:
-            return False
-        if scope.is_linked:
-            return True
-        return scope.kind is Cue.INABILITY and scope.reached is Cue.FUNCTION and cue is Cue.SYMPTOM
 
     def _valence(self, cue: Cue, hit: Hit) -> Polarity | None:
         is_lost = self._is_within(Cue.LOSS, hit, _REACH)
@@ -245,7 +168,7 @@ class _Walk:
                 self._vote(hit, Polarity(cue.value))
             case Cue.SUBJECT | Cue.CONTRAST:
                 self._is_governed = False
-                if self._scope is not None and self._ends(self._scope, hit):
+                if self._scope is not None and self._scope.is_ended_by(hit, self.words):
                     self.close()
             case Cue.LINK:
                 self._link(hit)
@@ -257,14 +180,6 @@ class _Walk:
                 self._is_hypothetical = True
             case _:
                 self._governors[cue] = hit
-
-    def _ends(self, scope: _Scope, hit: Hit) -> bool:
-        """Whether a new subject, or "just", stands outside the negation before it."""
-        if scope.reached is not None:
-            return True
-        between = self.words.texts[scope.hit.last + 1 : hit.first]
-        carriers = word_set("answers", "carriers")
-        return hit.text in _FIRST_PERSON and bool(between) and carriers.isdisjoint(between)
 
     def _link(self, hit: Hit) -> None:
         self._is_governed = False

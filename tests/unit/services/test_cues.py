@@ -1,0 +1,407 @@
+"""Polarity, frequency and time of spoken clauses.
+
+In the tables the span stands between square brackets; without brackets it is the whole text.
+"""
+
+import re
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ai_psychiatrist.domain.evidence import Polarity
+from ai_psychiatrist.services.cues.clauses import WINDOW, clauses_around, clauses_of
+from ai_psychiatrist.services.cues.frequency import Frequency, frequency_of
+from ai_psychiatrist.services.cues.lexicon import lexicon_from, words_of
+from ai_psychiatrist.services.cues.polarity import polarity_of
+from ai_psychiatrist.services.cues.tense import Timeframe, timeframe_of
+
+AFFIRMED = """
+I can't sleep
+I haven't really been eating
+I don't enjoy anything these days
+I have no energy at all
+I'm not hungry, ever
+never in the mood to see people
+I just lie there staring at the ceiling
+no, I'm tired all the time
+no i'm tired all the time
+I don't know, I feel like a failure
+i don't know i feel like a failure
+not only am I tired, I ache
+I can't help but feel sad
+no doubt I'm depressed
+no matter how long I sleep I'm tired
+I don't think I can sleep like this
+I'm not sleeping well
+i dont enjoy anything
+cant sleep
+I don’t feel rested
+I can’t concentrate
+do n't feel rested
+never not tired
+you can't say I'm not [tired]
+I can't hardly sleep
+I ain't got no energy
+I don't have no motivation
+I lost interest in everything
+I've lost my appetite
+there's a lack of energy
+I have trouble sleeping
+it's hard to focus
+I'm too tired to enjoy anything
+I can't get through a day without crying
+I can't stop crying
+nothing is fun anymore
+nobody cares about me
+I don't want to do anything
+I don't want to be a burden, but I am one
+I couldn't care less about food
+I've never been so tired
+I wish I was happy
+I don't feel like myself
+I don't sleep like I used to
+I don't feel like doing anything
+I barely sleep
+can barely drag myself out of bed
+I eat less energy bars, I have less energy
+there's no point
+I can't sit still
+I don't get enough sleep
+my appetite is gone
+sleep is not great
+I can't remember the last time I felt happy
+not a day goes by when I don't feel sad
+I don't, i don't enjoy things
+I'm not sad, just [tired]
+I'm not hungry and [tired] all the time
+I sleep fine though I feel [worthless]
+I can't sleep i'm [exhausted]
+it's been hard, I can't even [focus on a film]
+I keep waking up at night
+I feel so [hopeless]
+well, I feel down
+okay so i'm tired
+well i can't say i sleep well
+I had good friends once, now I feel [empty]
+yes
+Yeah, definitely
+mm-hmm
+oh yeah
+I'm not saying it's easy, I'm [exhausted]
+I don't get any joy out of it
+it never gets better
+I'm nobody
+I stopped eating
+no appetite
+not good
+I pretend to be fine
+"""
+
+DENIED = """
+I don't feel hopeless
+I don't [feel hopeless]
+I don't feel hopeless or [worthless]
+no trouble sleeping
+not really sad
+I'm never tired
+no more than usual
+I'm no more tired than anyone else
+I sleep fine
+my appetite is good
+I've been okay
+sleeping like a baby
+plenty of energy
+no problems at all
+no
+No.
+nope
+not at all
+never
+not really
+No, not really.
+not that I've noticed
+I don't think so
+I don't think I'm depressed
+I wouldn't say I'm depressed
+I don't feel like I'm a failure
+i dont feel hopeless
+I don’t feel hopeless
+I'm not [sad], just tired
+I haven't had any trouble concentrating
+I have no trouble falling [asleep]
+no i sleep great
+my energy's been fine
+nothing bothers me
+I enjoy my work
+couldn't be better
+I can't complain
+I haven't lost my appetite
+I sleep through the night
+not too bad
+my sleep isn't a problem
+I rarely feel sad
+no thoughts of hurting myself
+I get eight hours a night
+I'm doing alright
+I don't, I don't feel sad
+I'm not restless at all
+I'm not worn out
+I don't lie awake
+my appetite hasn't changed
+I'm neither sad nor hopeless
+I don't feel guilty about anything
+I'm eating as usual
+[My appetite is fine.] I can't sleep.
+I'm tired but I'm not [sad]
+I don't have any difficulty with that
+I haven't noticed anything like that
+I've got lots of energy
+I don't think that I have been feeling any more tired
+I can concentrate
+"""
+
+UNCLEAR = """
+I guess
+maybe
+I don't know
+it depends
+not sure
+if I was depressed I'd say so
+I wonder if I'm depressed
+I'm not tired all the time
+I'm not always sad
+good days and bad days
+I'm sad, but I'm fine
+I used to be happy
+I should be happy
+no puedo dormir
+睡不着
+<<<<
+...
+"""
+
+
+def rows(table: str) -> list[str]:
+    return table.strip().splitlines()
+
+
+def span_of(row: str) -> tuple[str, int, int]:
+    marked = re.search(r"\[(.*)\]", row)
+    if marked is None:
+        return row, 0, len(row)
+    words = row.replace("[", "").replace("]", "")
+    return words, marked.start(), marked.start() + len(marked[1])
+
+
+@pytest.mark.parametrize("row", rows(AFFIRMED), ids=str)
+def test_a_symptom_or_a_negated_function_is_affirmed(row: str) -> None:
+    assert polarity_of(*span_of(row)) is Polarity.AFFIRMED
+
+
+@pytest.mark.parametrize("row", rows(DENIED), ids=str)
+def test_a_negated_symptom_or_wellness_is_denied(row: str) -> None:
+    assert polarity_of(*span_of(row)) is Polarity.DENIED
+
+
+@pytest.mark.parametrize("row", rows(UNCLEAR), ids=str)
+def test_what_is_hedged_mixed_or_not_understood_is_unclear(row: str) -> None:
+    assert polarity_of(*span_of(row)) is Polarity.UNCLEAR
+
+
+FREQUENCIES = {
+    Frequency.NEARLY_EVERY_DAY: """
+I'm tired every day
+pretty much every night I lie awake
+I can't sleep, like, all the time
+I'm always tired
+I never sleep
+I never feel happy
+every single day
+six nights a week I'm up
+twelve of the last fourteen days
+I'm tired 24/7
+I'm exhausted all day
+nearly every day
+""",
+    Frequency.MORE_THAN_HALF: """
+I'm tired most days
+most of the time I feel low
+more days than not
+four or five nights a week I can't sleep
+I often feel sad
+ten out of the past fourteen days
+Most nights, [I lie awake]
+I rarely sleep well
+usually I'm down
+""",
+    Frequency.SEVERAL_DAYS: """
+sometimes I feel down
+a couple of nights I couldn't sleep
+every now and then I'm sad
+not every day but I feel down
+two or three days a week I'm tired
+on and off I feel sad
+it comes and goes
+I'm not always tired
+three nights this week
+every other day
+once in a while, [I feel low]
+""",
+    Frequency.NOT_AT_ALL: """
+never
+I never feel sad
+not at all
+not once
+I rarely feel sad
+""",
+    Frequency.UNSTATED: """
+I feel sad
+for a couple of weeks I've been sad
+I don't feel sad
+I have two kids
+[I can't sleep.] Every day I walk the dog.
+for three days I felt off
+""",
+}
+
+
+@pytest.mark.parametrize(
+    ("row", "frequency"),
+    [
+        pytest.param(row, value, id=row)
+        for value, table in FREQUENCIES.items()
+        for row in rows(table)
+    ],
+)
+def test_frequency_is_read_from_the_clause(row: str, frequency: Frequency) -> None:
+    assert frequency_of(*span_of(row)) is frequency
+
+
+TIMEFRAMES = {
+    Timeframe.PAST: """
+I used to be depressed
+I was really down when I was younger
+years ago I couldn't sleep
+back in college I felt hopeless
+I've been hospitalised in the past
+growing up I was always sad
+When I was a kid, [I felt worthless]
+[I used to be tired] but not anymore
+""",
+    Timeframe.RECENT: """
+lately I'm tired
+I've been sleeping badly
+these days I can't focus
+the past two weeks I've felt low
+in the past few weeks I've been sad
+I haven't been eating
+I don't enjoy anything anymore
+since last year I've been down
+I still feel sad
+I didn't sleep last night
+I was sick years ago but [lately I'm down]
+""",
+    Timeframe.UNSTATED: """
+I'm tired
+I can't sleep
+I'm used to it
+I don't sleep like I used to
+I don't enjoy the things I used to
+I got used to feeling tired
+I was sad
+""",
+}
+
+
+@pytest.mark.parametrize(
+    ("row", "timeframe"),
+    [
+        pytest.param(row, value, id=row)
+        for value, table in TIMEFRAMES.items()
+        for row in rows(table)
+    ],
+)
+def test_time_is_read_from_the_clause(row: str, timeframe: Timeframe) -> None:
+    assert timeframe_of(*span_of(row)) is timeframe
+
+
+@pytest.mark.parametrize(
+    ("words", "clauses"),
+    [
+        ("I sleep fine but I feel sad", ["I sleep fine ", "but I feel sad"]),
+        ("I'm sad. I can't sleep", ["I'm sad. ", "I can't sleep"]),
+        ("Most days, I feel tired", ["Most days, I feel tired"]),
+        ("when I was young, I slept", ["when I was young, I slept"]),
+        ("I'm sad, I can't sleep", ["I'm sad,", " I can't sleep"]),
+        ("I'm so tired and so sad", ["I'm so tired and so sad"]),
+        ("it was 2.5 hours", ["it was 2.5 hours"]),
+        ("", []),
+    ],
+)
+def test_clauses_end_where_a_new_statement_begins(words: str, clauses: list[str]) -> None:
+    assert [words[clause.start : clause.end] for clause in clauses_of(words)] == clauses
+
+
+@given(st.text(alphabet="i 'tm.,!?\nand but’睡\u200b<-", max_size=900))
+def test_clauses_tile_any_text_and_stay_short(words: str) -> None:
+    clauses = clauses_of(words)
+    assert "".join(words[clause.start : clause.end] for clause in clauses) == words
+    assert all(0 < clause.end - clause.start <= WINDOW for clause in clauses)
+
+
+@given(st.text(max_size=300), st.integers(0, 300), st.integers(0, 300))
+def test_any_span_of_any_text_can_be_read(words: str, one: int, other: int) -> None:
+    start, end = sorted((min(one, len(words)), min(other, len(words))))
+    assert polarity_of(words, start, end) in Polarity
+    assert frequency_of(words, start, end) in Frequency
+    assert timeframe_of(words, start, end) in Timeframe
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param("a" * 100_000, id="one_word"),
+        pytest.param("i feel tired and not sad " * 4_000, id="no_punctuation"),
+        pytest.param("<" * 80_000, id="angle_brackets"),
+        pytest.param(", i" * 40_000, id="commas"),
+        pytest.param("\n \n" * 40_000, id="blank_lines"),
+    ],
+)
+def test_a_span_costs_the_same_in_hostile_text(words: str) -> None:
+    began = time.perf_counter()
+    for start in range(0, len(words), len(words) // 20):
+        polarity_of(words, start, start + 10)
+        frequency_of(words, start, start + 10)
+        timeframe_of(words, start, start + 10)
+    assert time.perf_counter() - began < 0.5
+
+
+def test_a_clause_does_not_reach_beyond_the_window() -> None:
+    words = "not " + "x " * WINDOW + "sad"
+    (clause,) = clauses_around(words, len(words) - 3, len(words))[-1:]
+    assert clause.start > 0
+
+
+def test_words_keep_their_offsets_under_invisible_characters() -> None:
+    text = "\ufeffI feel hope\u200bless"
+    words = words_of(text)
+    assert words.texts == ("i", "feel", "hopeless")
+    assert [text[start:end] for start, end in words.spans] == ["I", "feel", "hope\u200bless"]
+
+
+@pytest.mark.parametrize(
+    ("word", "normalised"),
+    [("Don’t", "dont"), ("I'm", "im"), ("I'll", "i'll"), ("we're", "we're"), ("CAN'T", "cant")],
+)
+def test_apostrophes_go_unless_another_word_would_appear(word: str, normalised: str) -> None:
+    assert words_of(word).texts == (normalised,)
+
+
+def test_the_longest_phrase_wins_and_alternatives_nest() -> None:
+    cues = lexicon_from({"short": ["feel"], "long": ["(feel(|s|ing)|felt) (down|low)"]})
+    found = [
+        (hit.cue, hit.text) for hit in cues.find(words_of("I feel it, feeling low, felt down"))
+    ]
+    assert found == [("short", "feel"), ("long", "feeling low"), ("long", "felt down")]
