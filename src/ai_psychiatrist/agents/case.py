@@ -54,7 +54,7 @@ class Case:
     def prompt(self, task: str, **blocks: str) -> Prompt:
         """Render a task whose placeholders are named like the blocks."""
         filled = task.format(**{name: self.block(name, text) for name, text in blocks.items()})
-        digest = keyed_digest(f"{self.boundary}\n{SYSTEM}\n{filled}", length=_BOUNDARY_DIGITS)
+        digest = keyed_digest(f"{self.boundary}\n{SYSTEM}\n{filled}")
         user = f"{self.transcript_block}\n\n{filled}"
         return Prompt(system=SYSTEM, user=user, digest=digest)
 

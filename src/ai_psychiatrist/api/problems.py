@@ -30,7 +30,13 @@ _TITLES = {
     503: "Busy",
     504: "Deadline exceeded",
 }
-_REQUEST_FIELDS = frozenset({"participant_id", "transcript_text", "mode"})
+_CURES = {
+    "participant_id": "participant_id has to be a whole number from 1 to 999999.",
+    "transcript_text": "transcript_text has to be a string.",
+    "mode": 'mode has to be "zero_shot", "few_shot", 0, 1 or null.',
+    "unknown": "The fields of the body are participant_id, transcript_text and mode; no others.",
+    "body": "Send a JSON object, with the header Content-Type: application/json.",
+}
 _TOO_LATE = frozenset({FailureCode.DEADLINE_EXCEEDED, FailureCode.TIMED_OUT})
 
 
@@ -99,22 +105,18 @@ async def _on_invalid_request(_: Request, error: Exception) -> JSONResponse:
     problems = [_invalid_field(entry) for entry in error.errors()]
     if any(entry["type"] == "json_invalid" for entry in problems):
         return problem(400, "malformed_json", "The body is no valid JSON; send a JSON object.")
-    fields = ", ".join(dict.fromkeys(entry["field"] for entry in problems))
-    return problem(
-        422, "invalid_request", f"Mend these fields of the body: {fields}.", errors=problems
-    )
+    cures = " ".join(dict.fromkeys(_CURES[entry["field"]] for entry in problems))
+    return problem(422, "invalid_request", cures, errors=problems)
 
 
 def _invalid_field(entry: Mapping[str, object]) -> dict[str, str]:
     """Name a field of ours and the kind of error; a key that the caller made up is not repeated."""
     location = entry.get("loc")
     names = [str(part) for part in location] if isinstance(location, tuple) else []
-    known = next((name for name in names if name in _REQUEST_FIELDS), None)
-    is_extra = entry.get("type") == "extra_forbidden"
-    return {
-        "field": known or ("(unknown field)" if is_extra else "body"),
-        "type": str(entry.get("type")),
-    }
+    kind = str(entry.get("type"))
+    if kind == "extra_forbidden":
+        return {"field": "unknown", "type": kind}
+    return {"field": next((name for name in names[1:] if name in _CURES), "body"), "type": kind}
 
 
 async def _on_input_error(_: Request, error: Exception) -> JSONResponse:

@@ -89,7 +89,7 @@ class Attempt:
     code: RejectionCode | FailureCode | None
     """Why the reply was rejected or the call failed; `None` when it was accepted."""
     prompt_digest: str
-    """Keyed digest of the prompt, 16 hex digits."""
+    """Keyed digest of the prompt, 12 hex digits."""
     reply_characters: int
     """Length of the reply text, 0 when none came."""
     repaired: bool

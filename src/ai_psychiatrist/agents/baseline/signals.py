@@ -22,6 +22,7 @@ from ai_psychiatrist.domain.transcript import (
 from ai_psychiatrist.services.cues.clauses import Clause, clauses_of
 from ai_psychiatrist.services.cues.frequency import Frequency, frequency_of
 from ai_psychiatrist.services.cues.lexicon import words_of
+from ai_psychiatrist.services.cues.polarity import polarity_of
 from ai_psychiatrist.services.cues.tense import Timeframe, timeframe_of
 from ai_psychiatrist.services.cues.valence import read_clause
 
@@ -131,9 +132,11 @@ class _Collected:
         clauses = clauses_of(words)
         for at, clause in enumerate(clauses):
             items = [item for item in Item if self.counts[item] < _MOST_PER_ITEM]
-            span: Clause | None = None
             for mention in mentions_in(words, clause, items):
-                span = span or trimmed(words, _with_frequency(words, clauses, at))
+                span = trimmed(words, _with_frequency(words, clauses, at))
+                # "I'm not sad, just tired" denies one item and affirms another.
+                if polarity_of(words, span.start, span.end) is not mention.polarity:
+                    span = trimmed(words, mention.part)
                 yield signal_at(
                     words, span, item=mention.item, turn=turn, polarity=mention.polarity
                 )

@@ -27,6 +27,8 @@ class Mention:
 
     item: Item
     polarity: Polarity
+    part: Clause
+    """The part of the clause, between commas, in which the item is first named."""
 
 
 def mentions_in(words: str, clause: Clause, items: Collection[Item]) -> Iterator[Mention]:
@@ -39,14 +41,26 @@ def mentions_in(words: str, clause: Clause, items: Collection[Item]) -> Iterator
     for item in items:
         hits = islice(phrases().items[item].spoken.find(spoken), _MOST_HITS)
         found = {
-            polarity
+            polarity: hit
             for hit in hits
             if hit.cue != "excluded" and not _is_about_others(all_words, hit)
             for polarity in _polarities(words, clause, text, hit)
         }
         if found:
-            polarity = found.pop() if len(found) == 1 else Polarity.UNCLEAR
-            yield Mention(item=item, polarity=polarity)
+            polarity, hit = next(iter(found.items()))
+            yield Mention(
+                item=item,
+                polarity=polarity if len(found) == 1 else Polarity.UNCLEAR,
+                part=_part(text, clause, hit),
+            )
+
+
+def _part(text: str, clause: Clause, hit: Hit) -> Clause:
+    end = text.find(",", hit.end)
+    return Clause(
+        start=clause.start + text.rfind(",", 0, hit.start) + 1,
+        end=clause.end if end < 0 else clause.start + end,
+    )
 
 
 def _polarities(words: str, clause: Clause, text: str, hit: Hit) -> Iterator[Polarity]:

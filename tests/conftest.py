@@ -1,0 +1,33 @@
+"""What all tests share."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+@pytest.fixture(scope="session")
+def example_interview() -> str:
+    """The text of the example interview."""
+    return (EXAMPLES / "interview.txt").read_bytes().decode("utf-8")
+
+
+@pytest.fixture(scope="session")
+def public_data() -> Path:
+    """The folder of public data; tests that need it are skipped where it is not set."""
+    folder = os.environ.get("TEST_DATA_DIR")
+    if not folder:
+        pytest.skip("TEST_DATA_DIR is not set: the public data is not here")
+    return Path(folder)
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Keep the tester's own settings and key out of the tests."""
+    from ai_psychiatrist.config import variables  # noqa: PLC0415
+
+    for variable in variables():
+        monkeypatch.delenv(variable.name, raising=False)
+    monkeypatch.setenv("DATA_STATE_DIR", str(tmp_path / "state"))
