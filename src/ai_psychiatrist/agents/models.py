@@ -178,7 +178,13 @@ class ModelConnections:
         if base_url not in self._clients:
             # The runner decides what is asked again; retries here would multiply the wait.
             self._clients[base_url] = AsyncOpenAI(
-                base_url=base_url, api_key=api_key, timeout=timeout, max_retries=0, http_client=DefaultAioHttpClient()
+                base_url=base_url,
+                api_key=api_key,
+                timeout=timeout,
+                max_retries=0,
+                # A third of the CPU time per call less than the default transport, measured with
+                # 32 assessments under way: that one looks at every pooled connection on each call.
+                http_client=DefaultAioHttpClient(),
             )
         return self._clients[base_url]
 
