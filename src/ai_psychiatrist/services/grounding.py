@@ -20,6 +20,7 @@ from ai_psychiatrist.domain.evidence import (
     UnverifiedQuote,
 )
 from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
+from ai_psychiatrist.services.cues.answers import polarity_of_answer
 from ai_psychiatrist.services.cues.polarity import polarity_of
 from ai_psychiatrist.services.tokens import is_ideographic, normalize_for_quote_match, tokenise
 from ai_psychiatrist.services.word_stream import (
@@ -73,11 +74,13 @@ class TranscriptIndex:
 
     def _accept(self, quote: str, words: list[str], first: int) -> Quote:
         segments = self._segments(self._spoken, first, len(words))
+        match = Match.NORMALISED
         if len(segments) == 1:
             verbatim = self._verbatim(quote.strip(), segments[0])
             if verbatim is not None:
-                return self._quote((verbatim,), Match.EXACT)
-        return self._quote(segments, Match.NORMALISED)
+                segments, match = (verbatim,), Match.EXACT
+        polarity = None if _has_content(words) else self._answer_polarity(segments[0])
+        return self._quote(segments, match, polarity)
 
     def _ground_tolerantly(
         self, quote: str, words: list[str], threshold: float
@@ -176,9 +179,20 @@ class TranscriptIndex:
             return Segment(turn=segment.turn, start=start, end=end)
         return None
 
-    def _quote(self, segments: tuple[Segment, ...], match: Match) -> Quote:
+    def _quote(
+        self, segments: tuple[Segment, ...], match: Match, polarity: Polarity | None = None
+    ) -> Quote:
         text = " ".join(self.transcript.text[part.start : part.end] for part in segments)
-        return Quote(text=text, segments=segments, match=match, polarity=self._polarity(segments))
+        polarity = polarity or self._polarity(segments)
+        return Quote(text=text, segments=segments, match=match, polarity=polarity)
+
+    def _answer_polarity(self, segment: Segment) -> Polarity:
+        """Read a bare answer by what was asked in the turn before it."""
+        if segment.turn == 0:
+            return Polarity.UNCLEAR
+        question = self.transcript.words(self.transcript.turns[segment.turn - 1])
+        answer = self.transcript.text[segment.start : segment.end]
+        return polarity_of_answer(answer, question)
 
     def _polarity(self, segments: tuple[Segment, ...]) -> Polarity:
         polarities = {self._segment_polarity(segment) for segment in segments}

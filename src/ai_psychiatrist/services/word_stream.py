@@ -40,13 +40,12 @@ class WordStream:
 
     def occurrences(self, words: list[str]) -> Iterator[int]:
         """Yield the positions where the words stand one after the other, in order."""
-        places = [self.positions.get(word) for word in words]
-        if any(place is None for place in places):
-            return
-        offset, rarest = min(enumerate(places), key=lambda pair: len(pair[1] or ()))
-        for place in rarest or ():
+        positions, spoken = self.positions, self.words
+        rarest = min(words, key=lambda word: len(positions.get(word, ())))
+        offset, length = words.index(rarest), len(words)
+        for place in positions.get(rarest, ()):
             start = place - offset
-            if start >= 0 and self.words[start : start + len(words)] == words:
+            if start >= 0 and spoken[start : start + length] == words:
                 yield start
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Final
 
 WINDOW: Final = 400
@@ -49,11 +50,9 @@ def clauses_around(words: str, start: int, end: int) -> tuple[Clause, ...]:
     """
     start, end = _trimmed(words, start, min(end, start + 4 * WINDOW))
     low, high = max(0, start - WINDOW), min(len(words), end + WINDOW)
-    return tuple(
-        clause
-        for clause in _cut(words, low, high)
-        if clause.start < max(end, start + 1) and clause.end > start
-    )
+    after = max(end, start + 1)
+    reached = takewhile(lambda clause: clause.start < after, _cut(words, low, high))
+    return tuple(clause for clause in reached if clause.end > start)
 
 
 def _trimmed(words: str, start: int, end: int) -> tuple[int, int]:
