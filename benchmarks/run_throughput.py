@@ -115,7 +115,9 @@ def _measure_once(subject: str, in_flight: int, url: str) -> tuple[Measurement, 
     httpx.post(f"{url}/reset")
     command = [sys.executable, "-m", "benchmarks.throughput", "--subject", subject, "--url", url]
     command += ["--in-flight", str(in_flight), "--total", str(total)]
-    finished = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    finished = subprocess.run(
+        command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
     fields = json.loads(finished.stdout)
     del fields["subject"]
     made = total + in_flight

@@ -1,19 +1,30 @@
 """What the throughput harness can measure, by name."""
 
+import asyncio
+import os
+import socket
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
 
 import aiohttp
 from openai import DefaultAioHttpClient
 
+from ai_psychiatrist.config import load_settings
+from ai_psychiatrist.domain.assessment import AssessmentStatus
+from ai_psychiatrist.domain.transcript import parse_transcript
+from ai_psychiatrist.wiring import open_services
 from benchmarks.skeleton import assess_bare_http, open_skeleton
-from benchmarks.throughput import Work
+from benchmarks.throughput import Subject
 from benchmarks.transcripts import numbered_interview, synthetic_interview
 
-Subject = Callable[[str], AbstractAsyncContextManager[Work]]
+OpenSubject = Callable[[str], AbstractAsyncContextManager[Subject]]
 """Opens a subject on the address of a model server."""
 
 INTERVIEW = synthetic_interview()
+UNBOUNDED_CALLS = "1000"
+"""The controls bound nothing, so neither does ours."""
 
 
 def interview(number: int) -> str:
@@ -21,29 +32,101 @@ def interview(number: int) -> str:
     return numbered_interview(INTERVIEW, number)
 
 
+def environment(url: str) -> dict[str, str]:
+    """Return settings that send every agent to the model server."""
+    return {
+        "MODEL_DEFAULT": "openai-chat:fake-model",
+        "OPENAI_BASE_URL": f"{url}/v1",
+        "MODEL_MAX_CONCURRENCY": UNBOUNDED_CALLS,
+        "API_MAX_CONCURRENCY": UNBOUNDED_CALLS,
+    }
+
+
 @asynccontextmanager
-async def skeleton(url: str) -> AsyncIterator[Work]:
+async def skeleton(url: str) -> AsyncIterator[Subject]:
     """Open bare agent runs on the SDK's default transport."""
     async with open_skeleton(url) as opened:
-        yield lambda number: opened.assess(interview(number))
+        yield Subject(work=lambda number: opened.assess(interview(number)))
 
 
 @asynccontextmanager
-async def skeleton_aiohttp(url: str) -> AsyncIterator[Work]:
+async def skeleton_aiohttp(url: str) -> AsyncIterator[Subject]:
     """Open bare agent runs on the SDK's aiohttp transport."""
     async with open_skeleton(url, http_client=DefaultAioHttpClient()) as opened:
-        yield lambda number: opened.assess(interview(number))
+        yield Subject(work=lambda number: opened.assess(interview(number)))
 
 
 @asynccontextmanager
-async def bare(url: str) -> AsyncIterator[Work]:
+async def bare(url: str) -> AsyncIterator[Subject]:
     """Open bare HTTP calls."""
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
-        yield lambda number: assess_bare_http(session, url, interview(number))
+        yield Subject(work=lambda number: assess_bare_http(session, url, interview(number)))
 
 
-SUBJECTS: dict[str, Subject] = {
+@asynccontextmanager
+async def ours(url: str) -> AsyncIterator[Subject]:
+    """Open our pipeline in this process, its log lines included."""
+    async with open_services(load_settings(environment(url), None)) as services:
+
+        async def assess(number: int) -> None:
+            transcript = parse_transcript(interview(number), services.labels)
+            assessment = await services.pipeline.assess(transcript)
+            assert assessment.status is AssessmentStatus.COMPLETE
+
+        yield Subject(work=assess)
+
+
+@asynccontextmanager
+async def http(url: str) -> AsyncIterator[Subject]:
+    """Open our server in a process of its own; its CPU time counts, not the client's."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = Path(sys.executable).with_name("ai-psychiatrist")
+    process = await asyncio.create_subprocess_exec(
+        command,
+        "serve",
+        env={**os.environ, **environment(url), "API_PORT": str(port)},
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    address = f"http://127.0.0.1:{port}"
+    try:
+        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+            await _until_ready(session, address)
+
+            async def assess(number: int) -> None:
+                body = {"transcript_text": interview(number)}
+                async with session.post(f"{address}/full_pipeline", json=body) as response:
+                    result = await response.json()
+                assert result["status"] == "complete"
+
+            yield Subject(work=assess, cpu_seconds=lambda: _cpu_seconds(process.pid))
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+async def _until_ready(session: aiohttp.ClientSession, address: str) -> None:
+    for _ in range(200):
+        try:
+            async with session.get(f"{address}/healthz"):
+                return
+        except aiohttp.ClientConnectionError:
+            await asyncio.sleep(0.1)
+    msg = "the server did not start"
+    raise RuntimeError(msg)
+
+
+def _cpu_seconds(pid: int) -> float:
+    """Read the user and system time of another process, in seconds (Linux)."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+SUBJECTS: dict[str, OpenSubject] = {
     "skeleton": skeleton,
     "skeleton_aiohttp": skeleton_aiohttp,
     "bare": bare,
+    "ours": ours,
+    "http": http,
 }

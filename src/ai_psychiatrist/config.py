@@ -195,8 +195,8 @@ def load_settings(
     for name in sorted(name for name in filed if name.upper() not in known):
         logger.warning("setting_ignored", name=name, reason="unknown_name_in_env_file")
     values: dict[str, dict[str, str | list[str]]] = {}
-    for name, text in {**_upper(filed), **_upper(given)}.items():
-        if name in known and text.strip():
+    for name, text in {**_not_empty(filed), **_not_empty(given)}.items():
+        if name in known:
             variable = known[name]
             values.setdefault(variable.group, {})[variable.field] = variable.read(text)
     try:
@@ -208,11 +208,16 @@ def load_settings(
 def _read_file(dotenv: Path | None) -> dict[str, str]:
     if dotenv is None or not dotenv.is_file():
         return {}
-    return {name: text or "" for name, text in dotenv_values(dotenv, interpolate=False).items()}
+    try:
+        values = dotenv_values(dotenv, interpolate=False)
+    except (OSError, UnicodeDecodeError):
+        msg = f"{dotenv} cannot be read; it has to be a text file in UTF-8"
+        raise ConfigurationError(msg) from None
+    return {name: text or "" for name, text in values.items()}
 
 
-def _upper(values: Mapping[str, str]) -> dict[str, str]:
-    return {name.upper(): text for name, text in values.items()}
+def _not_empty(values: Mapping[str, str]) -> dict[str, str]:
+    return {name.upper(): text for name, text in values.items() if text.strip()}
 
 
 def _refuse_misspelt(known: Mapping[str, Variable], names: list[str]) -> None:

@@ -60,7 +60,8 @@ class Case:
 
     def block(self, name: str, text: str) -> str:
         """Mark a text as data; a closing mark inside it loses its boundary."""
-        return _marked(name, self.boundary, text.replace(self.boundary, ""))
+        # Put in its place, a dash keeps what stands around it from forming the boundary anew.
+        return _marked(name, self.boundary, text.replace(self.boundary, "-"))
 
 
 def open_case(

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Final, ParamSpec, TypeVar
 
+from pydantic import ValidationError
 from pydantic_ai import ModelRetry
 
 from ai_psychiatrist.agents.output_models import (
@@ -39,6 +40,9 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+_NOT_TEXT: Final = "The reply holds characters that are no valid Unicode. Write it without them."
+
+
 class ReplyRejected(ModelRetry):
     """A reply that is not accepted; the message is the feedback for the model."""
 
@@ -60,6 +64,9 @@ def _asking_again(extract: Callable[P, R]) -> Callable[P, R]:
         except OutputRejected as rejection:
             # The cause would carry the reply into tracebacks.
             raise ReplyRejected(rejection.code, rejection.feedback, rejection.violations) from None
+        except ValidationError:
+            # The extractors check everything but the encoding, where lone surrogates are left.
+            raise ReplyRejected(RejectionCode.WRONG_TYPE, _NOT_TEXT) from None
 
     return extractor
 
@@ -245,7 +252,7 @@ def extract_judge_metric(text: str) -> JudgeMetricOutput:
         raise OutputRejected(
             RejectionCode.SCORE_MISSING, "No score was found. End with a line such as: Score: 3"
         )
-    number = whole_number(found[1], low=1, high=5) if found[1].isdigit() else None
+    number = whole_number(found[1], low=1, high=5)
     if number is None or found[2] not in {None, "5"}:
         raise OutputRejected(
             RejectionCode.SCORE_INVALID, "The score has to be a whole number from 1 to 5."

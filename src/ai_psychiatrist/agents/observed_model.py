@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import replace
 from typing import Final
 
+from aiohttp import ClientConnectionError
 from pydantic_ai.exceptions import (
     ContentFilterError,
     ModelConnectionError,
@@ -89,7 +90,8 @@ def _last_exchange(messages: list[ModelMessage]) -> list[ModelMessage]:
     """Keep the task, the last reply and the feedback on it.
 
     Earlier rejected replies would only fill the context window, and a long one is cut: the model
-    needs to know what was wrong, not to read all of it again.
+    needs to know what was wrong, not to read all of it again. What has no bytes in UTF-8 becomes
+    question marks, or the request could not be sent.
     """
     if len(messages) < 3:
         return messages
@@ -103,12 +105,16 @@ def _shortened(response: ModelResponse) -> ModelResponse:
     return replace(
         response,
         parts=[
-            replace(part, content=part.content[:MAX_QUOTED_BACK_CHARACTERS])
+            replace(part, content=_encodable(part.content[:MAX_QUOTED_BACK_CHARACTERS]))
             if isinstance(part, TextPart)
             else part
             for part in response.parts
         ],
     )
+
+
+def _encodable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 _CODES: Final[tuple[tuple[type[Exception], FailureCode], ...]] = (
@@ -128,7 +134,16 @@ def _failure_code(error: Exception) -> FailureCode:
         return error.code
     if isinstance(error, ModelHTTPError):
         return failure_of(error.status_code, str(error.body).encode("utf-8", "replace"))
+    if _is_connection_lost(error):
+        return FailureCode.CONNECTION_FAILED
     for kind, code in _CODES:
         if isinstance(error, kind):
             return code
     return FailureCode.MALFORMED_RESPONSE
+
+
+def _is_connection_lost(error: BaseException | None) -> bool:
+    """Tell a dead backend from a slow one: the transport reports both as time-outs."""
+    while error is not None and not isinstance(error, ClientConnectionError):
+        error = error.__cause__
+    return error is not None and not isinstance(error, TimeoutError)

@@ -13,6 +13,7 @@ from ai_psychiatrist.api.edge import Edge
 from ai_psychiatrist.api.problems import add_problem_handlers
 from ai_psychiatrist.api.result_models import NOTICE
 from ai_psychiatrist.config import Settings, load_settings
+from ai_psychiatrist.infrastructure.logging import setup_logging
 from ai_psychiatrist.wiring import open_services
 
 _DESCRIPTION = (
@@ -26,7 +27,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     Raises `ConfigurationError` for settings that cannot be used.
     """
-    resolved = settings or load_settings()
+    resolved = settings or _settings()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -54,3 +55,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         )
     app.add_middleware(Edge, max_body_bytes=resolved.api.max_body_bytes)
     return app
+
+
+def _settings() -> Settings:
+    """Read the settings; what is logged about them goes to standard error."""
+    setup_logging()
+    return load_settings()

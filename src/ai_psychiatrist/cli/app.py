@@ -1,8 +1,11 @@
 """The commands. What they need is imported when they run, so that `--help` answers at once."""
 
 import asyncio
+import io
+import socket
 import sys
 import uuid
+from contextlib import suppress
 from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -59,6 +62,9 @@ Examples:
 
 def main() -> None:
     """Run the command line."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal that knows no typographic quotes gets their codes instead of a traceback.
+        sys.stdout.reconfigure(errors="backslashreplace")
     app()
 
 
@@ -101,7 +107,8 @@ def assess(
     except (ConfigurationError, InputError) as error:
         _fail(str(error))
     if as_json:
-        typer.echo(result.model_dump_json(indent=2))
+        # Escaped, so that nothing in it acts on a terminal and every encoding can carry it.
+        typer.echo(result.model_dump_json(indent=2, ensure_ascii=True))
     else:
         from ai_psychiatrist.cli.report import print_report  # noqa: PLC0415
 
@@ -122,19 +129,38 @@ def serve() -> None:
     import uvicorn  # noqa: PLC0415
 
     from ai_psychiatrist.api.app import create_app  # noqa: PLC0415
-    from ai_psychiatrist.config import load_settings  # noqa: PLC0415
     from ai_psychiatrist.domain.errors import ConfigurationError  # noqa: PLC0415
 
     try:
-        settings = load_settings()
-        application = create_app(settings)
+        settings = _settings()
+        asyncio.run(_refuse_unusable(settings))
     except ConfigurationError as error:
         _fail(str(error))
-    api = settings.api
-    typer.echo(f"Serving on http://{api.host}:{api.port}, documentation at /docs", err=True)
-    uvicorn.run(
-        application, host=api.host, port=api.port, log_config=None, access_log=False, workers=1
+    listener = _listen(settings.api.host, settings.api.port)
+    host, port = listener.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    typer.echo(f"Serving on http://{shown}:{port}, documentation at /docs", err=True)
+    server = uvicorn.Server(
+        uvicorn.Config(create_app(settings), log_config=None, access_log=False, workers=1)
     )
+    with suppress(KeyboardInterrupt):
+        server.run(sockets=[listener])
+
+
+async def _refuse_unusable(settings: "Settings") -> None:
+    """Open the services once: the server would hide the reason why they cannot be."""
+    from ai_psychiatrist.wiring import open_services  # noqa: PLC0415
+
+    async with open_services(settings):
+        pass
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        _fail(f"cannot listen at API_HOST and API_PORT (port {port}): {error.strerror}")
 
 
 @app.command()
@@ -166,19 +192,31 @@ def _read(file: str) -> str:
 
 
 async def _assess(text: str) -> "FullResult":
+    from ai_psychiatrist.domain.transcript import parse_transcript  # noqa: PLC0415
+
+    settings = _quiet(_settings())
+    transcript = parse_transcript(text, settings.transcript.labels)
+
+    # After the checks: these take a second, and an unusable transcript is told at once.
     from ai_psychiatrist.api.results import full_result  # noqa: PLC0415
     from ai_psychiatrist.cli.progress import part_progress  # noqa: PLC0415
-    from ai_psychiatrist.config import load_settings  # noqa: PLC0415
-    from ai_psychiatrist.domain.transcript import parse_transcript  # noqa: PLC0415
     from ai_psychiatrist.wiring import open_services  # noqa: PLC0415
 
-    async with open_services(_quiet(load_settings())) as services:
-        transcript = parse_transcript(text, services.labels)
+    async with open_services(settings) as services:
         with part_progress() as on_finished:
             assessment = await services.pipeline.assess(transcript, on_finished=on_finished)
         return full_result(
             assessment, assessment_id=str(uuid.uuid4()), chains=services.agent_models
         )
+
+
+def _settings() -> "Settings":
+    """Read the settings; what is logged about them goes to standard error."""
+    from ai_psychiatrist.config import load_settings  # noqa: PLC0415
+    from ai_psychiatrist.infrastructure.logging import setup_logging  # noqa: PLC0415
+
+    setup_logging()
+    return load_settings()
 
 
 def _quiet(settings: "Settings") -> "Settings":

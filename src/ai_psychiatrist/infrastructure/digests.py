@@ -8,10 +8,14 @@ import hashlib
 import hmac
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 _KEY_BYTES: Final = 32
+
+
+_SHORTEST_KEY_BYTES: Final = 16
 
 
 class _InstallationKey:
@@ -22,8 +26,8 @@ class _InstallationKey:
 
 def use_installation_key(key: bytes) -> None:
     """Make all keyed digests of this process use `key`, at least 16 bytes."""
-    if len(key) < 16:
-        msg = "an installation key has at least 16 bytes"
+    if len(key) < _SHORTEST_KEY_BYTES:
+        msg = f"an installation key has at least {_SHORTEST_KEY_BYTES} bytes"
         raise ValueError(msg)
     _InstallationKey.value = key
 
@@ -31,12 +35,14 @@ def use_installation_key(key: bytes) -> None:
 def load_installation_key(path: Path) -> bytes:
     """Read the key file, or write a new one that only its owner can read.
 
-    Raises `OSError` when it can be neither read nor written.
+    A file that holds no key, such as one that was cut off, is replaced. Raises `OSError` when it
+    can be neither read nor written.
     """
-    try:
-        return bytes.fromhex(path.read_text(encoding="ascii").strip())
-    except (FileNotFoundError, ValueError):
-        key = secrets.token_bytes(_KEY_BYTES)
+    with suppress(FileNotFoundError, ValueError):
+        key = bytes.fromhex(path.read_text(encoding="ascii").strip())
+        if len(key) >= _SHORTEST_KEY_BYTES:
+            return key
+    key = secrets.token_bytes(_KEY_BYTES)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

@@ -51,7 +51,6 @@ def setup_logging(level: LogLevel = "INFO", log_format: LogFormat = "console") -
         processors=processors,
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelName(level)),
         logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
-        cache_logger_on_first_use=True,
     )
     root = logging.getLogger()
     root.handlers = [_NameOnlyHandler(level=logging.WARNING)]

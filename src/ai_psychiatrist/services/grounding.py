@@ -7,7 +7,7 @@ dropped fillers, repeated starts and contractions written out; never another wor
 """
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, TypeAlias
 
@@ -21,7 +21,7 @@ from ai_psychiatrist.domain.evidence import (
 )
 from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
 from ai_psychiatrist.services.cues.answers import polarity_of_answer
-from ai_psychiatrist.services.cues.polarity import polarity_of
+from ai_psychiatrist.services.cues.polarity import TurnReading, read_turn
 from ai_psychiatrist.services.tokens import is_ideographic, normalize_for_quote_match, tokenise
 from ai_psychiatrist.services.word_stream import (
     WordStream,
@@ -39,6 +39,8 @@ class TranscriptIndex:
     """The words of a transcript by position; built once, then asked about any number of quotes."""
 
     transcript: Transcript
+    _readings: dict[int, TurnReading] = field(default_factory=dict, init=False, repr=False)
+    """The clauses of the turns that were asked about so far."""
 
     @cached_property
     def _spoken(self) -> WordStream:
@@ -200,8 +202,10 @@ class TranscriptIndex:
 
     def _segment_polarity(self, segment: Segment) -> Polarity:
         turn = self.transcript.turns[segment.turn]
-        words = self.transcript.words(turn)
-        return polarity_of(words, segment.start - turn.words_start, segment.end - turn.words_start)
+        reading = self._readings.get(segment.turn)
+        if reading is None:
+            reading = self._readings[segment.turn] = read_turn(self.transcript.words(turn))
+        return reading.polarity_of(segment.start - turn.words_start, segment.end - turn.words_start)
 
 
 def _has_content(words: list[str]) -> bool:

@@ -94,6 +94,8 @@ def _tokenise_unicode(text: str) -> Tokens:
 
 @lru_cache(maxsize=4096)
 def _chunk_words(chunk: str) -> tuple[tuple[str, int, int], ...]:
+    if chunk.isascii():
+        return tuple((word[0], *word.span()) for word in _ASCII_WORD.finditer(chunk.lower()))
     return tuple(_iterate_chunk(chunk))
 
 
@@ -103,8 +105,8 @@ def _iterate_chunk(chunk: str) -> Iterator[tuple[str, int, int]]:
     clusters = list(_clusters(chunk))
     for position, (letters, start, end) in enumerate(clusters):
         kind = _kind(letters)
-        if kind == "'" and word and _continues(clusters, position):
-            word, stop = word + "'", end
+        if word and _joins(word, letters) and _continues(clusters, position):
+            word, stop = word + letters, end
             continue
         if kind == "word":
             if not word:
@@ -112,12 +114,17 @@ def _iterate_chunk(chunk: str) -> Iterator[tuple[str, int, int]]:
             word, stop = word + letters, end
             continue
         if word:
-            yield word, begin, stop
+            yield _composed(word), begin, stop
             word = ""
-        if kind == "alone":
+        if kind == "alone" or (letters == "-" and _continues_number(clusters, position)):
             yield letters, start, end
     if word:
-        yield word, begin, stop
+        yield _composed(word), begin, stop
+
+
+def _composed(word: str) -> str:
+    """Return a word in one form, however its syllables were encoded."""
+    return unicodedata.normalize("NFKC", word)
 
 
 def _clusters(chunk: str) -> Iterator[tuple[str, int, int]]:
@@ -135,19 +142,31 @@ def _clusters(chunk: str) -> Iterator[tuple[str, int, int]]:
 
 def _kind(letters: str) -> str:
     first = letters[0]
-    if first == "'":
-        return "'"
     if _is_spaceless(first):
         return "alone"
     category = unicodedata.category(first)
     if category[0] in "LNM":
         return "word"
-    return "alone" if category[0] == "S" or first in "%&@" else "gap"
+    is_symbol = category[0] == "S" and first not in "^`|~"
+    return "alone" if is_symbol or first in "%&@" else "gap"
+
+
+def _joins(word: str, letters: str) -> bool:
+    """Return whether a mark may stand inside a word: `don't`, `4.5`, `3:30`."""
+    if word[0].isdigit():
+        return letters in {".", ",", ":", "/"} and word[-1].isdigit()
+    return letters == "'"
 
 
 def _continues(clusters: list[tuple[str, int, int]], position: int) -> bool:
+    if clusters[position][0] != "'":
+        return _continues_number(clusters, position)
     following = clusters[position + 1 : position + 2]
     return bool(following) and _kind(following[0][0]) == "word"
+
+
+def _continues_number(clusters: list[tuple[str, int, int]], position: int) -> bool:
+    return any(letters[0].isdigit() for letters, _, _ in clusters[position + 1 : position + 2])
 
 
 def _is_spaceless(character: str) -> bool:

@@ -70,13 +70,13 @@ def _rows(content: str) -> Iterator[tuple[str, str]]:
         raise ValueError(msg)
     for line in lines:
         columns = [column.strip() for column in line.split("\t", len(_HEADER) - 1)]
-        if not any(columns[2:]):
+        if not any(columns):
             continue
-        speaker = _SPEAKERS.get(columns[2].casefold())
-        if len(columns) < len(_HEADER) or (speaker is None and columns[2]):
+        speaker = _SPEAKERS.get(columns[2].casefold()) if len(columns) == len(_HEADER) else None
+        if speaker is None and (len(columns) < len(_HEADER) or any(columns[2:])):
             msg = "not a row of a transcript"
             raise ValueError(msg)
-        if speaker and columns[3] and not _SYNC.fullmatch(columns[3]):
+        if speaker is not None and columns[3] and not _SYNC.fullmatch(columns[3]):
             yield speaker, columns[3]
 
 

@@ -4,9 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-_FENCE: Final = re.compile(
-    r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE
-)
+_FENCE_LINE: Final = re.compile(r"^[ \t]*(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
 
 
 def tagged_block(reply: str, tag: str) -> str | None:
@@ -37,8 +35,32 @@ def json_candidates(reply: str) -> Iterator[str]:
     answer = tagged_block(reply, "answer")
     scope = reply.strip() if answer is None else answer
     yield scope
-    yield from (fence[2].strip() for fence in reversed(list(_FENCE.finditer(scope))))
+    yield from reversed(list(_fenced_blocks(scope)))
     yield from reversed(list(_objects(scope)))
+
+
+def object_around(reply: str, position: int) -> str | None:
+    """Return the outermost `{…}` stretch that begins before a position and ends after it."""
+    opening = _OPENING.search(reply)
+    while opening is not None and opening.start() < position:
+        end = _object_end(reply, opening.start())
+        if end is None:
+            return None
+        if end > position:
+            return reply[opening.start() : end]
+        opening = _OPENING.search(reply, end)
+    return None
+
+
+def _fenced_blocks(text: str) -> Iterator[str]:
+    """Yield the closed blocks; a block that is opened anew before it is closed starts there."""
+    start, mark = 0, ""
+    for line in _FENCE_LINE.finditer(text):
+        if line[1] == mark and not line[2].strip():
+            yield text[start : line.start()].strip()
+            mark = ""
+        else:
+            start, mark = line.end(), line[1]
 
 
 def _objects(text: str) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Read a JSON object out of a reply: strictly first, and only then with repaired syntax.
 
-Repair mends commas, quotes and brackets around values. It never supplies one: each text and number
-of the repaired object has to stand in the reply as it is.
+Repair mends commas, brackets and the spelling of constants. It never touches a value: the repaired
+object holds the keys, texts and numbers that the reply writes out, in their order, and no others.
 """
 
 import json
@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final, NoReturn
+from typing import Final, NamedTuple, NoReturn
 
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
-from ai_psychiatrist.validation.locate import json_candidates
-from ai_psychiatrist.validation.sanitise import without_thinking
+from ai_psychiatrist.validation.locate import json_candidates, object_around
+from ai_psychiatrist.validation.sanitise import end_of_thinking, without_thinking
 
 MAX_DEPTH: Final = 32
 MAX_REPAIR_CHARACTERS: Final = 65_536
@@ -51,11 +51,11 @@ def parse_object(reply: str) -> ParsedObject:
     holds a key twice or a number that is not finite, or cannot be repaired without inventing or
     losing a value.
     """
-    whole = reply.strip()
-    if whole.startswith("{"):
-        # Before thinking tags are looked for: a valid reply may hold one inside a string.
+    # A tag inside an object that is valid JSON is part of a string: it ends no thinking.
+    around = object_around(reply, end_of_thinking(reply))
+    if around is not None:
         with suppress(ValueError):
-            return ParsedObject(value=_object(whole), repaired=False)
+            return ParsedObject(value=_object(around), repaired=False)
     candidates = list(dict.fromkeys(json_candidates(without_thinking(reply))))
     for candidate in candidates:
         if candidate.startswith(("{", "[")):
@@ -142,48 +142,84 @@ def _repaired(text: str) -> object:
         raise rejected(RejectionCode.UNREPAIRABLE) from None
 
 
-_LITERAL: Final = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
-_NUMBER: Final = re.compile(r"(?<=[:\[,\s])-?\d+(?:\.\d+)?(?=\s*[,}\]\n])")
-_WORDS: Final = {True: ("true", "True"), False: ("false", "False"), None: ("null", "None")}
+_MARKS: Final = re.compile(
+    r'"((?:[^"\\]|\\.)*)(?:"|\Z)'
+    r"|'((?:[^'\\]|\\.)*)(?:'|\Z)"
+    r"|“([^”]*)(?:”|\Z)"
+    r"|(?://|\#)[^\n]*|/\*(?:.*?\*/|.*\Z)"
+    r"|([^\s,:{}\[\]\"'“]+)"
+    r"|(:)",
+    re.DOTALL,
+)
+_NUMBER: Final = re.compile(r"-?\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,9})?")
+_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+_CONSTANTS: Final = {
+    "true": True,
+    "True": True,
+    "false": False,
+    "False": False,
+    "null": None,
+    "None": None,
+}
+
+
+class _Leaf(NamedTuple):
+    """A key or a value without parts."""
+
+    kind: type
+    """Tells 1 from 1.0 and true, which are equal in Python."""
+    value: object
+    is_key: bool
 
 
 def _holds_the_same(value: object, text: str) -> bool:
     """Return whether a repaired value holds what the reply writes out, no more and no less."""
-    leaves = list(_leaves(value))
-    plain = _unescaped(text)
-    numbers = set(_NUMBER.findall(text))
-    if not all(_is_written(leaf, plain, numbers) for leaf in leaves):
-        return False
-    kept = "\0".join(leaf for leaf in leaves if isinstance(leaf, str))
-    return all(_unescaped(literal) in kept for literal in _LITERAL.findall(text))
+    return list(_leaves(value)) == _written(text)
 
 
-def _unescaped(text: str) -> str:
-    return text.replace('\\"', '"').replace("\\n", "\n").replace("\\'", "'")
+def _written(text: str) -> list[_Leaf]:
+    """Read keys and values off the text, whatever the brackets and commas between them."""
+    leaves: list[_Leaf] = []
+    for mark in _MARKS.finditer(text):
+        if mark.lastindex is None:
+            continue
+        match mark.lastindex, mark[mark.lastindex]:
+            case 5, _:
+                leaves[-1:] = [leaf._replace(is_key=True) for leaf in leaves[-1:]]
+            case 4, word:
+                leaves.append(_leaf(_bare(word)))
+            case _, words:
+                leaves.append(_leaf(_ESCAPE.sub(_unescaped, words)))
+    return leaves
 
 
-def _is_written(leaf: object, text: str, numbers: set[str]) -> bool:
-    match leaf:
-        case bool() | None:
-            return any(word in text for word in _WORDS[leaf])
-        case int() | float():
-            return str(leaf) in numbers
-        case "":
-            return '""' in text or "''" in text
-        case str():
-            return leaf in text
-        case _:
-            return False
+def _bare(word: str) -> object:
+    if _NUMBER.fullmatch(word):
+        return float(word) if set(word) & set(".eE") else int(word)
+    return _CONSTANTS.get(word, word)
 
 
-def _leaves(value: object) -> Iterator[object]:
+def _unescaped(escape: re.Match[str]) -> str:
+    if escape[1]:
+        return chr(int(escape[1], 16))
+    if escape[2] in _ESCAPED:
+        return _ESCAPED[escape[2]]
+    return escape[2] if escape[2] in "\"'\\/" else escape[0]
+
+
+def _leaves(value: object) -> Iterator[_Leaf]:
     match value:
         case dict():
             for key, inner in value.items():
-                yield key
+                yield _leaf(key, is_key=True)
                 yield from _leaves(inner)
         case list():
             for inner in value:
                 yield from _leaves(inner)
         case _:
-            yield value
+            yield _leaf(value)
+
+
+def _leaf(value: object, *, is_key: bool = False) -> _Leaf:
+    return _Leaf(type(value), value, is_key)

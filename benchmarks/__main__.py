@@ -1,0 +1,25 @@
+"""All benchmarks, one table after the other: `python -m benchmarks`."""
+
+from benchmarks import calls, evidence, imports, run_throughput
+
+SUBJECTS = ("skeleton", "skeleton_aiohttp", "ours", "http", "bare")
+
+
+def main() -> None:
+    """Print every table; takes some minutes."""
+    print("## Model calls of one assessment\n", flush=True)
+    calls.main()
+    print("\n## Evidence checks\n", flush=True)
+    evidence.main()
+    print("\n## Start\n", flush=True)
+    imports.main()
+    print("\n## Assessments at 100 ms a call\n", flush=True)
+    run_throughput.compare(SUBJECTS, in_flight=(1, 8, 32), delay_ms=100, rounds=3)
+    print(
+        "\n## Assessments at 1 s a call; the ideal is a third of the number in flight\n", flush=True
+    )
+    run_throughput.compare(("skeleton", "ours"), in_flight=(8, 32), delay_ms=1000, rounds=1)
+
+
+if __name__ == "__main__":
+    main()
