@@ -39,6 +39,7 @@ __all__ = [
     "Settings",
     "env_example",
     "load_settings",
+    "settings_tables",
 ]
 
 logger = get_logger(__name__)
@@ -275,6 +276,24 @@ def env_example() -> str:
         lines.append(f"# {variable.info.description}")
         lines.append(f"# {variable.name}={default_text(variable)}")
     return "\n".join(lines) + "\n"
+
+
+def settings_tables() -> str:
+    """Return every variable as Markdown tables, one for each group."""
+    lines: list[str] = []
+    group = ""
+    for variable in variables():
+        if variable.group != group:
+            group = variable.group
+            model = Settings.model_fields[group].annotation
+            prefix = "" if group == "features" else f"{group.upper()}_"
+            lines += ["", f"### `{prefix}`" if prefix else "### Others", ""]
+            lines += [(model.__doc__ or "").strip() if model else "", ""]
+            lines += ["| name | default | meaning |", "| --- | --- | --- |"]
+        default = default_text(variable)
+        shown = f"`{default}`" if default else "empty"
+        lines.append(f"| `{variable.name}` | {shown} | {variable.info.description} |")
+    return "\n".join(lines).strip() + "\n"
 
 
 def default_text(variable: Variable) -> str:

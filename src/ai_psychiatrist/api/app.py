@@ -9,6 +9,7 @@ from fastapi.middleware.cors import CORSMiddleware
 from ai_psychiatrist import __version__
 from ai_psychiatrist.api import assessments, status
 from ai_psychiatrist.api.admission import Admission
+from ai_psychiatrist.api.body_limit import BodyLimit
 from ai_psychiatrist.api.edge import Edge
 from ai_psychiatrist.api.problems import add_problem_handlers
 from ai_psychiatrist.api.result_models import NOTICE
@@ -45,6 +46,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.include_router(assessments.router)
     app.include_router(status.router)
     add_problem_handlers(app)
+    # The one added last is the outermost: a refused body, too, has to be readable for web pages.
+    app.add_middleware(BodyLimit, max_body_bytes=resolved.api.max_body_bytes)
     if resolved.api.cors_origins:
         app.add_middleware(
             CORSMiddleware,
@@ -53,7 +56,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             allow_headers=["Content-Type"],
             expose_headers=["X-Request-ID", "Retry-After"],
         )
-    app.add_middleware(Edge, max_body_bytes=resolved.api.max_body_bytes)
+    app.add_middleware(Edge)
     return app
 
 

@@ -1,4 +1,4 @@
-"""The outermost layer: request ids, one log line per request, size limits, and no tracebacks."""
+"""The outermost layer: request ids, one log line per request, and no tracebacks."""
 
 import asyncio
 import time
@@ -6,11 +6,11 @@ import uuid
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ai_psychiatrist.api.problems import problem, too_large
+from ai_psychiatrist.api.problems import problem
 from ai_psychiatrist.infrastructure.logging import get_logger
 
 logger = get_logger(__name__)
@@ -25,9 +25,8 @@ class ClientGone(Exception):
 class Edge:
     """ASGI middleware around everything else."""
 
-    def __init__(self, app: ASGIApp, *, max_body_bytes: int) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._max_body_bytes = max_body_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request; whatever goes wrong inside becomes a problem response."""
@@ -46,7 +45,7 @@ class Edge:
             await send(message)
 
         try:
-            await self._serve(scope, receive, observed_send)
+            await self._app(scope, receive, observed_send)
         except ClientGone:
             status = 499
         except Exception as error:  # noqa: BLE001  the edge: nothing may pass it but a response
@@ -64,43 +63,6 @@ class Edge:
                 status=status,
                 duration_ms=round((time.perf_counter() - started) * 1000, 3),
             )
-
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        limit = self._max_body_bytes
-        refusal = too_large("The body", limit, "API_MAX_BODY_BYTES")
-        declared = Headers(scope=scope).get("content-length", "0")
-        if declared.isdigit() and int(declared) > limit:
-            await refusal(scope, receive, send)
-            return
-        body = await _read_body(receive, limit)
-        if body is None:
-            await refusal(scope, receive, send)
-            return
-        await self._app(scope, _replay(body, receive), send)
-
-
-async def _read_body(receive: Receive, limit: int) -> bytes | None:
-    """Read the whole body, or return `None` once it is larger than the limit."""
-    body = bytearray()
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientGone
-        body += message.get("body", b"")
-        if len(body) > limit:
-            return None
-        if not message.get("more_body", False):
-            return bytes(body)
-
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    """Hand out a body that was read already, and then what else comes."""
-    pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def replayed() -> Message:
-        return pending.pop() if pending else await receive()
-
-    return replayed
 
 
 async def while_connected(request: Request, work: Callable[[], Awaitable[T]]) -> T:

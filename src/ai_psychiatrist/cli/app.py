@@ -164,11 +164,16 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 @app.command()
-def settings() -> None:
+def settings(
+    *,
+    as_markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print tables in Markdown instead.")
+    ] = False,
+) -> None:
     """Print every setting with its meaning and default, in the form of a .env file."""
-    from ai_psychiatrist.config import env_example  # noqa: PLC0415
+    from ai_psychiatrist.config import env_example, settings_tables  # noqa: PLC0415
 
-    typer.echo(env_example(), nl=False)
+    typer.echo(settings_tables() if as_markdown else env_example(), nl=False)
 
 
 def _fail(message: str) -> NoReturn:

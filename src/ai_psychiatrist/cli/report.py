@@ -97,7 +97,7 @@ def _score(item: ItemResult) -> Text:
         reason = item.unknown_reason.value.replace("_", " ") if item.unknown_reason else ""
         proposed = "" if item.proposed_score is None else f"\n(proposed {item.proposed_score})"
         return Text(f"unknown: {reason}{proposed}", style="yellow")
-    confidence = "" if item.confidence is None else f"\nconfidence {item.confidence} of 5"
+    confidence = "" if item.confidence is None else f"\nconfidence {item.confidence}/5"
     return Text(f"{item.score}{confidence}", style="bold")
 
 

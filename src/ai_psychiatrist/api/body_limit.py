@@ -1,0 +1,53 @@
+"""How large a request body may be, whether or not its length is declared."""
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ai_psychiatrist.api.edge import ClientGone
+from ai_psychiatrist.api.problems import too_large
+
+
+class BodyLimit:
+    """ASGI middleware that reads the body before anything else does, and refuses a large one."""
+
+    def __init__(self, app: ASGIApp, *, max_body_bytes: int) -> None:
+        self._app = app
+        self._max_body_bytes = max_body_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on a request whose body is within the limit."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        limit = self._max_body_bytes
+        declared = Headers(scope=scope).get("content-length", "0")
+        is_too_large = declared.isdigit() and int(declared) > limit
+        body = None if is_too_large else await _read_body(receive, limit)
+        if body is None:
+            await too_large("The body", limit, "API_MAX_BODY_BYTES")(scope, receive, send)
+        else:
+            await self._app(scope, _replay(body, receive), send)
+
+
+async def _read_body(receive: Receive, limit: int) -> bytes | None:
+    """Read the whole body, or return `None` once it is larger than the limit."""
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        body += message.get("body", b"")
+        if len(body) > limit:
+            return None
+        if not message.get("more_body", False):
+            return bytes(body)
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """Hand out a body that was read already, and then what else comes."""
+    pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replayed() -> Message:
+        return pending.pop() if pending else await receive()
+
+    return replayed
