@@ -113,7 +113,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _measure_once(subject: str, in_flight: int, url: str) -> tuple[Measurement, float]:
     total = max(FEWEST_ASSESSMENTS, ASSESSMENTS_PER_SLOT * in_flight)
     httpx.post(f"{url}/reset")
-    command = [sys.executable, "-m", "benchmarks.throughput", "--subject", subject, "--url", url]
+    command = [sys.executable, "-m", "benchmarks.one_subject", "--subject", subject, "--url", url]
     command += ["--in-flight", str(in_flight), "--total", str(total)]
     finished = subprocess.run(
         command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True

@@ -4,11 +4,10 @@ Three levels: findings beside evidence; four judges beside scoring; the meta-rev
 pipeline takes beyond this is its own cost.
 """
 
-import argparse
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -18,8 +17,6 @@ from openai import AsyncOpenAI
 from pydantic_ai import Agent, TextOutput
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
-
-from benchmarks.run_throughput import compare
 
 MODEL_NAME = "fake-model"
 OUTPUT_RETRIES = 3
@@ -113,14 +110,6 @@ def user_prompt(task: str, transcript: str, sizes: PromptSizes) -> str:
     return f"{block}\n\nTask: {task}\n\n{_fill(sizes.task_chars)}"
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print speed and cost of the skeleton and of bare HTTP at several loads."""
-    parser = argparse.ArgumentParser(prog="skeleton", description=__doc__)
-    parser.add_argument("--delay-ms", type=float, default=100.0, help="of the fake server")
-    options = parser.parse_args(arguments)
-    compare(["skeleton", "bare"], in_flight=(1, 8, 32), delay_ms=options.delay_ms, rounds=1)
-
-
 async def _post(
     session: aiohttp.ClientSession, url: str, task: str, transcript: str, sizes: PromptSizes
 ) -> Reading:
@@ -166,7 +155,3 @@ async def _extract_score(text: str) -> Reading:
 
 async def _extract_tags(text: str) -> Reading:
     return dict(_TAG.findall(text))
-
-
-if __name__ == "__main__":
-    main()

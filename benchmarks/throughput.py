@@ -1,12 +1,10 @@
 """Measure how many assessments a second one process makes, and what each costs in CPU."""
 
-import argparse
 import asyncio
-import json
 import statistics
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 Work = Callable[[int], Awaitable[None]]
 """Makes the assessment with the given number."""
@@ -47,25 +45,6 @@ async def measure(subject: Subject, *, in_flight: int, total: int) -> Measuremen
     )
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure one subject in this process and print one line of JSON."""
-    # The subjects are typed by this module.
-    from benchmarks.subjects import SUBJECTS  # noqa: PLC0415
-
-    parser = argparse.ArgumentParser(prog="throughput", description=__doc__)
-    parser.add_argument("--subject", choices=sorted(SUBJECTS), required=True)
-    parser.add_argument("--in-flight", type=int, default=8)
-    parser.add_argument("--total", type=int, default=64)
-    parser.add_argument("--url", required=True, help="address of the fake model server")
-    options = parser.parse_args(arguments)
-
-    async def run() -> Measurement:
-        async with SUBJECTS[options.subject](options.url) as subject:
-            return await measure(subject, in_flight=options.in_flight, total=options.total)
-
-    print(json.dumps({"subject": options.subject, **asdict(asyncio.run(run()))}))
-
-
 async def _run_all(work: Work, numbers: Iterator[int], in_flight: int) -> list[float]:
     walls: list[float] = []
 
@@ -83,7 +62,3 @@ async def _run_all(work: Work, numbers: Iterator[int], in_flight: int) -> list[f
 
 def _percentile(values: Sequence[float], share: float) -> float:
     return sorted(values)[min(len(values) - 1, int(share * len(values)))]
-
-
-if __name__ == "__main__":
-    main()
