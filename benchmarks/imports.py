@@ -5,10 +5,12 @@ import subprocess
 import sys
 from typing import Final
 
+# The last two are imported by FastAPI for the first route and by Pydantic AI for the first model.
 LIBRARIES: Final = (
     "import aiohttp, fastapi, httpx, openai, pydantic_settings, structlog, uvicorn, "
     "fastapi.middleware.cors, pydantic_ai.models.ollama, pydantic_ai.models.openai, "
-    "pydantic_ai.models.wrapper, pydantic_ai.providers.ollama, pydantic_ai.providers.openai"
+    "pydantic_ai.models.wrapper, pydantic_ai.providers.ollama, pydantic_ai.providers.openai, "
+    "pydantic.v1, genai_prices.data"
 )
 READY: Final = """
 import asyncio
