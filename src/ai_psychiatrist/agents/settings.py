@@ -2,9 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-FROZEN = ConfigDict(
-    frozen=True, extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True
-)
+FROZEN = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
 class PydanticAISettings(BaseModel):

@@ -8,9 +8,7 @@ from ai_psychiatrist.services.grounding import GroundingMode
 class QuantitativeSettings(BaseModel):
     """How extracted quotes are checked against the transcript."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     evidence_quote_validation_enabled: bool = True
     """Check quotes against the participant's words; without it no item gets a score."""

@@ -1,0 +1,124 @@
+"""All settings as frozen groups; each lives beside the code that reads it, or here."""
+
+from pathlib import Path
+
+from pydantic import BaseModel, Field
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from ai_psychiatrist.agents.settings import (
+    FROZEN,
+    FeedbackSettings,
+    ModelSettings,
+    OllamaSettings,
+    OpenAISettings,
+    PydanticAISettings,
+    QualitativeSettings,
+)
+from ai_psychiatrist.domain.transcript import INTERVIEWER_LABELS, PARTICIPANT_LABELS, SpeakerLabels
+from ai_psychiatrist.infrastructure.logging import LogFormat, LogLevel
+from ai_psychiatrist.services.evidence_settings import QuantitativeSettings
+
+
+class TranscriptSettings(BaseModel):
+    """Speaker labels beyond the built-in ones."""
+
+    model_config = FROZEN
+
+    participant_labels: tuple[str, ...] = ()
+    """Further labels of the participant, separated by commas."""
+    interviewer_labels: tuple[str, ...] = ()
+    """Further labels of the interviewer, separated by commas."""
+
+    @property
+    def labels(self) -> SpeakerLabels:
+        """All labels that start a turn."""
+        return SpeakerLabels(
+            interviewer=INTERVIEWER_LABELS + self.interviewer_labels,
+            participant=PARTICIPANT_LABELS + self.participant_labels,
+        )
+
+
+class DataSettings(BaseModel):
+    """Where files are read and kept."""
+
+    model_config = FROZEN
+
+    transcripts_dir: Path | None = None
+    """Folder of stored transcripts in DAIC-WOZ layout, for requests by participant_id."""
+    state_dir: Path = Path("~/.local/state/ai-psychiatrist")
+    """Folder of the key under which patient text is digested in logs."""
+
+
+class ApiSettings(BaseModel):
+    """The HTTP server and its limits."""
+
+    model_config = FROZEN
+
+    host: str = "127.0.0.1"
+    """Address to listen on; there is no authentication, so think before opening it."""
+    port: int = Field(default=8000, ge=0, le=65535)
+    """Port to listen on; 0 takes a free one."""
+    max_body_bytes: int = Field(default=4_194_304, ge=1024)
+    """Largest request body."""
+    max_transcript_chars: int = Field(default=400_000, ge=1)
+    """Longest transcript, in characters."""
+    request_timeout_seconds: float = Field(default=900.0, gt=0)
+    """Deadline of one request; what has finished by then is returned."""
+    max_concurrency: int = Field(default=64, ge=1)
+    """Most assessments under way; further requests get 503 and Retry-After."""
+    cors_origins: tuple[str, ...] = ()
+    """Origins of web pages that may call the API, separated by commas."""
+
+
+class LogSettings(BaseModel):
+    """What is logged to standard error."""
+
+    model_config = FROZEN
+
+    level: LogLevel = "INFO"
+    """DEBUG, INFO, WARNING, ERROR or CRITICAL."""
+    format: LogFormat = "console"
+    """`console` for people, `json` for machines."""
+
+
+class FeatureSettings(BaseModel):
+    """What is switched on."""
+
+    model_config = FROZEN
+
+    enable_few_shot: bool = False
+    """Score with examples of other participants when a request names no mode; not available yet."""
+
+
+class Settings(BaseSettings):
+    """All settings, one frozen group for each part of the program."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    model: ModelSettings = ModelSettings()
+    openai: OpenAISettings = OpenAISettings()
+    ollama: OllamaSettings = OllamaSettings()
+    pydantic_ai: PydanticAISettings = PydanticAISettings()
+    quantitative: QuantitativeSettings = QuantitativeSettings()
+    qualitative: QualitativeSettings = QualitativeSettings()
+    feedback: FeedbackSettings = FeedbackSettings()
+    transcript: TranscriptSettings = TranscriptSettings()
+    data: DataSettings = DataSettings()
+    api: ApiSettings = ApiSettings()
+    log: LogSettings = LogSettings()
+    features: FeatureSettings = FeatureSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003  the signature is the library's
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Take values from `load_settings` alone.
+
+        The library's own reader lets misspelt names pass and prints values in its errors.
+        """
+        return (init_settings,)

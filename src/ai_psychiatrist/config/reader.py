@@ -1,0 +1,101 @@
+"""The one reader of the environment; values are never shown, because some of them are keys."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from dotenv import dotenv_values
+from pydantic import ValidationError
+
+from ai_psychiatrist.config.groups import Settings
+from ai_psychiatrist.config.variables import Variable, variables
+from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.infrastructure.logging import get_logger
+
+logger = get_logger(__name__)
+
+_TYPO_DISTANCE: Final = 2
+
+
+def load_settings(
+    environment: Mapping[str, str] | None = None, dotenv: Path | None = Path(".env")
+) -> Settings:
+    """Read the settings from the environment, which goes before the file `.env`.
+
+    An empty value counts as not set. Raises `ConfigurationError` for a misspelt name or a value
+    that does not fit, naming the variable and never the value.
+    """
+    given = dict(os.environ if environment is None else environment)
+    filed = _read_file(dotenv)
+    known = {variable.name: variable for variable in variables()}
+    _refuse_misspelt(known, [*given, *filed])
+    for name in sorted(name for name in filed if name.upper() not in known):
+        logger.warning("setting_ignored", name=name, reason="unknown_name_in_env_file")
+    values: dict[str, dict[str, str | list[str]]] = {}
+    for name, text in {**_not_empty(filed), **_not_empty(given)}.items():
+        if name in known:
+            variable = known[name]
+            values.setdefault(variable.group, {})[variable.field] = variable.read(text)
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as error:
+        raise ConfigurationError(_explain(error)) from None
+
+
+def _read_file(dotenv: Path | None) -> dict[str, str]:
+    if dotenv is None or not dotenv.is_file():
+        return {}
+    try:
+        values = dotenv_values(dotenv, interpolate=False)
+    except (OSError, UnicodeDecodeError):
+        msg = f"{dotenv} cannot be read; it has to be a text file in UTF-8"
+        raise ConfigurationError(msg) from None
+    return {name: text or "" for name, text in values.items()}
+
+
+def _not_empty(values: Mapping[str, str]) -> dict[str, str]:
+    return {name.upper(): text for name, text in values.items() if text.strip()}
+
+
+def _refuse_misspelt(known: Mapping[str, Variable], names: list[str]) -> None:
+    problems = [
+        f"{name} is not a setting; did you mean {nearest}?"
+        for name in dict.fromkeys(names)
+        if name.upper() not in known and (nearest := _nearest(name.upper(), known)) is not None
+    ]
+    if problems:
+        raise ConfigurationError("\n".join(problems))
+
+
+def _nearest(name: str, known: Mapping[str, Variable]) -> str | None:
+    close = [
+        (distance, other)
+        for other in known
+        if abs(len(other) - len(name)) <= _TYPO_DISTANCE
+        and (distance := _edit_distance(name, other)) <= _TYPO_DISTANCE
+    ]
+    return min(close)[1] if close else None
+
+
+def _edit_distance(one: str, other: str) -> int:
+    """Return the Levenshtein distance (Wagner and Fischer 1974)."""
+    previous = list(range(len(other) + 1))
+    for row, left in enumerate(one, start=1):
+        current = [row]
+        for column, right in enumerate(other, start=1):
+            current.append(
+                min(previous[column], current[-1], previous[column - 1] - (left == right)) + 1
+            )
+        previous = current
+    return previous[-1]
+
+
+def _explain(error: ValidationError) -> str:
+    names = {(variable.group, variable.field): variable.name for variable in variables()}
+    lines = []
+    for problem in error.errors(include_input=False, include_url=False, include_context=False):
+        place = tuple(map(str, problem["loc"]))
+        name = names.get((place[0], place[1])) if len(place) > 1 else None
+        lines.append(f"{name or '.'.join(place)}: {problem['msg']}")
+    return "\n".join(lines)
