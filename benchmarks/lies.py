@@ -1,0 +1,205 @@
+"""Ways to change what somebody said so that it means something else; every change is inside."""
+
+import random
+import re
+from collections.abc import Callable, Sequence
+from typing import Final
+
+Words = list[str]
+Lie = Callable[[Words, random.Random], Words | None]
+"""Changes a cut of words, or returns `None` where the change does not apply."""
+
+_BARE: Final = re.compile(r"[^\w']+")
+_NEGATIONS: Final = frozenset("not no never none nothing nobody without hardly barely".split())
+_PLAIN_OF: Final = {
+    "don't": "do",
+    "didn't": "did",
+    "doesn't": "does",
+    "can't": "can",
+    "isn't": "is",
+    "wasn't": "was",
+    "haven't": "have",
+    "hasn't": "has",
+    "won't": "will",
+    "couldn't": "could",
+}
+_NUMBERS: Final = "one two three four five six seven eight nine ten twelve twenty".split()
+_FREQUENCIES: Final = "always sometimes never often rarely usually daily weekly constantly".split()
+_QUANTITIES: Final = {
+    "more": "less",
+    "less": "more",
+    "all": "some",
+    "some": "all",
+    "many": "few",
+    "few": "many",
+    "much": "little",
+    "little": "much",
+    "every": "no",
+    "very": "slightly",
+    "most": "some",
+    "bit": "lot",
+    "lot": "bit",
+}
+_TENSES: Final = {
+    "is": "was",
+    "was": "is",
+    "are": "were",
+    "were": "are",
+    "have": "had",
+    "had": "have",
+    "feel": "felt",
+    "felt": "feel",
+    "do": "did",
+    "did": "do",
+    "get": "got",
+    "got": "get",
+    "go": "went",
+    "went": "go",
+    "i'm": "i was",
+    "will": "would",
+    "take": "took",
+    "took": "take",
+}
+_PERSONS: Final = {
+    "i": "he",
+    "my": "his",
+    "me": "him",
+    "i'm": "he's",
+    "i've": "he's",
+    "we": "they",
+    "he": "i",
+    "she": "i",
+    "they": "we",
+    "his": "my",
+    "her": "my",
+    "you": "i",
+}
+_LOOKALIKES: Final = str.maketrans("aeopcx", "аеорсх")
+_CONTENT: Final = (
+    "hopeless restless exhausted worthless cheerful pancake driving headache garden asleep crying "
+    "appetite furious window brother tablets laughing guilty shoulder silence"
+).split()
+
+
+def bare(word: str) -> str:
+    """Return a word without the punctuation around it, in lower case."""
+    return _BARE.sub("", word.replace("’", "'")).lower()
+
+
+def _inner(words: Words) -> range:
+    return range(1, len(words) - 1)
+
+
+def _swap(table: dict[str, str]) -> Lie:
+    def lie(words: Words, choose: random.Random) -> Words | None:
+        places = [at for at in _inner(words) if bare(words[at]) in table]
+        if not places:
+            return None
+        at = choose.choice(places)
+        return [*words[:at], table[bare(words[at])], *words[at + 1 :]]
+
+    return lie
+
+
+def _another(group: Sequence[str]) -> Lie:
+    def lie(words: Words, choose: random.Random) -> Words | None:
+        places = [at for at in _inner(words) if bare(words[at]) in group]
+        if not places:
+            return None
+        at = choose.choice(places)
+        other = choose.choice([word for word in group if word != bare(words[at])])
+        return [*words[:at], other, *words[at + 1 :]]
+
+    return lie
+
+
+def negation_removed(words: Words, choose: random.Random) -> Words | None:
+    """Drop a negation, or make "don't" a "do"."""
+    places = [at for at in _inner(words) if bare(words[at]) in _NEGATIONS | _PLAIN_OF.keys()]
+    if not places:
+        return None
+    at = choose.choice(places)
+    plain = _PLAIN_OF.get(bare(words[at]))
+    return [*words[:at], *([plain] if plain else []), *words[at + 1 :]]
+
+
+def negation_added(words: Words, choose: random.Random) -> Words | None:
+    """Put a "not" or "never" between two words."""
+    at = choose.choice(_inner(words))
+    return [*words[:at], choose.choice(["not", "never", "no"]), *words[at:]]
+
+
+def content_changed(words: Words, choose: random.Random) -> Words | None:
+    """Replace a word by another one."""
+    at = choose.choice(_inner(words))
+    return [*words[:at], choose.choice(_CONTENT), *words[at + 1 :]]
+
+
+def content_added(words: Words, choose: random.Random) -> Words | None:
+    """Put a word between two."""
+    at = choose.choice(_inner(words))
+    return [*words[:at], choose.choice(_CONTENT), *words[at:]]
+
+
+def content_removed(words: Words, choose: random.Random) -> Words | None:
+    """Leave a long word out."""
+    places = [at for at in _inner(words) if len(bare(words[at])) > 4]
+    if not places:
+        return None
+    at = choose.choice(places)
+    return [*words[:at], *words[at + 1 :]]
+
+
+def homoglyph(words: Words, choose: random.Random) -> Words | None:
+    """Replace letters of a word by letters that look the same."""
+    places = [at for at in _inner(words) if words[at].translate(_LOOKALIKES) != words[at]]
+    if not places:
+        return None
+    at = choose.choice(places)
+    return [*words[:at], words[at].translate(_LOOKALIKES), *words[at + 1 :]]
+
+
+def letter_swap(words: Words, choose: random.Random) -> Words | None:
+    """Swap two neighbouring letters of a word."""
+    places = [at for at in _inner(words) if len(bare(words[at])) > 3 and words[at].isalpha()]
+    if not places:
+        return None
+    at = choose.choice(places)
+    word = words[at]
+    letter = choose.randrange(len(word) - 1)
+    swapped = word[:letter] + word[letter + 1] + word[letter] + word[letter + 2 :]
+    return None if swapped.lower() == word.lower() else [*words[:at], swapped, *words[at + 1 :]]
+
+
+def word_order(words: Words, choose: random.Random) -> Words | None:
+    """Swap two neighbouring words."""
+    at = choose.choice(_inner(words))
+    if bare(words[at]) == bare(words[at + 1]):
+        return None
+    return [*words[:at], words[at + 1], words[at], *words[at + 2 :]]
+
+
+def distant_splice(words: Words, choose: random.Random) -> Words | None:
+    """Leave three words out of the middle."""
+    if len(words) < 8:
+        return None
+    at = choose.randrange(2, len(words) - 5)
+    return [*words[:at], *words[at + 3 :]]
+
+
+LIES: Final[dict[str, Lie]] = {
+    "negation removed": negation_removed,
+    "negation added": negation_added,
+    "number changed": _another(_NUMBERS),
+    "frequency changed": _another(_FREQUENCIES),
+    "quantity changed": _swap(_QUANTITIES),
+    "tense changed": _swap(_TENSES),
+    "person changed": _swap(_PERSONS),
+    "content changed": content_changed,
+    "content added": content_added,
+    "content removed": content_removed,
+    "homoglyph": homoglyph,
+    "letter swap": letter_swap,
+    "word order": word_order,
+    "distant splice": distant_splice,
+}
