@@ -18,6 +18,11 @@ from ai_psychiatrist.services.grounding import GroundingMode, TranscriptIndex
 from ai_psychiatrist.services.tokens import tokenise
 
 LABELLED: Final = Path(__file__).with_name("labelled")
+_OUTCOMES: Final = {
+    Polarity.AFFIRMED: "support",
+    Polarity.DENIED: "denial",
+    Polarity.UNCLEAR: "unclear",
+}
 MODES: Final[tuple[GroundingMode, ...]] = ("substring", "fuzzy")
 
 
@@ -29,7 +34,7 @@ class Verdict:
     kind: str
     expected: str
     found: str
-    """support, denial or refuse; `wrong_spans` when it was found somewhere else."""
+    """support, denial, unclear or refuse; `wrong_spans` when it was found somewhere else."""
 
 
 def read_lines(name: str) -> list[dict[str, str]]:
@@ -58,7 +63,7 @@ def _found(pair: Mapping[str, str | Sequence[str]], mode: GroundingMode) -> str:
         return "refuse"
     if pair["segments"] and not _same_place(result, pair["segments"], transcript.text):
         return "wrong_spans"
-    return "denial" if result.polarity is Polarity.DENIED else "support"
+    return _OUTCOMES[result.polarity]
 
 
 def _same_place(quote: Quote, segments: Sequence[str], text: str) -> bool:
@@ -98,6 +103,7 @@ def grounding_table() -> Iterable[str]:
         "truths refused",
         "support read as denial",
         "denial read as support",
+        "either read as unclear",
         "wrong place",
     )
     yield f"| {' | '.join(columns)} |"
@@ -111,6 +117,7 @@ def grounding_table() -> Iterable[str]:
             f"| {counts['refuse', 'denial']} "
             f"| {counts['support', 'refuse'] + counts['denial', 'refuse']} "
             f"| {counts['support', 'denial']} | {counts['denial', 'support']} "
+            f"| {sum(found == 'unclear' for _, found in counts.elements())} "
             f"| {sum(found == 'wrong_spans' for _, found in counts.elements())} |"
         )
 

@@ -10,6 +10,9 @@ Lie = Callable[[Words, random.Random], Words | None]
 """Changes a cut of words, or returns `None` where the change does not apply."""
 
 _BARE: Final = re.compile(r"[^\w']+")
+_TAG: Final = re.compile(r"</?[A-Za-z_]+/?>")
+_SOUNDS: Final = frozenset("um umm uh uhh er erm hm hmm mm mmm ah eh uhm".split())
+_ASIDES: Final = {("you", "know"), ("i", "mean")}
 _NEGATIONS: Final = frozenset("not no never none nothing nobody without hardly barely".split())
 _PLAIN_OF: Final = {
     "don't": "do",
@@ -82,8 +85,31 @@ _CONTENT: Final = (
 
 
 def bare(word: str) -> str:
-    """Return a word without the punctuation around it, in lower case."""
-    return _BARE.sub("", word.replace("’", "'")).lower()
+    """Return a word without tags and the punctuation around it, in lower case."""
+    return _BARE.sub("", _TAG.sub("", word.replace("’", "'"))).lower().strip("'")
+
+
+def spoken_words(words: Sequence[str]) -> Words:
+    """Return bare words without sounds and asides."""
+    kept: Words = []
+    for word in map(bare, words):
+        if not word or word in _SOUNDS:
+            continue
+        kept.append(word)
+        if tuple(kept[-2:]) in _ASIDES:
+            del kept[-2:]
+    return kept
+
+
+def core(words: Sequence[str]) -> Words:
+    """Return the spoken words with what is said twice in a row once."""
+    kept: Words = []
+    for word in spoken_words(words):
+        kept.append(word)
+        for length in range(1, 5):
+            while len(kept) >= 2 * length and kept[-length:] == kept[-2 * length : -length]:
+                del kept[-length:]
+    return kept
 
 
 def _inner(words: Words) -> range:

@@ -7,9 +7,8 @@ wrong and what is wanted and never repeats the reply.
 import re
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Final, ParamSpec, TypeVar
+from typing import Final, TypeVar
 
-from pydantic import ValidationError
 from pydantic_ai import ModelRetry
 
 from ai_psychiatrist.agents.output_models import (
@@ -32,15 +31,11 @@ from ai_psychiatrist.services.evidence_validation import (
 from ai_psychiatrist.validation.coerce import whole_number
 from ai_psychiatrist.validation.locate import has_unclosed_tag, tagged_block
 from ai_psychiatrist.validation.parse import parse_object
-from ai_psychiatrist.validation.sanitise import without_thinking
+from ai_psychiatrist.validation.sanitise import refuse_broken_text, without_thinking
 
 logger = get_logger(__name__)
 
-P = ParamSpec("P")
 R = TypeVar("R")
-
-
-_NOT_TEXT: Final = "The reply holds characters that are no valid Unicode. Write it without them."
 
 
 class ReplyRejected(ModelRetry):
@@ -54,19 +49,17 @@ class ReplyRejected(ModelRetry):
         self.violations = dict(violations or {})
 
 
-def _asking_again(extract: Callable[P, R]) -> Callable[P, R]:
+def _asking_again(extract: Callable[[str], R]) -> Callable[[str], R]:
     """Translate rejections into Pydantic AI's retry; the only place that does."""
 
     @wraps(extract)
-    def extractor(*args: P.args, **kwargs: P.kwargs) -> R:
+    def extractor(text: str) -> R:
         try:
-            return extract(*args, **kwargs)
+            refuse_broken_text(text)
+            return extract(text)
         except OutputRejected as rejection:
             # The cause would carry the reply into tracebacks.
             raise ReplyRejected(rejection.code, rejection.feedback, rejection.violations) from None
-        except ValidationError:
-            # The extractors check everything but the encoding, where lone surrogates are left.
-            raise ReplyRejected(RejectionCode.WRONG_TYPE, _NOT_TEXT) from None
 
     return extractor
 
@@ -232,7 +225,7 @@ _NOT_AVAILABLE: Final = re.compile(r"n\s*/?\s*a", re.IGNORECASE)
 
 _SCORE_VALUE: Final = (
     r"score[\"'*_\s]{0,8}[:=][\"'*_\[(\s]{0,8}"
-    r"(-?\d{1,9}(?:[.,]\d{1,9})?)\s?(?:/\s?(\d{1,9}))?"
+    r"(-?\d{1,9}(?:[.,]\d{1,9}|[-–]\d{1,9})?)\s?(?:/\s?(\d{1,9}))?"
 )
 _SCORE_LINE: Final = re.compile(
     rf"^[\W_]{{0,16}}(?:\w{{1,20}} )?{_SCORE_VALUE}", re.IGNORECASE | re.MULTILINE

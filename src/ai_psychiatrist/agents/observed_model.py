@@ -15,7 +15,13 @@ from pydantic_ai.exceptions import (
     ModelRequestTimeout,
     ModelTimeoutError,
 )
-from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequestPart,
+    ModelResponse,
+    TextPart,
+    UserPromptPart,
+)
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings
@@ -41,6 +47,24 @@ class ObservedModel(WrapperModel):
         super().__init__(route.agent_model)
         self._route = route
         self._account = account
+
+    def prepare_messages(
+        self,
+        messages: list[ModelMessage],
+        model_request_parameters: ModelRequestParameters | None = None,
+    ) -> list[ModelMessage]:
+        """Ask again in the user's voice.
+
+        The library would frame feedback in tags of its own and, for some models, explain them ahead
+        of the instructions: a second try would then share no prefix with the first.
+        """
+        plain = [
+            message
+            if isinstance(message, ModelResponse)
+            else replace(message, parts=[_in_users_voice(part) for part in message.parts])
+            for message in messages
+        ]
+        return super().prepare_messages(plain, model_request_parameters)
 
     async def request(
         self,
@@ -87,6 +111,14 @@ class ObservedModel(WrapperModel):
         # takes as long as the other checks together; the account knows the model's name anyway.
         response.model_name = None
         return _shortened(response) if is_too_large else response
+
+
+def _in_users_voice(part: ModelRequestPart) -> ModelRequestPart:
+    if part.part_kind == "retry-feedback" and isinstance(part.content, str):
+        return UserPromptPart(
+            content=f"That reply was not accepted. {part.content}", timestamp=part.timestamp
+        )
+    return part
 
 
 def _last_exchange(messages: list[ModelMessage]) -> list[ModelMessage]:

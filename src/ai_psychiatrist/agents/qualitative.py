@@ -75,14 +75,14 @@ class QualitativeAssessmentAgent:
     async def _with_fewer_unverified(
         self, case: Case, prompt: Prompt, findings: QualitativeAssessment
     ) -> QualitativeAssessment:
-        """Ask again while too many quotes are not the participant's words."""
+        """Ask again while too many quotes are not the participant's words; the best is kept."""
         for _ in range(self._settings.quote_retry_max_attempts):
             if len(_unverified(findings)) <= self._settings.max_unverified_quotes:
                 break
             again = (await self._runner.run(prompt, case.calls)).output
             if again is None:
                 break
-            findings = _checked(case, again)
+            findings = min(findings, _checked(case, again), key=lambda one: len(_unverified(one)))
         return findings
 
 

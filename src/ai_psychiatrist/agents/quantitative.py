@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from typing import NoReturn
 
 from ai_psychiatrist.agents.case import Case, open_case
 from ai_psychiatrist.agents.definition import EVIDENCE, QUANTITATIVE
@@ -29,6 +30,7 @@ from ai_psychiatrist.services.evidence_validation import (
 )
 from ai_psychiatrist.services.item_scoring import decide_item
 
+_WRONG_SHAPE = "The evidence did not have the shape that was asked for."
 _ALL_REJECTED = "The model gave evidence quotes, but none of them stands in the transcript."
 
 
@@ -94,12 +96,21 @@ class QuantitativeAssessmentAgent:
     async def _evidence(self, case: Case) -> Evidence:
         outcome = await self._evidence_runner.run(case.prompt(prompts.EVIDENCE), case.calls)
         if outcome.output is None and outcome.rejection and outcome.rejection.violations:
-            raise EvidenceSchemaError(
-                "The evidence did not have the shape that was asked for.",
-                violations=dict(outcome.rejection.violations),
-            )
+            self._handle_wrong_shape(case, dict(outcome.rejection.violations))
         output = outcome.required(EVIDENCE.name)
         return Evidence(report=self._ground(case, output), unknown_keys=output.unknown_keys)
+
+    def _handle_wrong_shape(self, case: Case, violations: dict[str, str]) -> NoReturn:
+        record_failure(
+            FailureCategory.EVIDENCE_SCHEMA,
+            FailureSeverity.ERROR,
+            _WRONG_SHAPE,
+            participant_id=case.participant_id,
+            stage="evidence_extraction",
+            code=FailureCode.OUTPUT_REJECTED,
+            count=len(violations),
+        )
+        raise EvidenceSchemaError(_WRONG_SHAPE, violations=violations)
 
     def _ground(self, case: Case, output: EvidenceOutput) -> GroundingReport:
         settings = self._settings
@@ -179,7 +190,7 @@ class QuantitativeAssessmentAgent:
             confidence=proposal.confidence,
             llm_evidence_count=len(extracted),
             llm_evidence_extracted_count=len(extracted) + len(rejected),
-            llm_evidence_rejected_count=len(rejected),
+            llm_evidence_rejected_count=sum(quote.reason is not None for quote in rejected),
         )
 
 

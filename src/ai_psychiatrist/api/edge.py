@@ -4,7 +4,8 @@ import asyncio
 import time
 import uuid
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from http import HTTPMethod
+from typing import Final, TypeVar
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
@@ -16,6 +17,9 @@ from ai_psychiatrist.infrastructure.logging import get_logger
 logger = get_logger(__name__)
 
 T = TypeVar("T")
+
+_METHODS: Final = frozenset(HTTPMethod)
+"""A caller can send any word as a method, and a log must not repeat it."""
 
 
 class ClientGone(Exception):
@@ -33,7 +37,7 @@ class Edge:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request_id = str(uuid.uuid4())
+        request_id, method = str(uuid.uuid4()), scope["method"]
         started = time.perf_counter()
         status = 0
 
@@ -58,7 +62,7 @@ class Edge:
             logger.info(
                 "request_finished",
                 request_id=request_id,
-                method=scope["method"],
+                method=method if method in _METHODS else "OTHER",
                 route=getattr(route, "path", None),
                 status=status,
                 duration_ms=round((time.perf_counter() - started) * 1000, 3),

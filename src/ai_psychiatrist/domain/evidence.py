@@ -1,8 +1,9 @@
 """Evidence: words of the participant with their place in the transcript, and why others are not."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import chain
 
 
 class Match(StrEnum):
@@ -79,6 +80,7 @@ class GroundingReport:
 
     accepted: Mapping[str, tuple[Quote, ...]]
     rejected: Mapping[str, tuple[UnverifiedQuote, ...]]
+    """Also holds the quotes that were not checked, which have no reason."""
 
     @property
     def validated_count(self) -> int:
@@ -87,10 +89,13 @@ class GroundingReport:
 
     @property
     def rejected_count(self) -> int:
-        """How many quotes were refused."""
-        return sum(map(len, self.rejected.values()))
+        """How many quotes were refused; one that nobody checked was not."""
+        return sum(quote.reason is not None for quote in self._unverified())
 
     @property
     def extracted_count(self) -> int:
         """How many quotes the model gave."""
-        return self.validated_count + self.rejected_count
+        return self.validated_count + sum(1 for _ in self._unverified())
+
+    def _unverified(self) -> Iterator[UnverifiedQuote]:
+        return chain.from_iterable(self.rejected.values())

@@ -1,12 +1,13 @@
 """Decide whether a quote is something the participant said, and where.
 
 A quote counts when its words stand in the participant's turns in the same order with nothing
-between them; case, spacing, punctuation and typography may differ. One quote may run over
-consecutive turns of the participant, never over somebody else's turn. The fuzzy mode also accepts
-dropped fillers, repeated starts and contractions written out; never another word.
+between them; case, spacing, punctuation and typography may differ, and fillers, cut-off words and
+repeated starts may be left out. One quote may run over consecutive turns of the participant, never
+over somebody else's turn. The fuzzy mode also accepts contractions written out; no mode accepts
+another word.
 """
 
-from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, TypeAlias
@@ -19,17 +20,20 @@ from ai_psychiatrist.domain.evidence import (
     Segment,
     UnverifiedQuote,
 )
-from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
+from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.services.cues.answers import polarity_of_answer
 from ai_psychiatrist.services.cues.polarity import TurnReading, read_turn
 from ai_psychiatrist.services.tokens import is_ideographic, normalize_for_quote_match, tokenise
 from ai_psychiatrist.services.word_stream import (
+    Stretch,
     WordStream,
+    smooth,
+    smooth_words,
     spoken_words,
-    tolerant,
-    tolerant_words,
+    written_out,
+    written_out_words,
 )
-from ai_psychiatrist.services.words import ANSWER_WORDS, STOP_WORDS
+from ai_psychiatrist.services.words import ANSWER_WORDS, NUMBER_WORDS, STOP_WORDS
 
 GroundingMode: TypeAlias = Literal["substring", "fuzzy"]
 
@@ -47,8 +51,12 @@ class TranscriptIndex:
         return spoken_words(self.transcript)
 
     @cached_property
-    def _tolerant(self) -> WordStream:
-        return tolerant_words(self._spoken)
+    def _smooth(self) -> WordStream:
+        return smooth_words(self.transcript)
+
+    @cached_property
+    def _written_out(self) -> WordStream:
+        return written_out_words(self._smooth, self.transcript)
 
     @cached_property
     def _participant_text(self) -> str:
@@ -64,111 +72,91 @@ class TranscriptIndex:
     ) -> Quote | UnverifiedQuote:
         """Find a quote in the participant's words, or say why it is not there.
 
-        `fuzzy_threshold`: similarity 0-1 that a tolerant match has to reach in fuzzy mode.
+        `fuzzy_threshold`: similarity 0-1 that a written-out match has to reach in fuzzy mode.
         """
         words = tokenise(quote).words
-        found = self._place(self._spoken, words)
-        if isinstance(found, int):
-            return self._accept(quote, words, found)
-        if mode == "fuzzy" and found is QuoteRejection.NOT_FOUND:
-            return self._ground_tolerantly(quote, words, fuzzy_threshold)
+        if not words:
+            return UnverifiedQuote(text=quote, reason=QuoteRejection.TOO_SHORT)
+        if not _has_content(words):
+            return self._bare_answer(quote, words)
+        found = self._own(self._spoken, self._spoken.occurrences(words))
+        if isinstance(found, Stretch):
+            return self._found(quote, found)
+        words = smooth(quote)
+        if found is QuoteRejection.NOT_FOUND and words:
+            found = self._own(self._smooth, self._smooth.fluent_occurrences(words))
+            if isinstance(found, Stretch):
+                return self._quote(self._smooth.segments(found), Match.TOLERANT)
+            if mode == "fuzzy" and found is QuoteRejection.NOT_FOUND:
+                return self._ground_fuzzily(quote, words, fuzzy_threshold)
         return UnverifiedQuote(text=quote, reason=found)
 
-    def _accept(self, quote: str, words: list[str], first: int) -> Quote:
-        segments = self._segments(self._spoken, first, len(words))
-        match = Match.NORMALISED
+    def _found(self, quote: str, stretch: Stretch) -> Quote:
+        segments = self._spoken.segments(stretch)
         if len(segments) == 1:
             verbatim = self._verbatim(quote.strip(), segments[0])
             if verbatim is not None:
-                segments, match = (verbatim,), Match.EXACT
-        polarity = None if _has_content(words) else self._answer_polarity(segments[0])
-        return self._quote(segments, match, polarity)
+                return self._quote((verbatim,), Match.EXACT)
+        return self._quote(segments, Match.NORMALISED)
 
-    def _ground_tolerantly(
+    def _ground_fuzzily(
         self, quote: str, words: list[str], threshold: float
     ) -> Quote | UnverifiedQuote:
         # An optional dependency: only the fuzzy mode asks for a similarity.
         from rapidfuzz import fuzz  # noqa: PLC0415
 
         wanted = normalize_for_quote_match(quote)
-        expected = tolerant(words)
-        found = self._place(self._tolerant, expected)
-        if isinstance(found, int):
-            segments = self._segments(self._tolerant, found, len(expected))
-            candidate = self._quote(segments, Match.TOLERANT)
+        stream, expected = self._written_out, written_out(words)
+        found = self._own(stream, stream.fluent_occurrences(expected))
+        if isinstance(found, Stretch):
+            candidate = self._quote(stream.segments(found), Match.TOLERANT)
             spoken = normalize_for_quote_match(candidate.text)
             if fuzz.ratio(wanted, spoken) / 100 >= threshold:
                 return candidate
             return UnverifiedQuote(text=quote, reason=QuoteRejection.NOT_FOUND)
-        similar = fuzz.partial_ratio(wanted, self._participant_text) / 100 >= threshold
-        reason = QuoteRejection.MEANING_CHANGED if similar else found
-        return UnverifiedQuote(text=quote, reason=reason)
+        is_similar = fuzz.partial_ratio(wanted, self._participant_text) / 100 >= threshold
+        if is_similar and found is QuoteRejection.NOT_FOUND:
+            found = QuoteRejection.MEANING_CHANGED
+        return UnverifiedQuote(text=quote, reason=found)
 
-    def _place(self, stream: WordStream, words: list[str]) -> int | QuoteRejection:
-        """Return the position of the participant's own words, or why there is none."""
-        if not words:
-            return QuoteRejection.TOO_SHORT
-        spoken = stream.occurrences(words)
-        own = (at for at in spoken if self._is_own(stream, at, len(words)))
-        if not _has_content(words):
-            return self._whole_answer(stream, words, list(own))
-        first = next(own, None)
-        return self._why_not_own(stream, words) if first is None else first
+    def _own(self, stream: WordStream, stretches: Iterator[Stretch]) -> Stretch | QuoteRejection:
+        """Return the first stretch that is the participant's alone, or why there is none."""
+        reason = QuoteRejection.NOT_FOUND
+        for stretch in stretches:
+            turns = stream.turns(stretch)
+            if all(self._is_participants(turn) for turn in turns):
+                return stretch
+            is_one = len(turns) == 1
+            reason = QuoteRejection.INTERVIEWER_WORDS if is_one else QuoteRejection.CROSSES_SPEAKERS
+        return reason
 
-    def _is_own(self, stream: WordStream, first: int, length: int) -> bool:
-        return all(
-            turn.speaker is Speaker.PARTICIPANT for turn in self._turns(stream, first, length)
-        )
+    def _is_participants(self, turn: int) -> bool:
+        return self.transcript.turns[turn].speaker is Speaker.PARTICIPANT
 
-    def _why_not_own(self, stream: WordStream, words: list[str]) -> QuoteRejection:
-        first = next(stream.occurrences(words), None)
-        if first is None:
-            return QuoteRejection.NOT_FOUND
-        if len(self._turns(stream, first, len(words))) > 1:
-            return QuoteRejection.CROSSES_SPEAKERS
-        return QuoteRejection.INTERVIEWER_WORDS
+    def _bare_answer(self, quote: str, words: list[str]) -> Quote | UnverifiedQuote:
+        """Accept words without content only as a whole answer that denies, and was given once.
 
-    def _whole_answer(
-        self, stream: WordStream, words: list[str], own: list[int]
-    ) -> int | QuoteRejection:
-        """Accept words without content only as a whole answer that was given once."""
-        if not own:
-            return self._why_not_own(stream, words)
-        answers = [at for at in own if self._is_whole_turn(stream, at, len(words))]
+        "No" after "any trouble sleeping?" says something; "yeah" shows nobody what for.
+        """
+        stream = self._spoken
+        answers = [
+            stretch
+            for stretch in stream.occurrences(words)
+            if self._is_participants(stream.turns(stretch)[0])
+            and stream.turn_stretch(stream.turns(stretch)[0]) == stretch
+        ]
         if not answers or ANSWER_WORDS.isdisjoint(words):
-            return QuoteRejection.TOO_SHORT
-        return answers[0] if len(answers) == 1 else QuoteRejection.AMBIGUOUS
-
-    def _is_whole_turn(self, stream: WordStream, first: int, length: int) -> bool:
-        turn = self._turn_of(stream, first)
-        return (first, first + length) == (
-            stream.first_words[turn],
-            self._after_turn(stream, turn),
-        )
-
-    def _after_turn(self, stream: WordStream, turn: int) -> int:
-        """Return the position after the last word of a turn."""
-        following = stream.first_words[turn + 1 : turn + 2]
-        return following[0] if following else len(stream.words)
-
-    def _turn_of(self, stream: WordStream, position: int) -> int:
-        return bisect_right(stream.first_words, position) - 1
-
-    def _turns(self, stream: WordStream, first: int, length: int) -> tuple[Turn, ...]:
-        last = self._turn_of(stream, first + length - 1)
-        return self.transcript.turns[self._turn_of(stream, first) : last + 1]
-
-    def _segments(self, stream: WordStream, first: int, length: int) -> tuple[Segment, ...]:
-        segments = []
-        after = first + length
-        while first < after:
-            turn = self._turn_of(stream, first)
-            stop = min(after, self._after_turn(stream, turn))
-            segments.append(
-                Segment(turn=turn, start=stream.starts[first], end=stream.ends[stop - 1])
-            )
-            first = stop
-        return tuple(segments)
+            return UnverifiedQuote(text=quote, reason=QuoteRejection.TOO_SHORT)
+        if len(answers) > 1:
+            return UnverifiedQuote(text=quote, reason=QuoteRejection.AMBIGUOUS)
+        segment = stream.segments(answers[0])[0]
+        if self._answer_polarity(segment) is not Polarity.DENIED:
+            return UnverifiedQuote(text=quote, reason=QuoteRejection.TOO_SHORT)
+        match = Match.NORMALISED
+        verbatim = self._verbatim(quote.strip(), segment)
+        if verbatim is not None:
+            segment, match = verbatim, Match.EXACT
+        return self._quote((segment,), match, Polarity.DENIED)
 
     def _verbatim(self, quote: str, segment: Segment) -> Segment | None:
         """Widen a segment to the punctuation that the quote carries, if all of it stands there."""
@@ -210,7 +198,7 @@ class TranscriptIndex:
 
 def _has_content(words: list[str]) -> bool:
     """Return whether a quote says anything beyond stop words, single letters and bare numbers."""
-    meaningful = [word for word in words if word not in STOP_WORDS]
+    meaningful = [word for word in words if word not in STOP_WORDS and word not in NUMBER_WORDS]
     ideographs = sum(map(is_ideographic, meaningful))
     return ideographs > 1 or any(
         len(word) > 1 and any(map(str.isalpha, word)) for word in meaningful

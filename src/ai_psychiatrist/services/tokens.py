@@ -12,7 +12,19 @@ from itertools import accumulate
 from typing import Final
 
 _TYPOGRAPHY: Final = str.maketrans(
-    {"‘": "'", "’": "'", "ʼ": "'", "＇": "'", "“": '"', "”": '"', "\u00a0": " ", "–": "-", "—": "-"}
+    {
+        "‘": "'",
+        "’": "'",
+        "ʼ": "'",
+        "`": "'",
+        "´": "'",
+        "＇": "'",
+        "“": '"',
+        "”": '"',
+        "\u00a0": " ",
+        "–": "-",
+        "—": "-",
+    }
 )
 _ZERO_WIDTH: Final = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad"))
 _TAG: Final = re.compile(r"</?([A-Za-z]{1,20})/?>")
@@ -51,7 +63,7 @@ def normalize_for_quote_match(text: str) -> str:
 def tokenise(text: str) -> Tokens:
     """Cut a text into words."""
     plain = _without_tags(text)
-    if not plain.isascii():
+    if not plain.isascii() or "`" in plain:
         plain = plain.translate(_TYPOGRAPHY)
     if not plain.isascii():
         return _tokenise_unicode(plain)

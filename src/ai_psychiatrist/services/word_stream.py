@@ -1,23 +1,29 @@
 """The words of a transcript in order, searchable by their rarest word."""
 
-import itertools
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from ai_psychiatrist.domain.evidence import Segment
 from ai_psychiatrist.domain.transcript import Transcript
-from ai_psychiatrist.services.tokens import tokenise
-from ai_psychiatrist.services.words import (
-    ANSWER_WORDS,
-    EXPANSIONS,
-    FILLERS,
-    NEGATED_SUFFIX,
-    STOP_WORDS,
+from ai_psychiatrist.services.disfluency import (
+    MOST_LEFT_OUT,
+    end_without_repeats,
+    repeated_starts,
+    without_fillers,
 )
+from ai_psychiatrist.services.tokens import Tokens, tokenise
+from ai_psychiatrist.services.words import EXPANSIONS, NEGATED_SUFFIX
 
-_REPEATABLE = {word for word in STOP_WORDS - ANSWER_WORDS if not word.endswith(NEGATED_SUFFIX)}
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Positions of words in a stream, `after` exclusive."""
+
+    first: int
+    after: int
 
 
 @dataclass(frozen=True)
@@ -38,22 +44,117 @@ class WordStream:
             table[word].append(position)
         return dict(table)
 
-    def occurrences(self, words: list[str]) -> Iterator[int]:
-        """Yield the positions where the words stand one after the other, in order."""
-        positions, spoken = self.positions, self.words
-        rarest = min(words, key=lambda word: len(positions.get(word, ())))
-        offset, length = words.index(rarest), len(words)
-        first = words[0]
-        for place in positions.get(rarest, ()):
+    def occurrences(self, words: list[str]) -> Iterator[Stretch]:
+        """Yield where the words stand one after the other, in order."""
+        spoken, first, length = self.words, words[0], len(words)
+        offset, places = self._rarest(words)
+        for place in places:
             start = place - offset
             # The first word alone rules most places out, for less than a comparison of all.
             if start >= 0 and spoken[start] == first and spoken[start : start + length] == words:
-                yield start
+                yield Stretch(start, start + length)
+
+    def fluent_occurrences(self, words: list[str]) -> Iterator[Stretch]:
+        """Yield where the words stand in order when repeated starts may be left out."""
+        offset, places = self._rarest(words)
+        for place in places:
+            for start in self._possible_starts(place - offset, place):
+                if self.words[start] == words[0]:
+                    after = end_without_repeats(self.words, start, words, self._repeats)
+                    if after is not None:
+                        yield Stretch(start, after)
+
+    @cached_property
+    def _repeats(self) -> dict[int, tuple[int, ...]]:
+        return repeated_starts(self.words)
+
+    @cached_property
+    def _repeat_places(self) -> list[int]:
+        return list(self._repeats)
+
+    def _possible_starts(self, start: int, place: int) -> Iterator[int]:
+        """Yield where a quote can begin, the nearest first; earlier only if something repeats."""
+        if start >= 0:
+            yield start
+        earliest = max(0, start - MOST_LEFT_OUT)
+        at = bisect_left(self._repeat_places, earliest)
+        if at < len(self._repeat_places) and self._repeat_places[at] < place:
+            yield from range(min(start, place) - 1, earliest - 1, -1)
+
+    def _rarest(self, words: list[str]) -> tuple[int, list[int]]:
+        """Return the place of the rarest word among the words, and where it stands."""
+        positions = self.positions
+        rarest = min(words, key=lambda word: len(positions.get(word, ())))
+        return words.index(rarest), positions.get(rarest, [])
+
+    def turns(self, stretch: Stretch) -> range:
+        """Return the turns that a stretch runs over."""
+        return range(self._turn_of(stretch.first), self._turn_of(stretch.after - 1) + 1)
+
+    def turn_stretch(self, turn: int) -> Stretch:
+        """Return all words of a turn."""
+        following = self.first_words[turn + 1 : turn + 2]
+        return Stretch(self.first_words[turn], following[0] if following else len(self.words))
+
+    def segments(self, stretch: Stretch) -> tuple[Segment, ...]:
+        """Return the characters of a stretch, one segment for each turn that has words of it."""
+        parts = []
+        for turn in self.turns(stretch):
+            whole = self.turn_stretch(turn)
+            first, after = max(stretch.first, whole.first), min(stretch.after, whole.after)
+            if first < after:
+                start, end = self.starts[first], self.ends[after - 1]
+                parts.append(Segment(turn=turn, start=start, end=end))
+        return tuple(parts)
+
+    def _turn_of(self, position: int) -> int:
+        return bisect_right(self.first_words, position) - 1
 
 
 def spoken_words(transcript: Transcript) -> WordStream:
     """Return the words of all turns, whoever speaks; speaker labels are no words."""
-    tokens = tokenise(_without_labels(transcript))
+    return _stream(tokenise(_without_labels(transcript)), transcript)
+
+
+def smooth_words(transcript: Transcript) -> WordStream:
+    """Return the words of all turns without fillers and cut-off words."""
+    return _stream(tokenise(without_fillers(_without_labels(transcript))), transcript)
+
+
+def smooth(text: str) -> list[str]:
+    """Return the words of a quote in the form of `smooth_words`."""
+    return tokenise(without_fillers(text)).words
+
+
+def written_out_words(stream: WordStream, transcript: Transcript) -> WordStream:
+    """Return a stream with its contractions written out."""
+    parts = [
+        (part, position)
+        for position, word in enumerate(stream.words)
+        for part in _written_out(word)
+    ]
+    tokens = Tokens(
+        words=[part for part, _ in parts],
+        starts=[stream.starts[position] for _, position in parts],
+        ends=[stream.ends[position] for _, position in parts],
+    )
+    return _stream(tokens, transcript)
+
+
+def written_out(words: list[str]) -> list[str]:
+    """Return words in the form of `written_out_words`."""
+    return [part for word in words for part in _written_out(word)]
+
+
+def _written_out(word: str) -> tuple[str, ...]:
+    if word in EXPANSIONS:
+        return EXPANSIONS[word]
+    if word.endswith(NEGATED_SUFFIX):
+        return (word.removesuffix(NEGATED_SUFFIX), "not")
+    return (word,)
+
+
+def _stream(tokens: Tokens, transcript: Transcript) -> WordStream:
     return WordStream(
         words=tokens.words,
         starts=tokens.starts,
@@ -67,42 +168,3 @@ def _without_labels(transcript: Transcript) -> str:
     return "".join(
         " " * (turn.words_start - turn.start) + transcript.words(turn) for turn in transcript.turns
     )
-
-
-def tolerant_words(stream: WordStream) -> WordStream:
-    """Return the stream without fillers and repeated starts, contractions written out.
-
-    A word that negates, counts or answers is never dropped.
-    """
-    result = WordStream(words=[], starts=[], ends=[], first_words=[])
-    bounds = [*stream.first_words, len(stream.words)]
-    for first, after in itertools.pairwise(bounds):
-        result.first_words.append(len(result.words))
-        for position, word in _tolerant(stream.words[first:after]):
-            result.words.append(word)
-            result.starts.append(stream.starts[first + position])
-            result.ends.append(stream.ends[first + position])
-    return result
-
-
-def tolerant(words: list[str]) -> list[str]:
-    """Return words in the form of a tolerant stream."""
-    return [word for _, word in _tolerant(words)]
-
-
-def _tolerant(words: list[str]) -> Iterator[tuple[int, str]]:
-    previous = ""
-    for position, word in enumerate(words):
-        if word in FILLERS or (word == previous and word in _REPEATABLE):
-            continue
-        previous = word
-        for part in _written_out(word):
-            yield position, part
-
-
-def _written_out(word: str) -> tuple[str, ...]:
-    if word in EXPANSIONS:
-        return EXPANSIONS[word]
-    if word.endswith(NEGATED_SUFFIX):
-        return (word.removesuffix(NEGATED_SUFFIX), "not")
-    return (word,)

@@ -7,7 +7,27 @@ ANSWER_WORDS: Final = frozenset(
     "absolutely certainly constantly mostly somewhat slightly".split()
 )
 
-FILLERS: Final = frozenset("um uh er erm hmm hm mm mhm uhm ah eh".split())
+FILLERS: Final = frozenset("um umm uh uhh er erm hmm hm mm mmm uhm ah eh äh ähm öh 嗯 呃".split())
+
+NUMBER_WORDS: Final = frozenset(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety "
+    "hundred thousand once twice half couple dozen".split()
+)
+
+NEGATIONS: Final = frozenset(
+    "not no never none nothing nobody nowhere neither nor without hardly barely scarcely cannot "
+    "don't doesn't didn't isn't aren't wasn't weren't haven't hasn't hadn't can't couldn't won't "
+    "wouldn't shouldn't mustn't ain't n't dont doesnt didnt isnt wasnt havent hasnt cant couldnt "
+    "wont nicht kein keine keinen nie niemals nichts nunca jamás nada ningún 不 没 無 无 别".split()
+)
+
+FREQUENCY_WORDS: Final = frozenset(
+    "always sometimes often usually daily weekly every constantly mostly days nights".split()
+)
+
+PROTECTED: Final = ANSWER_WORDS | NEGATIONS | FREQUENCY_WORDS | NUMBER_WORDS
+"""Words that a tolerant match never leaves out."""
 
 STOP_WORDS: Final = (
     ANSWER_WORDS

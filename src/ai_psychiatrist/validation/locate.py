@@ -32,8 +32,7 @@ def json_candidates(reply: str) -> Iterator[str]:
 
     Last blocks come before earlier ones: models write a draft first and the answer last.
     """
-    answer = tagged_block(reply, "answer")
-    scope = reply.strip() if answer is None else answer
+    scope = _answer(reply)
     yield scope
     yield from reversed(list(_fenced_blocks(scope)))
     yield from reversed(list(_objects(scope)))
@@ -50,6 +49,26 @@ def object_around(reply: str, position: int) -> str | None:
             return reply[opening.start() : end]
         opening = _OPENING.search(reply, end)
     return None
+
+
+def is_one_object(text: str) -> bool:
+    """Return whether a text is one `{…}` stretch."""
+    return text.startswith("{") and _object_end(text, 0) == len(text)
+
+
+def is_cut_off(text: str) -> bool:
+    """Return whether a text begins with an object that never ends."""
+    return text.startswith("{") and _object_end(text, 0) is None
+
+
+def _answer(reply: str) -> str:
+    """Return the last answer block, which a reply that was cut off never closes."""
+    answer = tagged_block(reply, "answer")
+    if answer is None:
+        return reply.strip()
+    if has_unclosed_tag(reply, "answer"):
+        return reply[_lower_same_length(reply).rfind("<answer>") + len("<answer>") :].strip()
+    return answer
 
 
 def _fenced_blocks(text: str) -> Iterator[str]:
@@ -76,7 +95,7 @@ def _objects(text: str) -> Iterator[str]:
         opening = None if end is None else _OPENING.search(text, end)
 
 
-_OPENING: Final = re.compile(r"""\{(?=\s*(?:["'}“]|[A-Za-z_]\w{0,63}\s{0,8}:|//|/\*))""")
+_OPENING: Final = re.compile(r"""\{(?=\s*(?:["'“]|[A-Za-z_]\w{0,63}\s{0,8}:|//|/\*))""")
 _STRUCTURAL: Final = re.compile(r'[{}"]|\\.', re.DOTALL)
 
 

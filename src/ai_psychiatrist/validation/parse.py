@@ -14,8 +14,13 @@ from typing import Final, NamedTuple, NoReturn
 
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
-from ai_psychiatrist.validation.locate import json_candidates, object_around
-from ai_psychiatrist.validation.sanitise import end_of_thinking, without_thinking
+from ai_psychiatrist.validation.locate import (
+    is_cut_off,
+    is_one_object,
+    json_candidates,
+    object_around,
+)
+from ai_psychiatrist.validation.sanitise import end_of_thinking, refuse_broken_text
 
 MAX_DEPTH: Final = 32
 MAX_REPAIR_CHARACTERS: Final = 65_536
@@ -52,15 +57,19 @@ def parse_object(reply: str) -> ParsedObject:
     losing a value.
     """
     # A tag inside an object that is valid JSON is part of a string: it ends no thinking.
-    around = object_around(reply, end_of_thinking(reply))
+    start = end_of_thinking(reply)
+    around = object_around(reply, start)
     if around is not None:
         with suppress(ValueError):
             return ParsedObject(value=_object(around), repaired=False)
-    candidates = list(dict.fromkeys(json_candidates(without_thinking(reply))))
+    candidates = list(dict.fromkeys(json_candidates(reply[start:])))
     for candidate in candidates:
         if candidate.startswith(("{", "[")):
             with suppress(ValueError):
                 return ParsedObject(value=_object(candidate), repaired=False)
+        if is_cut_off(candidate):
+            # What comes after it is an earlier draft.
+            raise rejected(RejectionCode.TRUNCATED)
     return ParsedObject(value=_repair(candidates), repaired=True)
 
 
@@ -68,6 +77,8 @@ def _object(text: str) -> dict[str, object]:
     value = _strict(text)
     if not isinstance(value, dict):
         raise rejected(RejectionCode.NOT_AN_OBJECT)
+    if "\\u" in text:
+        refuse_broken_text(json.dumps(value, ensure_ascii=False))
     return value
 
 
@@ -117,18 +128,16 @@ def _refuse_depth(text: str) -> None:
 
 
 def _repair(candidates: list[str]) -> dict[str, object]:
-    objects = [text for text in candidates if text.startswith("{")]
-    if not objects:
-        raise rejected(RejectionCode.NO_JSON)
-    text = next((text for text in objects if text.endswith("}")), None)
+    text = next(filter(is_one_object, candidates), None)
     if text is None:
-        raise rejected(RejectionCode.TRUNCATED)
+        raise rejected(RejectionCode.NO_JSON)
     if len(text) > MAX_REPAIR_CHARACTERS:
         raise rejected(RejectionCode.UNREPAIRABLE)
     _refuse_depth(text)
     value = _repaired(text)
     if not isinstance(value, dict) or not value or not _holds_the_same(value, text):
         raise rejected(RejectionCode.UNREPAIRABLE)
+    refuse_broken_text(json.dumps(value, ensure_ascii=False))
     return value
 
 

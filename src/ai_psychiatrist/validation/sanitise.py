@@ -1,11 +1,25 @@
-"""Take from a model's reply what is no part of its answer: thinking aloud."""
+"""Take from a model's reply what is no part of its answer, and refuse what is no text."""
 
 import re
 from typing import Final
 
+from ai_psychiatrist.domain.errors import OutputRejected
+from ai_psychiatrist.domain.failures import RejectionCode
+
 _NAMES: Final = "think|thinking|thought|reasoning"
 _OPEN: Final = re.compile(rf"<(?:{_NAMES})>", re.IGNORECASE)
 _CLOSE: Final = re.compile(rf"</(?:{_NAMES})>", re.IGNORECASE)
+
+
+def refuse_broken_text(text: str) -> None:
+    """Raise `OutputRejected` for lone surrogates, which can be neither sent nor shown."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise OutputRejected(
+            RejectionCode.UNREPAIRABLE,
+            "The reply holds half a character. Write each character whole, without \\u escapes.",
+        ) from None
 
 
 def end_of_thinking(reply: str) -> int:

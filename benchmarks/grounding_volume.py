@@ -1,0 +1,277 @@
+"""Lies and truths by the hundred thousand about what real people said, and what is accepted.
+
+A quote supports a score when it is accepted as an affirmed one; there must be no lie among those. A
+denied or unclear one supports none.
+"""
+
+import argparse
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from rapidfuzz import fuzz
+
+from ai_psychiatrist.domain.evidence import Polarity, Quote
+from ai_psychiatrist.domain.transcript import Speaker, Transcript, parse_transcript
+from ai_psychiatrist.services.evidence_validation import normalize_for_quote_match
+from ai_psychiatrist.services.grounding import TranscriptIndex
+from benchmarks.conversations import Utterance, conversations, utterances
+from benchmarks.lies import LIES, bare, core, spoken_words
+from benchmarks.truths import TRUTHS
+
+FEWEST_WORDS: Final = 6
+MOST_WORDS: Final = 16
+EMPTY: Final = frozenset(
+    "sometimes something anything everything definitely certainly somewhat usually thousand "
+    "hundred seventeen fourteen fifteen nineteen thirteen eighteen sixteen eleven seventy actually "
+    "constantly absolutely you're they're weren't couldn't wouldn't "
+    "shouldn't haven't doesn't eighty-six twenty-one".split()
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lie:
+    """A quote that was not said, about one conversation."""
+
+    kind: str
+    conversation: int
+    quote: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Truth:
+    """A faithful quote of a small transcript, and the characters that it stands for."""
+
+    kind: str
+    transcript: str
+    quote: str
+    start: int
+    end: int
+
+
+def lies(count: int, *, seed: int = 0) -> Iterator[Lie]:
+    """Yield lies of all kinds in turn.
+
+    Each is checked by plain word search to be absent even when sounds and repetitions are left out:
+    a change that only moves an "um" is no lie.
+    """
+    choose = random.Random(seed)  # noqa: S311 - repeatable
+    said_by = [_own_words(transcript) for transcript in conversations()]
+    everything = utterances()
+    makers: dict[str, Callable[[Utterance], str | None]] = {
+        kind: partial(_changed, change=change, choose=choose) for kind, change in LIES.items()
+    }
+    makers["interviewer's words"] = lambda said: _interviewers(said, choose)
+    makers["spliced over speakers"] = lambda said: _spliced(said, choose)
+    makers["another conversation"] = lambda _: _cut(choose.choice(everything), choose)
+    makers["stop words"] = lambda _: choose.choice(["i", "and the", "it was", "so I", "of a", "7"])
+    made = 0
+    while made < count:
+        for kind, make in makers.items():
+            said = choose.choice(everything)
+            quote = make(said)
+            if not quote or _was_said(said_by[said.conversation], quote):
+                continue
+            yield Lie(kind=kind, conversation=said.conversation, quote=quote)
+            made += 1
+
+
+def truths(count: int, *, seed: int = 1) -> Iterator[Truth]:
+    """Yield faithful quotes of all kinds in turn."""
+    choose = random.Random(seed)  # noqa: S311 - repeatable
+    everything = utterances()
+    made = 0
+    while made < count:
+        for kind, make in TRUTHS.items():
+            words = choose.choice(everything).words.split()
+            start, end = _bounds(words, choose)
+            truth = make(words[start:end], choose)
+            if truth is None or not _is_quotable(words[start:end]):
+                continue
+            before, after = " ".join(words[:start]), " ".join(words[end:])
+            head = f"Interviewer: Go on.\nParticipant: {before}{' ' if before else ''}"
+            yield Truth(
+                kind=kind,
+                transcript=f"{head}{truth.spoken} {after}\nInterviewer: Thank you.",
+                quote=truth.quote,
+                start=len(head),
+                end=len(head) + len(truth.spoken),
+            )
+            made += 1
+
+
+def _is_quotable(words: Sequence[str]) -> bool:
+    """Whether a cut begins and ends with words, holds no tag, and says something."""
+    if not bare(words[0]) or not bare(words[-1]) or any("<" in word for word in words):
+        return False
+    return any(len(bare(word)) > 6 and bare(word) not in EMPTY for word in words)
+
+
+def _bounds(words: Sequence[str], choose: random.Random) -> tuple[int, int]:
+    length = choose.randint(FEWEST_WORDS, min(MOST_WORDS, len(words)))
+    start = choose.randint(0, len(words) - length)
+    return start, start + length
+
+
+def _cut(said: Utterance, choose: random.Random) -> str:
+    words = said.words.split()
+    start, end = _bounds(words, choose)
+    return " ".join(words[start:end])
+
+
+def _changed(
+    said: Utterance,
+    change: Callable[[list[str], random.Random], list[str] | None],
+    choose: random.Random,
+) -> str | None:
+    changed = change(_cut(said, choose).split(), choose)
+    return None if changed is None else " ".join(changed)
+
+
+def _interviewers(said: Utterance, choose: random.Random) -> str | None:
+    transcript = conversations()[said.conversation]
+    turns = [
+        words
+        for turn in transcript.turns
+        if turn.speaker is Speaker.INTERVIEWER
+        and len(words := transcript.words(turn).split()) >= FEWEST_WORDS
+    ]
+    return " ".join(choose.choice(turns)[:MOST_WORDS]) if turns else None
+
+
+def _spliced(said: Utterance, choose: random.Random) -> str | None:
+    transcript = conversations()[said.conversation]
+    following = transcript.turns[said.turn + 1 : said.turn + 2]
+    if not following or following[0].speaker is Speaker.PARTICIPANT:
+        return None
+    others = transcript.words(following[0]).split()
+    own, length = said.words.split(), choose.randint(2, 5)
+    return " ".join([*own[-length:], *others[:length]]) if len(others) >= length else None
+
+
+def _own_words(transcript: Transcript) -> tuple[str, str]:
+    """Return what the participant says, with repetitions and without."""
+    texts = (transcript.words(turn) for turn in transcript.participant_turns())
+    words = " ".join(texts).split()
+    return _joined(spoken_words(words)), _joined(core(words))
+
+
+def _was_said(said: tuple[str, str], quote: str) -> bool:
+    words = quote.split()
+    return _joined(spoken_words(words)) in said[0] or _joined(core(words)) in said[1]
+
+
+def _joined(words: Sequence[str]) -> str:
+    return f" {' '.join(words)} "
+
+
+def check_lies(count: int) -> Counter[tuple[str, str]]:
+    """Return how many lies of each kind are refused, taken as a denial, or taken as support."""
+    indexes = [TranscriptIndex(transcript) for transcript in conversations()]
+    found: Counter[tuple[str, str]] = Counter()
+    for lie in lies(count):
+        for mode in ("substring", "fuzzy"):
+            result = indexes[lie.conversation].ground(lie.quote, mode=mode)
+            outcome = "refused"
+            if isinstance(result, Quote):
+                outcome = "support" if result.polarity is Polarity.AFFIRMED else "no support"
+            found[lie.kind, outcome] += 1
+    return found
+
+
+def check_truths(count: int) -> Counter[tuple[str, str]]:
+    """Return how many truths of each kind are accepted in their place, elsewhere, or refused."""
+    found: Counter[tuple[str, str]] = Counter()
+    for truth in truths(count):
+        transcript = parse_transcript(truth.transcript)
+        result = TranscriptIndex(transcript).ground(truth.quote)
+        outcome = "refused"
+        if isinstance(result, Quote):
+            outcome = "accepted" if _is_there(result, truth) else "elsewhere"
+        found[truth.kind, outcome] += 1
+    return found
+
+
+def _is_there(quote: Quote, truth: Truth) -> bool:
+    """Whether a quote lies in its place and holds its words, all but sounds and repetitions."""
+    start, end = quote.segments[0].start, quote.segments[-1].end
+    if start < truth.start or end > truth.end:
+        return False
+    found = core(truth.transcript[start:end].split())
+    return found == core(truth.transcript[truth.start : truth.end].split())
+
+
+def speed_rows(count: int) -> list[str]:
+    """Time our check and two common ones on the same quotes, half of them lies."""
+    choose = random.Random(2)  # noqa: S311 - repeatable
+    everything = utterances()
+    said = [choose.choice(everything) for _ in range(count // 2)]
+    true = [(one.conversation, _cut(one, choose)) for one in said]
+    false = [(lie.conversation, lie.quote) for lie in lies(count - len(true), seed=3)]
+    characters = sum(len(transcript.text) for transcript in conversations())
+    rows = [f"| check | s per {count:,} quotes | truths accepted | lies accepted |"]
+    rows.append("| --- | ---: | ---: | ---: |")
+    for name, check in (
+        (f"ours, indexing {characters / 1e6:.1f} M characters and polarity included", _ours),
+        ("plain substring", _substring),
+        ("rapidfuzz partial_ratio ≥ 85 (a hundredth of the quotes, extrapolated)", _rapidfuzz),
+    ):
+        share = 100 if check is _rapidfuzz else 1
+        start = time.perf_counter()
+        accepted = check([*true[::share], *false[::share]])
+        taken = (time.perf_counter() - start) * share
+        kept = len(true[::share])
+        right, wrong = sum(accepted[:kept]), sum(accepted[kept:])
+        rows.append(
+            f"| {name} | {taken:.1f} | {right / kept:.2%} | {wrong / len(false[::share]):.2%} |"
+        )
+    return rows
+
+
+Quotes = Sequence[tuple[int, str]]
+
+
+def _ours(quotes: Quotes) -> list[bool]:
+    indexes = [TranscriptIndex(transcript) for transcript in conversations()]
+    return [isinstance(indexes[number].ground(quote), Quote) for number, quote in quotes]
+
+
+def _substring(quotes: Quotes) -> list[bool]:
+    texts = [normalize_for_quote_match(transcript.text) for transcript in conversations()]
+    return [normalize_for_quote_match(quote) in texts[number] for number, quote in quotes]
+
+
+def _rapidfuzz(quotes: Quotes) -> list[bool]:
+    texts = [normalize_for_quote_match(transcript.text) for transcript in conversations()]
+    return [
+        fuzz.partial_ratio(normalize_for_quote_match(quote), texts[number]) >= 85
+        for number, quote in quotes
+    ]
+
+
+def table(found: Counter[tuple[str, str]], outcomes: Sequence[str]) -> Iterator[str]:
+    """Write one row per kind and the sum."""
+    yield f"| kind | {' | '.join(outcomes)} |"
+    yield f"| --- |{' ---: |' * len(outcomes)}"
+    for kind in dict.fromkeys(kind for kind, _ in found):
+        yield f"| {kind} | {' | '.join(f'{found[kind, outcome]:,}' for outcome in outcomes)} |"
+    sums = Counter(outcome for _, outcome in found.elements())
+    yield f"| all | {' | '.join(f'{sums[outcome]:,}' for outcome in outcomes)} |"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(prog="grounding_volume", description=__doc__)
+    parser.add_argument("--count", type=int, default=100_000)
+    count = parser.parse_args(arguments).count
+    print("\n".join(table(check_lies(count), ("refused", "no support", "support"))), "\n")
+    print("\n".join(table(check_truths(count), ("accepted", "elsewhere", "refused"))), "\n")
+    print("\n".join(speed_rows(count)))
+
+
+if __name__ == "__main__":
+    main()

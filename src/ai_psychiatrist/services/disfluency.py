@@ -1,0 +1,90 @@
+"""What speakers say without meaning it: fillers, words they cut off, and starts they repeat.
+
+A faithful quote may leave these out. Nothing is left out here that negates, counts, says how often,
+or answers.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from ai_psychiatrist.services.tokens import is_ideographic
+from ai_psychiatrist.services.words import FILLERS, NUMBER_WORDS, PROTECTED
+
+_FILLER: Final = re.compile(
+    rf"(?<![\w'’-])(?:{'|'.join(sorted(FILLERS, key=len, reverse=True))})(?![\w'’-])", re.IGNORECASE
+)
+# Between marks on both sides these are asides; "you know him" and "I mean it" are not.
+_ASIDE: Final = re.compile(
+    r"(?:(?<=[,.;:?!…–—-])|^)([^\S\n]{0,4}(?:you know|i mean))(?=[^\S\n]{0,4}[,…–—-])",
+    re.IGNORECASE | re.MULTILINE,
+)
+_CUT_OFF: Final = re.compile(
+    r"(?<![\w'’-])([^\W\d_]{1,12})-(?=\s{1,4}(?:\S{1,24}\s{1,4}){0,2}\1[^\W\d_])", re.IGNORECASE
+)
+_LONGEST_REPEAT: Final = 4
+MOST_LEFT_OUT: Final = 12
+"""How many repeated words a quote may leave out altogether."""
+
+
+def without_fillers(text: str) -> str:
+    """Blank out fillers, asides and words that were cut off; all else keeps its place."""
+    text = _FILLER.sub(_blank, text)
+    text = _ASIDE.sub(_blank, text)
+    return _CUT_OFF.sub(_blank_cut_off, text)
+
+
+def _blank(found: re.Match[str]) -> str:
+    return " " * len(found[0])
+
+
+def _blank_cut_off(found: re.Match[str]) -> str:
+    word = found[1].lower()
+    return found[0] if word in PROTECTED or word in NUMBER_WORDS else " " * len(found[0])
+
+
+def repeated_starts(words: Sequence[str]) -> dict[int, tuple[int, ...]]:
+    """Return position → positions where what begins there is said again right after."""
+    found: dict[int, tuple[int, ...]] = {}
+    for at, word in enumerate(words):
+        if word not in words[at + 1 : at + 1 + _LONGEST_REPEAT]:
+            continue
+        again = tuple(
+            at + length
+            for length in range(1, _LONGEST_REPEAT + 1)
+            if words[at : at + length] == words[at + length : at + 2 * length]
+            and _may_be_left_out(words[at : at + length])
+        )
+        if again:
+            found[at] = again
+    return found
+
+
+def _may_be_left_out(start: Sequence[str]) -> bool:
+    # A doubled ideograph is a word of its own: 天 is a day, 天天 is every day.
+    return PROTECTED.isdisjoint(start) and not any(map(is_ideographic, start))
+
+
+def end_without_repeats(
+    spoken: Sequence[str],
+    start: int,
+    words: Sequence[str],
+    repeats: Mapping[int, Sequence[int]],
+) -> int | None:
+    """Match words from a position on, leaving out starts that are said again right after.
+
+    Returns the position after the last word, or `None` where they do not match.
+    """
+    pending, seen = [(start, 0)], set()
+    while pending:
+        at, matched = pending.pop()
+        while matched < len(words):
+            if at in repeats and (at, matched) not in seen:
+                seen.add((at, matched))
+                pending.extend((again, matched) for again in repeats[at])
+            if at >= len(spoken) or spoken[at] != words[matched]:
+                break
+            at, matched = at + 1, matched + 1
+        else:
+            return at
+    return None

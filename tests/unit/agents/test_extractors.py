@@ -1,0 +1,362 @@
+import json
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic_ai import ModelRetry
+from structlog.testing import capture_logs
+from tests.fakes.replies import (
+    ITEMS,
+    evidence_text,
+    judge_text,
+    meta_review_text,
+    qualitative_text,
+    scoring_answer,
+    scoring_text,
+)
+
+from ai_psychiatrist.agents.extractors import (
+    ReplyRejected,
+    extract_evidence,
+    extract_judge_metric,
+    extract_meta_review,
+    extract_qualitative,
+    extract_quantitative,
+)
+from ai_psychiatrist.agents.output_models import ItemScoreOutput, ModelOutput
+from ai_psychiatrist.domain.failures import RejectionCode
+from ai_psychiatrist.infrastructure.digests import keyed_digest
+
+Code = RejectionCode
+Extract = Callable[[str], ModelOutput]
+
+QUOTES = ["I wake up at four every night."]
+SECRET = "copper lanterns of Valparaiso"
+
+
+def rejection(extract: Extract, reply: str) -> ReplyRejected:
+    with pytest.raises(ModelRetry) as caught:
+        extract(reply)
+    assert isinstance(caught.value, ReplyRejected)
+    return caught.value
+
+
+def scoring(**item: object) -> str:
+    """Write a scoring reply whose first item has these fields in place of its own."""
+    answer = scoring_answer(QUOTES)
+    answer[ITEMS[0]] |= item
+    return scoring_text(answer)
+
+
+def first_item(reply: str) -> ItemScoreOutput:
+    return extract_quantitative(reply).items[ITEMS[0]]
+
+
+class TestQualitative:
+    def test_tags_become_fields(self) -> None:
+        reply = (
+            "<think>hm</think><assessment> a </assessment><phq8_symptoms>b</phq8_symptoms>"
+            "<social_factors>c</social_factors><biological_factors>Not assessed in interview"
+            "</biological_factors><risk_factors>e</risk_factors><exact_quotes>- q</exact_quotes>"
+        )
+        output = extract_qualitative(reply)
+        assert output.model_dump() == {
+            "assessment": "a",
+            "phq8_symptoms": "b",
+            "social_factors": "c",
+            "biological_factors": "Not assessed in interview",
+            "risk_factors": "e",
+            "exact_quotes": ("q",),
+            "repaired": False,
+            "coercions": 0,
+        }
+
+    @pytest.mark.parametrize(
+        "tag",
+        ["assessment", "PHQ8_symptoms", "social_factors", "biological_factors", "risk_factors"],
+    )
+    def test_missing_tag_is_asked_for_by_name(self, tag: str) -> None:
+        reply = qualitative_text(QUOTES).replace(f"<{tag}>", "").replace(f"</{tag}>", "")
+        error = rejection(extract_qualitative, reply)
+        assert error.code is Code.MISSING_TAG
+        assert f"<{tag}>" in error.message
+
+    def test_empty_tag_asks_for_its_content(self) -> None:
+        reply = qualitative_text(QUOTES).replace(
+            "<social_factors>\nThe participant is tired.", "<social_factors>\n"
+        )
+        error = rejection(extract_qualitative, reply)
+        assert error.code is Code.EMPTY_FIELD
+        assert "not assessed in interview" in error.message
+
+    @pytest.mark.parametrize("end", ["</risk_factors>", "</exact_quotes>"])
+    def test_reply_that_was_cut_off_is_told_from_one_without_the_tag(self, end: str) -> None:
+        reply = qualitative_text(QUOTES)
+        assert rejection(extract_qualitative, reply[: reply.index(end)]).code is Code.TRUNCATED
+
+    def test_quotes_are_optional(self) -> None:
+        reply = qualitative_text(QUOTES)
+        reply = reply[: reply.index("<exact_quotes>")]
+        assert extract_qualitative(reply).exact_quotes == ()
+
+    @pytest.mark.parametrize(
+        ("block", "quotes"),
+        [
+            pytest.param("- one\n* two\n• three", ("one", "two", "three"), id="bullets"),
+            pytest.param("1. one\n2) two", ("one", "two"), id="numbers"),
+            pytest.param('- "one"\n“two”\n«three»', ("one", "two", "three"), id="quotation_marks"),
+            pytest.param("one\n\n  two  \n", ("one", "two"), id="plain_lines"),
+            pytest.param("- one\n- one", ("one",), id="repeated"),
+            pytest.param("- Not assessed in interview.\n- None\n- N/A\n-", (), id="placeholders"),
+            pytest.param("- 4 hours of sleep", ("4 hours of sleep",), id="number_of_the_quote"),
+            pytest.param("- -5 degrees", ("-5 degrees",), id="minus_of_the_quote"),
+            pytest.param("", (), id="empty"),
+        ],
+    )
+    def test_lines_of_the_quote_block_are_quotes(self, block: str, quotes: tuple[str, ...]) -> None:
+        reply = qualitative_text([]).replace("<exact_quotes>\n\n", f"<exact_quotes>\n{block}\n")
+        assert extract_qualitative(reply).exact_quotes == quotes
+
+
+class TestEvidence:
+    def test_quotes_are_read_by_item(self) -> None:
+        reply = evidence_text({"PHQ8_Sleep": QUOTES, "PHQ8_Tired": None, "extra": 1, "more": 2})
+        output = extract_evidence(f"```json\n{reply}\n```")
+        assert output.quotes == {item: QUOTES if item == "PHQ8_Sleep" else [] for item in ITEMS}
+        assert (output.unknown_keys, output.repaired, output.coercions) == (2, False, 0)
+
+    def test_repair_is_noted(self) -> None:
+        assert extract_evidence('{"PHQ8_Sleep": ["x",],}').repaired is True
+
+    def test_wrong_type_is_asked_for_by_key_and_type(self) -> None:
+        error = rejection(extract_evidence, evidence_text({"PHQ8_Sleep": SECRET}))
+        assert error.code is Code.WRONG_TYPE
+        assert error.violations == {"PHQ8_Sleep": "Expected list, got str"}
+        assert "PHQ8_Sleep: Expected list, got str" in error.message
+
+    def test_wrong_type_is_logged_in_digests(self) -> None:
+        reply = evidence_text({"PHQ8_Sleep": SECRET})
+        with capture_logs() as events:
+            rejection(extract_evidence, reply)
+        assert events == [
+            {
+                "event": "evidence_schema_validation_failed",
+                "log_level": "error",
+                "violations": {"PHQ8_Sleep": "Expected list, got str"},
+                "response_hash": keyed_digest(reply),
+                "response_len": len(reply),
+            }
+        ]
+
+
+class TestScoring:
+    @pytest.mark.parametrize(
+        ("score", "read", "coercions"),
+        [
+            pytest.param(0, 0, 0, id="zero"),
+            pytest.param(3, 3, 0, id="three"),
+            pytest.param("2", 2, 1, id="string"),
+            pytest.param(2.0, 2, 1, id="integral_float"),
+            pytest.param("N/A", None, 0, id="not_available"),
+            pytest.param(" n/a ", None, 0, id="lower_case"),
+            pytest.param("NA", None, 0, id="without_slash"),
+            pytest.param(None, None, 0, id="null"),
+        ],
+    )
+    def test_score_is_read(self, score: object, read: int | None, coercions: int) -> None:
+        output = extract_quantitative(scoring(score=score))
+        assert (output.items[ITEMS[0]].score, output.coercions) == (read, coercions)
+
+    @pytest.mark.parametrize(
+        "score", [True, 2.5, -1, 4, "high", "2 or 3", "", [2], {"value": 2}, "2.5", 10**400]
+    )
+    def test_score_off_the_scale_is_refused_naming_the_item(self, score: object) -> None:
+        error = rejection(extract_quantitative, scoring(score=score))
+        assert error.code is Code.SCORE_INVALID
+        assert error.message == f"{ITEMS[0]}: score has to be 0-3 or N/A, a whole number."
+
+    def test_missing_score_is_never_supplied(self) -> None:
+        answer = scoring_answer(QUOTES)
+        del answer[ITEMS[0]]["score"]
+        assert rejection(extract_quantitative, scoring_text(answer)).code is Code.SCORE_MISSING
+
+    @pytest.mark.parametrize("value", [None, [], 2, "2"])
+    def test_missing_item_is_asked_for_by_name(self, value: object) -> None:
+        answer: dict[str, object] = dict(scoring_answer(QUOTES))
+        answer["PHQ8_Moving"] = value
+        error = rejection(extract_quantitative, scoring_text(answer))
+        assert error.code is Code.MISSING_ITEM
+        assert "PHQ8_Moving" in error.message
+        assert "PHQ8_Sleep" not in error.message
+
+    @pytest.mark.parametrize(
+        ("evidence", "read", "coercions"),
+        [
+            pytest.param(["a", " b ", "", "a"], ("a", "b"), 0, id="list"),
+            pytest.param("a", ("a",), 1, id="string"),
+            pytest.param(None, (), 0, id="null"),
+        ],
+    )
+    def test_cited_evidence_is_read(
+        self, evidence: object, read: tuple[str, ...], coercions: int
+    ) -> None:
+        output = extract_quantitative(scoring(evidence=evidence))
+        assert (output.items[ITEMS[0]].evidence, output.coercions) == (read, coercions)
+
+    @pytest.mark.parametrize("evidence", [[1], {"quote": "a"}, 7, [["a"]]])
+    def test_cited_evidence_of_another_type_is_refused(self, evidence: object) -> None:
+        assert rejection(extract_quantitative, scoring(evidence=evidence)).code is Code.WRONG_TYPE
+
+    @pytest.mark.parametrize(
+        ("confidence", "read"), [(1, 1), (5, 5), ("4", 4), (None, None), ("N/A", None)]
+    )
+    def test_confidence_is_read(self, confidence: object, read: int | None) -> None:
+        assert first_item(scoring(confidence=confidence)).confidence == read
+
+    @pytest.mark.parametrize("confidence", [0, 6, 0.8, True, "high"])
+    def test_confidence_off_the_scale_is_refused(self, confidence: object) -> None:
+        error = rejection(extract_quantitative, scoring(confidence=confidence))
+        assert error.code is Code.CONFIDENCE_INVALID
+
+    def test_absent_reason_is_empty(self) -> None:
+        assert first_item(scoring(reason=None)).reason == ""
+
+
+class TestJudge:
+    @pytest.mark.parametrize(
+        ("reply", "score", "explanation"),
+        [
+            pytest.param("Explanation: why\nScore: 4", 4, "why", id="plain"),
+            pytest.param("Score: 4\nExplanation: why", 4, "why", id="score_first"),
+            pytest.param("**Explanation:** why\n**Score:** 4", 4, "why", id="bold"),
+            pytest.param("Explanation: why\n**Score: [5]**", 5, "why", id="brackets"),
+            pytest.param("Explanation: why\nScore: 4/5", 4, "why", id="out_of_five"),
+            pytest.param("Explanation: why\nScore: 4.0", 4, "why", id="integral_float"),
+            pytest.param("why\nFinal score = 3", 3, "why", id="other_wording"),
+            pytest.param('{"explanation": "why", "score": 2}', 2, "why", id="json"),
+            pytest.param(
+                "Explanation: the PHQ-8 score: 2 is named.\nScore: 5",
+                5,
+                "the PHQ-8 score: 2 is named.",
+                id="score_in_the_explanation",
+            ),
+            pytest.param(
+                "Explanation: draft\nScore: 1\nExplanation: why\nScore: 5",
+                5,
+                "why",
+                id="last_counts",
+            ),
+            pytest.param(
+                "<think>Score: 1</think>Explanation: why\nScore: 5", 5, "why", id="thinking"
+            ),
+        ],
+    )
+    def test_last_score_line_counts(self, reply: str, score: int, explanation: str) -> None:
+        output = extract_judge_metric(reply)
+        assert (output.score, output.explanation) == (score, explanation)
+
+    @pytest.mark.parametrize(
+        ("reply", "code"),
+        [
+            pytest.param(judge_text("3.5"), Code.SCORE_INVALID, id="half"),
+            pytest.param(judge_text("3,5"), Code.SCORE_INVALID, id="half_with_comma"),
+            pytest.param(judge_text("0"), Code.SCORE_INVALID, id="zero"),
+            pytest.param(judge_text("6"), Code.SCORE_INVALID, id="six"),
+            pytest.param(judge_text("-3"), Code.SCORE_INVALID, id="negative"),
+            pytest.param(judge_text("8/10"), Code.SCORE_INVALID, id="out_of_ten_high"),
+            pytest.param(judge_text("4/10"), Code.SCORE_INVALID, id="out_of_ten"),
+            pytest.param(judge_text("3-4"), Code.SCORE_INVALID, id="range"),
+            pytest.param(judge_text("3–4"), Code.SCORE_INVALID, id="range_with_dash"),
+            pytest.param(judge_text("four"), Code.SCORE_MISSING, id="word"),
+            pytest.param("The assessment is coherent.", Code.SCORE_MISSING, id="prose"),
+            pytest.param("Score: 4", Code.EMPTY_FIELD, id="no_explanation"),
+        ],
+    )
+    def test_anything_but_a_whole_score_is_refused(self, reply: str, code: Code) -> None:
+        assert rejection(extract_judge_metric, reply).code is code
+
+
+class TestMetaReview:
+    @pytest.mark.parametrize("severity", ["0", "4", " 2 ", "**2**", "[2]", "2.0"])
+    def test_severity_is_read(self, severity: str) -> None:
+        output = extract_meta_review(meta_review_text(severity))
+        assert output.severity == int(float(severity.strip(" *[]")))
+        assert output.explanation == "Several symptoms are present."
+
+    @pytest.mark.parametrize("severity", ["9", "5", "-1", "2.5", "moderate", "2 (moderate)", "1-2"])
+    def test_severity_outside_the_scale_is_refused_not_clamped(self, severity: str) -> None:
+        error = rejection(extract_meta_review, meta_review_text(severity))
+        assert error.code is Code.SCORE_INVALID
+
+    @pytest.mark.parametrize(
+        ("reply", "code"),
+        [
+            pytest.param("<severity>2</severity>", Code.MISSING_TAG, id="no_explanation"),
+            pytest.param("<explanation>a</explanation>", Code.MISSING_TAG, id="no_severity"),
+            pytest.param(meta_review_text("2", ""), Code.EMPTY_FIELD, id="empty_explanation"),
+            pytest.param("<severity>2</severity><explanation>a", Code.TRUNCATED, id="cut_off"),
+        ],
+    )
+    def test_both_tags_have_to_hold_words(self, reply: str, code: Code) -> None:
+        assert rejection(extract_meta_review, reply).code is code
+
+
+EXTRACTORS: list[Extract] = [
+    extract_qualitative,
+    extract_evidence,
+    extract_quantitative,
+    extract_judge_metric,
+    extract_meta_review,
+]
+
+
+@pytest.mark.parametrize("extract", EXTRACTORS)
+@pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param("", id="empty"),
+        pytest.param(f"I saw {SECRET}.", id="prose"),
+        pytest.param(f'["{SECRET}"]', id="list"),
+        pytest.param(f'{{"PHQ8_Sleep": "{SECRET}"}}', id="string"),
+        pytest.param(f"<severity>{SECRET}</severity>", id="tag"),
+        pytest.param(f"Score: {SECRET}", id="score"),
+        pytest.param("{" * 100_000 + SECRET, id="braces"),
+    ],
+)
+def test_feedback_holds_nothing_of_the_reply(extract: Extract, reply: str) -> None:
+    error = rejection(extract, reply)
+    assert "Valparaiso" not in f"{error!r} {error} {error.violations}"
+    assert error.__cause__ is None
+    assert error.__suppress_context__ is True
+
+
+@pytest.mark.parametrize(
+    ("extract", "reply"),
+    [
+        pytest.param(extract_qualitative, qualitative_text(["\ud800"]), id="qualitative"),
+        pytest.param(extract_evidence, json.dumps({"PHQ8_Sleep": ["\ud800"]}), id="evidence"),
+        pytest.param(extract_quantitative, json.dumps(scoring_answer(["\ud800"])), id="scoring"),
+        pytest.param(extract_evidence, '{"PHQ8_Sleep": ["\\ud800"],}', id="repaired_evidence"),
+        pytest.param(extract_judge_metric, judge_text("4", "\ud800"), id="judge"),
+        pytest.param(extract_meta_review, meta_review_text("2", "\ud800"), id="meta_review"),
+    ],
+)
+def test_lone_surrogates_are_refused(extract: Extract, reply: str) -> None:
+    assert rejection(extract, reply).code is Code.UNREPAIRABLE
+
+
+@pytest.mark.parametrize("extract", EXTRACTORS)
+@given(
+    text=st.one_of(
+        st.text(),
+        st.text(alphabet='<>/{}[]":,-* \nscoreveritxplan0123456789.'),
+        st.text(alphabet=st.characters(), max_size=20).map(
+            lambda text: f"<severity>{text}</severity><explanation>{text}</explanation>"
+        ),
+    )
+)
+def test_no_reply_raises_anything_but_a_rejection(extract: Extract, text: str) -> None:
+    with suppress(ReplyRejected):
+        assert isinstance(extract(text), ModelOutput)

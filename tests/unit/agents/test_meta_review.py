@@ -1,0 +1,117 @@
+import asyncio
+import json
+
+import pytest
+from tests.fakes.replies import meta_review_text
+from tests.fakes.scripted import ScriptedModel, route
+
+from ai_psychiatrist.agents.case import open_case
+from ai_psychiatrist.agents.meta_review import MetaReviewAgent
+from ai_psychiatrist.agents.settings import PydanticAISettings
+from ai_psychiatrist.domain.assessment import (
+    ItemAssessment,
+    MetaReview,
+    PHQ8Assessment,
+    QualitativeAssessment,
+)
+from ai_psychiatrist.domain.evidence import Grounding
+from ai_psychiatrist.domain.phq8 import Item, Severity, UnknownReason
+from ai_psychiatrist.domain.transcript import parse_transcript
+
+FINDINGS = QualitativeAssessment(
+    overall="Tired and low.",
+    phq8_symptoms="Poor sleep.",
+    social_factors="Lives alone.",
+    biological_factors="None.",
+    risk_factors="Isolation.",
+)
+
+
+def item(which: Item, score: int | None) -> ItemAssessment:
+    return ItemAssessment(
+        item=which,
+        score=score,
+        unknown_reason=UnknownReason.NO_MENTION if score is None else None,
+        proposed_score=score,
+        quotes=(),
+        unverified_quotes=(),
+        reason="" if score is None else "said so",
+        confidence=None,
+        llm_evidence_count=0,
+        llm_evidence_extracted_count=0,
+        llm_evidence_rejected_count=0,
+    )
+
+
+def scores(*values: int | None) -> PHQ8Assessment:
+    return PHQ8Assessment(
+        items=tuple(item(which, score) for which, score in zip(Item, values, strict=True)),
+        grounding=Grounding.CHECKED,
+        extracted_count=0,
+        validated_count=0,
+        rejected_count=0,
+        unknown_keys=0,
+    )
+
+
+def review(
+    model: ScriptedModel,
+    quantitative: PHQ8Assessment,
+    findings: QualitativeAssessment | None = FINDINGS,
+) -> MetaReview | None:
+    agent = MetaReviewAgent((route(model),), pydantic_ai_settings=PydanticAISettings(retries=1))
+    case = open_case(parse_transcript("Participant: I am tired all day."))
+    return asyncio.run(agent.review(case, findings, quantitative))
+
+
+@pytest.mark.parametrize(
+    ("values", "severity", "contradicts"),
+    [
+        pytest.param([3, 3, 3, 2, 0, 0, 0, 0], "2", False, id="exact_band"),
+        pytest.param([3, 3, 3, 2, 0, 0, 0, 0], "3", True, id="above_the_band"),
+        pytest.param([3, 3, 3, 2, 0, 0, 0, 0], "1", True, id="below_the_band"),
+        pytest.param([3, 3, 3, 2, None, None, 0, 0], "3", False, id="within_the_range"),
+        pytest.param([3, 3, 3, 2, None, None, 0, 0], "4", True, id="above_the_range"),
+        pytest.param([None] * 8, "4", False, id="nothing_known_contradicts_nothing"),
+    ],
+)
+def test_severity_that_the_items_exclude_is_flagged(
+    values: list[int | None], severity: str, contradicts: bool
+) -> None:
+    found = review(ScriptedModel([meta_review_text(severity)]), scores(*values))
+    assert found == MetaReview(
+        severity=Severity(int(severity)),
+        explanation="Several symptoms are present.",
+        contradicts_item_scores=contradicts,
+    )
+
+
+def test_depression_is_read_from_the_severity() -> None:
+    mild = review(ScriptedModel([meta_review_text("1")]), scores(*[None] * 8))
+    moderate = review(ScriptedModel([meta_review_text("2")]), scores(*[None] * 8))
+    assert mild is not None
+    assert moderate is not None
+    assert (mild.is_mdd, moderate.is_mdd) == (False, True)
+
+
+def test_severity_outside_the_scale_is_asked_again_and_never_clamped() -> None:
+    model = ScriptedModel([meta_review_text("9")])
+    assert review(model, scores(*[0] * 8)) is None
+    assert len(model.sent) == 2
+
+
+def test_prompt_holds_findings_and_every_score_with_unknown_as_null() -> None:
+    model = ScriptedModel([meta_review_text("1")])
+    review(model, scores(2, None, 0, 0, 0, 0, 0, 0))
+    (prompt,) = model.prompts
+    assert "Tired and low." in prompt
+    listed = json.loads(prompt[prompt.index("{\n") : prompt.rindex("}") + 1])
+    assert list(listed) == list(Item)
+    assert listed["PHQ8_NoInterest"] == {"score": 2, "reason": "said so"}
+    assert listed["PHQ8_Depressed"] == {"score": None, "reason": "no_mention"}
+
+
+def test_missing_findings_are_said_to_be_missing() -> None:
+    model = ScriptedModel([meta_review_text("1")])
+    review(model, scores(*[0] * 8), findings=None)
+    assert "There is no qualitative assessment." in model.prompts[0]

@@ -1,0 +1,289 @@
+import asyncio
+
+import pytest
+from structlog.testing import capture_logs
+from tests.fakes.faults import first_attempts
+from tests.fakes.model_server import FAULTS, ModelServer, Script
+from tests.fakes.replies import qualitative_text
+from tests.fakes.scripted import ScriptedChat, ScriptedModel, response, route, served_chain
+
+from ai_psychiatrist.agents.case import Case, open_case
+from ai_psychiatrist.agents.prompts.shared import DELIMITED
+from ai_psychiatrist.agents.pydantic_agents import create_qualitative_agent
+from ai_psychiatrist.agents.qualitative import QualitativeAssessmentAgent
+from ai_psychiatrist.agents.settings import PydanticAISettings, QualitativeSettings
+from ai_psychiatrist.domain.assessment import Metric, MetricScore, QualitativeAssessment
+from ai_psychiatrist.domain.evidence import Quote, QuoteRejection, UnverifiedQuote
+from ai_psychiatrist.domain.failures import CallPath, FailureCode, RejectionCode
+from ai_psychiatrist.domain.transcript import parse_transcript
+from ai_psychiatrist.infrastructure.failure_log import collect_failures
+
+INTERVIEW = """\
+Interviewer: How have you been sleeping these days?
+Participant: Badly. I wake up at four every night.
+Interviewer: And your energy in the daytime?
+Participant: I feel tired all the time.
+"""
+SAID = "I wake up at four every night."
+ASKED = "How have you been sleeping these days?"
+INVENTED = "I have been counting copper lanterns."
+GOOD = qualitative_text([SAID])
+MISSING_TAG = GOOD.replace("<risk_factors>", "").replace("</risk_factors>", "")
+
+FINDINGS = QualitativeAssessment(
+    overall="Draft of an assessment.",
+    phq8_symptoms="Sleep.",
+    social_factors="Lives alone.",
+    biological_factors="not assessed in interview",
+    risk_factors="Isolation.",
+)
+
+
+def case() -> Case:
+    return open_case(parse_transcript(INTERVIEW))
+
+
+def agent(
+    *replies: str,
+    plain: tuple[str, ...] = (),
+    pydantic_ai: PydanticAISettings | None = None,
+    **settings: bool | int,
+) -> tuple[QualitativeAssessmentAgent, ScriptedModel]:
+    model = ScriptedModel(replies)
+    chain = (route(model, ScriptedChat(plain) if plain else None),)
+    built = QualitativeAssessmentAgent(
+        chain,
+        pydantic_ai_settings=pydantic_ai or PydanticAISettings(retries=1),
+        settings=QualitativeSettings.model_validate(settings),
+    )
+    return built, model
+
+
+def assess(built: QualitativeAssessmentAgent, opened: Case | None = None) -> QualitativeAssessment:
+    findings = asyncio.run(built.assess(opened or case()))
+    assert findings is not None
+    return findings
+
+
+def codes(opened: Case) -> list[object]:
+    return [one.code for one in opened.calls.attempts]
+
+
+def quotes(findings: QualitativeAssessment) -> list[str]:
+    return [quote.text for quote in findings.supporting_quotes]
+
+
+def test_reply_becomes_findings_with_grounded_quotes() -> None:
+    findings = assess(agent(GOOD)[0])
+    assert findings.overall == "The participant is tired."
+    (quote,) = findings.supporting_quotes
+    assert isinstance(quote, Quote)
+    segment = quote.segments[0]
+    assert INTERVIEW[segment.start : segment.end] == quote.text == SAID
+
+
+def test_quotes_nobody_said_are_kept_and_marked_unverified() -> None:
+    findings = assess(agent(qualitative_text([SAID, INVENTED, ASKED]))[0])
+    assert findings.supporting_quotes[1:] == (
+        UnverifiedQuote(text=INVENTED, reason=QuoteRejection.NOT_FOUND),
+        UnverifiedQuote(text=ASKED, reason=QuoteRejection.INTERVIEWER_WORDS),
+    )
+    assert findings.dropped_quotes == 0
+
+
+def test_missing_tag_is_asked_again() -> None:
+    built, model = agent(MISSING_TAG, GOOD)
+    opened = case()
+    assert quotes(assess(built, opened)) == [SAID]
+    assert codes(opened) == [RejectionCode.MISSING_TAG, None]
+    assert "<risk_factors>" in model.feedback[1]
+
+
+def test_spent_retries_lead_to_the_plain_path() -> None:
+    opened = case()
+    findings = assess(agent(MISSING_TAG, plain=(GOOD,))[0], opened)
+    assert quotes(findings) == [SAID]
+    assert [one.path for one in opened.calls.attempts] == [
+        CallPath.AGENT,
+        CallPath.AGENT,
+        CallPath.PLAIN,
+    ]
+
+
+def test_placeholders_never_stand_in_for_a_missing_section() -> None:
+    opened = case()
+    built, _ = agent(MISSING_TAG, plain=(MISSING_TAG,))
+    with collect_failures() as failures:
+        assert asyncio.run(built.assess(opened)) is None
+    assert codes(opened) == [RejectionCode.MISSING_TAG] * 3
+    assert [failure.code for failure in failures] == [FailureCode.OUTPUT_REJECTED]
+
+
+def test_without_settings_only_the_plain_path_is_taken() -> None:
+    chat, opened = ScriptedChat([GOOD]), case()
+    assess(QualitativeAssessmentAgent(chat), opened)
+    assert [one.path for one in opened.calls.attempts] == [CallPath.PLAIN]
+
+
+def test_enabled_without_a_base_url_warns_and_takes_the_plain_path() -> None:
+    chat, opened = ScriptedChat([GOOD]), case()
+    with capture_logs() as events:
+        built = QualitativeAssessmentAgent(chat, pydantic_ai_settings=PydanticAISettings())
+    assess(built, opened)
+    assert [event["event"] for event in events] == ["agent_path_unavailable"]
+    assert [one.path for one in opened.calls.attempts] == [CallPath.PLAIN]
+
+
+def test_factory_makes_an_agent_that_retries_on_malformed_text() -> None:
+    model = ScriptedModel([MISSING_TAG, GOOD])
+
+    async def run() -> list[str]:
+        opened = case()
+        chain = (route(model),)
+        built = QualitativeAssessmentAgent(
+            chain, pydantic_ai_settings=PydanticAISettings(retries=1)
+        )
+        findings = await built.assess(opened)
+        return [] if findings is None else quotes(findings)
+
+    assert asyncio.run(run()) == [SAID]
+    assert create_qualitative_agent(retries=1).name == "qualitative"
+
+
+class TestQuoteCheck:
+    def test_unverified_quotes_are_dropped_and_counted(self) -> None:
+        built, model = agent(
+            qualitative_text([SAID, INVENTED]), validate_quotes=True, max_unverified_quotes=1
+        )
+        findings = assess(built)
+        assert (quotes(findings), findings.dropped_quotes) == ([SAID], 1)
+        assert len(model.sent) == 1
+
+    def test_too_many_are_asked_again_for_verbatim_quotes(self) -> None:
+        built, model = agent(qualitative_text([INVENTED]), GOOD, validate_quotes=True)
+        findings = assess(built)
+        assert (quotes(findings), findings.dropped_quotes) == ([SAID], 0)
+        assert "words that the participant did not say" in model.prompts[1]
+        assert INVENTED not in model.prompts[1]
+
+    def test_re_asking_is_bounded_and_what_is_left_is_dropped(self) -> None:
+        built, model = agent(
+            qualitative_text([SAID, INVENTED]), validate_quotes=True, quote_retry_max_attempts=2
+        )
+        findings = assess(built)
+        assert len(model.sent) == 3
+        assert (quotes(findings), findings.dropped_quotes) == ([SAID], 1)
+
+    def test_re_asking_can_be_switched_off(self) -> None:
+        built, model = agent(
+            qualitative_text([INVENTED]), validate_quotes=True, quote_retry_max_attempts=0
+        )
+        findings = assess(built)
+        assert len(model.sent) == 1
+        assert (quotes(findings), findings.dropped_quotes) == ([], 1)
+
+    def test_re_asking_is_counted_apart_from_the_other_retries(self) -> None:
+        built, model = agent(
+            MISSING_TAG, qualitative_text([INVENTED]), MISSING_TAG, GOOD, validate_quotes=True
+        )
+        opened = case()
+        assert quotes(assess(built, opened)) == [SAID]
+        assert codes(opened) == [RejectionCode.MISSING_TAG, None, RejectionCode.MISSING_TAG, None]
+        assert len(model.sent) == 4
+
+    def test_failed_re_asking_keeps_the_first_findings(self) -> None:
+        built, _ = agent(qualitative_text([SAID, INVENTED]), "prose", validate_quotes=True)
+        findings = assess(built)
+        assert (quotes(findings), findings.dropped_quotes) == ([SAID], 1)
+
+    def test_findings_with_more_unverified_quotes_do_not_replace_better_ones(self) -> None:
+        built, _ = agent(
+            qualitative_text([SAID, INVENTED]),
+            qualitative_text([INVENTED, ASKED]),
+            validate_quotes=True,
+        )
+        assert quotes(assess(built)) == [SAID]
+
+
+def test_refinement_shows_findings_and_weaknesses_and_asks_for_all_sections() -> None:
+    built, model = agent(GOOD)
+    weaknesses = {Metric.SPECIFICITY: MetricScore(score=2, explanation="Too general.")}
+    refined = asyncio.run(built.refine(case(), FINDINGS, weaknesses))
+    assert refined is not None
+    (prompt,) = model.prompts
+    assert "Task: qualitative_refine" in prompt
+    assert "Draft of an assessment." in prompt
+    assert "specificity: 2 of 5. Too general." in prompt
+    assert "<exact_quotes>" in prompt
+
+
+def test_prompt_asks_for_every_tag_and_sends_no_format() -> None:
+    async def run() -> list[dict[str, object]]:
+        async with ModelServer(FAULTS["prose"]) as server, served_chain(server.url) as chain:
+            built = QualitativeAssessmentAgent(
+                chain, pydantic_ai_settings=PydanticAISettings(retries=0)
+            )
+            assert await built.assess(case()) is None
+            return [dict(request.body) for request in server.requests]
+
+    agent_call, plain_call = asyncio.run(run())
+    assert agent_call["messages"] == plain_call["messages"]
+    assert {"format", "response_format", "tools"}.isdisjoint(agent_call.keys() | plain_call.keys())
+
+
+@pytest.mark.parametrize("is_delimited", [True, False])
+def test_delimiting_sentence_is_sent_only_when_it_is_switched_on(is_delimited: bool) -> None:
+    built, model = agent(GOOD)
+    assess(built, open_case(parse_transcript(INTERVIEW), is_delimited=is_delimited))
+    assert (DELIMITED in model.prompts[0]) is is_delimited
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "empty",
+        "whitespace",
+        "prose",
+        "truncated",
+        "html",
+        "no_choices",
+        "null_content",
+        "error_with_200",
+        "status_400",
+        "status_500",
+        "reset",
+        "context_exceeded",
+    ],
+)
+def test_any_fault_at_first_still_gives_findings(fault: str) -> None:
+    findings = served(first_attempts(1, FAULTS[fault]))
+    assert findings is not None
+    assert SAID in quotes(findings)
+
+
+@pytest.mark.parametrize(
+    "fault", ["fenced_json", "thinking_paired", "thinking_unclosed", "draft_then_final"]
+)
+def test_answer_behind_thinking_fences_and_drafts_is_read_at_once(fault: str) -> None:
+    findings = served(FAULTS[fault])
+    assert findings is not None
+    assert SAID in quotes(findings)
+
+
+def served(script: Script) -> QualitativeAssessment | None:
+    async def run() -> QualitativeAssessment | None:
+        async with ModelServer(script) as server, served_chain(server.url) as chain:
+            settings = PydanticAISettings(retries=1)
+            built = QualitativeAssessmentAgent((*chain, *chain), pydantic_ai_settings=settings)
+            return await built.assess(case())
+
+    return asyncio.run(run())
+
+
+def test_reply_over_several_text_parts_is_read_as_one() -> None:
+    first, second = response(GOOD[:40]), response(GOOD[40:])
+    joined = response("")
+    joined.parts = [*first.parts, *second.parts]
+    model = ScriptedModel([joined])
+    built = QualitativeAssessmentAgent((route(model),), pydantic_ai_settings=PydanticAISettings())
+    assert quotes(assess(built)) == [SAID]

@@ -1,0 +1,389 @@
+import asyncio
+import json
+
+import pytest
+from structlog.testing import capture_logs
+from tests.fakes.faults import HALLUCINATED_QUOTES, only_for
+from tests.fakes.model_server import FAULTS, ModelServer, Reply, Script, fault
+from tests.fakes.replies import ITEMS, evidence_text, scoring_answer, scoring_text
+from tests.fakes.scripted import ScriptedChat, ScriptedModel, route, served_chain
+
+from ai_psychiatrist.agents.case import Case, open_case
+from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
+from ai_psychiatrist.agents.settings import PydanticAISettings
+from ai_psychiatrist.domain.assessment import ItemAssessment, PHQ8Assessment
+from ai_psychiatrist.domain.errors import AgentFailed
+from ai_psychiatrist.domain.evidence import Grounding, Polarity
+from ai_psychiatrist.domain.failures import (
+    CallPath,
+    FailureCategory,
+    FailureCode,
+    FailureRecord,
+    FailureSeverity,
+    RejectionCode,
+)
+from ai_psychiatrist.domain.phq8 import UnknownReason
+from ai_psychiatrist.domain.transcript import parse_transcript
+from ai_psychiatrist.infrastructure.failure_log import collect_failures
+from ai_psychiatrist.services.evidence_settings import QuantitativeSettings
+from ai_psychiatrist.services.evidence_validation import (
+    EvidenceGroundingError,
+    EvidenceSchemaError,
+)
+
+INTERVIEW = """\
+Interviewer: How have you been sleeping?
+Participant: I wake up at four every night.
+Interviewer: Do you feel hopeless?
+Participant: No, I don't feel hopeless.
+Participant: I feel tired all the time.
+"""
+SLEEP = "I wake up at four every night."
+TIRED = "I feel tired all the time."
+DENIAL = "I don't feel hopeless."
+INVENTED = "I have been counting copper lanterns."
+ASKED = "How have you been sleeping?"
+
+
+def agent(
+    *replies: str, plain: str | None = None, retries: int = 0, **settings: bool | str | float
+) -> tuple[QuantitativeAssessmentAgent, ScriptedModel]:
+    model = ScriptedModel(replies)
+    chain = (route(model, None if plain is None else ScriptedChat([plain])),)
+    built = QuantitativeAssessmentAgent(
+        chain,
+        pydantic_ai_settings=PydanticAISettings(retries=retries),
+        settings=QuantitativeSettings.model_validate(
+            {f"evidence_quote_{name}": value for name, value in settings.items()}
+        ),
+    )
+    return built, model
+
+
+def evidence(**quotes: list[str] | str) -> str:
+    return evidence_text({f"PHQ8_{name}": found for name, found in quotes.items()})
+
+
+def scores(**items: dict[str, object]) -> str:
+    answer = scoring_answer([])
+    for name, fields in items.items():
+        answer[f"PHQ8_{name}"] |= fields
+    return scoring_text(answer)
+
+
+def extract(
+    built: QuantitativeAssessmentAgent, participant_id: int | None = 300
+) -> dict[str, list[str]]:
+    return asyncio.run(built._extract_evidence(INTERVIEW, participant_id=participant_id))
+
+
+def case() -> Case:
+    return open_case(parse_transcript(INTERVIEW), participant_id=300)
+
+
+def assess(built: QuantitativeAssessmentAgent, opened: Case | None = None) -> PHQ8Assessment:
+    result = asyncio.run(built.assess(opened or case()))
+    assert result is not None
+    return result
+
+
+def item(assessment: PHQ8Assessment, name: str) -> ItemAssessment:
+    return next(one for one in assessment.items if one.item.value == f"PHQ8_{name}")
+
+
+class TestEvidence:
+    def test_ungrounded_quotes_are_dropped(self) -> None:
+        built, _ = agent(evidence(Sleep=[SLEEP, INVENTED], Tired=[ASKED], Depressed=[DENIAL]))
+        assert extract(built) == {key: [] for key in ITEMS} | {
+            "PHQ8_Sleep": [SLEEP],
+            "PHQ8_Depressed": [DENIAL],
+        }
+
+    def test_quotes_are_given_back_in_the_words_that_were_said(self) -> None:
+        built, _ = agent(evidence(Sleep=["i wake up AT four"]))
+        assert extract(built)["PHQ8_Sleep"] == ["I wake up at four"]
+
+    def test_fuzzy_mode_is_used_when_it_is_set(self) -> None:
+        quote = "I do not feel hopeless"
+        strict, _ = agent(evidence(Depressed=[quote]))
+        fuzzy, _ = agent(evidence(Depressed=[quote]), validation_mode="fuzzy")
+        assert extract(strict)["PHQ8_Depressed"] == []
+        assert extract(fuzzy)["PHQ8_Depressed"] == ["I don't feel hopeless"]
+
+    def test_wrong_shape_is_asked_again(self) -> None:
+        built, model = agent(evidence(Sleep=SLEEP), evidence(Sleep=[SLEEP]), retries=1)
+        assert extract(built)["PHQ8_Sleep"] == [SLEEP]
+        assert "PHQ8_Sleep: Expected list, got str" in model.feedback[1]
+
+    def test_wrong_shape_after_spent_retries_is_an_error_and_no_empty_list(self) -> None:
+        built, model = agent(evidence(Sleep=SLEEP), plain=evidence(Sleep=SLEEP), retries=1)
+        with collect_failures() as failures, pytest.raises(EvidenceSchemaError) as caught:
+            extract(built)
+        assert caught.value.violations == {"PHQ8_Sleep": "Expected list, got str"}
+        assert len(model.sent) == 2
+        assert [(one.category, one.stage, one.context) for one in failures] == [
+            (FailureCategory.AGENT_FAILED, "evidence", {}),
+            (FailureCategory.EVIDENCE_SCHEMA, "evidence_extraction", {"count": 1}),
+        ]
+        assert "four" not in f"{caught.value!r}{failures}"
+
+    def test_reply_that_is_no_json_fails_the_agent(self) -> None:
+        built, _ = agent("prose")
+        with pytest.raises(AgentFailed, match="'evidence' has no output: output_rejected"):
+            extract(built)
+
+    def test_all_rejected_is_recorded_and_leaves_empty_lists(self) -> None:
+        built, _ = agent(evidence(Sleep=[INVENTED], Tired=[ASKED, INVENTED]))
+        with collect_failures() as failures:
+            assert extract(built) == {key: [] for key in ITEMS}
+        assert failures == [
+            FailureRecord(
+                category=FailureCategory.EVIDENCE_HALLUCINATION,
+                severity=FailureSeverity.ERROR,
+                message=failures[0].message,
+                stage="evidence_extraction",
+                code=FailureCode.UNGROUNDED_EVIDENCE,
+                participant_id=300,
+                context={
+                    "mode": "zero_shot",
+                    "extracted_count": 3,
+                    "validation_mode": "substring",
+                },
+            )
+        ]
+        assert "lanterns" not in str(failures)
+
+    def test_no_quotes_at_all_is_no_hallucination(self) -> None:
+        with collect_failures() as failures:
+            assert extract(agent(evidence())[0]) == {key: [] for key in ITEMS}
+        assert failures == []
+
+    def test_strict_mode_fails_when_all_is_rejected(self) -> None:
+        built, _ = agent(evidence(Sleep=[INVENTED]), fail_on_all_rejected=True)
+        with collect_failures() as failures, pytest.raises(EvidenceGroundingError) as caught:
+            extract(built)
+        assert "lanterns" not in str(caught.value)
+        assert [failure.category for failure in failures] == [
+            FailureCategory.EVIDENCE_HALLUCINATION
+        ]
+
+    def test_refusals_are_logged_once_in_digests(self) -> None:
+        built, _ = agent(evidence(Sleep=[SLEEP, INVENTED]))
+        with capture_logs() as events:
+            extract(built)
+        names = [event["event"] for event in events]
+        assert names == [
+            "attempt_finished",
+            "evidence_quote_rejected",
+            "evidence_grounding_complete",
+        ]
+        assert "lanterns" not in str(events)
+
+    def test_logging_of_refusals_can_be_switched_off(self) -> None:
+        built, _ = agent(evidence(Sleep=[SLEEP, INVENTED]), log_rejections=False)
+        with capture_logs() as events:
+            extract(built)
+        assert [event["event"] for event in events] == ["attempt_finished"]
+
+
+class TestScores:
+    def test_score_stands_on_grounded_quotes_of_both_stages(self) -> None:
+        built, _ = agent(
+            evidence(Sleep=[SLEEP, INVENTED], Tired=[TIRED]),
+            scores(
+                Sleep={"score": 3, "evidence": [SLEEP], "reason": "each night", "confidence": 5},
+                Tired={"score": "2", "evidence": [ASKED]},
+            ),
+        )
+        result = assess(built)
+        sleep, tired = item(result, "Sleep"), item(result, "Tired")
+        assert (sleep.score, sleep.unknown_reason, sleep.confidence) == (3, None, 5)
+        assert [quote.text for quote in sleep.quotes] == [SLEEP]
+        assert [quote.text for quote in sleep.unverified_quotes] == [INVENTED]
+        assert (
+            sleep.llm_evidence_count,
+            sleep.llm_evidence_extracted_count,
+            sleep.llm_evidence_rejected_count,
+        ) == (1, 2, 1)
+        assert tired.score == 2
+        assert [quote.text for quote in tired.unverified_quotes] == [ASKED]
+        assert (result.extracted_count, result.validated_count, result.rejected_count) == (3, 2, 1)
+        assert result.grounding is Grounding.CHECKED
+
+    def test_score_whose_only_quote_was_never_said_is_unknown(self) -> None:
+        built, _ = agent(evidence(), scores(Failure={"score": 3, "evidence": [INVENTED]}))
+        failure = item(assess(built), "Failure")
+        assert (failure.score, failure.proposed_score) == (None, 3)
+        assert failure.unknown_reason is UnknownReason.NO_GROUNDED_EVIDENCE
+        assert [quote.text for quote in failure.unverified_quotes] == [INVENTED]
+
+    def test_denied_quote_carries_a_zero_and_no_other_score(self) -> None:
+        zero = item(
+            assess(agent(evidence(Depressed=[DENIAL]), scores(Depressed={"score": 0}))[0]),
+            "Depressed",
+        )
+        two = item(
+            assess(agent(evidence(Depressed=[DENIAL]), scores(Depressed={"score": 2}))[0]),
+            "Depressed",
+        )
+        assert zero.quotes[0].polarity is Polarity.DENIED
+        assert (zero.score, zero.unknown_reason) == (0, None)
+        assert (two.score, two.unknown_reason) == (None, UnknownReason.ONLY_DENIED_OR_PAST)
+
+    def test_total_is_a_range_while_items_are_unknown(self) -> None:
+        built, _ = agent(evidence(Sleep=[SLEEP]), scores(Sleep={"score": 3}))
+        result = assess(built)
+        assert (result.total.minimum, result.total.maximum, result.na_count) == (3, 24, 7)
+        assert result.total.exact is None
+        reasons = {one.unknown_reason for one in result.items if one.score is None}
+        assert reasons == {UnknownReason.NO_MENTION}
+
+    def test_items_come_in_the_order_of_the_instrument_whatever_the_reply(self) -> None:
+        answer = dict(reversed(scoring_answer([]).items()))
+        result = assess(agent(evidence(), scoring_text(answer))[0])
+        assert [one.item.value for one in result.items] == list(ITEMS)
+
+    def test_unknown_keys_are_counted(self) -> None:
+        built, _ = agent(evidence(Mood=[SLEEP], Sleep=[SLEEP]), scores())
+        assert assess(built).unknown_keys == 1
+
+    def test_scoring_is_shown_the_grounded_quotes_alone(self) -> None:
+        built, model = agent(evidence(Sleep=[SLEEP, INVENTED]), scores())
+        assess(built)
+        prompt = model.prompts[1]
+        block = prompt[prompt.index("<evidence-") :]
+        shown = json.loads(block[block.index("{") : block.index("</evidence-")])
+        assert shown == {key: [] for key in ITEMS} | {"PHQ8_Sleep": [SLEEP]}
+
+    def test_prompts_of_both_stages_begin_with_the_same_bytes(self) -> None:
+        opened = case()
+        built, model = agent(evidence(), scores())
+        assess(built, opened)
+        assert len(model.prompts) == 2
+        assert all(prompt.startswith(opened.transcript_block) for prompt in model.prompts)
+
+    def test_wrong_shape_means_no_scores(self) -> None:
+        built, model = agent(evidence(Sleep=SLEEP))
+        assert asyncio.run(built.assess(case())) is None
+        assert len(model.sent) == 1
+
+    def test_strict_mode_means_no_scores_when_all_is_rejected(self) -> None:
+        built, model = agent(evidence(Sleep=[INVENTED]), scores(), fail_on_all_rejected=True)
+        assert asyncio.run(built.assess(case())) is None
+        assert len(model.sent) == 1
+
+    def test_failed_scoring_means_no_scores(self) -> None:
+        built, _ = agent(evidence(Sleep=[SLEEP]), "prose")
+        with collect_failures() as failures:
+            assert asyncio.run(built.assess(case())) is None
+        assert [failure.stage for failure in failures] == ["quantitative"]
+
+
+class TestWithoutValidation:
+    def test_quotes_are_unverified_and_no_score_stands(self) -> None:
+        built, _ = agent(
+            evidence(Sleep=[SLEEP, INVENTED]),
+            scores(Sleep={"score": 3, "evidence": [SLEEP]}),
+            validation_enabled=False,
+        )
+        with capture_logs() as events, collect_failures() as failures:
+            result = assess(built)
+        sleep = item(result, "Sleep")
+        assert result.grounding is Grounding.DISABLED
+        assert (sleep.score, sleep.proposed_score, sleep.quotes) == (None, 3, ())
+        assert sleep.unknown_reason is UnknownReason.NO_GROUNDED_EVIDENCE
+        assert [(quote.text, quote.reason) for quote in sleep.unverified_quotes] == [
+            (SLEEP, None),
+            (INVENTED, None),
+        ]
+        assert failures == []
+        assert {event["event"] for event in events} == {"attempt_finished"}
+
+    def test_what_was_not_checked_is_not_counted_as_rejected(self) -> None:
+        built, _ = agent(evidence(Sleep=[SLEEP, INVENTED]), scores(), validation_enabled=False)
+        result = assess(built)
+        assert (result.extracted_count, result.validated_count, result.rejected_count) == (2, 0, 0)
+        assert item(result, "Sleep").llm_evidence_extracted_count == 2
+        assert item(result, "Sleep").llm_evidence_rejected_count == 0
+
+
+def served(script: Script, opened: Case) -> PHQ8Assessment | None:
+    async def run() -> PHQ8Assessment | None:
+        async with ModelServer(script) as server, served_chain(server.url) as chain:
+            built = QuantitativeAssessmentAgent(
+                chain, pydantic_ai_settings=PydanticAISettings(retries=1)
+            )
+            return await built.assess(opened)
+
+    return asyncio.run(run())
+
+
+def test_both_stages_are_served_over_http() -> None:
+    opened = case()
+    result = served(fault("numbers_as_strings"), opened)
+    assert result is not None
+    assert [one.score for one in result.items[:2]] == [2, None]
+    assert [(one.agent, one.path) for one in opened.calls.attempts] == [
+        ("evidence", CallPath.AGENT),
+        ("quantitative", CallPath.AGENT),
+    ]
+    assert opened.calls.attempts[1].coercions > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("nan", RejectionCode.NOT_FINITE),
+        ("infinity", RejectionCode.NOT_FINITE),
+        ("true_as_score", RejectionCode.SCORE_INVALID),
+        ("deep_brackets", RejectionCode.TOO_DEEP),
+        ("list_instead_of_object", RejectionCode.NOT_AN_OBJECT),
+        ("truncated", RejectionCode.TRUNCATED),
+        ("huge", RejectionCode.REPLY_TOO_LARGE),
+        ("prose", RejectionCode.NO_JSON),
+        ("empty", RejectionCode.EMPTY_REPLY),
+    ],
+)
+def test_hostile_scoring_gives_typed_rejections_and_no_scores(
+    name: str, code: RejectionCode
+) -> None:
+    opened = case()
+    assert served(fault(name, tasks=["scoring"]), opened) is None
+    rejected = [one.code for one in opened.calls.attempts if one.agent == "quantitative"]
+    assert set(rejected) <= {code, FailureCode.MALFORMED_RESPONSE}
+    assert code in rejected
+    assert len(rejected) == 3
+
+
+@pytest.mark.parametrize(
+    "name", ["fenced_json", "thinking_paired", "thinking_only_closed", "draft_then_final"]
+)
+def test_answer_behind_thinking_fences_and_drafts_is_read_at_once(name: str) -> None:
+    opened = case()
+    result = served(FAULTS[name], opened)
+    assert result is not None
+    assert result.rejected_count == 0
+    assert len(opened.calls.attempts) == 2
+
+
+def test_strings_that_look_like_syntax_are_reported_as_they_are() -> None:
+    opened = case()
+    result = served(FAULTS["tricky_strings"], opened)
+    assert result is not None
+    assert result.items[0].reason == 'He said ",]" and then ```json\n{"score": 0}\n``` }'
+    assert [one.repaired for one in opened.calls.attempts] == [False, False]
+
+
+@pytest.mark.parametrize("name", ["hallucinated_quotes", "interviewer_quotes"])
+def test_words_nobody_said_never_carry_a_score(name: str) -> None:
+    result = served(FAULTS[name], case())
+    assert result is not None
+    assert [one.score for one in result.items] == [None] * 8
+    assert all(one.quotes == () for one in result.items)
+
+
+def test_quotes_of_scoring_that_nobody_said_are_marked() -> None:
+    answer = scoring_text(scoring_answer(HALLUCINATED_QUOTES))
+    result = served(only_for(["scoring"], lambda _: Reply(text=answer)), case())
+    assert result is not None
+    assert [len(one.unverified_quotes) for one in result.items] == [1] * 8

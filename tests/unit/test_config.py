@@ -1,0 +1,363 @@
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from ai_psychiatrist.agents.settings import PydanticAISettings
+from ai_psychiatrist.config import (
+    QuantitativeSettings,
+    Settings,
+    env_example,
+    load_settings,
+    variables,
+)
+from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.services import evidence_settings
+from ai_psychiatrist.wiring import open_services
+
+ROOT = Path(__file__).parents[2]
+SECRET = "sk-copper-lanterns"
+
+
+def load(dotenv: Path | None = None, /, **environment: str) -> Settings:
+    return load_settings(environment, dotenv)
+
+
+def refusal(dotenv: Path | None = None, /, **environment: str) -> str:
+    with pytest.raises(ConfigurationError) as caught:
+        load_settings(environment, dotenv)
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+    return str(caught.value)
+
+
+def env_file(folder: Path, content: str | bytes) -> Path:
+    path = folder / ".env"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+DEFAULTS = {
+    "MODEL_DEFAULT": "baseline",
+    "MODEL_QUALITATIVE_MODEL": "",
+    "MODEL_QUANTITATIVE_MODEL": "",
+    "MODEL_JUDGE_MODEL": "",
+    "MODEL_META_REVIEW_MODEL": "",
+    "MODEL_FALLBACKS": "",
+    "MODEL_TEMPERATURE": "0.0",
+    "MODEL_MAX_CALLS": "60",
+    "MODEL_MAX_REPLY_BYTES": "1048576",
+    "MODEL_MAX_CONCURRENCY": "16",
+    "OPENAI_BASE_URL": "",
+    "OPENAI_API_KEY": "",
+    "OLLAMA_HOST": "127.0.0.1",
+    "OLLAMA_PORT": "11434",
+    "OLLAMA_TIMEOUT_SECONDS": "600.0",
+    "OLLAMA_NUM_CTX": "",
+    "PYDANTIC_AI_ENABLED": "true",
+    "PYDANTIC_AI_RETRIES": "3",
+    "PYDANTIC_AI_TIMEOUT_SECONDS": "",
+    "QUANTITATIVE_EVIDENCE_QUOTE_VALIDATION_ENABLED": "true",
+    "QUANTITATIVE_EVIDENCE_QUOTE_VALIDATION_MODE": "substring",
+    "QUANTITATIVE_EVIDENCE_QUOTE_FUZZY_THRESHOLD": "0.85",
+    "QUANTITATIVE_EVIDENCE_QUOTE_FAIL_ON_ALL_REJECTED": "false",
+    "QUANTITATIVE_EVIDENCE_QUOTE_LOG_REJECTIONS": "true",
+    "QUALITATIVE_VALIDATE_QUOTES": "false",
+    "QUALITATIVE_MAX_UNVERIFIED_QUOTES": "0",
+    "QUALITATIVE_QUOTE_RETRY_MAX_ATTEMPTS": "1",
+    "QUALITATIVE_DELIMIT_TRANSCRIPT": "false",
+    "FEEDBACK_ENABLED": "true",
+    "FEEDBACK_MAX_ITERATIONS": "10",
+    "FEEDBACK_SCORE_THRESHOLD": "3",
+    "ENABLE_FEW_SHOT": "false",
+    "TRANSCRIPT_PARTICIPANT_LABELS": "",
+    "TRANSCRIPT_INTERVIEWER_LABELS": "",
+    "DATA_TRANSCRIPTS_DIR": "",
+    "API_HOST": "127.0.0.1",
+    "API_PORT": "8000",
+    "API_REQUEST_TIMEOUT_SECONDS": "900.0",
+    "API_CORS_ORIGINS": "",
+    "LOG_LEVEL": "INFO",
+    "LOG_FORMAT": "console",
+}
+WITHOUT_A_FIXED_DEFAULT = {
+    "DATA_STATE_DIR",
+    "API_MAX_BODY_BYTES",
+    "API_MAX_TRANSCRIPT_CHARS",
+    "API_MAX_CONCURRENCY",
+}
+
+
+def test_names_and_defaults_are_the_documented_ones() -> None:
+    lines = [line.removeprefix("# ") for line in env_example().splitlines()]
+    found = dict(line.split("=", 1) for line in lines if line.partition("=")[0].isupper())
+    assert {name: found[name] for name in found if name in DEFAULTS} == DEFAULTS
+    assert found.keys() - DEFAULTS.keys() == WITHOUT_A_FIXED_DEFAULT
+
+
+def test_nothing_set_gives_the_defaults() -> None:
+    assert load() == Settings()
+    assert load() == load(**dict.fromkeys(DEFAULTS, "")) == load(MODEL_DEFAULT="  ")
+
+
+def test_every_default_can_be_written_out_and_read_back() -> None:
+    assert load(**{name: text for name, text in DEFAULTS.items() if text}) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "group", "field", "value"),
+    [
+        ("MODEL_DEFAULT", " ollama:gemma3 ", "model", "default", "ollama:gemma3"),
+        ("MODEL_JUDGE_MODEL", "baseline", "model", "judge_model", "baseline"),
+        ("MODEL_FALLBACKS", "a:b, c:d ,,", "model", "fallbacks", ("a:b", "c:d")),
+        ("model_max_calls", "7", "model", "max_calls", 7),
+        ("PYDANTIC_AI_ENABLED", "false", "pydantic_ai", "enabled", False),
+        ("PYDANTIC_AI_TIMEOUT_SECONDS", "2.5", "pydantic_ai", "timeout_seconds", 2.5),
+        ("OLLAMA_NUM_CTX", "8192", "ollama", "num_ctx", 8192),
+        ("ENABLE_FEW_SHOT", "1", "features", "enable_few_shot", True),
+        ("API_CORS_ORIGINS", "https://a.example", "api", "cors_origins", ("https://a.example",)),
+        ("LOG_FORMAT", "json", "log", "format", "json"),
+        ("DATA_TRANSCRIPTS_DIR", "/data", "data", "transcripts_dir", Path("/data")),
+    ],
+)
+def test_variable_sets_its_field(
+    name: str, text: str, group: str, field: str, value: object
+) -> None:
+    assert getattr(getattr(load(**{name: text}), group), field) == value
+
+
+def test_labels_are_added_to_the_built_in_ones() -> None:
+    labels = load(TRANSCRIPT_PARTICIPANT_LABELS="Frau A, Kind").transcript.labels
+    assert labels.participant[-2:] == ("Frau A", "Kind")
+    assert "Participant" in labels.participant
+    assert "Ellie" in labels.interviewer
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("MODEL_TEMPERATURE", "hot"),
+        ("MODEL_TEMPERATURE", "3"),
+        ("MODEL_MAX_CALLS", "0"),
+        ("PYDANTIC_AI_ENABLED", SECRET),
+        ("PYDANTIC_AI_RETRIES", "-1"),
+        ("QUANTITATIVE_EVIDENCE_QUOTE_VALIDATION_MODE", SECRET),
+        ("QUANTITATIVE_EVIDENCE_QUOTE_FUZZY_THRESHOLD", "0.4"),
+        ("QUANTITATIVE_EVIDENCE_QUOTE_FUZZY_THRESHOLD", "1.1"),
+        ("QUANTITATIVE_EVIDENCE_QUOTE_FUZZY_THRESHOLD", "nan"),
+        ("FEEDBACK_SCORE_THRESHOLD", "6"),
+        ("API_PORT", "70000"),
+        ("OLLAMA_NUM_CTX", SECRET),
+        ("LOG_LEVEL", SECRET),
+    ],
+)
+def test_value_that_does_not_fit_is_refused_by_name_and_not_shown(name: str, value: str) -> None:
+    message = refusal(**{name: value})
+    assert message.startswith(f"{name}: ")
+    assert SECRET not in message
+
+
+def test_all_values_that_do_not_fit_are_named() -> None:
+    message = refusal(API_PORT="x", LOG_LEVEL="loud")
+    assert [line.partition(":")[0] for line in message.splitlines()] == ["API_PORT", "LOG_LEVEL"]
+
+
+@pytest.mark.parametrize(
+    ("misspelt", "meant"),
+    [
+        ("PYDANTIC_AI_ENABELD", "PYDANTIC_AI_ENABLED"),
+        ("MODEL_DEFALT", "MODEL_DEFAULT"),
+        ("OPENAI_APIKEY", "OPENAI_API_KEY"),
+        ("openai_api_kee", "OPENAI_API_KEY"),
+        ("QUALITATIVE_VALIDATE_QUOTE", "QUALITATIVE_VALIDATE_QUOTES"),
+    ],
+)
+def test_misspelt_name_is_refused_naming_both_and_no_value(
+    misspelt: str, meant: str, tmp_path: Path
+) -> None:
+    expected = f"{misspelt} is not a setting; did you mean {meant}?"
+    assert refusal(**{misspelt: SECRET}) == expected
+    assert refusal(env_file(tmp_path, f"{misspelt}={SECRET}")) == expected
+
+
+@pytest.mark.parametrize(
+    "name", ["OLLAMA_MODELS", "OLLAMA_KEEP_ALIVE", "PATH", "API", "MODEL", "DATA", "SERVER", "HOME"]
+)
+def test_names_of_other_programs_are_ignored_in_the_environment(name: str) -> None:
+    with capture_logs() as events:
+        assert load(**{name: SECRET}) == Settings()
+    assert events == []
+
+
+def test_unknown_name_in_the_file_is_warned_of_without_its_value(tmp_path: Path) -> None:
+    with capture_logs() as events:
+        load(env_file(tmp_path, f"OLLAMA_MODELS={SECRET}\nAPI_PORT=9000\n"))
+    assert events == [
+        {
+            "event": "setting_ignored",
+            "log_level": "warning",
+            "name": "OLLAMA_MODELS",
+            "reason": "unknown_name_in_env_file",
+        }
+    ]
+
+
+def test_environment_goes_before_the_file(tmp_path: Path) -> None:
+    dotenv = env_file(tmp_path, "API_PORT=9000\nLOG_LEVEL=DEBUG\n")
+    settings = load(dotenv, API_PORT="9001")
+    assert (settings.api.port, settings.log.level) == (9001, "DEBUG")
+
+
+def test_empty_variable_leaves_the_value_of_the_file(tmp_path: Path) -> None:
+    assert load(env_file(tmp_path, "API_PORT=9000\n"), API_PORT=" ").api.port == 9000
+
+
+@pytest.mark.parametrize("content", ["", "API_PORT\n", "# API_PORT=1\n", "API_PORT=\n"])
+def test_file_without_values_sets_nothing(content: str, tmp_path: Path) -> None:
+    assert load(env_file(tmp_path, content)) == Settings()
+
+
+def test_dollar_signs_of_the_file_are_values(tmp_path: Path) -> None:
+    settings = load(env_file(tmp_path, "OPENAI_API_KEY=a${HOME}b\n"))
+    assert settings.openai.api_key.get_secret_value() == "a${HOME}b"
+
+
+def test_file_that_is_no_text_is_refused_without_its_bytes(tmp_path: Path) -> None:
+    message = refusal(env_file(tmp_path, b"OPENAI_API_KEY=sk-\xff\xfe"))
+    assert "UTF-8" in message
+    assert "sk-" not in message
+
+
+def test_missing_file_is_no_error(tmp_path: Path) -> None:
+    assert load(tmp_path / ".env") == Settings()
+
+
+def test_key_is_kept_out_of_representations() -> None:
+    settings = load(OPENAI_API_KEY=SECRET)
+    assert SECRET not in f"{settings!r} {settings}"
+    assert settings.openai.api_key.get_secret_value() == SECRET
+
+
+def test_example_file_is_the_generated_one() -> None:
+    assert (ROOT / ".env.example").read_text("utf-8") == env_example()
+
+
+def test_example_file_sets_nothing_and_names_everything(tmp_path: Path) -> None:
+    example = env_example()
+    assert load(env_file(tmp_path, example)) == Settings()
+    names = [f"# {variable.name}=" for variable in variables()]
+    assert [line for line in example.splitlines() if line.startswith(tuple(names))] == [
+        line for line in example.splitlines() if line.partition("=")[0].removeprefix("# ").isupper()
+    ]
+    assert all(variable.meaning.endswith((".", ".)")) for variable in variables())
+
+
+def test_settings_classes_are_re_exported_from_where_they_are_read() -> None:
+    assert QuantitativeSettings is evidence_settings.QuantitativeSettings
+    assert Settings.model_fields["pydantic_ai"].annotation is PydanticAISettings
+
+
+@pytest.mark.parametrize(
+    ("environment", "url"),
+    [
+        pytest.param({}, "http://127.0.0.1:11434", id="default"),
+        pytest.param({"OLLAMA_HOST": "gpu"}, "http://gpu:11434", id="host"),
+        pytest.param(
+            {"OLLAMA_HOST": "gpu", "OLLAMA_PORT": "80"}, "http://gpu:80", id="host_and_port"
+        ),
+        pytest.param({"OLLAMA_HOST": "gpu:9"}, "http://gpu:9", id="port_in_host"),
+        pytest.param(
+            {"OLLAMA_HOST": "gpu:9", "OLLAMA_PORT": "8"}, "http://gpu:9", id="host_port_wins"
+        ),
+        pytest.param({"OLLAMA_HOST": "http://gpu:9/"}, "http://gpu:9", id="url"),
+        pytest.param({"OLLAMA_HOST": "https://gpu.example"}, "https://gpu.example", id="https"),
+        pytest.param({"OLLAMA_HOST": "[::1]:9"}, "http://[::1]:9", id="address_6_and_port"),
+        pytest.param({"OLLAMA_HOST": "[::1]"}, "http://[::1]:11434", id="address_6"),
+    ],
+)
+def test_forms_of_the_ollama_host(environment: dict[str, str], url: str) -> None:
+    assert load(**environment).ollama.base_url == url
+
+
+def open_and_close(tmp_path: Path, /, **environment: str) -> dict[str, tuple[str, ...]]:
+    async def run() -> dict[str, tuple[str, ...]]:
+        settings = load(DATA_STATE_DIR=str(tmp_path), **environment)
+        async with open_services(settings) as services:
+            return services.agent_models
+
+    return asyncio.run(run())
+
+
+def test_agents_have_the_models_of_the_settings(tmp_path: Path) -> None:
+    models = open_and_close(
+        tmp_path,
+        MODEL_DEFAULT="ollama:gemma3",
+        MODEL_JUDGE_MODEL="openai-chat:qwen3",
+        MODEL_FALLBACKS="ollama:gemma3,baseline",
+        OPENAI_BASE_URL="http://127.0.0.1:1/v1",
+    )
+    assert models == {
+        "qualitative": ("ollama:gemma3", "baseline"),
+        "quantitative": ("ollama:gemma3", "baseline"),
+        "judge": ("openai-chat:qwen3", "ollama:gemma3", "baseline"),
+        "meta_review": ("ollama:gemma3", "baseline"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("environment", "message"),
+    [
+        pytest.param({"MODEL_DEFAULT": "gemma3"}, "names no provider", id="no_provider"),
+        pytest.param({"MODEL_FALLBACKS": "gemma3"}, "names no provider", id="fallback"),
+        pytest.param({"MODEL_DEFAULT": "openai-chat:x"}, "OPENAI_BASE_URL", id="no_base_url"),
+        pytest.param({"MODEL_JUDGE_MODEL": "nowhere:x"}, "nowhere:x", id="unknown_provider"),
+    ],
+)
+def test_models_that_nothing_serves_are_refused_at_the_start(
+    environment: dict[str, str], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        open_and_close(tmp_path, **environment)
+
+
+START_WITHOUT_RAPIDFUZZ = """
+import asyncio, sys
+
+sys.modules["rapidfuzz"] = None  # as where it is not installed
+
+from ai_psychiatrist.config import load_settings
+from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.wiring import open_services
+
+async def start():
+    async with open_services(load_settings(dotenv=None)):
+        print("started")
+
+try:
+    asyncio.run(start())
+except ConfigurationError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("mode", "output"),
+    [("substring", "started"), ("fuzzy", "=fuzzy needs rapidfuzz")],
+)
+def test_fuzzy_mode_without_rapidfuzz_refuses_to_start(
+    mode: str, output: str, tmp_path: Path
+) -> None:
+    environment = {
+        "QUANTITATIVE_EVIDENCE_QUOTE_VALIDATION_MODE": mode,
+        "DATA_STATE_DIR": str(tmp_path),
+    }
+    result = subprocess.run(
+        [sys.executable, "-c", START_WITHOUT_RAPIDFUZZ],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert output in result.stdout, result.stderr

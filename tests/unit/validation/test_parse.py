@@ -1,0 +1,284 @@
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from ai_psychiatrist.domain.errors import OutputRejected
+from ai_psychiatrist.domain.failures import RejectionCode
+from ai_psychiatrist.validation.parse import MAX_DEPTH, ParsedObject, parse_object
+
+Code = RejectionCode
+
+FINAL = '{"score": 2, "quotes": ["I feel tired"]}'
+DRAFT = '{"score": 0, "quotes": []}'
+ANSWER: dict[str, object] = {"score": 2, "quotes": ["I feel tired"]}
+
+
+def rejection(reply: str) -> OutputRejected:
+    with pytest.raises(OutputRejected) as caught:
+        parse_object(reply)
+    return caught.value
+
+
+def objects(depth: int) -> str:
+    return '{"a": ' * depth + "1" + "}" * depth
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param(FINAL, id="bare"),
+        pytest.param(f"\ufeff\n {FINAL}\n", id="byte_order_mark_and_space"),
+        pytest.param(f"Sure, here it is:\n{FINAL}\nAnything else?", id="in_prose"),
+        pytest.param(f"```json\n{FINAL}\n```", id="fenced"),
+        pytest.param(f"Result:\n\n```\n{FINAL}\n```\nDone.", id="fenced_without_language"),
+        pytest.param(f"~~~json\n{FINAL}\n~~~", id="fenced_with_tildes"),
+        pytest.param(f"````json\n{FINAL}\n````", id="long_fence"),
+        pytest.param(f"```json\r\n{FINAL}\r\n```\r\n", id="fenced_with_crlf"),
+        pytest.param(f"```json\n{FINAL}", id="fence_never_closed"),
+        pytest.param(f"```json\n{DRAFT}\n```json\n{FINAL}\n```", id="fence_opened_twice"),
+        pytest.param(f"<answer>{FINAL}</answer>", id="answer_tags"),
+        pytest.param(f"<ANSWER>\n```json\n{FINAL}\n```\n</Answer>", id="fence_in_answer_tags"),
+        pytest.param(f"{DRAFT}\n<answer>{FINAL}</answer>\n{DRAFT}", id="answer_tags_go_first"),
+        pytest.param(f"I use <answer> tags.\n<answer>{FINAL}</answer>", id="answer_tag_mentioned"),
+        pytest.param(f"<think>{DRAFT}</think>\n{FINAL}", id="thinking"),
+        pytest.param(f"<thinking>{DRAFT}</thinking>{FINAL}", id="thinking_long_name"),
+        pytest.param(f"<THINK>{DRAFT}</THINK>{FINAL}", id="thinking_upper_case"),
+        pytest.param(f"<think>{DRAFT}\n{FINAL}", id="thinking_never_closed"),
+        pytest.param(f"{DRAFT}\n</think>\n{FINAL}", id="thinking_never_opened"),
+        pytest.param(f"<think>a</think><think>{DRAFT}</think>{FINAL}", id="thinking_twice"),
+        pytest.param(f"<think>{{ not closed</think>{FINAL}", id="brace_in_thinking"),
+        pytest.param(f"{DRAFT}\nOn reflection:\n{FINAL}", id="draft_before_the_answer"),
+        pytest.param(f"```\n{DRAFT}\n```\nNo:\n```\n{FINAL}\n```", id="fenced_draft"),
+        pytest.param(f"<answer>{DRAFT}</answer> no: <answer>{FINAL}</answer>", id="answered_twice"),
+        pytest.param(f"{{draft}} {FINAL} {{}}", id="braces_of_prose"),
+    ],
+)
+def test_answer_is_found_wherever_it_stands(reply: str) -> None:
+    assert parse_object(reply) == ParsedObject(value=ANSWER, repaired=False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("a ,] b ,} c", id="comma_before_bracket"),
+        pytest.param('```json\n{"score": 0}\n```', id="fence"),
+        pytest.param("before </think> after", id="closing_thinking_tag"),
+        pytest.param("<think> {", id="opening_thinking_tag"),
+        pytest.param("an </answer> tag", id="closing_answer_tag"),
+        pytest.param('He said "no" \\ "yes"', id="quotes_and_backslash"),
+        pytest.param("// no comment /* at all */ # here", id="comments"),
+        pytest.param("True None NaN Infinity", id="constants"),
+        pytest.param("“curly” ‘quotes’ \u200b\u00a0\u2028", id="typography"),
+        pytest.param("line\nbreak\ttab\x07", id="control_characters"),
+        pytest.param("{" * 100 + "[" * 100, id="brackets"),
+        pytest.param("😀 é 漢", id="other_scripts"),
+    ],
+)
+@pytest.mark.parametrize("ascii_only", [True, False])
+@pytest.mark.parametrize("frame", ["{}", "```json\n{}\n```", "<answer>{}</answer>", "Here:\n{}\n"])
+def test_strings_of_valid_json_come_out_unchanged(text: str, ascii_only: bool, frame: str) -> None:
+    value: dict[str, object] = {"PHQ8_Sleep": [text], text: "key", "n": [1, 2.5, True, None]}
+    reply = frame.replace("{}", json.dumps(value, ensure_ascii=ascii_only))
+    assert parse_object(reply) == ParsedObject(value=value, repaired=False)
+
+
+@pytest.mark.parametrize(
+    ("reply", "value"),
+    [
+        pytest.param('{"a": [1, 2,], "b": "x",}', {"a": [1, 2], "b": "x"}, id="trailing_commas"),
+        pytest.param('{"a": 1 "b": 2}', {"a": 1, "b": 2}, id="missing_comma"),
+        pytest.param('{"a": ["x"\n"y"]}', {"a": ["x", "y"]}, id="missing_comma_in_list"),
+        pytest.param(
+            "{'a': ['x'], 'b': \"don't\"}", {"a": ["x"], "b": "don't"}, id="single_quotes"
+        ),
+        pytest.param("{a: 1, b: 'x'}", {"a": 1, "b": "x"}, id="keys_without_quotes"),
+        pytest.param('{"a": True, "b": None}', {"a": True, "b": None}, id="python_constants"),
+        pytest.param('{"a": 1, // two\n"b": 2}', {"a": 1, "b": 2}, id="comment"),
+        pytest.param('{"a": "x\ny"}', {"a": "x\ny"}, id="line_break_in_string"),
+        pytest.param('{"a": "x\\ty\\u00e9",}', {"a": "x\tyé"}, id="escapes_are_read"),
+        pytest.param("{“a”: “don’t know”}", {"a": "don’t know"}, id="typographic_quotes"),
+        pytest.param('{"a": N/A}', {"a": "N/A"}, id="bare_word"),
+        pytest.param('{"a": ["x", "b": ["y"]}', {"a": ["x"], "b": ["y"]}, id="missing_bracket"),
+        pytest.param('{"a": -1.50,}', {"a": -1.5}, id="number"),
+        pytest.param('{"b": 1,} no: {"a": 2,}', {"a": 2}, id="draft_before_the_answer"),
+    ],
+)
+def test_syntax_is_repaired_around_values(reply: str, value: dict[str, object]) -> None:
+    assert parse_object(f"Here: {reply}") == ParsedObject(value=value, repaired=True)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param('{"score": , "confidence": 3}', id="score_left_out"),
+        pytest.param('{"score" "confidence": 3}', id="score_and_colon_left_out"),
+        pytest.param('{"score": , "reason": "null"}', id="null_elsewhere"),
+        pytest.param('{"score": 2, 3}', id="two_scores"),
+        pytest.param('{"score": 2 3}', id="two_scores_without_comma"),
+        pytest.param('{"score": 1, "score": 3,}', id="key_twice"),
+        pytest.param('{"score": +2,}', id="signed_number"),
+        pytest.param('{"a": ["he said "no" to me"]}', id="quotes_inside_a_string"),
+        pytest.param("{'a': ['I don't sleep', 'ok']}", id="apostrophe_ends_a_string"),
+        pytest.param('{"a": ["x", ...]}', id="ellipsis"),
+        pytest.param('{"a": tired of it all}', id="words_without_quotes"),
+        pytest.param('{"a": {"b": 1}', id="brace_left_out"),
+        pytest.param('{"a": "x}', id="string_never_closed"),
+    ],
+)
+def test_repair_neither_supplies_nor_changes_nor_loses_a_value(reply: str) -> None:
+    assert rejection(reply).code in {Code.UNREPAIRABLE, Code.TRUNCATED}
+
+
+@pytest.mark.parametrize(
+    ("reply", "code"),
+    [
+        pytest.param("", Code.NO_JSON, id="empty"),
+        pytest.param(" \n\t", Code.NO_JSON, id="blank"),
+        pytest.param("The participant seems tired.", Code.NO_JSON, id="prose"),
+        pytest.param("<think>hm", Code.NO_JSON, id="thinking_only"),
+        pytest.param(f"<think>{FINAL}</think>", Code.NO_JSON, id="answer_only_in_thinking"),
+        pytest.param(f"{FINAL}\n<answer>N/A</answer>", Code.NO_JSON, id="answer_without_object"),
+        pytest.param(FINAL[:-1], Code.TRUNCATED, id="cut_off"),
+        pytest.param(FINAL[:-4], Code.TRUNCATED, id="cut_off_in_a_string"),
+        pytest.param('{"a": {"b": 1}, "c": ', Code.TRUNCATED, id="inner_object_is_not_offered"),
+        pytest.param(f"{DRAFT}\n{FINAL[:-1]}", Code.TRUNCATED, id="draft_before_a_cut_off_answer"),
+        pytest.param(f"<answer>{FINAL[:-1]}", Code.TRUNCATED, id="cut_off_in_answer_tags"),
+        pytest.param(
+            f"<answer>{DRAFT}</answer> no: <answer>{FINAL[:-1]}",
+            Code.TRUNCATED,
+            id="answer_before_a_cut_off_answer",
+        ),
+        pytest.param('[{"a": 1}]', Code.NOT_AN_OBJECT, id="list"),
+        pytest.param("[1, 2]", Code.NOT_AN_OBJECT, id="list_of_numbers"),
+        pytest.param(f"```json\n[{FINAL}]\n```", Code.NOT_AN_OBJECT, id="fenced_list"),
+        pytest.param('{"a": NaN}', Code.NOT_FINITE, id="nan"),
+        pytest.param('{"a": -Infinity}', Code.NOT_FINITE, id="infinity"),
+        pytest.param('{"a": 1e999}', Code.NOT_FINITE, id="too_large_a_number"),
+        pytest.param('{"a": 1e999,}', Code.NOT_FINITE, id="too_large_in_broken_json"),
+        pytest.param('{"a": 1, "a": 2}', Code.DUPLICATE_KEY, id="key_twice"),
+        pytest.param('{"a": {"b": 1, "b": 1}}', Code.DUPLICATE_KEY, id="inner_key_twice"),
+        pytest.param('{"a": "\\ud83d"}', Code.UNREPAIRABLE, id="half_a_character"),
+        pytest.param("[" * 2000 + "]" * 2000, Code.TOO_DEEP, id="2000_lists"),
+        pytest.param('{"a": ' + "[" * 2000 + "]" * 2000 + "}", Code.TOO_DEEP, id="2000_in_object"),
+        pytest.param(objects(MAX_DEPTH + 1), Code.TOO_DEEP, id="one_level_too_deep"),
+        pytest.param("{" + "[" * 50_000, Code.TOO_DEEP, id="opening_brackets"),
+        pytest.param('{a: "' + "x" * 70_000 + '",}', Code.UNREPAIRABLE, id="too_long_to_repair"),
+    ],
+)
+def test_unusable_replies_are_rejected_with_their_code(reply: str, code: RejectionCode) -> None:
+    assert rejection(reply).code is code
+
+
+def test_feedback_never_repeats_the_reply() -> None:
+    error = rejection('{"lanterns": ["copper lanterns"')
+    assert error.feedback == "The JSON object ends too early. Reply with all of it, briefer."
+    assert "lanterns" not in f"{error} {error!r} {error.violations}"
+    assert error.__cause__ is None
+
+
+def test_nesting_up_to_the_limit_is_read() -> None:
+    assert parse_object(objects(MAX_DEPTH)).repaired is False
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param("{" * 1_000_000, id="braces"),
+        pytest.param('{"' * 500_000, id="braces_and_quotes"),
+        pytest.param("{a:" * 330_000, id="keys"),
+        pytest.param("[" * 1_000_000, id="brackets"),
+        pytest.param("```a\n" * 200_000, id="fences"),
+        pytest.param("~~~\n" * 200_001, id="bare_fences"),
+        pytest.param("<think>" * 150_000, id="thinking_tags"),
+        pytest.param("<answer>" * 120_000, id="answer_tags"),
+        pytest.param('{"a": "' + '\\"' * 30_000 + "}", id="escaped_quotes"),
+        pytest.param('{"a": "' + '"' * 60_000 + "}", id="quotes"),
+        pytest.param("{a" + "/*" * 30_000 + "}", id="comments"),
+        pytest.param("{" + " " * 1_000_000, id="spaces"),
+    ],
+)
+def test_a_megabyte_of_marks_is_rejected(reply: str) -> None:
+    """A reader that is not linear in time would keep this for minutes."""
+    assert isinstance(rejection(reply), OutputRejected)
+
+
+JSON_VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**12), 10**12)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+JSON_OBJECTS = st.dictionaries(st.text(), JSON_VALUES, max_size=6)
+
+
+@given(value=JSON_OBJECTS, ascii_only=st.booleans())
+@example(value={"</think>": ["<answer>", "```\n"]}, ascii_only=False)
+def test_valid_json_is_read_as_the_library_reads_it(
+    value: dict[str, object], ascii_only: bool
+) -> None:
+    reply = json.dumps(value, ensure_ascii=ascii_only)
+    assert parse_object(reply) == ParsedObject(value=value, repaired=False)
+
+
+@given(value=JSON_OBJECTS, data=st.data())
+def test_valid_json_that_was_cut_off_is_never_read(
+    value: dict[str, object], data: st.DataObject
+) -> None:
+    text = json.dumps(value)
+    end = data.draw(st.integers(0, len(text) - 1))
+    assert rejection(text[:end]).code in set(Code)
+
+
+MARKS = st.text(alphabet="{}[]\",:'\\`~<>/#*ak1e.- \n“”nullthinkanswer")
+
+
+@given(st.one_of(st.text(), MARKS, MARKS.map(lambda text: f'{{"a": {text}}}')))
+def test_no_text_raises_anything_but_a_rejection(reply: str) -> None:
+    with suppress(OutputRejected):
+        value = parse_object(reply).value
+        assert json.loads(json.dumps(value)) == value
+
+
+def texts_of(value: object) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case dict():
+            for inner in value.values():
+                yield from texts_of(inner)
+        case list():
+            for inner in value:
+                yield from texts_of(inner)
+
+
+def test_public_replies_are_read_or_rejected(
+    public_data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = sorted((public_data / "llm_output").glob("*.jsonl"))
+    lines = [line for file in files for line in file.read_text("utf-8").splitlines()]
+    replies = {text for line in lines for text in texts_of(json.loads(line))}
+    assert len(replies) > 200
+    for reply in replies:
+        value = valid_object(reply)
+        if value is not None:
+            assert parse_object(reply) == ParsedObject(value=value, repaired=False)
+            continue
+        with suppress(OutputRejected):
+            assert parse_object(reply).value is not None
+    assert capsys.readouterr().out == ""
+
+
+def valid_object(reply: str) -> dict[str, object] | None:
+    try:
+        value = json.loads(reply)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
