@@ -10,7 +10,7 @@ Lie = Callable[[Words, random.Random], Words | None]
 """Changes a cut of words, or returns `None` where the change does not apply."""
 
 _BARE: Final = re.compile(r"[^\w']+")
-_TAG: Final = re.compile(r"</?[A-Za-z_]+/?>")
+_TAG: Final = re.compile(r"</?[A-Za-z_]+/?>|\[[a-z]+\]|\b\w{1,3}-$")
 _SOUNDS: Final = frozenset("um umm uh uhh er erm hm hmm mm mmm ah eh uhm".split())
 _ASIDES: Final = {("you", "know"), ("i", "mean")}
 _NEGATIONS: Final = frozenset("not no never none nothing nobody without hardly barely".split())

@@ -275,6 +275,7 @@ def test_settings_classes_are_re_exported_from_where_they_are_read() -> None:
         pytest.param({"OLLAMA_HOST": "https://gpu.example"}, "https://gpu.example", id="https"),
         pytest.param({"OLLAMA_HOST": "[::1]:9"}, "http://[::1]:9", id="address_6_and_port"),
         pytest.param({"OLLAMA_HOST": "[::1]"}, "http://[::1]:11434", id="address_6"),
+        pytest.param({"OLLAMA_HOST": "::1"}, "http://[::1]:11434", id="bare_address_6"),
     ],
 )
 def test_forms_of_the_ollama_host(environment: dict[str, str], url: str) -> None:

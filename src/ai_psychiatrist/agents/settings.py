@@ -104,6 +104,8 @@ class OllamaSettings(BaseModel):
         host = self.host.strip().rstrip("/")
         if "://" in host:
             return host
-        if host.rpartition(":")[2].isdigit() and (host.count(":") == 1 or "]:" in host):
+        if host.count(":") > 1 and "[" not in host:
+            host = f"[{host}]"
+        if host.rpartition(":")[2].isdigit():
             return f"http://{host}"
         return f"http://{host}:{self.port}"

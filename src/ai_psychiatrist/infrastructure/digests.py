@@ -38,17 +38,33 @@ def load_installation_key(path: Path) -> bytes:
     A file that holds no key, such as one that was cut off, is replaced. Raises `OSError` when it
     can be neither read nor written.
     """
+    return _read_key(path) or _write_key(path)
+
+
+def _read_key(path: Path) -> bytes | None:
     with suppress(FileNotFoundError, ValueError):
         key = bytes.fromhex(path.read_text(encoding="ascii").strip())
-        if len(key) >= _SHORTEST_KEY_BYTES:
-            return key
+        return key if len(key) >= _SHORTEST_KEY_BYTES else None
+    return None
+
+
+def _write_key(path: Path) -> bytes:
+    """Write a new key; of several processes that start at once the first one's is kept by all."""
     key = secrets.token_bytes(_KEY_BYTES)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="ascii") as file:
         file.write(key.hex())
-    draft.replace(path)
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        written = _read_key(path)
+        if written is not None:
+            key = written
+        else:
+            draft.replace(path)
+    draft.unlink(missing_ok=True)
     return key
 
 
