@@ -6,9 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
-from pydantic import ValidationError
-from pydantic_core import PydanticSerializationError
-
 from ai_psychiatrist.agents.case import CallLog, Prompt
 from ai_psychiatrist.agents.extractors import ReplyRejected
 from ai_psychiatrist.agents.output_models import ModelOutput
@@ -95,6 +92,9 @@ class CallAccount:
             self.last_rejection = rejection
             self._settle(AttemptOutcome.REJECTED, rejection.code)
             raise
+        except asyncio.CancelledError:
+            self._settle(AttemptOutcome.FAILED, FailureCode.DEADLINE_EXCEEDED)
+            raise
         self._close(
             replace(
                 self._require_pending(),
@@ -116,8 +116,8 @@ class CallAccount:
             raise ReplyRejected(RejectionCode.EMPTY_REPLY, "The reply is empty. Do the task.")
         try:
             if len(text) > _LARGE_REPLY_CHARACTERS:
-                return await asyncio.to_thread(_encodable, extract, text)
-            return _encodable(extract, text)
+                return await asyncio.to_thread(extract, text)
+            return extract(text)
         except ReplyRejected as rejection:
             if reply is None or not reply.is_cut_off:
                 raise
@@ -133,7 +133,7 @@ class CallAccount:
             code = RejectionCode.EMPTY_REPLY if empty else RejectionCode.UNEXPECTED_TOOL_CALL
             self._settle(AttemptOutcome.REJECTED, code)
 
-    def _settle(self, outcome: AttemptOutcome, code: RejectionCode) -> None:
+    def _settle(self, outcome: AttemptOutcome, code: RejectionCode | FailureCode) -> None:
         self._close(replace(self._require_pending(), outcome=outcome, code=code))
 
     def _require_pending(self) -> Attempt:
@@ -162,19 +162,6 @@ class CallAccount:
             coercions=attempt.coercions,
             duration_ms=attempt.duration_ms,
         )
-
-
-def _encodable(extract: Callable[[str], OutputT], text: str) -> OutputT:
-    """Extract an output that can be sent on: half of a surrogate pair has no bytes."""
-    try:
-        output = extract(text)
-        output.model_dump_json()
-    except (ValidationError, PydanticSerializationError):
-        raise ReplyRejected(
-            RejectionCode.UNREPAIRABLE,
-            "The reply holds characters that are no valid Unicode. Write plain text.",
-        ) from None
-    return output
 
 
 def _milliseconds_since(started: float) -> float:

@@ -1,7 +1,10 @@
 """One transcript under assessment: what all its prompts share, and how many calls are left."""
 
+import asyncio
+import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
 from ai_psychiatrist.agents.prompts.shared import DELIMITED, SYSTEM
 from ai_psychiatrist.domain.errors import ModelCallFailed
@@ -11,7 +14,10 @@ from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.services.grounding import TranscriptIndex
 
 DEFAULT_MAX_CALLS: Final = 60
+LARGE_TRANSCRIPT_CHARACTERS: Final = 50_000
 _BOUNDARY_DIGITS: Final = 16
+
+T = TypeVar("T")
 
 
 class CallLog:
@@ -58,6 +64,15 @@ class Case:
         user = f"{self.transcript_block}\n\n{filled}"
         return Prompt(system=SYSTEM, user=user, digest=digest)
 
+    async def check(self, work: Callable[[], T]) -> T:
+        """Return what a check against the transcript returns.
+
+        A large transcript is checked in a thread, so that other requests go on meanwhile.
+        """
+        if len(self.transcript.text) > LARGE_TRANSCRIPT_CHARACTERS:
+            return await asyncio.to_thread(work)
+        return work()
+
     def block(self, name: str, text: str) -> str:
         """Mark a text as data; a closing mark inside it loses its boundary."""
         # Put in its place, a dash keeps what stands around it from forming the boundary anew.
@@ -96,5 +111,16 @@ def _boundary(text: str) -> str:
     return boundary
 
 
+_CONTROL_TOKEN: Final = re.compile(
+    r"[<\[](?=\|[^\s<>|]{1,64}\||｜[^\s<>｜]{1,64}｜|(?:start|end)_of_turn>|/?INST\]|<SYS>|/?s>)"
+)
+
+
 def _marked(name: str, boundary: str, text: str) -> str:
-    return f"<{name}-{boundary}>\n{text}\n</{name}-{boundary}>"
+    """Mark a text as data, with control tokens of chat templates broken by an invisible joiner.
+
+    Servers that read such tokens inside a message would begin a turn of their own there. Quotes are
+    compared without invisible characters, so a model may copy the joiner.
+    """
+    safe = _CONTROL_TOKEN.sub(lambda token: f"{token[0]}\u200d", text)
+    return f"<{name}-{boundary}>\n{safe}\n</{name}-{boundary}>"

@@ -5,7 +5,7 @@ wrong and what is wanted and never repeats the reply.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Final, TypeVar
 
@@ -34,6 +34,9 @@ from ai_psychiatrist.validation.parse import parse_object
 from ai_psychiatrist.validation.sanitise import refuse_broken_text, without_thinking
 
 logger = get_logger(__name__)
+
+MAX_QUOTES: Final = 100
+"""Most quotes in one list of a reply."""
 
 R = TypeVar("R")
 
@@ -114,7 +117,17 @@ def _bulleted(block: str) -> list[str]:
     lines = (_BULLET.sub("", line.strip(), count=1).strip() for line in block.splitlines())
     quotes = (line.strip(_QUOTE_MARKS).strip() for line in lines)
     spoken = [quote for quote in quotes if quote and not _is_placeholder(quote)]
+    _refuse_too_many(spoken, "<exact_quotes>")
     return list(dict.fromkeys(spoken))
+
+
+def _refuse_too_many(quotes: Sequence[str], place: str) -> None:
+    """Refuse lists that nobody reads: checking each quote takes time, and none may be dropped."""
+    if len(quotes) > MAX_QUOTES:
+        raise OutputRejected(
+            RejectionCode.TOO_MANY_QUOTES,
+            f"{place} lists far too many quotes. Give the most telling ones.",
+        )
 
 
 def _is_placeholder(quote: str) -> bool:
@@ -140,6 +153,8 @@ def extract_evidence(text: str) -> EvidenceOutput:
             f"Each item key needs a list of strings. Wrong: {places}.",
             error.violations,
         ) from None
+    for key, listed in quotes.items():
+        _refuse_too_many(listed, key)
     unknown_keys = len(parsed.value.keys() - set(PHQ8_DOMAIN_KEYS))
     return EvidenceOutput(quotes=quotes, unknown_keys=unknown_keys, repaired=parsed.repaired)
 
@@ -218,6 +233,7 @@ class _ItemReading:
                 raise OutputRejected(
                     RejectionCode.WRONG_TYPE, f"{self.key}: evidence has to be a list of strings."
                 )
+        _refuse_too_many(texts, self.key)
         return tuple(dict.fromkeys(stripped for text in texts if (stripped := text.strip())))
 
 
@@ -275,7 +291,7 @@ def _explanation(reply: str, score: re.Match[str]) -> str:
 def extract_meta_review(text: str) -> MetaReviewOutput:
     """Read the severity 0-4 and its explanation; a severity outside is refused, never clamped."""
     reply = without_thinking(text)
-    severity = whole_number(_required_block(reply, "severity").strip("*_[]() "), low=0, high=4)
+    severity = whole_number(_required_block(reply, "severity").strip("*_[]()\"' "), low=0, high=4)
     if severity is None:
         raise OutputRejected(
             RejectionCode.SCORE_INVALID,

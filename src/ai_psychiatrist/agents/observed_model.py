@@ -107,8 +107,8 @@ class ObservedModel(WrapperModel):
                 output_tokens=usage.output_tokens or None,
             ),
         )
-        # Pydantic AI would look the price of each named model up in the lists of all providers, which
-        # takes as long as the other checks together; the account knows the model's name anyway.
+        # Pydantic AI would look the price of each named model up in the lists of all providers,
+        # which takes as long as the other checks together; the account knows the name anyway.
         response.model_name = None
         return _shortened(response) if is_too_large else response
 

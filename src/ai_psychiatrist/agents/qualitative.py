@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from ai_psychiatrist.agents.case import Case, Prompt
 from ai_psychiatrist.agents.definition import QUALITATIVE
@@ -66,7 +67,7 @@ class QualitativeAssessmentAgent:
         output = (await self._runner.run(case.prompt(task, **blocks), case.calls)).output
         if output is None:
             return None
-        findings = _checked(case, output)
+        findings = await case.check(partial(_checked, case, output))
         if not self._settings.validate_quotes:
             return findings
         prompt = case.prompt(task + prompts.ONLY_VERBATIM, **blocks)
@@ -82,7 +83,8 @@ class QualitativeAssessmentAgent:
             again = (await self._runner.run(prompt, case.calls)).output
             if again is None:
                 break
-            findings = min(findings, _checked(case, again), key=lambda one: len(_unverified(one)))
+            other = await case.check(partial(_checked, case, again))
+            findings = min(findings, other, key=lambda one: len(_unverified(one)))
         return findings
 
 

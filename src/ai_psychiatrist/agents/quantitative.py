@@ -2,12 +2,13 @@
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from typing import NoReturn
 
 from ai_psychiatrist.agents.case import Case, open_case
 from ai_psychiatrist.agents.definition import EVIDENCE, QUANTITATIVE
 from ai_psychiatrist.agents.model_chain import ModelChain, as_chain
-from ai_psychiatrist.agents.output_models import EvidenceOutput, ItemScoreOutput
+from ai_psychiatrist.agents.output_models import ItemScoreOutput
 from ai_psychiatrist.agents.prompts import quantitative as prompts
 from ai_psychiatrist.agents.pydantic_agents import create_evidence_agent, create_quantitative_agent
 from ai_psychiatrist.agents.runner import AgentRunner
@@ -98,7 +99,9 @@ class QuantitativeAssessmentAgent:
         if outcome.output is None and outcome.rejection and outcome.rejection.violations:
             self._handle_wrong_shape(case, dict(outcome.rejection.violations))
         output = outcome.required(EVIDENCE.name)
-        return Evidence(report=self._ground(case, output), unknown_keys=output.unknown_keys)
+        report = await case.check(partial(self._check, output.quotes, case))
+        self._act_on(report, case)
+        return Evidence(report=report, unknown_keys=output.unknown_keys)
 
     def _handle_wrong_shape(self, case: Case, violations: dict[str, str]) -> NoReturn:
         record_failure(
@@ -112,17 +115,15 @@ class QuantitativeAssessmentAgent:
         )
         raise EvidenceSchemaError(_WRONG_SHAPE, violations=violations)
 
-    def _ground(self, case: Case, output: EvidenceOutput) -> GroundingReport:
+    def _act_on(self, report: GroundingReport, case: Case) -> None:
         settings = self._settings
-        report = self._check(output.quotes, case)
         if not settings.evidence_quote_validation_enabled:
-            return report
+            return
         if settings.evidence_quote_log_rejections:
             mode = settings.evidence_quote_validation_mode
             log_grounding(report, case.transcript.text, mode=mode)
         if report.extracted_count > 0 and report.validated_count == 0:
             self._handle_all_rejected(case, report)
-        return report
 
     def _check(self, quotes: dict[str, list[str]], case: Case) -> GroundingReport:
         settings = self._settings
@@ -159,15 +160,19 @@ class QuantitativeAssessmentAgent:
         report = evidence.report
         is_checked = self._settings.evidence_quote_validation_enabled
         return PHQ8Assessment(
-            items=tuple(
-                self._item(case, Item(key), proposal, report)
-                for key, proposal in output.items.items()
-            ),
+            items=await case.check(partial(self._items, case, output.items, report)),
             grounding=Grounding.CHECKED if is_checked else Grounding.DISABLED,
             extracted_count=report.extracted_count,
             validated_count=report.validated_count,
             rejected_count=report.rejected_count,
             unknown_keys=evidence.unknown_keys,
+        )
+
+    def _items(
+        self, case: Case, proposals: dict[str, ItemScoreOutput], report: GroundingReport
+    ) -> tuple[ItemAssessment, ...]:
+        return tuple(
+            self._item(case, Item(key), proposal, report) for key, proposal in proposals.items()
         )
 
     def _item(

@@ -29,6 +29,10 @@ app = typer.Typer(
 )
 
 
+_SHUTDOWN_SECONDS = 10
+"""How long running requests may go on when the server is told to stop."""
+
+
 class ExitCode(IntEnum):
     """What the exit status of a command means."""
 
@@ -144,7 +148,12 @@ def serve() -> None:
     shown = f"[{host}]" if ":" in host else host
     typer.echo(f"Serving on http://{shown}:{port}, documentation at /docs", err=True)
     server = uvicorn.Server(
-        uvicorn.Config(create_app(settings), log_config=None, access_log=False, workers=1)
+        uvicorn.Config(
+            create_app(settings),
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
+        )
     )
     with suppress(KeyboardInterrupt):
         server.run(sockets=[listener])

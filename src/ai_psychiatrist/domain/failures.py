@@ -24,7 +24,7 @@ class RejectionCode(StrEnum):
     SCORE_MISSING = "score_missing"
     SCORE_INVALID = "score_invalid"
     CONFIDENCE_INVALID = "confidence_invalid"
-    QUOTES_UNVERIFIED = "quotes_unverified"
+    TOO_MANY_QUOTES = "too_many_quotes"
     UNEXPECTED_TOOL_CALL = "unexpected_tool_call"
 
 

@@ -360,3 +360,20 @@ def test_lone_surrogates_are_refused(extract: Extract, reply: str) -> None:
 def test_no_reply_raises_anything_but_a_rejection(extract: Extract, text: str) -> None:
     with suppress(ReplyRejected):
         assert isinstance(extract(text), ModelOutput)
+
+
+@pytest.mark.parametrize(
+    ("extract", "reply"),
+    [
+        pytest.param(
+            extract_evidence,
+            evidence_text({"PHQ8_Sleep": [f"said {n}" for n in range(101)]}),
+            id="evidence",
+        ),
+        pytest.param(
+            extract_qualitative, qualitative_text([f"said {n}" for n in range(101)]), id="narrative"
+        ),
+    ],
+)
+def test_a_list_of_more_quotes_than_anybody_reads_is_refused(extract: Extract, reply: str) -> None:
+    assert rejection(extract, reply).code is Code.TOO_MANY_QUOTES

@@ -1,0 +1,103 @@
+"""The real application on a real port, in a thread of the test process."""
+
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import httpx
+import uvicorn
+
+from ai_psychiatrist.api.app import create_app
+from ai_psychiatrist.config import Settings, load_settings
+
+# Each client would otherwise load the certificates anew, which takes longer than its test.
+NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+PATIENCE_SECONDS = 20.0
+
+
+class RunningApp:
+    """Serve the application while the `with` block runs."""
+
+    def __init__(self, settings: Settings) -> None:
+        # Without the protocol's name asyncio leaves Nagle's algorithm on: 40 ms for each answer.
+        self._listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        self._listener.bind(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        config = uvicorn.Config(
+            create_app(settings),
+            log_config=None,
+            access_log=False,
+            lifespan="on",
+            ws="none",
+            timeout_graceful_shutdown=1,
+        )
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._run, name="app", daemon=True)
+
+    def __enter__(self) -> Self:
+        """Start serving."""
+        self._thread.start()
+        wait_until(lambda: self._server.started or not self._thread.is_alive())
+        if not self._server.started:
+            self._listener.close()
+            msg = "the application did not start"
+            raise RuntimeError(msg)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop serving; requests under way are waited for no longer than a second."""
+        self._server.should_exit = True
+        self._thread.join()
+
+    def _run(self) -> None:
+        self._server.run(sockets=[self._listener])
+
+
+def settings_with(state_dir: Path, **environment: str) -> Settings:
+    """Read settings as the server does, from these variables alone."""
+    return load_settings(
+        {"DATA_STATE_DIR": str(state_dir), "LOG_LEVEL": "CRITICAL", **environment}, dotenv=None
+    )
+
+
+def model_at(url: str, wire: str = "openai") -> dict[str, str]:
+    """Name a fake model server as every agent's model."""
+    if wire == "ollama":
+        return {"OLLAMA_HOST": url, "MODEL_DEFAULT": "ollama:fake-model"}
+    return {"OPENAI_BASE_URL": f"{url}/v1", "MODEL_DEFAULT": "openai-chat:fake-model"}
+
+
+@contextmanager
+def client_of(settings: Settings) -> Iterator[httpx.Client]:
+    """Serve with these settings and yield a client of the server."""
+    with RunningApp(settings) as app, client_at(app.url) as client:
+        yield client
+
+
+def client_at(url: str) -> httpx.Client:
+    """Return a client that gives up rather than hang."""
+    return httpx.Client(
+        base_url=url, timeout=PATIENCE_SECONDS, verify=NO_CERTIFICATES, trust_env=False
+    )
+
+
+def wait_until(condition: object, *, seconds: float = PATIENCE_SECONDS) -> None:
+    """Wait for something that another thread does; raises `TimeoutError` when it never happens."""
+    assert callable(condition)
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            msg = "what the test waits for did not happen"
+            raise TimeoutError(msg)
+        time.sleep(0.005)

@@ -1,0 +1,55 @@
+"""What an installation needs is in the package, and the package says what it is."""
+
+import importlib
+import tomllib
+from importlib import metadata, resources
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+
+import ai_psychiatrist
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+SOURCE = ROOT / "src"
+DATA = sorted(
+    path.relative_to(SOURCE)
+    for path in SOURCE.rglob("*")
+    if path.is_file() and path.suffix not in {".py", ".pyc", ".typed"}
+)
+
+
+@pytest.mark.parametrize("path", DATA, ids=str)
+def test_tables_are_read_from_the_package(path: Path) -> None:
+    package = ".".join(path.parent.parts)
+    assert path.suffix == ".toml"
+    assert tomllib.loads(resources.files(package).joinpath(path.name).read_text("utf-8"))
+
+
+def test_the_package_says_that_it_is_typed() -> None:
+    assert resources.files(ai_psychiatrist).joinpath("py.typed").is_file()
+
+
+def test_versions_agree() -> None:
+    assert ai_psychiatrist.__version__ == PROJECT["project"]["version"]
+    assert metadata.version("ai-psychiatrist") == ai_psychiatrist.__version__
+
+
+def test_the_command_is_installed() -> None:
+    (command,) = metadata.entry_points(group="console_scripts", name="ai-psychiatrist")
+    assert callable(command.load())
+    assert PROJECT["project"]["scripts"]["ai-psychiatrist"] == command.value
+
+
+def test_the_application_can_be_imported_for_any_asgi_server() -> None:
+    app = importlib.import_module("server").app
+    assert isinstance(app, FastAPI)
+    assert app.version == ai_psychiatrist.__version__
+
+
+def test_every_file_that_a_distribution_names_is_there() -> None:
+    target = PROJECT["tool"]["hatch"]["build"]["targets"]
+    named = [*target["sdist"]["include"], *target["wheel"]["packages"]]
+    named += [PROJECT["project"]["readme"], *PROJECT["project"]["license-files"]]
+    assert [path for path in named if not (ROOT / path).exists()] == []
