@@ -73,12 +73,16 @@ def evidence_answer(quotes: Sequence[str]) -> dict[str, object]:
 
 
 def scoring_answer(quotes: Sequence[str]) -> dict[str, ItemAnswer]:
-    """Score the items that have a quote and leave the others as N/A."""
+    """Score the items that have a quote 1 and leave the others as N/A.
+
+    Which quote goes with which item is chance here, and a higher score on a denial would be sent
+    back to the model.
+    """
     return {
         item: {
             "evidence": list(quotes[index : index + 1]),
             "reason": "The participant says so." if index < len(quotes) else "Not mentioned.",
-            "score": index % 3 + 1 if index < len(quotes) else "N/A",
+            "score": 1 if index < len(quotes) else "N/A",
             "confidence": 4 if index < len(quotes) else 1,
         }
         for index, item in enumerate(ITEMS)

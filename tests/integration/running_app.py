@@ -14,7 +14,9 @@ import httpx
 import uvicorn
 
 from ai_psychiatrist.api.app import create_app
+from ai_psychiatrist.api.results import About
 from ai_psychiatrist.config import Settings, load_settings
+from ai_psychiatrist.wiring import Services
 
 # Each client would otherwise load the certificates anew, which takes longer than its test.
 NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -101,3 +103,8 @@ def wait_until(condition: object, *, seconds: float = PATIENCE_SECONDS) -> None:
             msg = "what the test waits for did not happen"
             raise TimeoutError(msg)
         time.sleep(0.005)
+
+
+def about(services: Services) -> About:
+    """Return what a result says of itself, the same for every run."""
+    return About(assessment_id="", chains=services.agent_models, crisis_resources="")

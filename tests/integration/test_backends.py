@@ -25,6 +25,7 @@ from tests.fakes.model_server import (
 )
 from tests.fakes.replies import JUDGE_TASKS, good_text, judge_text, participant_quotes
 from tests.integration.running_app import (
+    about,
     client_of,
     model_at,
     settings_with,
@@ -82,7 +83,7 @@ def assess(state_dir: Path) -> Assess:
                 settings = settings_with(state_dir, **model_at(server.url, wire) | environment)
                 async with open_services(settings) as services:
                     assessment = await services.pipeline.assess(parse_transcript(INTERVIEW))
-                    result = full_result(assessment, assessment_id="", chains=services.agent_models)
+                    result = full_result(assessment, about=about(services))
                 return Run(
                     result=result.model_dump(mode="json"),
                     requests=list(server.requests),
@@ -298,7 +299,7 @@ def test_fallbacks_are_asked_in_order(state_dir: Path) -> None:
             )
             async with open_services(settings) as services:
                 assessment = await services.pipeline.assess(parse_transcript(INTERVIEW))
-                result = full_result(assessment, assessment_id="", chains=services.agent_models)
+                result = full_result(assessment, about=about(services))
             return result.model_dump(mode="json"), len(bad.requests), len(good.requests)
 
     result, asked_bad, asked_good = asyncio.run(assessed())

@@ -39,7 +39,7 @@ from tests.fakes.replies import (
     scoring_text,
 )
 from tests.fakes.wires import encode_reply
-from tests.integration.running_app import RunningApp, client_at, model_at, settings_with
+from tests.integration.running_app import RunningApp, about, client_at, model_at, settings_with
 from tests.integration.soundness import Json, assert_sound
 
 INTERVIEW = (
@@ -138,9 +138,7 @@ class Bench:
                     server.reset()
                     try:
                         assessment = await services.pipeline.assess(parse_transcript(text))
-                        result = full_result(
-                            assessment, assessment_id="", chains=services.agent_models
-                        )
+                        result = full_result(assessment, about=about(services))
                         written: Json = json.loads(result.model_dump_json())
                         answer.set_result(Run(result=written, calls=server.request_count))
                     except Exception as error:  # noqa: BLE001  raised in the test that waits
@@ -284,7 +282,7 @@ def test_a_reply_that_holds_the_answer_is_read(
     assert run.result["status"] == "complete"
     assert run.codes == {}
     scores = run.result["quantitative"]["items"].values()
-    assert [item["score"] for item in scores][:2] == [1, 2]
+    assert [item["score"] for item in scores][:2] == [1, 1]
     if not name.startswith("judge"):
         assert run.result["meta_review"]["severity"] == 2
         assert run.result["evaluation"]["average_score"] == 4
@@ -365,7 +363,7 @@ def test_the_scorers_own_invented_quotes_are_shown_as_unverified(bench_of: Bench
     assert HALLUCINATED_QUOTES[0] not in str(supported["evidence"])
     assert invented["score"] is None
     assert invented["unknown_reason"] == "no_grounded_evidence"
-    assert invented["proposed_score"] == 2
+    assert invented["proposed_score"] == 1
 
 
 def test_the_interviewers_words_are_refused_as_such(bench_of: Benches) -> None:

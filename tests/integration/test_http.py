@@ -49,6 +49,7 @@ ENVELOPE = {
     "assessment_id",
     "schema_version",
     "status",
+    "risk",
     "notice",
     "participant_id",
     "mode",
@@ -91,6 +92,7 @@ EVALUATION = {
 }
 META_REVIEW = {"severity", "severity_label", "explanation", "is_mdd", "contradicts_item_scores"}
 ITEM = {
+    "frequency",
     "label",
     "score",
     "unknown_reason",

@@ -79,6 +79,10 @@ DEFAULTS = {
     "API_PORT": "8000",
     "API_REQUEST_TIMEOUT_SECONDS": "900.0",
     "API_CORS_ORIGINS": "",
+    "RISK_CRISIS_RESOURCES": (
+        "If somebody is in danger now, call the local emergency number. Set RISK_CRISIS_RESOURCES "
+        "to the crisis line of your place."
+    ),
     "LOG_LEVEL": "INFO",
     "LOG_FORMAT": "console",
 }

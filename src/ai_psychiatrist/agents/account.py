@@ -2,9 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from ai_psychiatrist.agents.case import CallLog, Prompt
 from ai_psychiatrist.agents.extractors import ReplyRejected
@@ -25,6 +25,9 @@ OutputT = TypeVar("OutputT", bound=ModelOutput)
 _LARGE_REPLY_CHARACTERS: Final = 32_768
 
 
+Review: TypeAlias = Callable[[ModelOutput], Awaitable[None]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """What came back from one call, as far as the account needs it."""
@@ -39,8 +42,12 @@ class Reply:
 class CallAccount:
     """Gathers the attempts of one agent on one prompt."""
 
-    def __init__(self, agent: str, prompt: Prompt, calls: CallLog) -> None:
+    def __init__(
+        self, agent: str, prompt: Prompt, calls: CallLog, review: Review | None = None
+    ) -> None:
+        """`review`: looks at an output that was read, and may refuse it with `ReplyRejected`."""
         self._agent = agent
+        self._review = review
         self._prompt_digest = prompt.digest
         self._calls = calls
         self._pending: Attempt | None = None
@@ -88,6 +95,8 @@ class CallAccount:
         """Extract the output of the reply and note the verdict; raises `ReplyRejected`."""
         try:
             output = await self._extract(extract, text)
+            if self._review is not None:
+                await self._review(output)
         except ReplyRejected as rejection:
             self.last_rejection = rejection
             self._settle(AttemptOutcome.REJECTED, rejection.code)

@@ -83,14 +83,14 @@ class ObservedModel(WrapperModel):
                     )
                 if fills_context(response.usage.input_tokens, route.num_ctx):
                     raise ModelCallFailed(FailureCode.CONTEXT_TRUNCATED)
+                return self._observe(started, response)
             except asyncio.CancelledError:
                 self._account.failed(started, FailureCode.DEADLINE_EXCEEDED)
                 raise
             except Exception as error:  # noqa: BLE001  a backend may make a library fail in any way
-                code = _failure_code(error)
+                code = failure_code(error)
                 self._account.failed(started, code)
                 raise ModelCallFailed(code) from None
-        return self._observe(started, response)
 
     def _observe(self, started: float, response: ModelResponse) -> ModelResponse:
         text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
@@ -164,7 +164,8 @@ _CODES: Final[tuple[tuple[type[Exception], FailureCode], ...]] = (
 )
 
 
-def _failure_code(error: Exception) -> FailureCode:
+def failure_code(error: Exception) -> FailureCode:
+    """Classify whatever a call to a backend raised; its text is only searched for known words."""
     if isinstance(error, ModelCallFailed):
         return error.code
     if isinstance(error, ModelHTTPError):

@@ -1,14 +1,20 @@
 """The quantitative agent: quotes for each item, checked, and then a score that stands on them."""
 
 import json
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import NoReturn
+from typing import Final, NoReturn
 
 from ai_psychiatrist.agents.case import Case, open_case
 from ai_psychiatrist.agents.definition import EVIDENCE, QUANTITATIVE
+from ai_psychiatrist.agents.extractors import ReplyRejected
 from ai_psychiatrist.agents.model_chain import ModelChain, as_chain
-from ai_psychiatrist.agents.output_models import ItemScoreOutput
+from ai_psychiatrist.agents.output_models import (
+    ItemScoreOutput,
+    ModelOutput,
+    QuantitativeOutput,
+)
 from ai_psychiatrist.agents.prompts import quantitative as prompts
 from ai_psychiatrist.agents.pydantic_agents import create_evidence_agent, create_quantitative_agent
 from ai_psychiatrist.agents.runner import AgentRunner
@@ -16,7 +22,12 @@ from ai_psychiatrist.agents.settings import PydanticAISettings
 from ai_psychiatrist.domain.assessment import AssessmentMode, ItemAssessment, PHQ8Assessment
 from ai_psychiatrist.domain.errors import AgentFailed
 from ai_psychiatrist.domain.evidence import Grounding, GroundingReport
-from ai_psychiatrist.domain.failures import FailureCategory, FailureCode, FailureSeverity
+from ai_psychiatrist.domain.failures import (
+    FailureCategory,
+    FailureCode,
+    FailureSeverity,
+    RejectionCode,
+)
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.infrastructure.failure_log import record_failure
@@ -29,9 +40,14 @@ from ai_psychiatrist.services.evidence_validation import (
     log_grounding,
     nothing_grounded,
 )
-from ai_psychiatrist.services.item_scoring import decide_item
+from ai_psychiatrist.services.item_scoring import (
+    decide_item,
+    rests_on_denied_or_past,
+    stated_frequency,
+)
 
 _WRONG_SHAPE = "The evidence did not have the shape that was asked for."
+_STRONG_SCORE: Final = 2
 _ALL_REJECTED = "The model gave evidence quotes, but none of them stands in the transcript."
 
 
@@ -154,7 +170,10 @@ class QuantitativeAssessmentAgent:
     async def _score(self, case: Case, evidence: Evidence) -> PHQ8Assessment | None:
         quotes = json.dumps(_texts(evidence.report), ensure_ascii=False, indent=1)
         prompt = case.prompt(prompts.SCORING, evidence=quotes)
-        output = (await self._scoring_runner.run(prompt, case.calls)).output
+        review = _SentBackOnce(lambda output: self._contradicted(case, output, evidence.report))
+        outcome = await self._scoring_runner.run(prompt, case.calls, review=review)
+        # A model that cannot be asked again, or then replies with nothing usable, has insisted.
+        output = outcome.output or review.sent_back
         if output is None:
             return None
         report = evidence.report
@@ -167,6 +186,17 @@ class QuantitativeAssessmentAgent:
             rejected_count=report.rejected_count,
             unknown_keys=evidence.unknown_keys,
         )
+
+    async def _contradicted(
+        self, case: Case, output: QuantitativeOutput, report: GroundingReport
+    ) -> list[str]:
+        """Return the items scored 2 or 3 whose quotes all deny the symptom or tell of the past."""
+        items = await case.check(partial(self._items, case, output.items, report))
+        return [
+            item.item.value
+            for item in items
+            if (item.proposed_score or 0) >= _STRONG_SCORE and rests_on_denied_or_past(item.quotes)
+        ]
 
     def _items(
         self, case: Case, proposals: dict[str, ItemScoreOutput], report: GroundingReport
@@ -190,6 +220,7 @@ class QuantitativeAssessmentAgent:
             unknown_reason=decision.unknown_reason,
             proposed_score=proposal.score,
             quotes=decision.quotes,
+            frequency=stated_frequency(decision.quotes),
             unverified_quotes=tuple(unverified.values()),
             reason=proposal.reason,
             confidence=proposal.confidence,
@@ -197,6 +228,29 @@ class QuantitativeAssessmentAgent:
             llm_evidence_extracted_count=len(extracted) + len(rejected),
             llm_evidence_rejected_count=sum(quote.reason is not None for quote in rejected),
         )
+
+
+class _SentBackOnce:
+    """Has scores that their own quotes contradict sent back to the model, a single time.
+
+    If it insists, they become unknown with that reason; asking on would only wear it down.
+    """
+
+    def __init__(self, contradicted: Callable[[QuantitativeOutput], Awaitable[list[str]]]) -> None:
+        self._contradicted = contradicted
+        self.sent_back: QuantitativeOutput | None = None
+
+    async def __call__(self, output: ModelOutput) -> None:
+        if self.sent_back is not None or not isinstance(output, QuantitativeOutput):
+            return
+        items = await self._contradicted(output)
+        if items:
+            self.sent_back = output
+            raise ReplyRejected(
+                RejectionCode.CONTRADICTED_BY_EVIDENCE,
+                "All quotes for these items deny the symptom or tell of the past alone: "
+                f"{', '.join(items)}. Score them from words about the last two weeks, or N/A.",
+            )
 
 
 def _texts(report: GroundingReport) -> dict[str, list[str]]:

@@ -12,12 +12,12 @@ from pydantic_ai import Agent
 from pydantic_ai.exceptions import ContentFilterError, UnexpectedModelBehavior
 from pydantic_ai.settings import ModelSettings
 
-from ai_psychiatrist.agents.account import CallAccount, Reply
+from ai_psychiatrist.agents.account import CallAccount, Reply, Review
 from ai_psychiatrist.agents.case import CallLog, Prompt
 from ai_psychiatrist.agents.definition import AgentDefinition, OutputT
 from ai_psychiatrist.agents.extractors import ReplyRejected
 from ai_psychiatrist.agents.model_chain import ModelChain, ModelRoute
-from ai_psychiatrist.agents.observed_model import ObservedModel
+from ai_psychiatrist.agents.observed_model import ObservedModel, failure_code
 from ai_psychiatrist.agents.settings import PydanticAISettings
 from ai_psychiatrist.domain.errors import AgentFailed, ModelCallFailed
 from ai_psychiatrist.domain.failures import (
@@ -70,9 +70,14 @@ class AgentRunner(Generic[OutputT]):
         self._settings = settings
         self._model_settings = ModelSettings(temperature=temperature)
 
-    async def run(self, prompt: Prompt, calls: CallLog) -> Outcome[OutputT]:
-        """Ask the models in order; never raises for what a model or its backend does."""
-        account = CallAccount(self.definition.name, prompt, calls)
+    async def run(
+        self, prompt: Prompt, calls: CallLog, *, review: Review | None = None
+    ) -> Outcome[OutputT]:
+        """Ask the models in order; never raises for what a model or its backend does.
+
+        `review` sees each output before it is accepted, and may have the model asked again.
+        """
+        account = CallAccount(self.definition.name, prompt, calls, review)
         failure = FailureCode.MISSING_INPUT
         for route in self.chain:
             try:
@@ -146,23 +151,23 @@ class AgentRunner(Generic[OutputT]):
             try:
                 async with asyncio.timeout(route.timeout_seconds):
                     reply = await chat.simple_chat(prompt.user, system_prompt=prompt.system)
-            except TimeoutError:
-                account.failed(started, FailureCode.TIMED_OUT)
-                raise ModelCallFailed(FailureCode.TIMED_OUT) from None
+                observed = _observed(reply, route)
             except asyncio.CancelledError:
                 account.failed(started, FailureCode.DEADLINE_EXCEEDED)
                 raise
-            except ModelCallFailed as error:
-                account.failed(started, error.code)
-                raise
-        account.replied(
-            started,
-            Reply(
-                characters=len(reply.text),
-                is_too_large=len(reply.text.encode("utf-8", "replace")) > route.max_reply_bytes,
-                is_cut_off=reply.is_cut_off,
-                input_tokens=reply.input_tokens,
-                output_tokens=reply.output_tokens,
-            ),
-        )
+            except Exception as error:  # noqa: BLE001  a backend may make a library fail in any way
+                code = failure_code(error)
+                account.failed(started, code)
+                raise ModelCallFailed(code) from None
+        account.replied(started, observed)
         return reply
+
+
+def _observed(reply: ChatReply, route: ModelRoute) -> Reply:
+    return Reply(
+        characters=len(reply.text),
+        is_too_large=len(reply.text.encode("utf-8", "replace")) > route.max_reply_bytes,
+        is_cut_off=reply.is_cut_off,
+        input_tokens=reply.input_tokens,
+        output_tokens=reply.output_tokens,
+    )

@@ -2,8 +2,8 @@
 
 import asyncio
 import uuid
-from collections.abc import Awaitable, Callable
-from typing import Annotated, Final
+from collections.abc import Callable
+from typing import Annotated, Final, TypeAlias
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse
@@ -18,14 +18,23 @@ from ai_psychiatrist.api.result_models import (
     QualitativeResult,
     QuantitativeResult,
 )
-from ai_psychiatrist.api.results import full_result, qualitative_result, quantitative_result
-from ai_psychiatrist.domain.assessment import AssessmentStatus
+from ai_psychiatrist.api.results import (
+    About,
+    full_result,
+    qualitative_result,
+    quantitative_result,
+)
+from ai_psychiatrist.api.risk import keep_risk
+from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
 from ai_psychiatrist.domain.errors import InputError, RequestConflict
+from ai_psychiatrist.domain.risk import RiskReport
 from ai_psychiatrist.domain.transcript import Transcript, parse_transcript
 from ai_psychiatrist.pipeline.assess import FULL, Part
+from ai_psychiatrist.services.risk.detector import detect_risk
 from ai_psychiatrist.wiring import Services
 
 _RETRY_AFTER_SECONDS: Final = 5
+_NO_FEW_SHOT: Final = "few-shot scoring is not available yet; use mode zero_shot"
 _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
     400: {"description": "The body is no valid JSON."},
     404: {"description": "No transcript is stored for this participant."},
@@ -36,6 +45,8 @@ _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
     503: {"description": "Too many assessments are under way; see Retry-After."},
     504: {"description": "No part finished before the deadline."},
 }
+
+AsResult: TypeAlias = Callable[..., Envelope]
 
 router = APIRouter(tags=["assessment"])
 
@@ -78,50 +89,55 @@ async def _assess(
     request: Request,
     services: Services,
     parts: frozenset[Part],
-    as_result: Callable[..., Envelope],
+    as_result: AsResult,
 ) -> Response:
     settings = services.settings
     few_shot = body.is_few_shot
-    if few_shot or (few_shot is None and settings.features.enable_few_shot):
-        msg = "few-shot scoring is not available yet; use mode zero_shot"
-        raise RequestConflict(msg, field="mode")
+    is_few_shot = settings.features.enable_few_shot if few_shot is None else few_shot
+    if is_few_shot and body.transcript_text is None:
+        raise RequestConflict(_NO_FEW_SHOT, field="mode")
     text = await _text(body, services)
     limit = settings.api.max_transcript_chars
     if len(text) > limit:
         return problems.too_large("The transcript", limit, "API_MAX_TRANSCRIPT_CHARS")
-    transcript = await asyncio.to_thread(parse_transcript, text, services.labels)
-    admission: Admission = request.app.state.admission
-    try:
-        with admission.room():
-            return await while_connected(
-                request, _work(body.participant_id, services, transcript, parts, as_result)
-            )
-    except ServerBusy:
-        return problems.busy(_RETRY_AFTER_SECONDS)
+    transcript, risk = await asyncio.to_thread(_read, text, services)
+    keep_risk(request.scope, risk)
+    if is_few_shot:
+        raise RequestConflict(_NO_FEW_SHOT, field="mode")
 
-
-def _work(
-    participant_id: int | None,
-    services: Services,
-    transcript: Transcript,
-    parts: frozenset[Part],
-    as_result: Callable[..., Envelope],
-) -> Callable[[], Awaitable[Response]]:
     async def work() -> Response:
         assessment = await services.pipeline.assess(
             transcript,
-            participant_id=participant_id,
+            risk=risk,
+            participant_id=body.participant_id,
             parts=parts,
-            deadline_seconds=services.settings.api.request_timeout_seconds,
+            deadline_seconds=settings.api.request_timeout_seconds,
         )
-        if assessment.status is AssessmentStatus.FAILED:
-            return problems.nothing_finished(assessment)
-        result = as_result(
-            assessment, assessment_id=str(uuid.uuid4()), chains=services.agent_models
-        )
-        return Response(result.model_dump_json(), media_type=JSONResponse.media_type)
+        return _response(assessment, services, as_result)
 
-    return work
+    admission: Admission = request.app.state.admission
+    try:
+        with admission.room():
+            return await while_connected(request, work)
+    except ServerBusy:
+        return problems.busy(risk, retry_after_seconds=_RETRY_AFTER_SECONDS)
+
+
+def _read(text: str, services: Services) -> tuple[Transcript, RiskReport]:
+    transcript = parse_transcript(text, services.labels)
+    return transcript, detect_risk(transcript)
+
+
+def _response(assessment: Assessment, services: Services, as_result: AsResult) -> Response:
+    if assessment.status is AssessmentStatus.FAILED:
+        return problems.nothing_finished(assessment)
+    about = About(
+        assessment_id=str(uuid.uuid4()),
+        chains=services.agent_models,
+        crisis_resources=services.settings.risk.crisis_resources,
+    )
+    result = as_result(assessment, about=about)
+    return Response(result.model_dump_json(), media_type=JSONResponse.media_type)
 
 
 async def _text(body: AssessmentRequest, services: Services) -> str:

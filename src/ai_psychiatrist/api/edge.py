@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ai_psychiatrist.api.problems import problem
+from ai_psychiatrist.api.risk import kept_risk
 from ai_psychiatrist.infrastructure.logging import get_logger
 
 logger = get_logger(__name__)
@@ -37,6 +38,8 @@ class Edge:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        # One dictionary for the whole request: routes keep in it what a problem has to carry.
+        scope.setdefault("state", {})
         request_id, method = str(uuid.uuid4()), scope["method"]
         started = time.perf_counter()
         status = 0
@@ -55,7 +58,8 @@ class Edge:
         except Exception as error:  # noqa: BLE001  the edge: nothing may pass it but a response
             logger.error("request_failed", request_id=request_id, error_type=type(error).__name__)
             if not status:
-                response = problem(500, "internal_error", "This is a defect of the service.")
+                detail = "This is a defect of the service."
+                response = problem(500, "internal_error", detail, more=kept_risk(scope))
                 await response(scope, receive, observed_send)
         finally:
             route = scope.get("route")

@@ -8,6 +8,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from ai_psychiatrist.api.risk import kept_risk, risk_field
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.errors import (
     InputError,
@@ -15,6 +16,7 @@ from ai_psychiatrist.domain.errors import (
     RequestConflict,
 )
 from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.domain.risk import RiskReport
 
 _MEDIA_TYPE = "application/problem+json"
 _TITLES = {
@@ -46,16 +48,19 @@ def problem(
     detail: str,
     *,
     headers: Mapping[str, str] | None = None,
-    **extensions: object,
+    more: Mapping[str, object] | None = None,
 ) -> JSONResponse:
-    """Return a problem response; `detail` is a fixed sentence that names field and cure."""
+    """Return a problem response.
+
+    `detail` is a fixed sentence that names field and cure; `more` are further members of the body.
+    """
     body = {
         "type": f"urn:ai-psychiatrist:problem:{code}",
         "title": _TITLES.get(status, "Error"),
         "status": status,
         "code": code,
         "detail": detail,
-        **extensions,
+        **(more or {}),
     }
     return JSONResponse(body, status, dict(headers or {}), media_type=_MEDIA_TYPE)
 
@@ -69,21 +74,27 @@ def nothing_finished(assessment: Assessment) -> JSONResponse:
         status,
         "deadline_exceeded" if is_late else "backend_failed",
         "No part of the assessment was finished. The failures say which call failed and why.",
-        failures=[
-            {"stage": failure.stage, "code": failure.code and failure.code.value}
-            for failure in assessment.failures
-        ],
-        attempts=Counter(attempt.code.value for attempt in assessment.attempts if attempt.code),
+        more={
+            "failures": [
+                {"stage": failure.stage, "code": failure.code and failure.code.value}
+                for failure in assessment.failures
+            ],
+            "attempts": Counter(
+                attempt.code.value for attempt in assessment.attempts if attempt.code
+            ),
+            **risk_field(assessment.risk),
+        },
     )
 
 
-def busy(retry_after_seconds: int) -> JSONResponse:
+def busy(risk: RiskReport, *, retry_after_seconds: int) -> JSONResponse:
     """Return the problem of a server that has no room for another assessment."""
     return problem(
         503,
         "busy",
         "As many assessments are under way as API_MAX_CONCURRENCY allows; try again later.",
         headers={"Retry-After": str(retry_after_seconds)},
+        more=risk_field(risk),
     )
 
 
@@ -106,7 +117,7 @@ async def _on_invalid_request(_: Request, error: Exception) -> JSONResponse:
     if any(entry["type"] == "json_invalid" for entry in problems):
         return problem(400, "malformed_json", "The body is no valid JSON; send a JSON object.")
     cures = " ".join(dict.fromkeys(_CURES[entry["field"]] for entry in problems))
-    return problem(422, "invalid_request", cures, errors=problems)
+    return problem(422, "invalid_request", cures, more={"errors": problems})
 
 
 def _invalid_field(entry: Mapping[str, object]) -> dict[str, str]:
@@ -119,14 +130,15 @@ def _invalid_field(entry: Mapping[str, object]) -> dict[str, str]:
     return {"field": next((name for name in names[1:] if name in _CURES), "body"), "type": kind}
 
 
-async def _on_input_error(_: Request, error: Exception) -> JSONResponse:
+async def _on_input_error(request: Request, error: Exception) -> JSONResponse:
     match error:
         case ParticipantNotFound():
-            return problem(404, "participant_not_found", str(error), field=error.field)
+            return problem(404, "participant_not_found", str(error), more={"field": error.field})
         case RequestConflict():
-            return problem(409, "not_available", str(error), field=error.field)
+            more = {"field": error.field, **kept_risk(request.scope)}
+            return problem(409, "not_available", str(error), more=more)
         case InputError():
-            return problem(422, "unusable_input", str(error), field=error.field)
+            return problem(422, "unusable_input", str(error), more={"field": error.field})
         case _:
             raise error
 

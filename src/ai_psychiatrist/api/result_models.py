@@ -5,7 +5,14 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from ai_psychiatrist.domain.assessment import AssessmentStatus, Metric
-from ai_psychiatrist.domain.evidence import Grounding, Match, Polarity, QuoteRejection
+from ai_psychiatrist.domain.evidence import (
+    Frequency,
+    Grounding,
+    Match,
+    Polarity,
+    QuoteRejection,
+    Timeframe,
+)
 from ai_psychiatrist.domain.failures import (
     AttemptOutcome,
     CallPath,
@@ -15,11 +22,17 @@ from ai_psychiatrist.domain.failures import (
     RejectionCode,
 )
 from ai_psychiatrist.domain.phq8 import UnknownReason
+from ai_psychiatrist.domain.risk import RiskCategory, RiskLevel, RiskPolarity
 
 SCHEMA_VERSION: Final = "1"
 NOTICE: Final = (
     "For research and engineering. Not a medical device, not a diagnosis, and no substitute for "
     "the judgement of a clinician."
+)
+RISK_STATEMENT: Final = (
+    "Found by fixed phrases in the participant's words, not by a model and not by a person. It can "
+    "miss danger and can raise false alarms; it is no assessment of risk. A person has to read the "
+    "interview."
 )
 BASELINE_NOTICE: Final = (
     "Made by a rule baseline: fixed phrase rules, not a language model and not a clinical "
@@ -48,6 +61,11 @@ class QuoteResult(_Result):
     text: str
     match: Match
     polarity: Polarity
+    """Whether the whole clause says that the symptom is there."""
+    frequency: Frequency
+    """How often, as the clause states it."""
+    timeframe: Timeframe
+    """When, as the clause states it."""
     segments: tuple[SegmentResult, ...]
 
 
@@ -66,6 +84,8 @@ class SupportingQuoteResult(_Result):
     verified: bool
     match: Match | None = None
     polarity: Polarity | None = None
+    frequency: Frequency | None = None
+    timeframe: Timeframe | None = None
     reason: QuoteRejection | None = None
     segments: tuple[SegmentResult, ...] = ()
 
@@ -81,6 +101,8 @@ class ItemResult(_Result):
     proposed_score: int | None
     """The model's own score, kept when the evidence does not carry it."""
     evidence: tuple[QuoteResult, ...]
+    frequency: Frequency
+    """The highest frequency that affirming quotes state; unstated when they state none."""
     unverified_quotes: tuple[UnverifiedQuoteResult, ...]
     reason: str
     confidence: int | None
@@ -211,12 +233,38 @@ class GroundingResult(_Result):
     unknown_keys: int
 
 
+class RiskSignalResult(_Result):
+    """A sign of danger in the participant's words."""
+
+    category: RiskCategory
+    polarity: RiskPolarity
+    level: RiskLevel
+    text: str
+    turn: int
+    start: int
+    """First character, in code points of the transcript."""
+    end: int
+
+
+class RiskResult(_Result):
+    """Signs of danger, found by fixed phrases before any model was asked."""
+
+    level: RiskLevel
+    """The highest level of any signal; none means only that no phrase was found."""
+    signals: tuple[RiskSignalResult, ...]
+    statement: str = RISK_STATEMENT
+    """What this is and is not."""
+    resources: str
+    """Where to turn, as the operator of the service set it."""
+
+
 class Envelope(_Result):
     """What every result says about itself."""
 
     assessment_id: str
     schema_version: Literal["1"] = SCHEMA_VERSION
     status: AssessmentStatus
+    risk: RiskResult
     notice: str = NOTICE
     participant_id: int | None
     mode: str

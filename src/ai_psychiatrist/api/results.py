@@ -1,6 +1,7 @@
 """Put an assessment into the form that callers get."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from ai_psychiatrist.agents.baseline.model import BASELINE
@@ -23,6 +24,8 @@ from ai_psychiatrist.api.result_models import (
     QuantitativePart,
     QuantitativeResult,
     QuoteResult,
+    RiskResult,
+    RiskSignalResult,
     RoundResult,
     SegmentResult,
     SupportingQuoteResult,
@@ -50,17 +53,25 @@ _GROUP_OF_AGENT: Final = {
 }
 
 
-def full_result(
-    assessment: Assessment, *, assessment_id: str, chains: Mapping[str, tuple[str, ...]]
-) -> FullResult:
-    """Return a whole assessment; `chains`: agent → the models it may ask."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class About:
+    """What a result says beyond the assessment itself."""
+
+    assessment_id: str
+    chains: Mapping[str, tuple[str, ...]]
+    """Agent → the models it may ask."""
+    crisis_resources: str
+
+
+def full_result(assessment: Assessment, *, about: About) -> FullResult:
+    """Return a whole assessment."""
     narrative, scores, review = (
         assessment.narrative,
         assessment.quantitative,
         assessment.meta_review,
     )
     return FullResult(
-        **dict(_envelope(assessment, assessment_id, chains)),
+        **dict(_envelope(assessment, about)),
         quantitative=None if scores is None else _quantitative(scores),
         qualitative=None if narrative is None else _qualitative(narrative.best.findings),
         evaluation=None if narrative is None else _evaluation(narrative),
@@ -68,32 +79,27 @@ def full_result(
     )
 
 
-def quantitative_result(
-    assessment: Assessment, *, assessment_id: str, chains: Mapping[str, tuple[str, ...]]
-) -> QuantitativeResult:
+def quantitative_result(assessment: Assessment, *, about: About) -> QuantitativeResult:
     """Return the item scores of an assessment."""
     scores = assessment.quantitative
     part = QuantitativePart() if scores is None else _quantitative(scores)
-    return QuantitativeResult(**dict(_envelope(assessment, assessment_id, chains)), **dict(part))
+    return QuantitativeResult(**dict(_envelope(assessment, about)), **dict(part))
 
 
-def qualitative_result(
-    assessment: Assessment, *, assessment_id: str, chains: Mapping[str, tuple[str, ...]]
-) -> QualitativeResult:
+def qualitative_result(assessment: Assessment, *, about: About) -> QualitativeResult:
     """Return the narrative of an assessment."""
     narrative = assessment.narrative
     part = QualitativePart() if narrative is None else _qualitative(narrative.best.findings)
-    return QualitativeResult(**dict(_envelope(assessment, assessment_id, chains)), **dict(part))
+    return QualitativeResult(**dict(_envelope(assessment, about)), **dict(part))
 
 
-def _envelope(
-    assessment: Assessment, assessment_id: str, chains: Mapping[str, tuple[str, ...]]
-) -> Envelope:
-    models = _models(assessment.attempts, chains)
+def _envelope(assessment: Assessment, about: About) -> Envelope:
+    models = _models(assessment.attempts, about.chains)
     has_baseline = any(model.rule_baseline for model in models.values())
     return Envelope(
-        assessment_id=assessment_id,
+        assessment_id=about.assessment_id,
         status=assessment.status,
+        risk=_risk(assessment, about),
         notice=f"{NOTICE} {BASELINE_NOTICE}" if has_baseline else NOTICE,
         participant_id=assessment.participant_id,
         mode=assessment.mode.value,
@@ -104,6 +110,26 @@ def _envelope(
         attempts=tuple(AttemptResult.model_validate(attempt) for attempt in assessment.attempts),
         failures=tuple(FailureResult.model_validate(failure) for failure in assessment.failures),
         transcript_text=(None if assessment.participant_id is None else assessment.transcript.text),
+    )
+
+
+def _risk(assessment: Assessment, about: About) -> RiskResult:
+    text = assessment.transcript.text
+    return RiskResult(
+        level=assessment.risk.level,
+        signals=tuple(
+            RiskSignalResult(
+                category=signal.category,
+                polarity=signal.polarity,
+                level=signal.level,
+                text=text[signal.start : signal.end],
+                turn=signal.turn,
+                start=signal.start,
+                end=signal.end,
+            )
+            for signal in assessment.risk.signals
+        ),
+        resources=about.crisis_resources,
     )
 
 
@@ -160,6 +186,7 @@ def _item(item: ItemAssessment) -> ItemResult:
         score=item.score,
         unknown_reason=item.unknown_reason,
         proposed_score=item.proposed_score,
+        frequency=item.frequency,
         evidence=tuple(QuoteResult.model_validate(quote) for quote in item.quotes),
         unverified_quotes=tuple(
             UnverifiedQuoteResult.model_validate(quote) for quote in item.unverified_quotes
@@ -192,6 +219,8 @@ def _supporting_quote(quote: Quote | UnverifiedQuote) -> SupportingQuoteResult:
         verified=True,
         match=quote.match,
         polarity=quote.polarity,
+        frequency=quote.frequency,
+        timeframe=quote.timeframe,
         segments=tuple(SegmentResult.model_validate(segment) for segment in quote.segments),
     )
 

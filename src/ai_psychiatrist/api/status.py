@@ -51,6 +51,6 @@ async def readyz(services: ServicesOf) -> Response:
             503,
             "backend_unreachable",
             "No model of these agents can be reached; check the MODEL_ and backend settings.",
-            agents=unready,
+            more={"agents": unready},
         )
     return Response(Alive().model_dump_json(), media_type="application/json")

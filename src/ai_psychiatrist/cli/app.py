@@ -223,16 +223,19 @@ async def _assess(text: str) -> "FullResult":
     transcript = parse_transcript(text, settings.transcript.labels)
 
     # After the checks: these take a second, and an unusable transcript is told at once.
-    from ai_psychiatrist.api.results import full_result  # noqa: PLC0415
+    from ai_psychiatrist.api.results import About, full_result  # noqa: PLC0415
     from ai_psychiatrist.cli.progress import part_progress  # noqa: PLC0415
     from ai_psychiatrist.wiring import open_services  # noqa: PLC0415
 
     async with open_services(settings) as services:
         with part_progress() as on_finished:
             assessment = await services.pipeline.assess(transcript, on_finished=on_finished)
-        return full_result(
-            assessment, assessment_id=str(uuid.uuid4()), chains=services.agent_models
+        about = About(
+            assessment_id=str(uuid.uuid4()),
+            chains=services.agent_models,
+            crisis_resources=settings.risk.crisis_resources,
         )
+        return full_result(assessment, about=about)
 
 
 def _settings() -> "Settings":

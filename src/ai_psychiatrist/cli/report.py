@@ -15,8 +15,11 @@ from ai_psychiatrist.api.result_models import (
     QualitativePart,
     QuantitativePart,
     QuoteResult,
+    RiskResult,
 )
+from ai_psychiatrist.domain.evidence import Frequency, Timeframe
 from ai_psychiatrist.domain.phq8 import Severity
+from ai_psychiatrist.domain.risk import RiskLevel
 
 _PIPE_WIDTH = 100
 
@@ -24,6 +27,7 @@ _PIPE_WIDTH = 100
 def print_report(result: FullResult, console: Console | None = None) -> None:
     """Print a result; texts of transcript and models are shown as they are and never act."""
     out = console or _console()
+    _risk(out, result.risk)
     _heading(out, result)
     if result.quantitative is not None and result.quantitative.items is not None:
         _scores(out, result.quantitative, result.quantitative.items)
@@ -75,6 +79,27 @@ def _heading(out: Console, result: FullResult) -> None:
     out.print()
 
 
+_LEVEL_STYLES = {
+    RiskLevel.NONE: "dim",
+    RiskLevel.LOW: "yellow",
+    RiskLevel.MODERATE: "bold yellow",
+    RiskLevel.HIGH: "bold red",
+}
+
+
+def _risk(out: Console, risk: RiskResult) -> None:
+    out.print(Text(f"Signs of danger: {risk.level.value}", style=_LEVEL_STYLES[risk.level]))
+    for signal in risk.signals:
+        kind = f"{signal.category.value.replace('_', ' ')}, {signal.polarity.value}"
+        line = Text(f"  {signal.level.value}: “{plain(signal.text)}” ")
+        place = f"[{kind}; turn {signal.turn}, {signal.start}-{signal.end}]"
+        out.print(line.append(place, style="dim"))
+    out.print(Text(risk.statement, style="dim"))
+    if risk.level is not RiskLevel.NONE:
+        out.print(Text(plain(risk.resources), style="bold"))
+    out.print()
+
+
 def _label(severity: int | None) -> str:
     return "" if severity is None else Severity(severity).label
 
@@ -98,7 +123,10 @@ def _score(item: ItemResult) -> Text:
         proposed = "" if item.proposed_score is None else f"\n(proposed {item.proposed_score})"
         return Text(f"unknown: {reason}{proposed}", style="yellow")
     confidence = "" if item.confidence is None else f"\nconfidence {item.confidence}/5"
-    return Text(f"{item.score}{confidence}", style="bold")
+    shown = Text(f"{item.score}{confidence}", style="bold")
+    if item.score and item.frequency is Frequency.UNSTATED:
+        shown.append("\nfrequency never stated", style="yellow")
+    return shown
 
 
 def _evidence(item: ItemResult) -> Text:
@@ -112,7 +140,12 @@ def _evidence(item: ItemResult) -> Text:
 def _quote(quote: QuoteResult) -> Text:
     places = ", ".join(f"turn {part.turn}, {part.start}-{part.end}" for part in quote.segments)
     shown = Text(f"“{plain(quote.text)}” ")
-    return shown.append(f"[{places}; {quote.polarity.value}]", style="dim")
+    facts = [quote.polarity.value]
+    if quote.frequency is not Frequency.UNSTATED:
+        facts.append(quote.frequency.value.replace("_", " "))
+    if quote.timeframe is not Timeframe.UNSTATED:
+        facts.append(quote.timeframe.value)
+    return shown.append(f"[{places}; {', '.join(facts)}]", style="dim")
 
 
 def _narrative(out: Console, findings: QualitativePart) -> None:

@@ -70,6 +70,18 @@ class ApiSettings(BaseModel):
     """Origins of web pages that may call the API, separated by commas."""
 
 
+class RiskSettings(BaseModel):
+    """What is shown beside signs of danger."""
+
+    model_config = FROZEN
+
+    crisis_resources: str = (
+        "If somebody is in danger now, call the local emergency number. Set RISK_CRISIS_RESOURCES "
+        "to the crisis line of your place."
+    )
+    """Where to turn in a crisis, in the words of your place."""
+
+
 class LogSettings(BaseModel):
     """What is logged to standard error."""
 
@@ -105,6 +117,7 @@ class Settings(BaseSettings):
     transcript: TranscriptSettings = TranscriptSettings()
     data: DataSettings = DataSettings()
     api: ApiSettings = ApiSettings()
+    risk: RiskSettings = RiskSettings()
     log: LogSettings = LogSettings()
     features: FeatureSettings = FeatureSettings()
 

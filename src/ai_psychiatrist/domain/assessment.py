@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from ai_psychiatrist.domain.evidence import Grounding, Quote, UnverifiedQuote
+from ai_psychiatrist.domain.evidence import Frequency, Grounding, Quote, UnverifiedQuote
 from ai_psychiatrist.domain.failures import Attempt, FailureRecord
 from ai_psychiatrist.domain.phq8 import Item, Severity, TotalScore, UnknownReason, total_of
+from ai_psychiatrist.domain.risk import RiskReport
 from ai_psychiatrist.domain.transcript import Transcript
 
 
@@ -97,6 +98,8 @@ class ItemAssessment:
     proposed_score: int | None
     """The score that the model gave, kept when the evidence does not carry it."""
     quotes: tuple[Quote, ...]
+    frequency: Frequency
+    """How often, as the quotes that affirm the symptom state it."""
     unverified_quotes: tuple[UnverifiedQuote, ...]
     reason: str = field(repr=False)
     confidence: int | None
@@ -154,6 +157,8 @@ class Assessment:
     """Everything that one run over one transcript gave, finished parts and failures alike."""
 
     transcript: Transcript
+    risk: RiskReport
+    """Found without any model, whatever became of the rest."""
     participant_id: int | None
     mode: AssessmentMode
     status: AssessmentStatus

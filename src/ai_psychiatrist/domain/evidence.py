@@ -26,6 +26,26 @@ class Polarity(StrEnum):
     UNCLEAR = "unclear"
 
 
+class Frequency(StrEnum):
+    """How often the clause of a quote says that a symptom is there."""
+
+    NOT_AT_ALL = "not_at_all"
+    SEVERAL_DAYS = "several_days"
+    MORE_THAN_HALF = "more_than_half"
+    NEARLY_EVERY_DAY = "nearly_every_day"
+    UNSTATED = "unstated"
+
+
+class Timeframe(StrEnum):
+    """When the clause of a quote says that it was so."""
+
+    RECENT = "recent"
+    """Within about the last two weeks, or now."""
+    PAST = "past"
+    """Before, and over."""
+    UNSTATED = "unstated"
+
+
 class QuoteRejection(StrEnum):
     """Why a quote does not count as the participant's words."""
 
@@ -63,6 +83,18 @@ class Quote:
     segments: tuple[Segment, ...]
     match: Match
     polarity: Polarity
+    frequency: Frequency = Frequency.UNSTATED
+    timeframe: Timeframe = Timeframe.UNSTATED
+
+    @property
+    def supports_symptom(self) -> bool:
+        """Whether it says that a symptom is there, and not only that it once was."""
+        return self.polarity is Polarity.AFFIRMED and self.timeframe is not Timeframe.PAST
+
+    @property
+    def denies_symptom(self) -> bool:
+        """Whether it says that a symptom is not there, and not only that it once was not."""
+        return self.polarity is Polarity.DENIED and self.timeframe is not Timeframe.PAST
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,6 +25,7 @@ class RejectionCode(StrEnum):
     SCORE_INVALID = "score_invalid"
     CONFIDENCE_INVALID = "confidence_invalid"
     TOO_MANY_QUOTES = "too_many_quotes"
+    CONTRADICTED_BY_EVIDENCE = "contradicted_by_evidence"
     UNEXPECTED_TOOL_CALL = "unexpected_tool_call"
 
 

@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from typing import Final
 
 from ai_psychiatrist.agents.case import DEFAULT_MAX_CALLS, Case, open_case
@@ -29,10 +30,12 @@ from ai_psychiatrist.domain.failures import (
     FailureRecord,
     FailureSeverity,
 )
+from ai_psychiatrist.domain.risk import RiskReport
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.failure_log import collect_failures, record_failure
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.pipeline.feedback_loop import FeedbackLoop, narrative_of
+from ai_psychiatrist.services.risk.detector import detect_risk
 
 logger = get_logger(__name__)
 
@@ -87,6 +90,7 @@ class AssessmentPipeline:
         self,
         transcript: Transcript,
         *,
+        risk: RiskReport | None = None,
         participant_id: int | None = None,
         parts: frozenset[Part] = FULL,
         deadline_seconds: float | None = None,
@@ -95,7 +99,8 @@ class AssessmentPipeline:
         """Assess a transcript; what fails is recorded and everything that finished is kept.
 
         `parts`: what to make; `on_finished` is told of each as it is done. At the deadline the
-        calls under way are cancelled. Cancelling the caller cancels them too.
+        calls under way are cancelled. Cancelling the caller cancels them too. `risk`: the report
+        on this transcript if it is made already; otherwise it is made before any model is asked.
         """
         case = open_case(
             transcript,
@@ -103,6 +108,8 @@ class AssessmentPipeline:
             max_calls=self.max_calls,
             is_delimited=self.is_delimited,
         )
+        if risk is None:
+            risk = await case.check(partial(detect_risk, transcript))
         results = _Results()
         with collect_failures() as failures:
             try:
@@ -110,7 +117,7 @@ class AssessmentPipeline:
                     await self._run(case, parts, results, on_finished)
             except TimeoutError:
                 _record_deadline(parts, results)
-        return _assessment(case, parts, results, failures)
+        return _assessment(case, risk, parts, results, failures)
 
     async def _run(
         self, case: Case, parts: frozenset[Part], results: _Results, on_finished: OnFinished
@@ -194,7 +201,11 @@ def _record_deadline(parts: frozenset[Part], results: _Results) -> None:
 
 
 def _assessment(
-    case: Case, parts: frozenset[Part], results: _Results, failures: list[FailureRecord]
+    case: Case,
+    risk: RiskReport,
+    parts: frozenset[Part],
+    results: _Results,
+    failures: list[FailureRecord],
 ) -> Assessment:
     finished = set(results.finished())
     status = AssessmentStatus.PARTIAL if finished else AssessmentStatus.FAILED
@@ -202,6 +213,7 @@ def _assessment(
         status = AssessmentStatus.COMPLETE
     assessment = Assessment(
         transcript=case.transcript,
+        risk=risk,
         participant_id=case.participant_id,
         mode=AssessmentMode.ZERO_SHOT,
         status=status,

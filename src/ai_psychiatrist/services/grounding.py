@@ -8,7 +8,7 @@ another word.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, TypeAlias
 
@@ -21,8 +21,7 @@ from ai_psychiatrist.domain.evidence import (
     UnverifiedQuote,
 )
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
-from ai_psychiatrist.services.cues.answers import polarity_of_answer
-from ai_psychiatrist.services.cues.polarity import TurnReading, read_turn
+from ai_psychiatrist.services.quote_facts import FactReader
 from ai_psychiatrist.services.tokens import is_ideographic, normalize_for_quote_match, tokenise
 from ai_psychiatrist.services.word_stream import (
     Stretch,
@@ -43,8 +42,10 @@ class TranscriptIndex:
     """The words of a transcript by position; built once, then asked about any number of quotes."""
 
     transcript: Transcript
-    _readings: dict[int, TurnReading] = field(default_factory=dict, init=False, repr=False)
-    """The clauses of the turns that were asked about so far."""
+
+    @cached_property
+    def _facts(self) -> FactReader:
+        return FactReader(self.transcript)
 
     @cached_property
     def _spoken(self) -> WordStream:
@@ -150,13 +151,13 @@ class TranscriptIndex:
         if len(answers) > 1:
             return UnverifiedQuote(text=quote, reason=QuoteRejection.AMBIGUOUS)
         segment = stream.segments(answers[0])[0]
-        if self._answer_polarity(segment) is not Polarity.DENIED:
+        if self._facts.answer_polarity(segment) is not Polarity.DENIED:
             return UnverifiedQuote(text=quote, reason=QuoteRejection.TOO_SHORT)
         match = Match.NORMALISED
         verbatim = self._verbatim(quote.strip(), segment)
         if verbatim is not None:
             segment, match = verbatim, Match.EXACT
-        return self._quote((segment,), match, Polarity.DENIED)
+        return replace(self._quote((segment,), match), polarity=Polarity.DENIED)
 
     def _verbatim(self, quote: str, segment: Segment) -> Segment | None:
         """Widen a segment to the punctuation that the quote carries, if all of it stands there."""
@@ -169,31 +170,16 @@ class TranscriptIndex:
             return Segment(turn=segment.turn, start=start, end=end)
         return None
 
-    def _quote(
-        self, segments: tuple[Segment, ...], match: Match, polarity: Polarity | None = None
-    ) -> Quote:
-        text = " ".join(self.transcript.text[part.start : part.end] for part in segments)
-        polarity = polarity or self._polarity(segments)
-        return Quote(text=text, segments=segments, match=match, polarity=polarity)
-
-    def _answer_polarity(self, segment: Segment) -> Polarity:
-        """Read a bare answer by what was asked in the turn before it."""
-        if segment.turn == 0:
-            return Polarity.UNCLEAR
-        question = self.transcript.words(self.transcript.turns[segment.turn - 1])
-        answer = self.transcript.text[segment.start : segment.end]
-        return polarity_of_answer(answer, question)
-
-    def _polarity(self, segments: tuple[Segment, ...]) -> Polarity:
-        polarities = {self._segment_polarity(segment) for segment in segments}
-        return polarities.pop() if len(polarities) == 1 else Polarity.UNCLEAR
-
-    def _segment_polarity(self, segment: Segment) -> Polarity:
-        turn = self.transcript.turns[segment.turn]
-        reading = self._readings.get(segment.turn)
-        if reading is None:
-            reading = self._readings[segment.turn] = read_turn(self.transcript.words(turn))
-        return reading.polarity_of(segment.start - turn.words_start, segment.end - turn.words_start)
+    def _quote(self, segments: tuple[Segment, ...], match: Match) -> Quote:
+        facts = self._facts.facts(segments)
+        return Quote(
+            text=" ".join(self.transcript.text[part.start : part.end] for part in segments),
+            segments=segments,
+            match=match,
+            polarity=facts.polarity,
+            frequency=facts.frequency,
+            timeframe=facts.timeframe,
+        )
 
 
 def _has_content(words: list[str]) -> bool:

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from ai_psychiatrist.domain.evidence import Polarity, Quote
+from ai_psychiatrist.domain.evidence import Frequency, Polarity, Quote, Timeframe
 from ai_psychiatrist.domain.phq8 import UnknownReason
 
 
@@ -22,25 +23,51 @@ def decide_item(
     """Decide an item from the proposed score 0-3 (`None` for N/A) and its grounded quotes.
 
     `extracted`: quotes of the evidence stage for this item. `cited`: quotes that the scoring reply
-    gives for it. A score of 1-3 needs a quote that does not deny the symptom, a 0 one that does.
+    gives for it. A score of 1-3 needs a quote that affirms the symptom for the present, a 0 one
+    that denies it for the present.
     """
     quotes = _distinct([*cited, *extracted])
+    reason = _reason_against(proposed, quotes)
+    score = proposed if reason is None else None
+    return ItemDecision(score=score, unknown_reason=reason, quotes=quotes)
+
+
+def rests_on_denied_or_past(quotes: Sequence[Quote]) -> bool:
+    """Return whether all of some quotes deny a symptom or tell of the past alone."""
+    return bool(quotes) and all(_is_denied_or_past(quote) for quote in quotes)
+
+
+def stated_frequency(quotes: Sequence[Quote]) -> Frequency:
+    """Return the highest frequency that quotes about the present state for a symptom."""
+    stated = [quote.frequency for quote in quotes if quote.supports_symptom]
+    ranks = [frequency for frequency in _RISING if frequency in stated]
+    return ranks[-1] if ranks else Frequency.UNSTATED
+
+
+_RISING: Final = (
+    Frequency.SEVERAL_DAYS,
+    Frequency.MORE_THAN_HALF,
+    Frequency.NEARLY_EVERY_DAY,
+)
+
+
+def _is_denied_or_past(quote: Quote) -> bool:
+    return quote.polarity is Polarity.DENIED or quote.timeframe is Timeframe.PAST
+
+
+def _reason_against(proposed: int | None, quotes: tuple[Quote, ...]) -> UnknownReason | None:
     if proposed is None:
-        reason = UnknownReason.SCORE_NA_WITH_EVIDENCE if quotes else UnknownReason.NO_MENTION
-        return ItemDecision(score=None, unknown_reason=reason, quotes=quotes)
+        return UnknownReason.SCORE_NA_WITH_EVIDENCE if quotes else UnknownReason.NO_MENTION
     if not quotes:
-        return _unknown(UnknownReason.NO_GROUNDED_EVIDENCE, quotes)
-    denials = any(quote.polarity is Polarity.DENIED for quote in quotes)
+        return UnknownReason.NO_GROUNDED_EVIDENCE
     if proposed == 0:
-        if not denials:
-            return _unknown(UnknownReason.ZERO_WITHOUT_DENIAL, quotes)
-    elif all(quote.polarity is Polarity.DENIED for quote in quotes):
-        return _unknown(UnknownReason.ONLY_DENIED_OR_PAST, quotes)
-    return ItemDecision(score=proposed, unknown_reason=None, quotes=quotes)
-
-
-def _unknown(reason: UnknownReason, quotes: tuple[Quote, ...]) -> ItemDecision:
-    return ItemDecision(score=None, unknown_reason=reason, quotes=quotes)
+        is_denied = any(quote.denies_symptom for quote in quotes)
+        return None if is_denied else UnknownReason.ZERO_WITHOUT_DENIAL
+    if any(quote.supports_symptom for quote in quotes):
+        return None
+    if rests_on_denied_or_past(quotes):
+        return UnknownReason.ONLY_DENIED_OR_PAST
+    return UnknownReason.NO_AFFIRMED_EVIDENCE
 
 
 def _distinct(quotes: list[Quote]) -> tuple[Quote, ...]:

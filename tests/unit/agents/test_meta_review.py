@@ -14,7 +14,7 @@ from ai_psychiatrist.domain.assessment import (
     PHQ8Assessment,
     QualitativeAssessment,
 )
-from ai_psychiatrist.domain.evidence import Grounding
+from ai_psychiatrist.domain.evidence import Frequency, Grounding
 from ai_psychiatrist.domain.phq8 import Item, Severity, UnknownReason
 from ai_psychiatrist.domain.transcript import parse_transcript
 
@@ -34,6 +34,7 @@ def item(which: Item, score: int | None) -> ItemAssessment:
         unknown_reason=UnknownReason.NO_MENTION if score is None else None,
         proposed_score=score,
         quotes=(),
+        frequency=Frequency.UNSTATED,
         unverified_quotes=(),
         reason="" if score is None else "said so",
         confidence=None,

@@ -230,6 +230,35 @@ class TestScores:
         assert (zero.score, zero.unknown_reason) == (0, None)
         assert (two.score, two.unknown_reason) == (None, UnknownReason.ONLY_DENIED_OR_PAST)
 
+    def test_score_that_its_quotes_contradict_is_sent_back_once(self) -> None:
+        built, model = agent(
+            evidence(Depressed=[DENIAL], Sleep=[SLEEP]),
+            scores(Depressed={"score": 3}, Sleep={"score": 3}),
+            scores(Depressed={"score": 0}, Sleep={"score": 3}),
+            retries=1,
+        )
+        opened = case()
+        result = assess(built, opened)
+        assert item(result, "Depressed").score == 0
+        assert item(result, "Sleep").score == 3
+        assert [one.code for one in opened.calls.attempts] == [
+            None,
+            RejectionCode.CONTRADICTED_BY_EVIDENCE,
+            None,
+        ]
+        assert "PHQ8_Depressed" in model.feedback[-1]
+        assert DENIAL not in model.feedback[-1]
+        assert "PHQ8_Sleep" not in model.feedback[-1]
+
+    def test_model_that_insists_on_a_contradicted_score_is_not_asked_a_third_time(self) -> None:
+        opened = case()
+        insisting = scores(Depressed={"score": 3})
+        built, model = agent(evidence(Depressed=[DENIAL]), insisting, insisting, retries=3)
+        depressed = item(assess(built, opened), "Depressed")
+        assert (depressed.score, depressed.proposed_score) == (None, 3)
+        assert depressed.unknown_reason is UnknownReason.ONLY_DENIED_OR_PAST
+        assert len(opened.calls.attempts) == len(model.sent) == 3
+
     def test_total_is_a_range_while_items_are_unknown(self) -> None:
         built, _ = agent(evidence(Sleep=[SLEEP]), scores(Sleep={"score": 3}))
         result = assess(built)
@@ -326,8 +355,9 @@ def test_both_stages_are_served_over_http() -> None:
     assert [(one.agent, one.path) for one in opened.calls.attempts] == [
         ("evidence", CallPath.AGENT),
         ("quantitative", CallPath.AGENT),
+        ("quantitative", CallPath.AGENT),
     ]
-    assert opened.calls.attempts[1].coercions > 0
+    assert opened.calls.attempts[-1].coercions > 0
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ai_psychiatrist.domain.evidence import Polarity
+from ai_psychiatrist.domain.evidence import Frequency, Polarity, Timeframe
+from ai_psychiatrist.services.cues.answers import polarity_of_answer
 from ai_psychiatrist.services.cues.clauses import WINDOW, clauses_around, clauses_of
-from ai_psychiatrist.services.cues.frequency import Frequency, frequency_of
+from ai_psychiatrist.services.cues.frequency import frequency_of
 from ai_psychiatrist.services.cues.lexicon import lexicon_from, words_of
-from ai_psychiatrist.services.cues.polarity import polarity_of
-from ai_psychiatrist.services.cues.tense import Timeframe, timeframe_of
+from ai_psychiatrist.services.cues.polarity import polarity_of, read_turn
+from ai_psychiatrist.services.cues.tense import timeframe_of
 
 AFFIRMED = """
 I can't sleep
@@ -97,6 +98,30 @@ I stopped eating
 no appetite
 not good
 I pretend to be fine
+It's not that I'm not worried, I am
+more often than not I feel miserable
+nine days out of ten I'm exhausted
+I could barely get out of the chair
+a touch tired, nothing serious
+not exactly the life of the party
+I can't face a meal before noon
+well anyway, I'm worthless
+I'd give anything for one decent night
+it never lets up
+I keep losing my train of thought
+I'm off my food
+sometimes
+no, no... actually, yes
+this sadness, it's there every day
+why can't I just be happy?
+what's the point of any of it?
+my wife makes me feel useless
+I used to be depressed
+it was fine before, but now I'm exhausted
+I slept fine last year but now I can't sleep
+I blame myself, you know?
+I'm up and down like a yo-yo
+I can't bear it
 """
 
 DENIED = """
@@ -160,6 +185,32 @@ I haven't noticed anything like that
 I've got lots of energy
 I don't think that I have been feeling any more tired
 I can concentrate
+It's not that I don't enjoy it
+it's not like I've lost interest
+I used to be happy
+I used to sleep like a log
+right as rain
+my energy's picked up
+I was low in spring, but I'm fine now
+it was awful for a while but that's lifted
+no more forgetful than anyone my age
+I get tired, no more than usual
+hopeless is too strong a word
+depressed? no
+nothing to write home about
+Not once in the past week, no.
+No, absolutely not.
+I rarely feel guilty
+I hardly ever lose track
+I've been really into cooking lately
+I'm getting loads done
+I don't wake up early
+I'm over it now
+it isn't that I can't cope
+I don't, you know, feel sad
+I'm not, er, sad, not at home anyway
+the rash has cleared up
+we get on brilliantly
 """
 
 UNCLEAR = """
@@ -174,12 +225,34 @@ I'm not tired all the time
 I'm not always sad
 good days and bad days
 I'm sad, but I'm fine
-I used to be happy
 I should be happy
 no puedo dormir
 睡不着
 <<<<
 ...
+my husband is always tired
+my son can't sleep, he's a worrier
+she's very depressed
+my wife reckons I'm depressed
+people say I'm lazy
+they say I'm slow
+if I lost my job I'd feel like a failure
+I'd be sad if she left
+I don't know if I'm depressed
+do I seem sad to you?
+am I depressed
+what do you mean by tired?
+sad how?
+up and down
+so so
+yes and no
+yes, no, yes
+could be worse
+it all depends on the day
+I could be tired
+it might be stress
+I'm fine in the mornings, not after lunch
+I guess? hard to tell.
 """
 
 
@@ -223,6 +296,7 @@ six nights a week I'm up
 twelve of the last fourteen days
 I'm tired 24/7
 I'm exhausted all day
+I haven't slept well once this week
 nearly every day
 """,
     Frequency.MORE_THAN_HALF: """
@@ -234,6 +308,10 @@ I often feel sad
 ten out of the past fourteen days
 Most nights, [I lie awake]
 I rarely sleep well
+I hardly ever feel rested
+four days out of six I'm worn out
+eleven days out of the fourteen I felt sad
+most weeks I feel low
 usually I'm down
 """,
     Frequency.SEVERAL_DAYS: """
@@ -246,6 +324,13 @@ on and off I feel sad
 it comes and goes
 I'm not always tired
 three nights this week
+I rarely feel sad
+I'm hardly ever guilty
+twice this week I couldn't get up
+three afternoons a week I nod off
+this week there were two days where I felt low
+there are days I feel low, two or three a week
+most nights I sleep fine
 every other day
 once in a while, [I feel low]
 """,
@@ -254,7 +339,10 @@ never
 I never feel sad
 not at all
 not once
-I rarely feel sad
+I haven't felt low once this week
+I haven't been restless at all this week
+I sleep fine every night
+not a single day
 """,
     Frequency.UNSTATED: """
 I feel sad
@@ -263,6 +351,9 @@ I don't feel sad
 I have two kids
 [I can't sleep.] Every day I walk the dog.
 for three days I felt off
+I can barely lift my arms
+the pain is a four out of ten
+I'm walking normally
 """,
 }
 
@@ -288,6 +379,20 @@ back in college I felt hopeless
 I've been hospitalised in the past
 growing up I was always sad
 When I was a kid, [I felt worthless]
+when my dad was dying I couldn't eat
+in the navy I barely slept
+in nursing school I was anxious
+during the divorce I felt worthless
+before the operation I slept well
+after my mum died I cried every day
+in 2014 I was low
+that was in the eighties, I was depressed
+When I was a student, and this is going back, [I couldn't focus]
+Back at the factory it was bad, [I couldn't sleep]
+[I was crying every day], that was years ago
+I was in pieces, but that's all behind me
+[I had a lot of energy in my twenties], now I'm tired
+my first marriage, [I felt worthless]
 [I used to be tired] but not anymore
 """,
     Timeframe.RECENT: """
@@ -302,6 +407,10 @@ since last year I've been down
 I still feel sad
 I didn't sleep last night
 I was sick years ago but [lately I'm down]
+I used to cook every day, [now I just have toast]
+[since the accident I can't sleep]
+this past fortnight I've been low
+for the last 48 hours I've been restless
 """,
     Timeframe.UNSTATED: """
 I'm tired
@@ -311,6 +420,14 @@ I don't sleep like I used to
 I don't enjoy the things I used to
 I got used to feeling tired
 I was sad
+now and then I feel low
+I can't sit still
+I've got no energy
+I've lost my appetite
+I've never been a worrier
+I'm in the army and I can't sleep
+when I try to read I drift off
+after lunch I feel tired
 """,
 }
 
@@ -325,6 +442,44 @@ I was sad
 )
 def test_time_is_read_from_the_clause(row: str, timeframe: Timeframe) -> None:
     assert timeframe_of(*span_of(row)) is timeframe
+
+
+SPOKEN = st.lists(
+    st.sampled_from(
+        [*rows(AFFIRMED), *rows(DENIED), *rows(UNCLEAR), *rows(TIMEFRAMES[Timeframe.PAST])]
+    ),
+    min_size=1,
+    max_size=5,
+).map(lambda told: re.sub(r"[\[\]]", "", ". ".join(told))[:WINDOW])
+
+
+@given(SPOKEN, st.integers(0, WINDOW), st.integers(0, WINDOW))
+def test_a_reading_of_the_turn_answers_like_a_reading_of_the_span(
+    words: str, one: int, other: int
+) -> None:
+    start, end = sorted((min(one, len(words)), min(other, len(words))))
+    reading = read_turn(words)
+    assert reading.polarity_of(start, end) is polarity_of(words, start, end)
+    assert reading.frequency_of(start, end) is frequency_of(words, start, end)
+    assert reading.timeframe_of(start, end) is timeframe_of(words, start, end)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "polarity"),
+    [
+        ("Any trouble sleeping?", "no", Polarity.DENIED),
+        ("Do you sleep well?", "no", Polarity.AFFIRMED),
+        ("How often do you feel low?", "most days", Polarity.AFFIRMED),
+        ("How often do you sleep well?", "most nights", Polarity.DENIED),
+        ("Little interest or pleasure in things?", "not at all", Polarity.DENIED),
+        ("Are you sad?", "yes and no", Polarity.UNCLEAR),
+        ("And at home?", "yes", Polarity.UNCLEAR),
+    ],
+)
+def test_a_bare_answer_is_read_by_its_question(
+    question: str, answer: str, polarity: Polarity
+) -> None:
+    assert polarity_of_answer(answer, question) is polarity
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from enum import StrEnum
 from typing import Final
 
 from ai_psychiatrist.agents.baseline.phrases import phrases
-from ai_psychiatrist.domain.evidence import Polarity
+from ai_psychiatrist.domain.evidence import Frequency, Polarity
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.services.cues.clauses import Clause, clauses_of
-from ai_psychiatrist.services.cues.frequency import Frequency, frequency_of
+from ai_psychiatrist.services.cues.frequency import frequency_of
 from ai_psychiatrist.services.cues.lexicon import words_of
 from ai_psychiatrist.services.cues.polarity import answer_of, polarity_of
 from ai_psychiatrist.services.cues.valence import read_clause

@@ -2,10 +2,8 @@
 
 from ai_psychiatrist.agents.baseline.replies import json_text
 from ai_psychiatrist.agents.baseline.signals import Analysis, Signal
-from ai_psychiatrist.domain.evidence import Polarity
+from ai_psychiatrist.domain.evidence import Frequency, Polarity, Timeframe
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.services.cues.frequency import Frequency
-from ai_psychiatrist.services.cues.tense import Timeframe
 
 _MOST_QUOTES = 6
 

@@ -7,8 +7,9 @@ from typing import Final
 from ai_psychiatrist.agents.baseline.narrative import NOT_ASSESSED
 from ai_psychiatrist.agents.baseline.phrases import phrases
 from ai_psychiatrist.agents.baseline.signals import Analysis
+from ai_psychiatrist.domain.evidence import Frequency
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.services.cues.frequency import Frequency, frequency_of
+from ai_psychiatrist.services.cues.frequency import frequency_of
 
 _TAGS: Final = (
     "assessment",

@@ -7,9 +7,8 @@ from ai_psychiatrist.agents.baseline.extraction import quotes_of
 from ai_psychiatrist.agents.baseline.phrases import phrases
 from ai_psychiatrist.agents.baseline.signals import Analysis, Signal
 from ai_psychiatrist.agents.baseline.themes import Theme, themes_in
+from ai_psychiatrist.domain.evidence import Frequency, Timeframe
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.services.cues.frequency import Frequency
-from ai_psychiatrist.services.cues.tense import Timeframe
 
 NOT_ASSESSED: Final = "not assessed in interview"
 _ORIGIN: Final = (

@@ -7,12 +7,11 @@ from typing import Final
 
 from ai_psychiatrist.agents.baseline.replies import json_object, json_text
 from ai_psychiatrist.agents.baseline.signals import Analysis, Signal, signal_at
+from ai_psychiatrist.domain.evidence import Frequency, Timeframe
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import Speaker, Turn
 from ai_psychiatrist.services.cues.clauses import Clause
-from ai_psychiatrist.services.cues.frequency import Frequency
 from ai_psychiatrist.services.cues.polarity import polarity_of
-from ai_psychiatrist.services.cues.tense import Timeframe
 
 _SCORES: Final = {
     Frequency.NOT_AT_ALL: 0,

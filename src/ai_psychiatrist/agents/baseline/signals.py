@@ -10,7 +10,7 @@ from ai_psychiatrist.agents.baseline.context import Question, answer_in, questio
 from ai_psychiatrist.agents.baseline.phrases import phrases
 from ai_psychiatrist.agents.baseline.spoken import mentions_in
 from ai_psychiatrist.domain.errors import TranscriptUnreadable
-from ai_psychiatrist.domain.evidence import Polarity
+from ai_psychiatrist.domain.evidence import Frequency, Polarity, Timeframe
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import (
     Speaker,
@@ -20,10 +20,10 @@ from ai_psychiatrist.domain.transcript import (
     parse_transcript,
 )
 from ai_psychiatrist.services.cues.clauses import Clause, clauses_of
-from ai_psychiatrist.services.cues.frequency import Frequency, frequency_of
+from ai_psychiatrist.services.cues.frequency import frequency_of
 from ai_psychiatrist.services.cues.lexicon import words_of
 from ai_psychiatrist.services.cues.polarity import polarity_of
-from ai_psychiatrist.services.cues.tense import Timeframe, timeframe_of
+from ai_psychiatrist.services.cues.tense import timeframe_of
 from ai_psychiatrist.services.cues.valence import read_clause
 
 _MOST_PER_ITEM: Final = 100

@@ -7,11 +7,11 @@ from typing import Final
 
 from ai_psychiatrist.agents.baseline.phrases import read_table
 from ai_psychiatrist.agents.baseline.signals import Analysis, trimmed
-from ai_psychiatrist.domain.evidence import Polarity
+from ai_psychiatrist.domain.evidence import Polarity, Timeframe
 from ai_psychiatrist.services.cues.clauses import clauses_of
 from ai_psychiatrist.services.cues.lexicon import Lexicon, lexicon_from, words_of
 from ai_psychiatrist.services.cues.polarity import polarity_of
-from ai_psychiatrist.services.cues.tense import Timeframe, timeframe_of
+from ai_psychiatrist.services.cues.tense import timeframe_of
 
 _MOST_QUOTES: Final = 8
 _SHORTEST: Final = 4

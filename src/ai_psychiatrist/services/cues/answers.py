@@ -4,15 +4,11 @@ from typing import Final
 
 from ai_psychiatrist.domain.evidence import Polarity
 from ai_psychiatrist.services.cues.clauses import clauses_of
-from ai_psychiatrist.services.cues.polarity import polarity_of
+from ai_psychiatrist.services.cues.reading import read_turn
+from ai_psychiatrist.services.cues.statement import answered
 from ai_psychiatrist.services.cues.valence import read_clause
 
 _QUESTION_CHARACTERS: Final = 600
-_OPPOSITE: Final = {
-    Polarity.AFFIRMED: Polarity.DENIED,
-    Polarity.DENIED: Polarity.AFFIRMED,
-    Polarity.UNCLEAR: Polarity.UNCLEAR,
-}
 
 
 def polarity_of_answer(answer: str, question: str) -> Polarity:
@@ -27,7 +23,4 @@ def polarity_of_answer(answer: str, question: str) -> Polarity:
         for clause in clauses_of(tail)
         for vote in read_clause(tail[clause.start : clause.end]).votes
     }
-    answered = polarity_of(answer, 0, len(answer))
-    if asked == {Polarity.AFFIRMED}:
-        return answered
-    return _OPPOSITE[answered] if asked == {Polarity.DENIED} else Polarity.UNCLEAR
+    return answered(asked, read_turn(answer).polarity_of(0, len(answer)))

@@ -13,11 +13,14 @@ _SUBJECT: Final = (
     r"(?:i|i['’]?m|i['’]?ve|i['’]d|i['’]ll|we|he|he['’]?s|she|she['’]?s|they|it|it['’]?s|"
     r"there|there['’]?s|that['’]?s|you|my)"
 )
+_NOW: Final = r"(?:(?:um|uh|er|well|yeah|like),?\s{1,8}){0,2}now(?!\s(?:and|then))\b"
 _BOUNDARY: Final = re.compile(
     r"(?P<stop>(?:[.?!;…。！？]+|\n\s{0,80}\n|\s[-–—]{1,3}\s|—)\s{0,80})"
-    r"|\b(?P<contrast>but|although|though|however|because|[’']?cause|cuz|except|whereas|otherwise)\b"
-    rf"|\b(?P<link>and|or|so|yet|while|then|plus)(?=,?\s{{1,8}}{_SUBJECT}\b)"
-    rf"|(?P<comma>,)(?=\s{{1,8}}(?:(?:um|uh|like|well)\s)?{_SUBJECT}\b)",
+    r"|\b(?P<contrast>but|although|though(?!\s{0,8}[?.!,])|however|because|[’']?cause|cuz|except"
+    r"|whereas|otherwise)\b"
+    rf"|\b(?P<link>and|or|so|yet|while|then|plus)(?=,?\s{{1,8}}(?:{_SUBJECT}\b|{_NOW}))"
+    r"|(?P<comma>,)(?!\s{1,8}you\s(?:know|see),)"
+    rf"(?=\s{{1,8}}(?:(?:um|uh|like|well|now|then|today|lately)\s)?{_SUBJECT}\b)",
     re.IGNORECASE,
 )
 _HAS_SUBJECT: Final = re.compile(rf"\b{_SUBJECT}\b", re.IGNORECASE)
@@ -43,19 +46,25 @@ def clauses_of(words: str) -> tuple[Clause, ...]:
 
 
 def clauses_around(words: str, start: int, end: int) -> tuple[Clause, ...]:
-    """Return the clauses that the span `words[start:end]` lies in.
+    """Return the clauses that the span `words[start:end]` lies in."""
+    start, end = without_outer_spaces(words, start, end)
+    after = max(end, start + 1)
+    near = takewhile(lambda clause: clause.start < after, clauses_near(words, start, end))
+    return tuple(clause for clause in near if clause.end > start)
+
+
+def clauses_near(words: str, start: int, end: int) -> tuple[Clause, ...]:
+    """Return the clauses about a span.
 
     At most `WINDOW` characters before the span and after its beginning's window are read, so the
     cost does not grow with the text.
     """
-    start, end = _trimmed(words, start, min(end, start + 4 * WINDOW))
-    low, high = max(0, start - WINDOW), min(len(words), end + WINDOW)
-    after = max(end, start + 1)
-    reached = takewhile(lambda clause: clause.start < after, _cut(words, low, high))
-    return tuple(clause for clause in reached if clause.end > start)
+    start, end = without_outer_spaces(words, start, min(end, start + 4 * WINDOW))
+    return tuple(_cut(words, max(0, start - WINDOW), min(len(words), end + WINDOW)))
 
 
-def _trimmed(words: str, start: int, end: int) -> tuple[int, int]:
+def without_outer_spaces(words: str, start: int, end: int) -> tuple[int, int]:
+    """Narrow a span by the spaces at its edges."""
     while start < end and words[start].isspace():
         start += 1
     while end > start and words[end - 1].isspace():

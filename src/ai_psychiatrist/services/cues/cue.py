@@ -20,6 +20,11 @@ class Cue(StrEnum):
     NEUTRAL = "neutral"
     AFFIRMED = "affirmed"
     DENIED = "denied"
+    MINIMISER = "minimiser"
+    RETRACTION = "retraction"
+    MIXED = "mixed"
+    EXCEPTION = "exception"
+    UNCERTAIN = "uncertain"
     LOSS = "loss"
     UNREAL = "unreal"
     HYPOTHETICAL = "hypothetical"
@@ -39,6 +44,10 @@ class Cue(StrEnum):
 
 NEGATORS: Final = frozenset({Cue.NEGATOR, Cue.WEAK_NEGATOR, Cue.INABILITY, Cue.DETERMINER})
 VALENCES: Final = frozenset({Cue.SYMPTOM, Cue.OBSTACLE, Cue.WELL, Cue.FUNCTION, Cue.EXCESS})
+
+VERDICTS: Final = frozenset(
+    {Cue.AFFIRMED, Cue.DENIED, Cue.RETRACTION, Cue.MIXED, Cue.EXCEPTION, Cue.MINIMISER}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

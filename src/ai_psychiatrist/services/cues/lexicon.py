@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
-from typing import Final
+from typing import Final, NamedTuple
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’ʼ][^\W_]+)*|,")
 _INNERMOST: Final = re.compile(r"\(([^()]*)\)")
@@ -34,8 +34,7 @@ class Words:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
+class Hit(NamedTuple):
     """A cue phrase found among words: characters `start` to `end`, words `first` to `last`."""
 
     cue: str
@@ -50,11 +49,14 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lexicon:
-    """Cue phrases, found by their first word, longest first."""
+    """Cue phrases, found by their first two words, longest first."""
 
     cues: Mapping[_Phrase, str]
-    lengths: Mapping[str, tuple[int, ...]]
-    """First word → how many words its phrases have, descending."""
+    lengths: Mapping[str, Mapping[str, tuple[int, ...]]]
+    """First word → second word → how many words such phrases have, descending.
+
+    The second word of a phrase of one word is "", and its length stands under every other too.
+    """
 
     def find(self, words: Words) -> Iterator[Hit]:
         """Yield the longest phrases from left to right; no two of them overlap."""
@@ -63,14 +65,15 @@ class Lexicon:
         for at, first in enumerate(texts):
             if at < after or first not in lengths:
                 continue
-            for length in lengths[first]:
+            seconds = lengths[first]
+            second = texts[at + 1] if at + 1 < len(texts) else ""
+            for length in seconds.get(second) or seconds.get("", ()):
                 phrase = texts[at : at + length]
                 cue = cues.get(phrase)
                 if cue is not None:
                     after = at + len(phrase)
                     start, end = words.spans[at][0], words.spans[after - 1][1]
-                    text = " ".join(phrase)
-                    yield Hit(cue=cue, text=text, start=start, end=end, first=at, last=after - 1)
+                    yield Hit(cue, " ".join(phrase), start, end, at, after - 1)
                     break
 
 
@@ -80,13 +83,14 @@ def words_of(text: str) -> Words:
     # An apostrophe is as long as the invisible character it replaces and joins words like it, so
     # that offsets stay those of the text.
     visible = text if text.isascii() else _INVISIBLE.sub("'", text)
-    found = tuple(_WORD.finditer(visible))
+    found = [word.span() for word in _WORD.finditer(visible)]
     return Words(
-        texts=tuple(_normalised(word[0]) for word in found),
-        spans=tuple(word.span() for word in found),
+        texts=tuple([_normalised(visible[start:end]) for start, end in found]),
+        spans=tuple(found),
     )
 
 
+@lru_cache(maxsize=4096)
 def _normalised(word: str) -> str:
     folded = word.casefold()
     if folded.isascii() and folded.isalnum():
@@ -121,13 +125,21 @@ def lexicon_from(
             kept = tuple(word for word in phrase if word not in skip)
             if len(kept) >= min(len(phrase), 2):
                 cues[kept] = cue
-    lengths: dict[str, set[int]] = {}
-    for phrase in cues:
-        lengths.setdefault(phrase[0], set()).add(len(phrase))
-    return Lexicon(
-        cues=cues,
-        lengths={first: tuple(sorted(found, reverse=True)) for first, found in lengths.items()},
-    )
+    return Lexicon(cues=cues, lengths=_lengths(cues))
+
+
+def _lengths(phrases: Iterable[_Phrase]) -> dict[str, dict[str, tuple[int, ...]]]:
+    found: dict[str, dict[str, set[int]]] = {}
+    for phrase in phrases:
+        second = phrase[1] if len(phrase) > 1 else ""
+        found.setdefault(phrase[0], {}).setdefault(second, set()).add(len(phrase))
+    return {
+        first: {
+            second: tuple(sorted(lengths | seconds.get("", set()), reverse=True))
+            for second, lengths in seconds.items()
+        }
+        for first, seconds in found.items()
+    }
 
 
 def _expanded(entry: str) -> Iterator[_Phrase]:

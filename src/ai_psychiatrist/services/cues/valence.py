@@ -5,14 +5,17 @@ from functools import lru_cache
 from typing import Final
 
 from ai_psychiatrist.domain.evidence import Polarity
-from ai_psychiatrist.services.cues.cue import NEGATORS, VALENCES, Cue, Vote
+from ai_psychiatrist.services.cues.cue import NEGATORS, VALENCES, VERDICTS, Cue, Vote
 from ai_psychiatrist.services.cues.lexicon import Hit, Words, hits_of, word_set, words_of
+from ai_psychiatrist.services.cues.person import others_words
 from ai_psychiatrist.services.cues.scope import Scope
 
 _REACH: Final = 5
 """How many words ahead "lost", "lack of" or "would" govern."""
 
 
+_CUES: Final = {cue.value: cue for cue in Cue}
+_COMPARED: Final = frozenset({"no more", "no less", "no worse"})
 _BARE_ANSWERS: Final = frozenset({"no", "never", "none", "not at all", "not really", "not once"})
 
 
@@ -23,6 +26,8 @@ class Reading:
     votes: tuple[Vote, ...]
     has_open_negation: bool
     """Whether something is negated of which nothing is known, or only supposed."""
+    is_doubtful: bool
+    """Whether it hedges or supposes, or is about somebody else."""
     is_english: bool
 
 
@@ -30,36 +35,52 @@ class Reading:
 def read_clause(text: str) -> Reading:
     """Read one clause."""
     words = words_of(text)
-    walk = _Walk(words=words)
+    others = others_words(words.texts)
+    walk = _Walk(words=words, others=others, is_doubtful=_is_about_others(words, others))
     for hit in hits_of(text, "polarity"):
         walk.take(hit)
-    walk.close()
+    walk.finish()
     english = word_set("answers", "english")
     return Reading(
         votes=tuple(walk.votes),
         has_open_negation=walk.is_open,
+        is_doubtful=walk.is_doubtful,
         is_english=not english.isdisjoint(words.texts),
     )
+
+
+def _is_about_others(words: Words, others: range) -> bool:
+    if not others:
+        return False
+    return others.stop == len(words.texts) and "my" not in words.texts[others.start :]
 
 
 @dataclass(slots=True, kw_only=True)
 class _Walk:
     words: Words
+    others: range
+    """The words that speak of somebody else."""
+    is_doubtful: bool
     votes: list[Vote] = field(default_factory=list)
     is_open: bool = False
+    _minimiser: Hit | None = None
     _scope: Scope | None = None
     _governors: dict[Cue, Hit] = field(default_factory=dict)
     """The last "lost", "can" and "would", which govern a few words ahead."""
     _is_governed: bool = False
-    """Whether an obstacle ("trouble", "too tired to") governs what follows."""
+    """Whether "trouble", "too tired to" or "the point of" governs what follows."""
     _is_hypothetical: bool = False
+    _is_unreal_throughout: bool = False
+    """Whether "would" or "might" makes the other half of an "if" a supposition too."""
 
     def take(self, hit: Hit) -> None:
-        cue = Cue(hit.cue)
+        cue = _CUES[hit.cue]
         if cue in NEGATORS:
             self._negate(cue, hit)
         elif cue in VALENCES:
             self._weigh(cue, hit)
+        elif cue in VERDICTS:
+            self._pronounce(cue, hit)
         else:
             self._note(cue, hit)
 
@@ -68,13 +89,22 @@ class _Walk:
         scope, self._scope = self._scope, None
         if scope is None or scope.has_valence:
             return
-        if scope.functions and scope.is_negated:
+        if scope.functions:
+            value = Polarity.AFFIRMED if scope.is_negated else Polarity.DENIED
             for hit in scope.functions:
-                self._vote(hit, Polarity.AFFIRMED)
+                self._vote(hit, value)
+        elif scope.hit.text in _COMPARED and "than" in self.words.texts[scope.hit.last :]:
+            self._vote(scope.hit, Polarity.DENIED)
         elif scope.kind is Cue.INABILITY and scope.is_negated and not self._is_hypothetical:
             self._vote(scope.hit, Polarity.AFFIRMED)
         else:
             self.is_open = True
+
+    def finish(self) -> None:
+        """End the clause."""
+        self.close()
+        if self._minimiser is not None and not self.votes:
+            self._vote(self._minimiser, Polarity.DENIED)
 
     def _negate(self, cue: Cue, hit: Hit) -> None:
         if self._is_answer(hit):
@@ -129,7 +159,8 @@ class _Walk:
                 if cue is Cue.EXCESS:
                     value = Polarity.AFFIRMED
         is_partial = scope is not None and scope.is_partial
-        self._vote(hit, Polarity.UNCLEAR if is_partial else value)
+        is_possible = scope is None and self._is_within(Cue.UNCERTAIN, hit, _REACH)
+        self._vote(hit, Polarity.UNCLEAR if is_partial or is_possible else value)
         self._is_governed = cue is Cue.OBSTACLE or self._next_word(hit) == "to"
 
     def _is_discourse(self, hit: Hit) -> bool:
@@ -146,7 +177,9 @@ class _Walk:
     def _valence(self, cue: Cue, hit: Hit) -> Polarity | None:
         is_lost = self._is_within(Cue.LOSS, hit, _REACH)
         is_able = self._is_within(Cue.ABILITY, hit, 2)
-        self._governors.pop(Cue.LOSS, None)
+        lost = self._governors.pop(Cue.LOSS, None)
+        if lost is not None and is_lost and self._next_word(hit) == "or":
+            self._governors[Cue.LOSS] = hit
         if is_lost:
             return Polarity.DENIED if cue is Cue.SYMPTOM else Polarity.AFFIRMED
         if cue is Cue.FUNCTION:
@@ -164,8 +197,6 @@ class _Walk:
 
     def _note(self, cue: Cue, hit: Hit) -> None:
         match cue:
-            case Cue.AFFIRMED | Cue.DENIED:
-                self._vote(hit, Polarity(cue.value))
             case Cue.SUBJECT | Cue.CONTRAST:
                 self._is_governed = False
                 if self._scope is not None and self._scope.is_ended_by(hit, self.words):
@@ -174,16 +205,51 @@ class _Walk:
                 self._link(hit)
             case Cue.UNIVERSAL:
                 self._limit()
-            case Cue.HEDGE | Cue.ANSWER_NO:
+            case Cue.ANSWER_NO:
                 self.is_open = True
+            case Cue.HEDGE:
+                self.is_open = self.is_doubtful = True
             case Cue.HYPOTHETICAL:
-                self._is_hypothetical = True
+                self._suppose(hit)
             case _:
                 self._governors[cue] = hit
 
+    def _pronounce(self, cue: Cue, hit: Hit) -> None:
+        """Take in a phrase that says by itself how it is."""
+        match cue:
+            case Cue.MINIMISER:
+                self._minimiser = hit
+            case Cue.RETRACTION:
+                self.votes = []
+                self._vote(hit, Polarity.DENIED)
+            case Cue.AFFIRMED:
+                self._lament(hit)
+            case Cue.DENIED:
+                self._vote(hit, Polarity.DENIED)
+            case Cue.EXCEPTION if self._scope is not None:
+                return
+            case _:
+                self._vote(hit, Polarity.UNCLEAR)
+
+    def _lament(self, hit: Hit) -> None:
+        """Take in "can't cope", which "it's not that I can't cope" denies."""
+        scope, value = self._scope, Polarity.AFFIRMED
+        if scope is not None and scope.reached is None and not scope.functions:
+            value = Polarity.DENIED if scope.is_negated else value
+            scope.reach(Cue.SYMPTOM)
+        self._vote(hit, value)
+        self._is_governed = True
+
+    def _suppose(self, hit: Hit) -> None:
+        modals, texts = word_set("conditional", "modals"), self.words.texts
+        self._is_hypothetical = self.is_doubtful = True
+        self._is_unreal_throughout = not modals.isdisjoint(texts[hit.last + 1 :])
+        if not modals.isdisjoint(texts[: hit.first]):
+            self.votes = []
+
     def _link(self, hit: Hit) -> None:
         self._is_governed = False
-        if hit.text in {",", "then"}:
+        if hit.text in {",", "then"} and not self._is_unreal_throughout:
             self._is_hypothetical = False
         if self._scope is not None and self._scope.reached is not None:
             self._scope.is_linked = True
@@ -201,6 +267,8 @@ class _Walk:
         ]
 
     def _vote(self, hit: Hit, polarity: Polarity) -> None:
+        if hit.first in self.others:
+            polarity = Polarity.UNCLEAR
         self.votes.append(Vote(start=hit.start, end=hit.end, polarity=polarity))
 
     def _next_word(self, hit: Hit) -> str | None:

@@ -1,0 +1,38 @@
+"""Signs of danger in what a caller gets when an assessment does not: levels and places alone."""
+
+from typing import Final
+
+from starlette.types import Scope
+
+from ai_psychiatrist.domain.risk import RiskReport
+
+_KEY: Final = "risk"
+
+
+def keep_risk(scope: Scope, report: RiskReport) -> None:
+    """Keep a report with its request, for whatever problem may end the request."""
+    scope.setdefault("state", {})[_KEY] = report
+
+
+def kept_risk(scope: Scope) -> dict[str, object]:
+    """Return the kept report as a field of a problem, or nothing when no transcript was read."""
+    report = scope.get("state", {}).get(_KEY)
+    return risk_field(report) if isinstance(report, RiskReport) else {}
+
+
+def risk_field(report: RiskReport) -> dict[str, object]:
+    """Return a report as a field of a problem body; it holds no words."""
+    return {
+        _KEY: {
+            "level": report.level.value,
+            "signals": [
+                {
+                    "level": signal.level.value,
+                    "turn": signal.turn,
+                    "start": signal.start,
+                    "end": signal.end,
+                }
+                for signal in report.signals
+            ],
+        }
+    }

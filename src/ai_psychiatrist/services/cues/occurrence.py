@@ -1,0 +1,106 @@
+"""How often one clause says that something is there."""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from ai_psychiatrist.domain.evidence import Frequency, Polarity
+from ai_psychiatrist.services.cues.lexicon import hits_of, words_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Occurrence:
+    """How often something is there: what is said, and from which character of the clause."""
+
+    start: int
+    cue: str
+
+    def frequency(self, polarity: Polarity) -> Frequency:
+        """Return how often the symptom is there, given whether it is affirmed or denied.
+
+        "I never sleep" is every night, and "I sleep well every night" is not at all.
+        """
+        if self.cue in _NEGATIVE:
+            affirmed, otherwise = _NEGATIVE[self.cue]
+            return affirmed if polarity is Polarity.AFFIRMED else otherwise
+        stated = Frequency(self.cue)
+        return _WELL_THAT_OFTEN.get(stated, stated) if polarity is Polarity.DENIED else stated
+
+
+_NEGATIVE: Final = {
+    "not_at_all": (Frequency.NEARLY_EVERY_DAY, Frequency.NOT_AT_ALL),
+    "rarely": (Frequency.MORE_THAN_HALF, Frequency.SEVERAL_DAYS),
+}
+"""How often a symptom is there when what it affects, or the symptom itself, is never there."""
+_WELL_THAT_OFTEN: Final = {
+    Frequency.NEARLY_EVERY_DAY: Frequency.NOT_AT_ALL,
+    Frequency.MORE_THAN_HALF: Frequency.SEVERAL_DAYS,
+}
+
+_NUMBERS: Final = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen".split()
+)
+_NUMBER: Final = rf"(?:{'|'.join(_NUMBERS)}|\d{{1,2}})\b"
+_COUNTING: Final = frozenset({*_NUMBERS, "once", "all"})
+_UNIT: Final = r"(?:days?|nights?|mornings?|afternoons?|evenings?|times?)"
+_COUNTED: Final = re.compile(
+    rf"\b(?P<count>{_NUMBER})(?:,? (?:or|to|maybe|out) {_NUMBER})?"
+    rf" (?:{_UNIT}"
+    r"(?: (?:a|per|every|each|this|out of|of|in|over) (?:the )?(?:last |past )?"
+    rf"(?P<span>week|two weeks|fortnight|{_NUMBER}))?"
+    r"|(?:out )?of (?:the )?(?:last |past )?"
+    rf"(?:(?P<days>seven|7|fourteen|14)\b|(?P<of>{_NUMBER}) {_UNIT}))"
+)
+_WITHIN: Final = re.compile(r"\b(?:this|past|last) (?P<span>week|fortnight|two weeks)\b")
+_SPANS: Final = {"week": 7, "fortnight": 14, "two weeks": 14}
+# "Haven't felt low once", "didn't cry at all this week".
+_NOT_ONCE: Final = re.compile(
+    r"\b(?:not|never|havent|hasnt|hadnt|didnt|dont|wasnt|isnt|aint)\b[^,]*?"
+    r"(?:(?<!at )\bonce\b(?! (?:or|a|i|in|more))|\bat all\b.*\b(?:week|weeks|fortnight)\b)"
+)
+
+
+@lru_cache(maxsize=512)
+def occurrences_in(text: str) -> tuple[Occurrence, ...]:
+    """Find the frequencies that a clause states."""
+    found = tuple(Occurrence(start=hit.start, cue=hit.cue) for hit in hits_of(text, "frequency"))
+    if found:
+        return found
+    texts = words_of(text).texts
+    if _COUNTING.isdisjoint(texts) and not any(map(str.isdecimal, texts)):
+        return ()
+    spoken = " ".join(texts)
+    if _NOT_ONCE.search(spoken) is not None:
+        return (Occurrence(start=0, cue="not_at_all"),)
+    counted = _counted(spoken)
+    return () if counted is None else (Occurrence(start=0, cue=counted.value),)
+
+
+def _counted(spoken: str) -> Frequency | None:
+    """Read "four nights a week" or "ten of the last fourteen days"; `spoken`: normalised words."""
+    found = _COUNTED.search(spoken)
+    if found is None:
+        return None
+    count, days = _number(found["count"]), _days_of(found, spoken)
+    if days is None or not 0 < count <= days:
+        return None
+    share = count / days
+    if share > 0.8:
+        return Frequency.NEARLY_EVERY_DAY
+    return Frequency.MORE_THAN_HALF if share > 0.5 else Frequency.SEVERAL_DAYS
+
+
+def _days_of(found: re.Match[str], spoken: str) -> int | None:
+    """Return of how many days the count is, said beside it or anywhere in the clause."""
+    span = found["span"] or found["days"] or found["of"]
+    if span is None:
+        within = _WITHIN.search(spoken)
+        span = within and within["span"]
+    if span is None:
+        return None
+    return _SPANS.get(span) or _number(span)
+
+
+def _number(word: str) -> int:
+    return int(word) if word.isdecimal() else _NUMBERS.index(word)

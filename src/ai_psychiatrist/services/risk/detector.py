@@ -1,0 +1,109 @@
+"""Finds suicidal thoughts, self-harm, harm to others and abuse in a participant's words.
+
+No model is asked: the same words always give the same report, and what cannot be told is taken
+as said.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import groupby
+from typing import Final
+
+from ai_psychiatrist.domain.risk import RiskPolarity, RiskReport, RiskSignal
+from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
+from ai_psychiatrist.services.cues.clauses import Clause, clauses_of
+from ai_psychiatrist.services.risk.polarity import Surroundings, polarity_of_danger
+from ai_psychiatrist.services.risk.questions import Question, answer_to, meant_by, questions_in
+from ai_psychiatrist.services.risk.statement import Danger, Statement, level_of, read_statement
+
+_OPENING_CHARACTERS: Final = 100
+
+
+def detect_risk(transcript: Transcript) -> RiskReport:
+    """Mark every sign of danger in the participant's turns."""
+    signals: list[RiskSignal] = []
+    asked: tuple[Question, ...] = ()
+    for turn in transcript.turns:
+        if turn.speaker is Speaker.PARTICIPANT:
+            signals += _signals_of_turn(transcript, turn, asked)
+            asked = ()
+        elif turn.speaker is Speaker.INTERVIEWER:
+            asked = questions_in(transcript.words(turn))
+    return RiskReport(signals=tuple(signals))
+
+
+def _signals_of_turn(
+    transcript: Transcript, turn: Turn, asked: tuple[Question, ...]
+) -> list[RiskSignal]:
+    words = transcript.words(turn)
+    clauses = clauses_of(words)
+    stated = list(_stated(turn, words, clauses))
+    return [*_answered(turn, words, clauses, asked, stated), *stated]
+
+
+def _stated(turn: Turn, words: str, clauses: tuple[Clause, ...]) -> Iterator[RiskSignal]:
+    for at, clause in enumerate(clauses):
+        statement = read_statement(words[clause.start : clause.end])
+        if not statement.dangers:
+            continue
+        surroundings = Surroundings(
+            before=_statement_at(words, clauses, at - 1),
+            after=_statement_at(words, clauses, at + 1),
+        )
+        yield from _merged(
+            _signal(turn, clause, danger, polarity_of_danger(danger, statement, surroundings))
+            for danger in statement.dangers
+        )
+
+
+def _merged(signals: Iterator[RiskSignal]) -> Iterator[RiskSignal]:
+    """Join neighbours within one clause that say the same."""
+    for _, same in groupby(signals, key=lambda s: (s.category, s.polarity, s.level)):
+        first, *others = same
+        yield replace(first, end=others[-1].end) if others else first
+
+
+def _answered(
+    turn: Turn,
+    words: str,
+    clauses: tuple[Clause, ...],
+    asked: tuple[Question, ...],
+    stated: list[RiskSignal],
+) -> Iterator[RiskSignal]:
+    """Read what stands before the first stated danger as the answer to what was asked."""
+    until = stated[0].start - turn.words_start if stated else len(words)
+    opening = tuple(clause for clause in clauses if clause.end <= until) if asked else ()
+    said = words[opening[0].start : opening[-1].end][:_OPENING_CHARACTERS] if opening else ""
+    for question in meant_by(asked, said):
+        own = [signal for signal in stated if signal.category is question.category]
+        if any(signal.polarity is not RiskPolarity.DENIED for signal in own):
+            continue
+        answer = answer_to(question, words, opening)
+        if answer is None or (stated and answer.polarity is not RiskPolarity.AFFIRMED):
+            continue
+        yield RiskSignal(
+            category=question.category,
+            polarity=answer.polarity,
+            level=level_of(answer.polarity, is_active=question.is_active),
+            turn=turn.index,
+            start=turn.words_start + answer.start,
+            end=turn.words_start + answer.end,
+        )
+
+
+def _statement_at(words: str, clauses: tuple[Clause, ...], at: int) -> Statement | None:
+    if not 0 <= at < len(clauses):
+        return None
+    return read_statement(words[clauses[at].start : clauses[at].end])
+
+
+def _signal(turn: Turn, clause: Clause, danger: Danger, polarity: RiskPolarity) -> RiskSignal:
+    start = turn.words_start + clause.start
+    return RiskSignal(
+        category=danger.category,
+        polarity=polarity,
+        level=level_of(polarity, is_active=danger.is_active),
+        turn=turn.index,
+        start=start + danger.hit.start,
+        end=start + danger.hit.end,
+    )

@@ -1,0 +1,211 @@
+"""Phrases with alternatives, found among spoken words without writing each phrase out."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import Final
+
+from ai_psychiatrist.services.cues.lexicon import Hit, Lexicon, Words, lexicon_from, words_of
+
+_LIST: Final = re.compile(r"\{(\w+)\}")
+_PIECE: Final = re.compile(r"[()|$_]|[^()|$_\s]+")
+_ANY: Final = "_"
+"""Stands in a phrase for any one word."""
+_END: Final = "$"
+"""Stands in a phrase for the end of the clause."""
+_MARKS: Final = frozenset("()|")
+
+
+@dataclass(slots=True)
+class _Node:
+    """What may follow the words read so far, and the cue of a phrase that ends here."""
+
+    cue: str | None = None
+    following: dict[str, list["_Node"]] = field(default_factory=dict)
+    children: dict[frozenset[str], "_Node"] = field(default_factory=dict)
+
+    def after(self, word: str) -> Iterator["_Node"]:
+        """Yield the nodes that a word leads to."""
+        yield from self.following.get(word, ())
+        yield from self.following.get(_ANY, ())
+
+    def child(self, words: frozenset[str]) -> "_Node":
+        """Return the node after any one of some words."""
+        node = self.children.get(words)
+        if node is None:
+            node = self.children[words] = _Node()
+            for word in words:
+                self.following.setdefault(word, []).append(node)
+        return node
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Alternatives of a phrase: single words, which are one step, and longer branches."""
+
+    words: frozenset[str]
+    branches: tuple[tuple["str | _Group", ...], ...]
+
+    @classmethod
+    def of(cls, branches: Iterable[tuple["str | _Group", ...]]) -> "_Group":
+        """Gather the single words, those of inner groups among them."""
+        words: set[str] = set()
+        longer: list[tuple[str | _Group, ...]] = []
+        for branch in branches:
+            match branch:
+                case (str(word),):
+                    words.add(word)
+                case (_Group() as inner,):
+                    words |= inner.words
+                    longer += inner.branches
+                case _:
+                    longer.append(branch)
+        return cls(frozenset(words), tuple(longer))
+
+
+_Nodes = dict[int, _Node]
+_Step = str | _Group
+
+
+@dataclass(frozen=True, slots=True)
+class PatternTable:
+    """Phrases by cue; at one place the longest wins, and of equals the one given last."""
+
+    root: _Node
+
+    def find(self, words: Words) -> Iterator[Hit]:
+        """Yield the phrases from left to right; no two of them overlap."""
+        starts = self.root.following
+        after = 0
+        for at, first in enumerate(words.texts):
+            if at < after or first not in starts:
+                continue
+            last, cue = _longest(self.root, words.texts, at)
+            if cue is None:
+                continue
+            after = last + 1
+            yield Hit(
+                cue=cue,
+                text=" ".join(words.texts[at:after]),
+                start=words.spans[at][0],
+                end=words.spans[last][1],
+                first=at,
+                last=last,
+            )
+
+
+def _longest(root: _Node, texts: tuple[str, ...], at: int) -> tuple[int, str | None]:
+    last, cue = at, None
+    nodes = [root]
+    while nodes and at < len(texts):
+        nodes = [child for node in nodes for child in node.after(texts[at])]
+        for node in nodes:
+            if node.cue is not None:
+                last, cue = at, node.cue
+        at += 1
+    for node in nodes:
+        for child in node.following.get(_END, ()):
+            last, cue = at - 1, child.cue
+    return last, cue
+
+
+@cache
+def patterns(*sections: str) -> PatternTable:
+    """Load sections of the risk file: each of their keys is a cue, each value its phrases."""
+    root = _Node()
+    for section in sections:
+        for cue, entries in _risk_file()[section].items():
+            for entry in entries:
+                ends = _extended({id(root): root}, _group(_pieces(entry)))
+                for node in ends.values():
+                    node.cue = cue
+    return PatternTable(root)
+
+
+def spoken_words(text: str) -> Words:
+    """Read the words of a clause: fillers left out, spellings of the same thing made one."""
+    plain = words_of(text).without(_fillers())
+    texts: list[str] = []
+    spans: list[tuple[int, int]] = []
+    after = 0
+    for hit in _rewriting().find(plain):
+        texts += plain.texts[after : hit.first]
+        spans += plain.spans[after : hit.first]
+        written = hit.cue.split()
+        texts += written
+        spans += [(hit.start, hit.end)] * len(written)
+        after = hit.last + 1
+    texts += plain.texts[after:]
+    spans += plain.spans[after:]
+    return Words(texts=tuple(texts), spans=tuple(spans))
+
+
+@cache
+def _fillers() -> frozenset[str]:
+    return frozenset(_risk_file()["fillers"]["words"])
+
+
+@cache
+def _rewriting() -> Lexicon:
+    return lexicon_from(_risk_file()["rewrite"])
+
+
+def _pieces(entry: str) -> Iterator[str]:
+    lists = _risk_file()["lists"]
+    while _LIST.search(entry):
+        entry = _LIST.sub(lambda name: f"({'|'.join(lists[name[1]])})", entry)
+    for piece in _PIECE.findall(entry):
+        if piece in _MARKS or piece in {_END, _ANY}:
+            yield piece
+        else:
+            yield from words_of(piece).texts
+
+
+def _group(pieces: Iterator[str]) -> _Group:
+    """Read alternatives up to the end of their group."""
+    branches: list[tuple[_Step, ...]] = []
+    branch: list[_Step] = []
+    for piece in pieces:
+        if piece == "(":
+            branch.append(_group(pieces))
+        elif piece in _MARKS:
+            branches.append(_without_fillers(branch))
+            branch = []
+            if piece == ")":
+                return _Group.of(branches)
+        else:
+            branch.append(piece)
+    return _Group.of([*branches, _without_fillers(branch)])
+
+
+def _without_fillers(branch: list[_Step]) -> tuple[_Step, ...]:
+    """Leave the fillers out; a branch of nothing else stays, and never matches."""
+    kept = tuple(step for step in branch if step not in _fillers())
+    return kept or tuple(branch)
+
+
+def _extended(nodes: _Nodes, group: _Group) -> _Nodes:
+    """Add the group after each node, and return the nodes that it ends in."""
+    reached: _Nodes = {}
+    if group.words:
+        reached = {
+            id(child): child for node in nodes.values() for child in [node.child(group.words)]
+        }
+    for branch in group.branches:
+        ends = nodes
+        for step in branch:
+            if isinstance(step, _Group):
+                ends = _extended(ends, step)
+            else:
+                ends = {id(c): c for node in ends.values() for c in [node.child(frozenset({step}))]}
+        reached.update(ends)
+    return reached
+
+
+@cache
+def _risk_file() -> Mapping[str, Mapping[str, list[str]]]:
+    text = resources.files(__package__).joinpath("risk.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)

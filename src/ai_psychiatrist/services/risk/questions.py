@@ -1,0 +1,140 @@
+"""A bare answer, which only the interviewer's question tells the meaning of."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from ai_psychiatrist.domain.risk import RiskCategory, RiskPolarity
+from ai_psychiatrist.services.cues.clauses import Clause
+from ai_psychiatrist.services.risk.patterns import patterns, spoken_words
+from ai_psychiatrist.services.risk.replies import Reply, reply_in
+from ai_psychiatrist.services.risk.statement import Statement, read_statement
+
+_QUESTION_CHARACTERS: Final = 600
+_ANSWER_CLAUSES: Final = 4
+"""How many clauses of a turn may answer the question."""
+_LONGEST_ELUSIVE_ANSWER: Final = 40
+"""In words; a longer turn that neither says yes nor no tells of something else."""
+_SHORTEST_QUESTION: Final = 6
+"""In words; a shorter one is read with what was said before it."""
+_TOO: Final = "too"
+_SAFETY: Final = "safety"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What an interviewer asked about."""
+
+    category: RiskCategory
+    is_active: bool
+    is_about_safety: bool
+    """Whether "no" tells of danger, as after "do you feel safe at home?"."""
+    is_supposed: bool
+    """Whether it asks what might be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a turn answers; offsets are characters of the turn's words."""
+
+    polarity: RiskPolarity
+    start: int
+    end: int
+
+
+def questions_in(words: str) -> tuple[Question, ...]:
+    """Return what the end of an interviewer's turn asks about, one question for each danger.
+
+    A question about suicide is not also one about self-harm.
+    """
+    tail = spoken_words(_last_question(words[-_QUESTION_CHARACTERS:]))
+    is_supposed = any(True for _ in patterns("moods").find(tail))
+    found: dict[RiskCategory, Question] = {}
+    for hit in patterns("questions", "look_alikes").find(tail):
+        category, _, kind = hit.cue.partition(".")
+        if not kind or (kind == _TOO and not found):
+            continue
+        question = Question(
+            category=RiskCategory(category),
+            is_active=kind != "passive",
+            is_about_safety=kind == _SAFETY,
+            is_supposed=is_supposed,
+        )
+        known = found.setdefault(question.category, question)
+        if question.is_active and not known.is_active:
+            found[question.category] = question
+    if RiskCategory.SUICIDAL_IDEATION in found:
+        found.pop(RiskCategory.SELF_HARM, None)
+    return tuple(found.values())
+
+
+def meant_by(asked: tuple[Question, ...], opening: str) -> tuple[Question, ...]:
+    """Keep what "someone else" or "only myself" answers when several dangers were asked about."""
+    named = {hit.cue for hit in patterns("whom").find(spoken_words(opening))}
+    if len(named) != 1:
+        return asked
+    is_of_others = named == {"others"}
+    meant = tuple(
+        one for one in asked if (one.category is RiskCategory.HARM_TO_OTHERS) is is_of_others
+    )
+    return meant or asked
+
+
+def _last_question(words: str) -> str:
+    """Leave out what was said before the last question, unless that is only "is that right?"."""
+    end = words.rfind("?")
+    if end < 0:
+        return words
+    start = max(words.rfind(mark, 0, end) for mark in ".?!") + 1
+    is_whole = len(words[start:end].split()) > _SHORTEST_QUESTION
+    return words[start:end] if is_whole else words
+
+
+def answer_to(question: Question, words: str, clauses: tuple[Clause, ...]) -> Answer | None:
+    """Read the clauses that open a turn as the answer; `None` when they answer nothing."""
+    opening = [clause for clause in clauses if words[clause.start : clause.end].strip()]
+    opening = opening[:_ANSWER_CLAUSES]
+    if not opening:
+        return None
+    statements = [read_statement(words[clause.start : clause.end]) for clause in opening]
+    replies = [reply_in(statement) for statement in statements]
+    at = next((n for n, reply in enumerate(replies) if reply is not Reply.UNTOLD), None)
+    reply = Reply.UNTOLD if at is None else replies[at]
+    if reply is Reply.NOT_UNDERSTOOD or (
+        reply is Reply.UNTOLD and _is_about_something_else(clauses, words)
+    ):
+        return None
+    last = opening[0 if at is None else at]
+    later = statements[at or 0 :]
+    return Answer(
+        polarity=_polarity(question, reply, later),
+        start=opening[0].start,
+        end=last.end,
+    )
+
+
+def _is_about_something_else(clauses: tuple[Clause, ...], words: str) -> bool:
+    first, last = clauses[0].start, clauses[min(len(clauses), 12) - 1].end
+    return len(words[first:last].split()) > _LONGEST_ELUSIVE_ANSWER
+
+
+def _polarity(question: Question, reply: Reply, later: list[Statement]) -> RiskPolarity:
+    if question.is_about_safety and reply is not Reply.OVER:
+        return RiskPolarity.DENIED if reply is Reply.YES else RiskPolarity.AFFIRMED
+    if _is_past(reply, later):
+        return RiskPolarity.PAST
+    if reply is Reply.NO:
+        return RiskPolarity.DENIED
+    if question.is_supposed or later[0].has("hypothetical"):
+        return RiskPolarity.HYPOTHETICAL
+    return RiskPolarity.AFFIRMED
+
+
+def _is_past(reply: Reply, later: list[Statement]) -> bool:
+    if reply is Reply.OVER:
+        return True
+    if reply is Reply.NO:
+        return later[0].has("over")
+    if any(statement.has("over") or statement.has("closed") for statement in later):
+        return True
+    is_recent = any(statement.has("recent") for statement in later)
+    return not is_recent and any(statement.is_past for statement in later)

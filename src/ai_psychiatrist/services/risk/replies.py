@@ -1,0 +1,23 @@
+"""What the opening of a turn says to the question before it."""
+
+from enum import StrEnum
+
+from ai_psychiatrist.services.risk.patterns import patterns
+from ai_psychiatrist.services.risk.statement import Statement
+
+
+class Reply(StrEnum):
+    """What the opening of a turn says to a question; the values are keys of the risk file."""
+
+    YES = "yes"
+    NO = "no"
+    OVER = "over"
+    UNTOLD = "untold"
+    """It answers neither yes nor no."""
+    NOT_UNDERSTOOD = "not_understood"
+
+
+def reply_in(statement: Statement) -> Reply:
+    """Read one clause; the first phrase that is a reply decides."""
+    first = next(patterns("replies").find(statement.words), None)
+    return Reply.UNTOLD if first is None else Reply(first.cue)
