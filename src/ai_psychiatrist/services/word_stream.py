@@ -83,9 +83,14 @@ class WordStream:
 
     def _rarest(self, words: list[str]) -> tuple[int, list[int]]:
         """Return the place of the rarest word among the words, and where it stands."""
-        positions = self.positions
-        rarest = min(words, key=lambda word: len(positions.get(word, ())))
-        return words.index(rarest), positions.get(rarest, [])
+        offset, rarest = 0, None
+        for at, word in enumerate(words):
+            places = self.positions.get(word)
+            if places is None:
+                return at, []
+            if rarest is None or len(places) < len(rarest):
+                offset, rarest = at, places
+        return offset, rarest or []
 
     def turns(self, stretch: Stretch) -> range:
         """Return the turns that a stretch runs over."""
