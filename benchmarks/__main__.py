@@ -1,6 +1,14 @@
 """All benchmarks, one table after the other: `python -m benchmarks`."""
 
-from benchmarks import calls, evidence, imports, run_throughput
+from benchmarks import (
+    calls,
+    evidence,
+    grounding_volume,
+    imports,
+    labelled_sets,
+    risk,
+    run_throughput,
+)
 
 SUBJECTS = ("skeleton", "skeleton_aiohttp", "ours", "http", "bare")
 
@@ -11,6 +19,12 @@ def main() -> None:
     calls.main()
     print("\n## Evidence checks\n", flush=True)
     evidence.main()
+    print("\n## Lies and truths by volume\n", flush=True)
+    grounding_volume.main([])
+    print("\n## Sets labelled by hand\n", flush=True)
+    labelled_sets.main()
+    print("\n## Signs of danger\n", flush=True)
+    risk.main()
     print("\n## Start\n", flush=True)
     imports.main()
     print("\n## Assessments at 100 ms a call\n", flush=True)

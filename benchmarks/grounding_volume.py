@@ -20,7 +20,7 @@ from ai_psychiatrist.domain.transcript import Speaker, Transcript, parse_transcr
 from ai_psychiatrist.services.evidence_validation import normalize_for_quote_match
 from ai_psychiatrist.services.grounding import TranscriptIndex
 from benchmarks.conversations import Utterance, conversations, utterances
-from benchmarks.lies import LIES, bare, core, spoken_words
+from benchmarks.lies import LIES, SOUNDS, bare, core, once, spoken_words
 from benchmarks.truths import TRUTHS
 
 FEWEST_WORDS: Final = 6
@@ -29,7 +29,7 @@ EMPTY: Final = frozenset(
     "sometimes something anything everything definitely certainly somewhat usually thousand "
     "hundred seventeen fourteen fifteen nineteen thirteen eighteen sixteen eleven seventy actually "
     "constantly absolutely you're they're weren't couldn't wouldn't "
-    "shouldn't haven't doesn't eighty-six twenty-one".split()
+    "shouldn't haven't doesn't eightysix twentyone slightly".split()
 )
 
 
@@ -106,8 +106,11 @@ def truths(count: int, *, seed: int = 1) -> Iterator[Truth]:
 
 def _is_quotable(words: Sequence[str]) -> bool:
     """Whether a cut begins and ends with words, holds no tag, and says something."""
-    if not bare(words[0]) or not bare(words[-1]) or any("<" in word for word in words):
+    first, last = bare(words[0]), bare(words[-1])
+    if not first or not last or any("<" in word for word in words):
         return False
+    if first in {"know", "mean"} or last in {"you", "i"}:
+        return False  # half of an aside
     return any(len(bare(word)) > 6 and bare(word) not in EMPTY for word in words)
 
 
@@ -153,16 +156,21 @@ def _spliced(said: Utterance, choose: random.Random) -> str | None:
     return " ".join([*own[-length:], *others[:length]]) if len(others) >= length else None
 
 
-def _own_words(transcript: Transcript) -> tuple[str, str]:
-    """Return what the participant says, with repetitions and without."""
+def _own_words(transcript: Transcript) -> tuple[str, ...]:
     texts = (transcript.words(turn) for turn in transcript.participant_turns())
-    words = " ".join(texts).split()
-    return _joined(spoken_words(words)), _joined(core(words))
+    return _forms(" ".join(texts).split())
 
 
-def _was_said(said: tuple[str, str], quote: str) -> bool:
-    words = quote.split()
-    return _joined(spoken_words(words)) in said[0] or _joined(core(words)) in said[1]
+def _was_said(said: tuple[str, ...], quote: str) -> bool:
+    forms = zip(_forms(quote.split()), said, strict=True)
+    return any(form in spoken for form, spoken in forms)
+
+
+def _forms(words: Sequence[str]) -> tuple[str, ...]:
+    """Return words with and without asides, and both with repetitions and without."""
+    plain = [word for word in map(bare, words) if word and word not in SOUNDS]
+    smooth = spoken_words(words)
+    return tuple(map(_joined, (plain, once(plain), smooth, once(smooth))))
 
 
 def _joined(words: Sequence[str]) -> str:

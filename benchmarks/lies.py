@@ -10,8 +10,8 @@ Lie = Callable[[Words, random.Random], Words | None]
 """Changes a cut of words, or returns `None` where the change does not apply."""
 
 _BARE: Final = re.compile(r"[^\w']+")
-_TAG: Final = re.compile(r"</?[A-Za-z_]+/?>|\[[a-z]+\]|\b\w{1,3}-$")
-_SOUNDS: Final = frozenset("um umm uh uhh er erm hm hmm mm mmm ah eh uhm".split())
+_TAG: Final = re.compile(r"</?[A-Za-z_]+/?>|\[[a-z]+\]|^\w{1,3}-$")
+SOUNDS: Final = frozenset("um umm uh uhh er erm hm hmm mm mmm ah eh uhm".split())
 _ASIDES: Final = {("you", "know"), ("i", "mean")}
 _NEGATIONS: Final = frozenset("not no never none nothing nobody without hardly barely".split())
 _PLAIN_OF: Final = {
@@ -93,7 +93,7 @@ def spoken_words(words: Sequence[str]) -> Words:
     """Return bare words without sounds and asides."""
     kept: Words = []
     for word in map(bare, words):
-        if not word or word in _SOUNDS:
+        if not word or word in SOUNDS:
             continue
         kept.append(word)
         if tuple(kept[-2:]) in _ASIDES:
@@ -103,8 +103,13 @@ def spoken_words(words: Sequence[str]) -> Words:
 
 def core(words: Sequence[str]) -> Words:
     """Return the spoken words with what is said twice in a row once."""
+    return once(spoken_words(words))
+
+
+def once(words: Sequence[str]) -> Words:
+    """Return words with what is said twice in a row once."""
     kept: Words = []
-    for word in spoken_words(words):
+    for word in words:
         kept.append(word)
         for length in range(1, 5):
             while len(kept) >= 2 * length and kept[-length:] == kept[-2 * length : -length]:
