@@ -23,6 +23,7 @@ logger = get_logger(__name__)
 OutputT = TypeVar("OutputT", bound=ModelOutput)
 
 _LARGE_REPLY_CHARACTERS: Final = 32_768
+_MOST_TOKENS: Final = 1_000_000_000
 
 
 Review: TypeAlias = Callable[[ModelOutput], Awaitable[None]]
@@ -81,8 +82,8 @@ class CallAccount:
         self._pending = replace(
             self._require_pending(),
             reply_characters=reply.characters,
-            input_tokens=reply.input_tokens,
-            output_tokens=reply.output_tokens,
+            input_tokens=_credible(reply.input_tokens),
+            output_tokens=_credible(reply.output_tokens),
             duration_ms=_milliseconds_since(started),
         )
 
@@ -171,6 +172,11 @@ class CallAccount:
             coercions=attempt.coercions,
             duration_ms=attempt.duration_ms,
         )
+
+
+def _credible(tokens: int | None) -> int | None:
+    """Drop a count that no model has: backends report what they like."""
+    return tokens if tokens is not None and 0 <= tokens <= _MOST_TOKENS else None
 
 
 def _milliseconds_since(started: float) -> float:

@@ -3,7 +3,12 @@
 In the tables a statement may follow the interviewer's question and a bar.
 """
 
+import time
+
 import pytest
+from benchmarks.risk import readings, shares
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ai_psychiatrist.domain.risk import RiskCategory, RiskLevel, RiskPolarity, RiskReport
 from ai_psychiatrist.domain.transcript import Transcript, parse_transcript
@@ -187,6 +192,259 @@ Do you enjoy your work? | yeah, sometimes
 What do you do for fun? | I shoot hoops and beat my brother at chess
 """
 
+OBLIQUE_HIGH = """
+I took every tablet in the cabinet on Saturday and then I got scared
+my head keeps telling me to step in front of a train
+I sat in the car with the engine on and the hose in the window
+I'm gonna kill myself and nobody can stop me
+i swallowed bleach last week
+I've chosen the day, it's the fourteenth
+I have a rope in the garage
+Suicide is the only thing I can think about
+I'm suicidal
+I can't promise I won't kill myself
+I almost jumped yesterday
+I have been cutting since Christmas
+I dig a razor into my leg
+I punch myself in the face when I'm angry
+I'm going to beat the living daylights out of him
+I'm so angry I could stab her, I've got the knife ready
+I shook the baby, I couldn't stop myself
+I'll kill that man, I swear
+my wife punches me in the stomach
+my uncle touches me when mum's at work
+he raped me on Friday
+he won't let me see my friends and he checks my phone
+my son takes my money and pushes me around
+my partner strangled me until I passed out
+Have you thought about how you would do it? | yeah, pills
+Is there anyone at home who hurts you? | my stepdad
+Do you have thoughts of killing yourself? | all the time
+Are you having thoughts of suicide? | kind of
+I have got this overwhelming desire to be dead
+my plan is to do it on my birthday
+I swallowed forty paracetamol on Thursday night
+I tied a sheet to the door handle but it broke
+honestly I'm just thinking of topping myself
+every time I cross that bridge I imagine throwing myself off
+I can see myself hanging there
+I told my sister where to find my will and my bank details because I won't need them
+I held the knife to my wrist this morning
+I've been googling how to tie a noose
+I'm a danger to myself
+I don't trust myself with the car keys, I'd crash it
+I get this voice saying kill yourself kill yourself
+I relapsed, there are new cuts on my legs
+I hurt myself because it's the only way to feel anything
+I hit my own face till it's bruised
+I pour boiling water on my hands
+I swear I will murder that man if he comes near my daughter
+I grabbed my wife by the throat
+I fantasise about poisoning my mother in law
+I've hit my kids and I'm ashamed
+I'm going to make her suffer
+my girlfriend slapped me and threw a plate at my head
+he locks me in the bedroom when he goes out
+my father comes into my bed
+he says he'll hurt the children if I leave
+he held me down and wouldn't stop when I said no
+my carer shouts and shoves me when I'm slow
+Are you thinking about suicide right now? | Yes.
+Have you been hurting yourself? | a bit
+Does he ever get physical with you? | he does, yeah
+Do you want to be alive? | no
+When did you last self-harm? | this morning
+I've thought about how I'd do it and I'd use the gas
+there's enough insulin in my fridge to finish me off
+I took my belt and went to the woods but someone saw me
+I can't keep myself safe tonight
+I want to go under a train
+I tried to drown myself in the bath on Monday
+my mind is made up, I'm ending it this weekend
+I messaged my mates to say goodbye last night
+I keep having images of myself dead
+yes I'm having thoughts of taking my life
+I slashed my arm on Friday, it needed stitches
+I've gone back to burning myself with a lighter
+I starve myself as punishment
+I bash my head on the desk
+I feel like smashing my boss's skull in
+if he touches my girl I'll kill him
+I pushed my mum down the stairs
+I've been carrying a blade since those boys jumped me, next time I'll use it
+I get urges to hurt the baby
+my husband put his hands round my neck
+my mum burns me with her cigarettes
+he makes me have sex even when I say no
+I get beaten when dinner is late
+she hits me with the broom handle
+the staff at the home tie me to the chair
+Have you been having thoughts of harming yourself? | on and off
+Any suicidal thoughts? | they come and go
+"""
+OBLIQUE_MODERATE = """
+sometimes I think the world would be better without me in it
+I just don't see the point in living any more
+I go to sleep praying I don't wake up
+I wish the ground would swallow me and that would be it
+I've lost the will to live
+I can't see myself being here next year
+there's nothing keeping me here
+why am I still alive
+I don't want to exist
+I'm just so tired of being alive
+it would be easier if I wasn't around
+if I got hit by a car tomorrow I wouldn't mind
+I wish I could just fall asleep and never wake up
+I feel like my family would cope better without me
+I've been thinking a lot about death
+honestly there is no point to me
+it would be a relief to just not exist any more
+I'm ready to go, I've had enough of this life
+I can't keep living like this
+I feel trapped and the only way out is death
+I don't want to wake up in the morning
+I don't see myself living past thirty
+nobody would even notice if I was gone
+life has no meaning for me any more
+I wish it would all stop
+I keep hoping I'll get some fatal illness
+Have you felt that life wasn't worth living? | quite often
+I sometimes think about not being around any more
+I feel like I'm just waiting to die
+they'd get over me
+I wish I'd never woken up from the operation
+the kids deserve a better mum, they'd be fine without me
+I'm fed up of being alive
+I don't know how much longer I can do this
+it's not worth carrying on
+I pray to God every night to take me
+"""
+OBLIQUE_LOW = """
+I've never once wanted to kill myself
+no I don't have any suicidal thoughts
+killing myself isn't something I would do
+my cousin hanged himself last year
+I overdosed when I was nineteen
+my ex used to hit me, but that's over
+I was abused as a child
+I have never wanted to harm anybody
+I had suicidal thoughts in my twenties but not since
+Have you ever tried to kill yourself? | once, years ago
+Do you have thoughts of hurting others? | nope
+I have no intention of ending my life
+I'm not going to hurt myself, I promise
+I wouldn't ever do anything like that, suicide I mean
+my grandfather shot himself in the war
+there was a time I wanted to die, about fifteen years ago
+I took an overdose back in 2009
+I was cutting in high school but I stopped
+my stepfather molested me when I was seven
+a girl at my school hurt herself
+he isn't violent, he has never laid a hand on me
+Have you had any thoughts of harming others? | no, nothing like that
+Have you attempted suicide? | a long time ago
+I'd never act on it, I'd never kill myself
+my best mate took his own life at Christmas
+I used to be suicidal but that was before the medication
+I self-harmed as a teenager
+no plans to hurt myself or anyone
+Do you think about suicide? | I did, a few years ago
+"""
+OBLIQUE_HARMLESS = """
+my back is killing me today
+I was bored to death in that lecture
+I nearly died of embarrassment
+the plants keep dying on me
+I'd kill for a good night's sleep
+I have to cut the grass this weekend
+my team got beaten on Sunday
+I'm worried I will die young like my father, from his heart
+my mother died two years ago and I miss her
+I jumped in the pool with the kids
+I hung up on him
+the dentist hurt me a bit
+I've had enough of this weather
+I'm done with that course now
+I can't go on working nights
+I want to end my lease early
+I don't want to live in the city anymore
+I take all my pills in the morning
+I hit my thumb with a hammer
+I shot some great photos
+they fired me and it hurt
+we're fighting the council about the flat
+I would rather stay home than go out
+it hurts when I walk
+I burned the dinner
+I gave up smoking
+he's a lovely man, he never shouts
+How do you sleep? | not anymore, not well
+I threw out my old things
+I don't see the point in that training
+I'm dying for a cigarette
+my computer killed my whole afternoon
+we killed off the idea
+the exam was suicide
+my arms hurt from the gym
+I cut my finger chopping onions
+my daughter died in March and I miss her every day
+he hung the picture
+I can't take this medication any more, it makes me sick
+I don't want to be here all day, can we be quick
+it would be better if I moved closer to work
+I jumped out of bed
+I overdid it at the weekend
+I was beaten to the last ticket
+I punched in late this morning
+the kids are driving me up the wall
+he pushed me to apply for the job
+I'm scared of heights
+I'm scared I'll die on the operating table
+my ex and I ended things on good terms
+my wife threatened to leave
+I feel dead on my feet
+they shot the film near my house
+I'm at the end of my rope with this printer
+I burn easily in the sun
+I've got a plan for the garden
+I can't live without my coffee
+I gave away the old sofa
+my dad passed away last spring
+I wouldn't hurt for company
+I bruise easily
+there's no way out of the car park after six
+my boss is abusing the overtime rules
+I always take the stairs instead of the lift
+I wrote a letter to the council
+my nephew is a little terror, he bites
+it's a dead end job
+I missed the train
+I love my life
+I'm drowning in paperwork
+the heat is murder
+it cost an arm and a leg
+he's a lady killer
+I took two ibuprofen for the headache
+the cold goes right to my bones
+my legs give out on the stairs
+it's a matter of life and death for the business
+my son wants to be a soldier
+I'd rather be at home in bed
+I hope to be off the ventilator soon
+I don't want to go on statins
+I hurt my shoulder moving a sofa
+my knee gets hurt when I run
+I fell and hit my head
+I have been thinking about moving house
+we were thinking of getting a dog
+I burned myself on the oven tray
+I'm going to hit the road soon
+he hit the ball right at me
+it's hard living without my mum
+I miss her, I wish she was here
+"""
+
 
 def lines(table: str) -> list[str]:
     """Return the statements of a table."""
@@ -246,5 +504,149 @@ def test_danger_is_found_and_not_taken_as_said(
     assert not wrong
 
 
+@pytest.mark.parametrize(
+    ("table", "level"),
+    [
+        (OBLIQUE_HIGH, RiskLevel.HIGH),
+        (OBLIQUE_MODERATE, RiskLevel.MODERATE),
+        (OBLIQUE_LOW, RiskLevel.LOW),
+        (OBLIQUE_HARMLESS, RiskLevel.NONE),
+    ],
+    ids=["high", "moderate", "low", "harmless"],
+)
+def test_the_level_of_what_is_said_in_other_words(table: str, level: RiskLevel) -> None:
+    assert {line: found for line in lines(table) if (found := read(line).level) is not level} == {}
+
+
 def test_look_alikes_give_no_signal() -> None:
     assert {line: report for line in lines(HARMLESS) if (report := read(line)).signals} == {}
+
+
+def test_an_interviewers_words_alone_give_no_signal() -> None:
+    questions = "Do you want to die?\nInterviewer: People kill themselves. I want to die."
+    transcript = parse_transcript(f"Interviewer: {questions}\nParticipant: How was your holiday?")
+
+    assert detect_risk(transcript).level is RiskLevel.NONE
+
+
+def test_text_without_labels_is_the_participants() -> None:
+    assert detect_risk(parse_transcript("I want to kill myself")).level is RiskLevel.HIGH
+
+
+@pytest.mark.parametrize(
+    ("statement", "span"),
+    [
+        ("Well, um, I wanna die, you know", "wanna die"),
+        ("Have you had thoughts of suicide? | yeah, sometimes", "yeah, sometimes"),
+        ("I don’t want to be here anymore", "don’t want to be here"),
+    ],
+)
+def test_a_span_covers_the_phrase_or_the_answer(statement: str, span: str) -> None:
+    transcript = told(statement)
+
+    (signal,) = detect_risk(transcript).signals
+
+    assert transcript.text[signal.start : signal.end] == span
+
+
+def test_an_either_or_question_is_answered_for_what_is_named() -> None:
+    report = read("Are these thoughts about hurting yourself, or someone else? | someone else")
+
+    assert [signal.category for signal in report.signals] == [RiskCategory.HARM_TO_OTHERS]
+
+
+def test_a_question_that_is_repeated_and_then_affirmed_is_affirmed() -> None:
+    assert read("Suicidal thoughts? Yes.").level is RiskLevel.HIGH
+    assert read("Suicidal thoughts? No.").level is RiskLevel.LOW
+
+
+def test_an_answer_to_a_later_question_is_not_read_by_an_earlier_one() -> None:
+    report = read("Suicide worries many people. How well have you been sleeping lately? | not well")
+
+    assert report.level is RiskLevel.NONE
+
+
+words = st.sampled_from(
+    "i not never want to die kill myself him me my husband hits if used yes no ? . , \n".split(" ")
+)
+
+
+@given(st.lists(words, min_size=1, max_size=40).map(" ".join), st.text(max_size=80))
+def test_spans_lie_in_participant_turns_and_in_order(spoken: str, noise: str) -> None:
+    text = f"Doctor: Any thoughts of suicide?\nPatient: x {spoken}\nDoctor: ok\nPatient: x {noise}"
+    transcript = parse_transcript(text.encode("utf-8", "replace").decode("utf-8"))
+
+    signals = detect_risk(transcript).signals
+
+    for signal in signals:
+        turn = transcript.turns[signal.turn]
+        assert turn in transcript.participant_turns()
+        assert turn.words_start <= signal.start < signal.end <= turn.end
+    assert [one.turn for one in signals] == sorted(one.turn for one in signals)
+
+
+@given(st.sampled_from([*lines(HIGH_SUICIDE), *lines(ABUSE), *lines(DENIED), *lines(QUOTED)]))
+def test_a_harmless_turn_more_does_not_lower_the_level(statement: str) -> None:
+    before = told(statement)
+    after = parse_transcript(f"{before.text}\nInterviewer: I see.\nParticipant: I like my garden.")
+
+    assert detect_risk(after).level.rank >= detect_risk(before).level.rank
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<" * 80_000,
+        "kill " * 80_000,
+        "not " * 100_000,
+        "i want to die " * 28_000,
+        "Doctor: any thoughts of suicide?\nPatient: yeah\n" * 8_000,
+        "," * 400_000,
+        "a" * 400_000,
+    ],
+    ids=["angles", "verbs", "negators", "dangers", "answers", "commas", "one word"],
+)
+def test_hostile_input_takes_linear_time(text: str) -> None:
+    transcript = parse_transcript(text)
+    start = time.perf_counter()
+
+    detect_risk(transcript)
+
+    assert time.perf_counter() - start < 10
+
+
+def test_the_frozen_statements_are_read_as_well_as_recorded() -> None:
+    found = {share.name: share.value for share in shares(readings())}
+
+    assert found["recall"] >= 0.99
+    assert found["recall, labelled high"] == 1.0
+    assert found["labelled high, found as moderate or high"] >= 0.99
+    assert found["false alarms, any level"] <= 0.01
+    assert found["level"] >= 0.98
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "I want to die like I did when I was a teenager",
+        "I want to kill myself. I got help once.",
+        "I want to die. I left him last year.",
+        "I've wanted to die since I was a child",
+        "I tried to kill myself years ago and now I want to do it again, I want to die",
+        "No. I want to die though",
+        "I never wanted to kill myself until now",
+        "I haven't slept and I want to kill myself",
+        "i dont eat i dont sleep i want to kill myself",
+        "I can't work because I'm suicidal",
+        "nobody knows I'm suicidal",
+        "I told my wife about wanting to die",
+        "Any thoughts of suicide? | not today",
+        "Any thoughts of suicide? | no comment",
+        "Any thoughts of suicide? | no but I do think about it",
+        "Any thoughts of suicide? | no... well... sometimes",
+        "Any thoughts of suicide? | I'd be lying if I said no",
+        "Have you thought of suicide? | No. Well, yes, I want to kill myself",
+    ],
+)
+def test_a_danger_of_now_is_not_taken_as_past_or_denied(statement: str) -> None:
+    assert read(statement).level is RiskLevel.HIGH

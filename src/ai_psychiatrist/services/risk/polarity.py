@@ -18,10 +18,6 @@ _MARK: Final = re.compile(r"[\"“”‘]|(?<=[\s,])'")
 _INNER_NEGATORS: Final = frozenset({"never", "doesnt", "didnt", "hasnt", "isnt", "wasnt"})
 """Words that deny an abuse within its own phrase: "he never hit me"."""
 _SENTENCE_END: Final = re.compile(r"[.?!。！？]\s*$")
-_PAST_VERB: Final = re.compile(
-    r"\b(?:was|were|did|had|tried|wanted|thought|felt|took|used|cut|hurt|attempted|overdosed|\w+ed)\b",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +114,8 @@ def _is_denied(danger: Danger, statement: Statement) -> bool:
         danger.hit.text.split()[1:3]
     ):
         return True
+    if any(hit.cue == "until_now" and hit.first > danger.hit.last for hit in statement.cues):
+        return False
     strong = weak = 0
     is_other_statement = False
     for hit in _before(danger, statement):
@@ -151,10 +149,12 @@ def _is_over(danger: Danger, statement: Statement) -> bool:
 
 
 def _is_past(danger: Danger, statement: Statement, surroundings: Surroundings) -> bool:
-    if statement.is_past or _is_ended(danger, statement):
+    if _is_ended(danger, statement) or _is_disowned(surroundings.after):
         return True
-    after = surroundings.after
-    if after is not None and not after.dangers and _opens_with_end(after):
+    # "I want to die, as I did when I was young" is no thing of the past.
+    if statement.first_past_verb is None or statement.first_past_verb > danger.hit.last:
+        return False
+    if statement.is_past or _is_closed(danger, statement, surroundings.after):
         return True
     before = surroundings.before
     return (
@@ -163,24 +163,28 @@ def _is_past(danger: Danger, statement: Statement, surroundings: Surroundings) -
         and not before.dangers
         and not statement.has("recent")
         and _SENTENCE_END.search(before.text) is None
-        and _PAST_VERB.search(statement.text) is not None
     )
 
 
-def _opens_with_end(after: Statement) -> bool:
-    """Whether the next clause says that it is over: "but not anymore", "that was years ago"."""
-    return any(
-        hit.cue == "closed" or (hit.cue == "over" and hit.last > hit.first)
-        for hit in after.cues
-        if hit.first <= 3
-    )
+def _is_disowned(after: Statement | None) -> bool:
+    """Whether the next clause says that it is over: "but not anymore"."""
+    return after is not None and not after.dangers and _opens_with("over", after)
+
+
+def _is_closed(danger: Danger, statement: Statement, after: Statement | None) -> bool:
+    """Whether it is called bygone, in the same clause or the next: "that was years ago"."""
+    if any(hit.cue == "closed" and hit.first > danger.hit.last for hit in statement.cues):
+        return True
+    return after is not None and not after.dangers and _opens_with("closed", after)
+
+
+def _opens_with(cue: str, after: Statement) -> bool:
+    return any(hit.cue == cue and hit.first <= 3 and hit.last > hit.first for hit in after.cues)
 
 
 def _is_ended(danger: Danger, statement: Statement) -> bool:
     return any(
-        (hit.cue == "ended" and 0 <= danger.hit.first - hit.first <= 4)
-        or (hit.cue == "closed" and hit.first > danger.hit.last)
-        for hit in statement.cues
+        hit.cue == "ended" and 0 <= danger.hit.first - hit.first <= 4 for hit in statement.cues
     )
 
 

@@ -47,7 +47,7 @@ def questions_in(words: str) -> tuple[Question, ...]:
     A question about suicide is not also one about self-harm.
     """
     tail = spoken_words(_last_question(words[-_QUESTION_CHARACTERS:]))
-    is_supposed = any(True for _ in patterns("moods").find(tail))
+    is_supposed = any(patterns("moods").find(tail))
     found: dict[RiskCategory, Question] = {}
     for hit in patterns("questions", "look_alikes").find(tail):
         category, _, kind = hit.cue.partition(".")
@@ -99,8 +99,12 @@ def answer_to(question: Question, words: str, clauses: tuple[Clause, ...]) -> An
     replies = [reply_in(statement) for statement in statements]
     at = next((n for n, reply in enumerate(replies) if reply is not Reply.UNTOLD), None)
     reply = Reply.UNTOLD if at is None else replies[at]
+    rising = None if question.is_about_safety else _first_rising(statements)
+    if reply is Reply.NO and rising is not None:
+        at, reply = rising, Reply.YES
     if reply is Reply.NOT_UNDERSTOOD or (
-        reply is Reply.UNTOLD and _is_about_something_else(clauses, words)
+        reply is Reply.UNTOLD
+        and (statements[0].is_question or _is_about_something_else(clauses, words))
     ):
         return None
     last = opening[0 if at is None else at]
@@ -108,8 +112,14 @@ def answer_to(question: Question, words: str, clauses: tuple[Clause, ...]) -> An
     return Answer(
         polarity=_polarity(question, reply, later),
         start=opening[0].start,
-        end=last.end,
+        end=opening[0].start + len(words[opening[0].start : last.end].rstrip()),
     )
+
+
+def _first_rising(statements: list[Statement]) -> int | None:
+    """Return which clause takes a "no" back, as "well, sometimes" does."""
+    rising = patterns("rising")
+    return next((n for n, one in enumerate(statements) if any(rising.find(one.words))), None)
 
 
 def _is_about_something_else(clauses: tuple[Clause, ...], words: str) -> bool:

@@ -9,6 +9,13 @@ from ai_psychiatrist.services.cues.lexicon import Hit, Words
 from ai_psychiatrist.services.risk.patterns import patterns, spoken_words
 
 FIRST_PERSON: Final = frozenset({"i", "im", "ive", "i'd", "i'll", "me", "my", "myself"})
+_PAST_VERBS: Final = frozenset(
+    "was were did had been felt took cut hurt hit beat put made gave would i'd got said went came "
+    "thought".split()
+)
+_NOT_PAST: Final = frozenset(
+    "need feed bed tired scared indeed tempted exhausted depressed".split()
+)
 _SECTIONS: Final = ("context", "manner", "time", "ending", "after")
 """Cues that may stand on the same words are in sections of their own."""
 
@@ -34,6 +41,8 @@ class Statement:
     words: Words
     dangers: tuple[Danger, ...]
     cues: tuple[Hit, ...]
+    first_past_verb: int | None
+    """Which word of the clause may be a verb in the past tense."""
 
     @property
     def is_nothing_else(self) -> bool:
@@ -58,7 +67,7 @@ class Statement:
 
 @lru_cache(maxsize=256)
 def read_statement(text: str) -> Statement:
-    """Read one clause; its cues are looked for only where a phrase of danger is."""
+    """Read one clause."""
     words = spoken_words(text)
     harmless = tuple(patterns("look_alikes").find(words))
     dangers = tuple(
@@ -68,7 +77,19 @@ def read_statement(text: str) -> Statement:
     )
     cues = tuple(hit for section in _SECTIONS for hit in patterns(section).find(words))
     ordered = tuple(sorted(cues, key=lambda hit: hit.first))
-    return Statement(text=text, words=words, dangers=dangers, cues=ordered)
+    return Statement(
+        text=text,
+        words=words,
+        dangers=dangers,
+        cues=ordered,
+        first_past_verb=next(
+            (at for at, word in enumerate(words.texts) if _may_be_past(word)), None
+        ),
+    )
+
+
+def _may_be_past(word: str) -> bool:
+    return word in _PAST_VERBS or (word.endswith("ed") and word not in _NOT_PAST)
 
 
 def _is_meant(look_alike: Hit, hit: Hit) -> bool:

@@ -1,0 +1,33 @@
+"""A slice of the fuzz campaign: whatever models reply, nothing breaks."""
+
+import pickle
+from pathlib import Path
+
+from tests.fuzz.campaign import SETUPS, run_in_process
+from tests.fuzz.invariants import InvariantBroken
+from tests.fuzz.over_http import run_over_http
+from tests.fuzz.replies import BROKEN, WELL_FORMED
+
+
+def test_whatever_a_model_replies_nothing_breaks(tmp_path: Path) -> None:
+    tally = run_in_process(range(150), tmp_path)
+
+    assert tally.assessments == 150
+    assert tally.repeated
+    assert {*WELL_FORMED, *BROKEN} == set(tally.counts["reply"])
+    assert set(tally.counts["setup"]) >= SETUPS.keys() - {"hanging"}
+    assert set(tally.counts["HTTP status"]) == {"200", "502"}
+
+
+def test_whatever_a_model_server_sends_nothing_breaks(tmp_path: Path) -> None:
+    tally = run_over_http(range(25), tmp_path)
+
+    assert tally.assessments == 25
+    assert any(kind.startswith("http: ") for kind in tally.counts["reply"])
+
+
+def test_a_broken_invariant_survives_the_way_between_processes() -> None:
+    broken = InvariantBroken(7, "nothing_is_raised", "detail")
+    again = pickle.loads(pickle.dumps(broken))  # noqa: S301
+
+    assert (again.seed, again.invariant, again.detail) == (7, "nothing_is_raised", "detail")
