@@ -5,6 +5,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
+from openai import AsyncOpenAI
 from pydantic_ai.models import Model
 from pydantic_ai.models.ollama import OllamaModel
 from pydantic_ai.providers.ollama import OllamaProvider
@@ -51,14 +52,18 @@ def as_chain(
 ) -> ModelChain:
     """Return a chain as it is, or make one of a single plain client for an Ollama model.
 
-    Without a base URL the single model is asked by plain chat alone, and a warning says so.
+    Without a base URL the single model is asked by plain chat alone, and a warning says so. The
+    single model's connections live as long as the process; wiring's chains are closed with it.
     """
     if isinstance(models, tuple):
         return models
     agent_model = None
     if pydantic_ai_settings.enabled and ollama_base_url is not None:
-        provider = OllamaProvider(base_url=f"{ollama_base_url.rstrip('/')}/v1", api_key="none")
-        agent_model = OllamaModel(models.model, provider=provider)
+        # The runner decides what is asked again; retries of the SDK would be calls nobody counts.
+        client = AsyncOpenAI(
+            base_url=f"{ollama_base_url.rstrip('/')}/v1", api_key="none", max_retries=0
+        )
+        agent_model = OllamaModel(models.model, provider=OllamaProvider(openai_client=client))
     elif pydantic_ai_settings.enabled:
         logger.warning("agent_path_unavailable", model=models.model, reason="no_base_url")
     timeout = pydantic_ai_settings.timeout_seconds or DEFAULT_TIMEOUT_SECONDS
