@@ -6,7 +6,7 @@ PINS := .venv-pins
 RUN_STAMP := $(STAMPS)/run
 DEV_STAMP := $(STAMPS)/dev
 
-.PHONY: help assess serve test check bench format requirements clean
+.PHONY: help assess serve test check bench fuzz format requirements clean
 
 help: ## Show this list.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -28,6 +28,9 @@ check: $(DEV_STAMP) ## Check format, lint, types and import contracts.
 
 bench: $(DEV_STAMP) ## Print the benchmark tables.
 	$(BIN)/python -m benchmarks
+
+fuzz: $(DEV_STAMP) ## Fuzz the models' replies: 20,000 assessments.
+	$(BIN)/python -m tests.fuzz
 
 format: $(DEV_STAMP) ## Format and mend what can be mended.
 	$(BIN)/ruff format .

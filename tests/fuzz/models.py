@@ -37,7 +37,7 @@ from ai_psychiatrist.infrastructure.llm.chat import ChatReply
 from tests.fakes.exchange import Message
 from tests.fakes.wires import read_prompt
 from tests.fuzz.hostile import CANARY
-from tests.fuzz.replies import FuzzReply, Question, draw_reply
+from tests.fuzz.replies import Form, FuzzReply, Question, draw_reply
 
 CHAIN = ("fuzz-large", "fuzz-small")
 _REPLY_BYTES = {"fuzz-large": 1_048_576, "fuzz-small": 16_384}
@@ -75,6 +75,8 @@ class Session:
     may_hang: bool = False
     kinds: Counter[str] = field(default_factory=Counter)
     texts: list[str] = field(default_factory=list)
+    own_error: Exception | None = None
+    """A defect in the drawing of replies."""
     _calls: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     @property
@@ -89,7 +91,7 @@ class Session:
         """
         read = read_prompt((Message(role="user", content=prompt),))
         self._calls[caller, read.task] += 1
-        draw = Random(f"{self.seed}/{caller}/{read.task}/{self._calls[caller, read.task]}")
+        draw = Random(f"{self.seed}/{caller}/{read.task}/{self._calls[caller, read.task]}")  # noqa: S311
         question = Question(
             task=read.task,
             transcript=read.transcript,
@@ -97,7 +99,12 @@ class Session:
             prompt=prompt,
             may_hang=self.may_hang,
         )
-        reply = draw_reply(draw, question, hostility=self.hostility)
+        try:
+            reply = draw_reply(draw, question, hostility=self.hostility)
+        except Exception as error:
+            # The program under test would take it for a misbehaving backend.
+            self.own_error = error
+            raise
         self.kinds[reply.kind] += 1
         self.texts.append(reply.text)
         return draw, reply
@@ -153,7 +160,7 @@ class FuzzChat:
         await _misbehave(draw, reply)
         is_null = reply.form in {"null", "nothing"}
         return ChatReply(
-            text=None if is_null else reply.text,  # type: ignore[arg-type]  what no client should do
+            text=None if is_null else reply.text,  # type: ignore[arg-type]
             is_cut_off=reply.finish == "length",
             input_tokens=reply.tokens,
             output_tokens=reply.tokens,
@@ -167,8 +174,8 @@ class FuzzChat:
 class FuzzConnections(ModelConnections):
     """Serves every agent by the same two models."""
 
-    def chain(self, name: str) -> ModelChain:  # noqa: ARG002  whatever the settings name
-        """Return both models, each to be reached in both ways."""
+    def chain(self, name: str) -> ModelChain:
+        """Return both models, each to be reached in both ways; some are given little time."""
         return tuple(
             ModelRoute(
                 name=model,
@@ -195,20 +202,13 @@ async def _misbehave(draw: Random, reply: FuzzReply) -> None:
 
 def _parts(reply: FuzzReply) -> list[ModelResponsePart]:
     text, half = reply.text, len(reply.text) // 2
-    match reply.form:
-        case "nothing":
-            return []
-        case "null":
-            return [TextPart(content=None)]  # type: ignore[arg-type]  what no model should do
-        case "parts":
-            return [TextPart(text[:half]), TextPart(""), TextPart(text[half:])]
-        case "thought":
-            return [ThinkingPart(f"{CANARY} {text}"), TextPart(text)]
-        case "thought_alone":
-            return [ThinkingPart(text)]
-        case "tool_call":
-            return [ToolCallPart(CANARY, {"text": text}), ToolCallPart("", text)]
-        case "tool_call_and_text":
-            return [TextPart(text), ToolCallPart("final_result", text)]
-        case _:
-            return [TextPart(text)]
+    forms: dict[Form, list[ModelResponsePart]] = {
+        "nothing": [],
+        "null": [TextPart(content=None)],  # type: ignore[arg-type]
+        "parts": [TextPart(text[:half]), TextPart(""), TextPart(text[half:])],
+        "thought": [ThinkingPart(f"{CANARY} {text}"), TextPart(text)],
+        "thought_alone": [ThinkingPart(text)],
+        "tool_call": [ToolCallPart(CANARY, {"text": text}), ToolCallPart("", text)],
+        "tool_call_and_text": [TextPart(text), ToolCallPart("final_result", text)],
+    }
+    return forms.get(reply.form, [TextPart(text)])

@@ -73,9 +73,10 @@ def cut(draw: Random, text: str) -> str:
 def with_json_changed(draw: Random, text: str) -> str:
     """Give values of the JSON in a text another type, drop and rename keys, wrap and nest."""
     start, end = text.find("{"), text.rfind("}") + 1
-    if start < 0 or end <= start:
+    try:
+        value: Json = json.loads(text[start:end])
+    except ValueError:
         return mutated_bytes(draw, text)
-    value: Json = json.loads(text[start:end])
     for _ in range(draw.choice((1, 1, 2, 5))):
         value = _changed(draw, value)
     return text[:start] + json.dumps(value, ensure_ascii=draw.random() < 0.5) + text[end:]

@@ -32,7 +32,8 @@ def real(draw: Random, transcript: str) -> str:
             start = draw.randrange(len(words) or 1)
             return " ".join(words[start : start + draw.randint(1, 12)])
         case _:
-            return draw.choice(_SENTENCE.findall(turn) or [turn]).strip()
+            sentences: list[str] = _SENTENCE.findall(turn) or [turn]
+            return draw.choice(sentences).strip()
 
 
 def altered(draw: Random, transcript: str) -> str:

@@ -272,7 +272,8 @@ def _surrogates(draw: Random, question: Question) -> str:
 
 def _large(draw: Random, question: Question) -> str:
     if draw.random() < 0.02:
-        return draw.choice(("a", "[", '{"a":', "é ", "\ud800")) * draw.randint(_MIB, 3 * _MIB)
+        unit = draw.choice(("a", "[", '{"a":', "é ", "\ud800"))
+        return unit * (draw.randint(_MIB, 8 * _MIB) // len(unit))
     unit = draw.choice(("a", " ", "\n", "(", '"', "<", "\\", "`", "é", CANARY))
     remark = unit * (draw.randint(16 * _KIB, 64 * _KIB) // len(unit))
     quotes = [remark[: draw.choice((100, 20_000))], *_quotes(draw, question, "real")]

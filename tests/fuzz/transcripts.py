@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from random import Random
 
+from ai_psychiatrist.domain.transcript import parse_transcript
 from tests.fuzz.hostile import BIDI, CANARY, INJECTIONS, MARKUP
 
 DANGER = "I keep thinking about killing myself"
@@ -63,7 +64,7 @@ def draw_interview(draw: Random) -> Interview:
     """Draw one to seven exchanges with the canary among the participant's words."""
     participant, interviewer = draw.choice(_LABELS)
     is_alarming = draw.random() < 0.5
-    said = draw.sample(SAID, draw.randint(1, 6)) + [_PLANTED]
+    said = [*draw.sample(SAID, draw.randint(1, 6)), _PLANTED]
     if is_alarming:
         said.append(f"{DANGER}.")
     if draw.random() < 0.3:
@@ -75,5 +76,11 @@ def draw_interview(draw: Random) -> Interview:
         if draw.random() < 0.6:
             lines.append(f"{interviewer}{draw.choice(ASKED)}")
         lines.append(f"{participant}{words}")
-    text = ending.join(lines) + draw.choice(("", ending))
-    return Interview(text=draw.choice(("", "", "", "\ufeff")) + text, is_alarming=is_alarming)
+    text = draw.choice(("", "", "", "\ufeff")) + ending.join(lines) + draw.choice(("", ending))
+    return Interview(text=text, is_alarming=is_alarming and _is_said(DANGER, text))
+
+
+def _is_said(words: str, text: str) -> bool:
+    """Return whether words are the participant's: before the first label they are nobody's."""
+    transcript = parse_transcript(text)
+    return any(words in transcript.words(turn) for turn in transcript.participant_turns())

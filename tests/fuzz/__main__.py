@@ -1,0 +1,97 @@
+"""Run the fuzz campaign and print its counts; ends with status 1 at the first failure."""
+
+import argparse
+import multiprocessing
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from pathlib import Path
+
+from tests.fuzz.campaign import run_in_process
+from tests.fuzz.hostile import recorded_replies
+from tests.fuzz.invariants import InvariantBroken
+from tests.fuzz.over_http import run_over_http
+from tests.fuzz.tally import Tally
+
+_IN_PROCESS_CHUNK = 250
+_OVER_HTTP_CHUNK = 50
+_PROGRESS_EVERY = 10
+
+Run = Callable[[range, Path], Tally]
+
+
+def main() -> int:
+    """Spread the seeds over processes; returns the exit status."""
+    options = _options()
+    _tell(
+        f"Fuzzing {options.assessments} assessments in process and {options.http} over HTTP from "
+        f"seed {options.seed}, with {len(recorded_replies())} recorded replies.",
+    )
+    started = time.monotonic()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        ProcessPoolExecutor(options.processes, multiprocessing.get_context("spawn")) as pool,
+    ):
+        chunks = list(_chunks(options))
+        runs = {pool.submit(run, seeds, Path(folder)): run for run, seeds in chunks}
+        total = Tally()
+        try:
+            for done, future in enumerate(as_completed(runs), start=1):
+                total.add(future.result())
+                _progress(done, len(chunks), total, started)
+        except InvariantBroken as broken:
+            _give_up(runs)
+            _tell(_explained(broken))
+            return 1
+    _tell("\n".join(total.lines()))
+    _tell(f"\nNothing broke in {time.monotonic() - started:.0f} s.")
+    return 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="tests.fuzz", description=__doc__)
+    parser.add_argument("--assessments", type=int, default=20_000, help="in process")
+    parser.add_argument("--http", type=int, default=500, help="over HTTP")
+    parser.add_argument("--seed", type=int, default=0, help="the first seed")
+    parser.add_argument("--processes", type=int, default=2)
+    return parser.parse_args()
+
+
+def _chunks(options: argparse.Namespace) -> Iterator[tuple[Run, range]]:
+    yield from _cut(run_over_http, options.seed, options.http, _OVER_HTTP_CHUNK)
+    yield from _cut(run_in_process, options.seed, options.assessments, _IN_PROCESS_CHUNK)
+
+
+def _cut(run: Run, first: int, count: int, size: int) -> Iterator[tuple[Run, range]]:
+    end = first + count
+    for start in range(first, end, size):
+        yield run, range(start, min(start + size, end))
+
+
+def _progress(done: int, chunks: int, total: Tally, started: float) -> None:
+    if done % _PROGRESS_EVERY == 0 or done == chunks:
+        seconds = time.monotonic() - started
+        _tell(f"{total.assessments} assessments after {seconds:.0f} s")
+
+
+def _tell(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def _give_up(runs: dict[Future[Tally], Run]) -> None:
+    for future in runs:
+        future.cancel()
+
+
+def _explained(broken: InvariantBroken) -> str:
+    return (
+        f"Broken: {broken.invariant} (seed {broken.seed})\n{broken.detail}\n"
+        f"Again: python -m tests.fuzz --seed {broken.seed} --assessments 1 --http 1"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
