@@ -1,5 +1,6 @@
 """The FastAPI application."""
 
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -34,6 +35,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with open_services(resolved) as services:
             app.state.services = services
+            # What is loaded now stays loaded: looking for garbage in it costs a tenth of the CPU
+            # time of an assessment.
+            gc.freeze()
             yield
 
     app = FastAPI(

@@ -8,7 +8,7 @@ another word.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, TypeAlias
 
@@ -42,6 +42,10 @@ class TranscriptIndex:
     """The words of a transcript by position; built once, then asked about any number of quotes."""
 
     transcript: Transcript
+    _results: dict[tuple[str, GroundingMode, float], Quote | UnverifiedQuote] = field(
+        default_factory=dict, init=False, repr=False
+    )
+    """Agents cite the same quotes again and again."""
 
     @cached_property
     def _facts(self) -> FactReader:
@@ -75,6 +79,15 @@ class TranscriptIndex:
 
         `fuzzy_threshold`: similarity 0-1 that a written-out match has to reach in fuzzy mode.
         """
+        key = (quote, mode, fuzzy_threshold)
+        result = self._results.get(key)
+        if result is None:
+            result = self._results[key] = self._ground(quote, mode, fuzzy_threshold)
+        return result
+
+    def _ground(
+        self, quote: str, mode: GroundingMode, fuzzy_threshold: float
+    ) -> Quote | UnverifiedQuote:
         words = tokenise(quote).words
         if not words:
             return UnverifiedQuote(text=quote, reason=QuoteRejection.TOO_SHORT)

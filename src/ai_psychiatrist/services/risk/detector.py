@@ -24,11 +24,12 @@ def detect_risk(transcript: Transcript) -> RiskReport:
     signals: list[RiskSignal] = []
     asked: tuple[Question, ...] = ()
     for turn in transcript.turns:
-        if turn.speaker is Speaker.PARTICIPANT:
-            signals += _signals_of_turn(transcript, turn, asked)
-            asked = ()
-        elif turn.speaker is Speaker.INTERVIEWER:
+        if turn.speaker is Speaker.INTERVIEWER:
             asked = questions_in(transcript.words(turn))
+            continue
+        # Words before the first label may be anybody's: they are no evidence, but they alarm.
+        signals += _signals_of_turn(transcript, turn, asked)
+        asked = ()
     return RiskReport(signals=tuple(signals))
 
 
