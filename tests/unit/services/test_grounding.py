@@ -238,3 +238,14 @@ def test_cut_of_a_participant_turn_slices_back(turns: list[list[str]], data: st.
     sliced = " ".join(transcript[part.start : part.end] for part in quote.segments)
     assert sliced == quote.text
     assert tokenise(sliced).words == tokenise(cut).words
+
+
+def test_a_clause_of_another_language_is_not_read_as_english() -> None:
+    """German "im" looks like "I'm", and the clause denies what it speaks of."""
+    words = "Seit dem Winter habe ich keine Schmerzen mehr im Knie."
+    transcript = parse_transcript(f"Interviewer: Und jetzt?\nParticipant: {words}")
+
+    found = TranscriptIndex(transcript).ground("habe ich keine Schmerzen mehr im Knie")
+
+    assert isinstance(found, Quote)
+    assert found.polarity is Polarity.UNCLEAR

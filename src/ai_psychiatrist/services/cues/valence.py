@@ -40,12 +40,14 @@ def read_clause(text: str) -> Reading:
     for hit in hits_of(text, "polarity"):
         walk.take(hit)
     walk.finish()
-    english = word_set("answers", "english")
+    english, foreign = word_set("answers", "english"), word_set("answers", "foreign")
     return Reading(
         votes=tuple(walk.votes),
         has_open_negation=walk.is_open,
         is_doubtful=walk.is_doubtful,
-        is_english=not english.isdisjoint(words.texts),
+        is_english=(
+            not english.isdisjoint(words.texts) and len(foreign.intersection(words.texts)) < 2
+        ),
     )
 
 
