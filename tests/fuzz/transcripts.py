@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from random import Random
 
-from ai_psychiatrist.domain.transcript import parse_transcript
+from ai_psychiatrist.domain.transcript import Speaker, parse_transcript
 from tests.fuzz.hostile import BIDI, CANARY, INJECTIONS, MARKUP
 
 DANGER = "I keep thinking about killing myself"
@@ -81,6 +81,7 @@ def draw_interview(draw: Random) -> Interview:
 
 
 def _is_said(words: str, text: str) -> bool:
-    """Return whether words are the participant's: before the first label they are nobody's."""
+    """Return whether words stand anywhere but in the interviewer's turns."""
     transcript = parse_transcript(text)
-    return any(words in transcript.words(turn) for turn in transcript.participant_turns())
+    turns = (turn for turn in transcript.turns if turn.speaker is not Speaker.INTERVIEWER)
+    return any(words in transcript.words(turn) for turn in turns)
