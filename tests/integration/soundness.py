@@ -4,19 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ai_psychiatrist.domain.transcript import Speaker, parse_transcript
+from tests.fakes.replies import ITEMS
 
 Json = dict[str, Any]
-
-ITEMS = (
-    "PHQ8_NoInterest",
-    "PHQ8_Depressed",
-    "PHQ8_Sleep",
-    "PHQ8_Tired",
-    "PHQ8_Appetite",
-    "PHQ8_Failure",
-    "PHQ8_Concentrating",
-    "PHQ8_Moving",
-)
 
 
 def reported_quotes(result: Json) -> Iterator[Json]:

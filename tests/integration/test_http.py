@@ -10,6 +10,7 @@ import pytest
 
 from tests.fakes.faults import only_for
 from tests.fakes.model_server import ModelServerThread, Reply, Request, fault, good_replies
+from tests.fakes.replies import ITEMS
 from tests.integration.running_app import (
     RunningApp,
     client_at,
@@ -19,7 +20,6 @@ from tests.integration.running_app import (
     wait_until,
 )
 from tests.integration.soundness import (
-    ITEMS,
     Json,
     assert_grounded,
     assert_scores_stand_on_evidence,

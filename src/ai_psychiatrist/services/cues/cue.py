@@ -57,7 +57,3 @@ class Vote:
     start: int
     end: int
     polarity: Polarity
-
-    def moved(self, by: int) -> "Vote":
-        """Return the same vote with offsets that count from `by` characters earlier."""
-        return Vote(start=self.start + by, end=self.end + by, polarity=self.polarity)
