@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias, TypeVar
 
+from ai_psychiatrist.agents.call_store import CallRequest, Judgement, KeptReply
 from ai_psychiatrist.agents.case import CallLog, Prompt
 from ai_psychiatrist.agents.extractors import ReplyRejected
 from ai_psychiatrist.agents.output_models import ModelOutput
@@ -47,21 +48,64 @@ class CallAccount:
         self, agent: str, prompt: Prompt, calls: CallLog, review: Review | None = None
     ) -> None:
         """`review`: looks at an output that was read, and may refuse it with `ReplyRejected`."""
-        self._agent = agent
+        self.agent = agent
         self._review = review
         self._prompt_digest = prompt.digest
         self._calls = calls
+        self._round = calls.occurrences.of_agent(agent)
         self._pending: Attempt | None = None
         self._reply: Reply | None = None
         self.attempts: list[Attempt] = []
         self.last_rejection: ReplyRejected | None = None
+
+    def identify(self, model: str, path: CallPath, digest: Callable[[], str]) -> CallRequest | None:
+        """Return which call is to be made; `None` when calls are not kept."""
+        if self._calls.store is None:
+            return None
+        content = digest()
+        return CallRequest(
+            agent=self.agent,
+            model=model,
+            path=path,
+            digest=content,
+            occurrence=self._calls.occurrences.of_call(content),
+        )
+
+    async def recall(self, request: CallRequest | None) -> KeptReply | None:
+        """Return what the call gave when it was made before."""
+        if request is None or self._calls.store is None:
+            return None
+        return await self._calls.store.recall(request)
+
+    async def keep(
+        self, request: CallRequest | None, started: float, reply: Callable[[float], KeptReply]
+    ) -> None:
+        """Keep what the call that is under way gave, before anything is made of it.
+
+        `reply` gets the duration of the call in milliseconds.
+        """
+        if request is None or self._calls.store is None:
+            return
+        try:
+            await self._calls.store.keep(request, reply(_milliseconds_since(started)))
+        except asyncio.CancelledError:
+            self.failed(started, FailureCode.DEADLINE_EXCEEDED)
+            raise
+
+    async def keep_failure(
+        self, request: CallRequest | None, started: float, code: FailureCode
+    ) -> None:
+        """Keep that the call that is under way failed."""
+        await self.keep(
+            request, started, lambda duration: KeptReply(code=code, duration_ms=duration)
+        )
 
     def begin(self, model: str, path: CallPath) -> float:
         """Take a call from the budget and return its start time."""
         self._settle_unjudged()
         self._calls.spend()
         self._pending = Attempt(
-            agent=self._agent,
+            agent=self.agent,
             model=model,
             path=path,
             outcome=AttemptOutcome.FAILED,
@@ -100,7 +144,7 @@ class CallAccount:
                 await self._review(output)
         except ReplyRejected as rejection:
             self.last_rejection = rejection
-            self._settle(AttemptOutcome.REJECTED, rejection.code)
+            self._settle(AttemptOutcome.REJECTED, rejection.code, text, str(rejection))
             raise
         except asyncio.CancelledError:
             self._settle(AttemptOutcome.FAILED, FailureCode.DEADLINE_EXCEEDED)
@@ -111,7 +155,9 @@ class CallAccount:
                 outcome=AttemptOutcome.ACCEPTED,
                 repaired=output.repaired,
                 coercions=output.coercions,
-            )
+            ),
+            text=text,
+            output=output,
         )
         return output
 
@@ -143,8 +189,15 @@ class CallAccount:
             code = RejectionCode.EMPTY_REPLY if empty else RejectionCode.UNEXPECTED_TOOL_CALL
             self._settle(AttemptOutcome.REJECTED, code)
 
-    def _settle(self, outcome: AttemptOutcome, code: RejectionCode | FailureCode) -> None:
-        self._close(replace(self._require_pending(), outcome=outcome, code=code))
+    def _settle(
+        self,
+        outcome: AttemptOutcome,
+        code: RejectionCode | FailureCode,
+        text: str | None = None,
+        feedback: str | None = None,
+    ) -> None:
+        attempt = replace(self._require_pending(), outcome=outcome, code=code)
+        self._close(attempt, text=text, feedback=feedback)
 
     def _require_pending(self) -> Attempt:
         if self._pending is None:
@@ -152,11 +205,28 @@ class CallAccount:
             raise RuntimeError(msg)
         return self._pending
 
-    def _close(self, attempt: Attempt) -> None:
+    def _close(
+        self,
+        attempt: Attempt,
+        *,
+        text: str | None = None,
+        output: ModelOutput | None = None,
+        feedback: str | None = None,
+    ) -> None:
         self._pending = None
         self._reply = None
         self.attempts.append(attempt)
         self._calls.attempts.append(attempt)
+        if self._calls.store is not None:
+            self._calls.store.judged(
+                Judgement(
+                    attempt=attempt,
+                    round=self._round,
+                    text=text,
+                    output=None if output is None else output.model_dump(mode="json"),
+                    feedback=feedback,
+                )
+            )
         logger.info(
             "attempt_finished",
             agent=attempt.agent,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
+from ai_psychiatrist.agents.call_store import CallStore, Occurrences
 from ai_psychiatrist.agents.prompts.shared import DELIMITED, SYSTEM
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import Attempt, FailureCode
@@ -23,8 +24,13 @@ T = TypeVar("T")
 class CallLog:
     """The model calls of one assessment: those made, and how many may still be made."""
 
-    def __init__(self, max_calls: int = DEFAULT_MAX_CALLS) -> None:
+    def __init__(
+        self, max_calls: int = DEFAULT_MAX_CALLS, *, store: CallStore | None = None
+    ) -> None:
+        """`store`: where calls are kept and found again; without one nothing is kept."""
         self._left = max_calls
+        self.store = store
+        self.occurrences = Occurrences()
         self.attempts: list[Attempt] = []
         """In the order in which they ended."""
 
@@ -85,12 +91,13 @@ def open_case(
     participant_id: int | None = None,
     max_calls: int = DEFAULT_MAX_CALLS,
     is_delimited: bool = False,
+    store: CallStore | None = None,
 ) -> Case:
     """Prepare a transcript for its calls.
 
     The boundary is a digest of the transcript under the installation's key: nobody who writes a
     transcript can know it, and the same transcript always gets the same one. `is_delimited` adds a
-    sentence that says that the transcript is data.
+    sentence that says that the transcript is data. `store`: where the calls are kept.
     """
     boundary = _boundary(transcript.text)
     block = _marked("transcript", boundary, transcript.text)
@@ -100,7 +107,7 @@ def open_case(
         boundary=boundary,
         transcript_block=f"{DELIMITED}\n{block}" if is_delimited else block,
         index=TranscriptIndex(transcript),
-        calls=CallLog(max_calls),
+        calls=CallLog(max_calls, store=store),
     )
 
 

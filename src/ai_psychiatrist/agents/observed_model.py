@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from aiohttp import ClientConnectionError
@@ -27,6 +28,12 @@ from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings
 
 from ai_psychiatrist.agents.account import CallAccount, Reply
+from ai_psychiatrist.agents.call_store import (
+    KeptReply,
+    agent_call_digest,
+    kept_response,
+    response_of,
+)
 from ai_psychiatrist.agents.model_chain import ModelRoute
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import CallPath, FailureCode
@@ -74,23 +81,44 @@ class ObservedModel(WrapperModel):
     ) -> ModelResponse:
         """Send one request; raises `ModelCallFailed` for whatever the backend does wrong."""
         route = self._route
+        sent = _last_exchange(messages)
+        request = self._account.identify(
+            route.name,
+            CallPath.AGENT,
+            lambda: agent_call_digest(
+                self._account.agent, route.name, sent, model_settings, model_request_parameters
+            ),
+        )
+        kept = await self._account.recall(request)
+        if kept is not None:
+            return self._replay(kept)
         async with route.slot():
             started = self._account.begin(route.name, CallPath.AGENT)
             try:
                 async with asyncio.timeout(route.timeout_seconds):
                     response = await self.wrapped.request(
-                        _last_exchange(messages), model_settings, model_request_parameters
+                        sent, model_settings, model_request_parameters
                     )
                 if fills_context(response.usage.input_tokens, route.num_ctx):
                     raise ModelCallFailed(FailureCode.CONTEXT_TRUNCATED)
-                return self._observe(started, response)
             except asyncio.CancelledError:
                 self._account.failed(started, FailureCode.DEADLINE_EXCEEDED)
                 raise
             except Exception as error:  # noqa: BLE001  a backend may make a library fail in any way
                 code = failure_code(error)
+                await self._account.keep_failure(request, started, code)
                 self._account.failed(started, code)
                 raise ModelCallFailed(code) from None
+        await self._account.keep(request, started, partial(kept_response, response))
+        return self._observe(started, response)
+
+    def _replay(self, kept: KeptReply) -> ModelResponse:
+        """Do with a kept call what was done when it was made."""
+        started = self._account.begin(self._route.name, CallPath.AGENT)
+        if kept.code is not None:
+            self._account.failed(started, kept.code)
+            raise ModelCallFailed(kept.code)
+        return self._observe(started, response_of(kept))
 
     def _observe(self, started: float, response: ModelResponse) -> ModelResponse:
         text = "".join(part.content for part in response.parts if isinstance(part, TextPart))

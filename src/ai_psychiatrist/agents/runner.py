@@ -6,6 +6,7 @@ chat call with the same extractor, then the next model. A dead or slow backend i
 
 import asyncio
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Generic
 
 from pydantic_ai import Agent
@@ -13,6 +14,12 @@ from pydantic_ai.exceptions import ContentFilterError, UnexpectedModelBehavior
 from pydantic_ai.settings import ModelSettings
 
 from ai_psychiatrist.agents.account import CallAccount, Reply, Review
+from ai_psychiatrist.agents.call_store import (
+    KeptReply,
+    chat_reply_of,
+    kept_chat_reply,
+    plain_call_digest,
+)
 from ai_psychiatrist.agents.case import CallLog, Prompt
 from ai_psychiatrist.agents.definition import AgentDefinition, OutputT
 from ai_psychiatrist.agents.extractors import ReplyRejected
@@ -68,6 +75,7 @@ class AgentRunner(Generic[OutputT]):
         self.chain = chain
         self._agent = agent
         self._settings = settings
+        self._temperature = temperature
         self._model_settings = ModelSettings(temperature=temperature)
 
     async def run(
@@ -146,6 +154,16 @@ class AgentRunner(Generic[OutputT]):
     async def _chat(
         self, route: ModelRoute, chat: SimpleChatClient, prompt: Prompt, account: CallAccount
     ) -> ChatReply:
+        request = account.identify(
+            route.name,
+            CallPath.PLAIN,
+            lambda: plain_call_digest(
+                account.agent, route.name, prompt.system, prompt.user, self._temperature
+            ),
+        )
+        kept = await account.recall(request)
+        if kept is not None:
+            return self._replay(route, kept, account)
         async with route.slot():
             started = account.begin(route.name, CallPath.PLAIN)
             try:
@@ -157,9 +175,21 @@ class AgentRunner(Generic[OutputT]):
                 raise
             except Exception as error:  # noqa: BLE001  a backend may make a library fail in any way
                 code = failure_code(error)
+                await account.keep_failure(request, started, code)
                 account.failed(started, code)
                 raise ModelCallFailed(code) from None
+        await account.keep(request, started, partial(kept_chat_reply, reply))
         account.replied(started, observed)
+        return reply
+
+    def _replay(self, route: ModelRoute, kept: KeptReply, account: CallAccount) -> ChatReply:
+        """Do with a kept call what was done when it was made."""
+        started = account.begin(route.name, CallPath.PLAIN)
+        if kept.code is not None:
+            account.failed(started, kept.code)
+            raise ModelCallFailed(kept.code)
+        reply = chat_reply_of(kept)
+        account.replied(started, _observed(reply, route))
         return reply
 
 

@@ -10,6 +10,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Final
 
+from ai_psychiatrist.agents.call_store import CallStore
 from ai_psychiatrist.agents.case import DEFAULT_MAX_CALLS, Case, open_case
 from ai_psychiatrist.agents.definition import AGENT_ORDER
 from ai_psychiatrist.agents.meta_review import MetaReviewAgent
@@ -95,18 +96,21 @@ class AssessmentPipeline:
         parts: frozenset[Part] = FULL,
         deadline_seconds: float | None = None,
         on_finished: OnFinished = lambda _: None,
+        store: CallStore | None = None,
     ) -> Assessment:
         """Assess a transcript; what fails is recorded and everything that finished is kept.
 
         `parts`: what to make; `on_finished` is told of each as it is done. At the deadline the
         calls under way are cancelled. Cancelling the caller cancels them too. `risk`: the report
         on this transcript if it is made already; otherwise it is made before any model is asked.
+        `store`: where the calls are kept, and found when they were made before.
         """
         case = open_case(
             transcript,
             participant_id=participant_id,
             max_calls=self.max_calls,
             is_delimited=self.is_delimited,
+            store=store,
         )
         if risk is None:
             risk = await case.check(partial(detect_risk, transcript))
