@@ -104,6 +104,8 @@ class ItemAssessment:
     reason: str = field(repr=False)
     confidence: int | None
     """1 (guess) to 5 (certain), as the model said it."""
+    warnings: tuple[str, ...]
+    """Names of the clinical rules that speak against the model's answer to this item."""
     llm_evidence_count: int
     """Quotes of the evidence stage that are grounded."""
     llm_evidence_extracted_count: int

@@ -8,6 +8,7 @@ AssessmentServiceError
 ├── OutputRejected           a model reply failed one stage; never leaves the agents
 ├── ModelCallFailed          a backend gave no reply; never leaves the agents
 ├── AgentFailed              an agent whose output is insisted on has none
+├── ArtifactMismatch         a run, prompt or schema differs from its record
 └── ConfigurationError       settings contradict each other or name nothing
 
 Messages name settings and fields, never transcript, quote or reply text.
@@ -83,3 +84,7 @@ class AgentFailed(AssessmentServiceError):
 
 class ConfigurationError(AssessmentServiceError):
     """Settings contradict each other, are misspelt, or name something that is not there."""
+
+
+class ArtifactMismatch(AssessmentServiceError):
+    """What is there differs from the record it was made with."""

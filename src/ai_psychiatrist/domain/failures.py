@@ -25,7 +25,8 @@ class RejectionCode(StrEnum):
     SCORE_INVALID = "score_invalid"
     CONFIDENCE_INVALID = "confidence_invalid"
     TOO_MANY_QUOTES = "too_many_quotes"
-    CONTRADICTED_BY_EVIDENCE = "contradicted_by_evidence"
+    RULE_BROKEN = "rule_broken"
+    """A clinical rule speaks against the reply."""
     UNEXPECTED_TOOL_CALL = "unexpected_tool_call"
 
 
@@ -48,6 +49,30 @@ class FailureCode(StrEnum):
     INTERNAL_ERROR = "internal_error"
 
 
+class FailureStage(StrEnum):
+    """Where a unit failed."""
+
+    PROVIDER = "provider"
+    """The call failed: there is no answer."""
+    PARSE = "parse"
+    """The answer is no JSON object."""
+    SCHEMA_VALIDATION = "schema_validation"
+    """The answer breaks the schema, a required field, type, enum or range."""
+    VALIDATION = "validation"
+    """The answer breaks a rule."""
+    PIPELINE_INTERNAL = "pipeline_internal"
+    """The program failed, not the answer."""
+    MISSING = "missing"
+    """The unit was asked for and never answered."""
+    DUPLICATE = "duplicate"
+    """The unit was answered already; the first answer is kept."""
+
+    @property
+    def is_retryable(self) -> bool:
+        """Whether another answer may pass."""
+        return self not in {FailureStage.PIPELINE_INTERNAL, FailureStage.DUPLICATE}
+
+
 class FailureCategory(StrEnum):
     """What kind of thing went wrong in an assessment."""
 
@@ -55,6 +80,7 @@ class FailureCategory(StrEnum):
     EVIDENCE_SCHEMA = "evidence_schema"
     AGENT_FAILED = "agent_failed"
     STAGE_SKIPPED = "stage_skipped"
+    TRANSCRIPT_UNREADABLE = "transcript_unreadable"
 
 
 class FailureSeverity(StrEnum):

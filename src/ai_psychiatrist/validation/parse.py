@@ -37,6 +37,20 @@ _FEEDBACK: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ParseLimits:
+    """What a JSON object may hold."""
+
+    max_depth: int = MAX_DEPTH
+    keeps_non_finite: bool = False
+    """Whether NaN and infinite numbers are read, for a caller that names their places."""
+    keeps_last_key: bool = False
+    """Whether of a key that occurs twice the last value counts, not the whole object is refused."""
+
+
+STRICT_LIMITS: Final = ParseLimits()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedObject:
     """A JSON object of a reply, and whether its syntax had to be repaired."""
 
@@ -49,10 +63,10 @@ def rejected(code: RejectionCode) -> OutputRejected:
     return OutputRejected(code, _FEEDBACK[code])
 
 
-def parse_object(reply: str) -> ParsedObject:
+def parse_object(reply: str, limits: ParseLimits = STRICT_LIMITS) -> ParsedObject:
     """Return the JSON object that a reply gives as its answer.
 
-    Raises `OutputRejected` when there is no object, when it is cut off, nested beyond 32 levels,
+    Raises `OutputRejected` when there is no object, when it is cut off, nested beyond the limit,
     holds a key twice or a number that is not finite, or cannot be repaired without inventing or
     losing a value.
     """
@@ -61,20 +75,20 @@ def parse_object(reply: str) -> ParsedObject:
     around = object_around(reply, start)
     if around is not None:
         with suppress(ValueError):
-            return ParsedObject(value=_object(around), repaired=False)
+            return ParsedObject(value=_object(around, limits), repaired=False)
     candidates = list(dict.fromkeys(json_candidates(reply[start:])))
     for candidate in candidates:
         if candidate.startswith(("{", "[")):
             with suppress(ValueError):
-                return ParsedObject(value=_object(candidate), repaired=False)
+                return ParsedObject(value=_object(candidate, limits), repaired=False)
         if is_cut_off(candidate):
             # What comes after it is an earlier draft.
             raise rejected(RejectionCode.TRUNCATED)
-    return ParsedObject(value=_repair(candidates), repaired=True)
+    return ParsedObject(value=_repair(candidates, limits), repaired=True)
 
 
-def _object(text: str) -> dict[str, object]:
-    value = _strict(text)
+def _object(text: str, limits: ParseLimits) -> dict[str, object]:
+    value = _strict(text, limits)
     if not isinstance(value, dict):
         raise rejected(RejectionCode.NOT_AN_OBJECT)
     if "\\u" in text:
@@ -82,14 +96,14 @@ def _object(text: str) -> dict[str, object]:
     return value
 
 
-def _strict(text: str) -> object:
-    _refuse_depth(text)
+def _strict(text: str, limits: ParseLimits) -> object:
+    _refuse_depth(text, limits.max_depth)
     try:
         return json.loads(
             text,
-            object_pairs_hook=_unique,
-            parse_constant=_refuse_constant,
-            parse_float=_finite,
+            object_pairs_hook=dict if limits.keeps_last_key else _unique,
+            parse_constant=float if limits.keeps_non_finite else _refuse_constant,
+            parse_float=float if limits.keeps_non_finite else _finite,
         )
     except RecursionError:
         raise rejected(RejectionCode.TOO_DEEP) from None
@@ -116,24 +130,24 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 _BRACKETS: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', re.DOTALL)
 
 
-def _refuse_depth(text: str) -> None:
+def _refuse_depth(text: str, max_depth: int) -> None:
     depth = 0
     for mark in _BRACKETS.finditer(text):
         if mark[0] in "[{":
             depth += 1
-            if depth > MAX_DEPTH:
+            if depth > max_depth:
                 raise rejected(RejectionCode.TOO_DEEP)
         elif mark[0] in "]}":
             depth -= 1
 
 
-def _repair(candidates: list[str]) -> dict[str, object]:
+def _repair(candidates: list[str], limits: ParseLimits) -> dict[str, object]:
     text = next(filter(is_one_object, candidates), None)
     if text is None:
         raise rejected(RejectionCode.NO_JSON)
     if len(text) > MAX_REPAIR_CHARACTERS:
         raise rejected(RejectionCode.UNREPAIRABLE)
-    _refuse_depth(text)
+    _refuse_depth(text, limits.max_depth)
     value = _repaired(text)
     if not isinstance(value, dict) or not value or not _holds_the_same(value, text):
         raise rejected(RejectionCode.UNREPAIRABLE)

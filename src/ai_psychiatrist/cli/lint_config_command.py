@@ -1,0 +1,79 @@
+"""The command that checks pipeline files."""
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ai_psychiatrist.cli.exits import ExitCode
+
+if TYPE_CHECKING:
+    from ai_psychiatrist.validation.lint import LintProblem
+
+EXAMPLES = """
+Examples:
+
+  ai-psychiatrist lint-config pipeline.yaml
+
+  ai-psychiatrist lint-config --format json */pipeline.yaml > problems.json
+
+Exit status: 0 no errors (there may be warnings), 2 errors.
+"""
+
+
+class LintFormat(StrEnum):
+    """How problems are printed."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+def lint_config(
+    configs: Annotated[
+        list[Path], typer.Argument(metavar="CONFIG...", help="Pipeline files to check.")
+    ],
+    *,
+    output_format: Annotated[
+        LintFormat, typer.Option("--format", help="Print lines of text or one JSON array.")
+    ] = LintFormat.TEXT,
+) -> None:
+    """Check pipeline files with their schemas, templates and rules; nothing is run."""
+    from ai_psychiatrist.validation.lint import lint_pipeline  # noqa: PLC0415
+
+    found = {config: lint_pipeline(config) for config in configs}
+    if output_format is LintFormat.JSON:
+        _print_json(found)
+    else:
+        _print_text(found)
+    if any(problem.is_error for problems in found.values() for problem in problems):
+        raise typer.Exit(ExitCode.BAD_INPUT)
+
+
+def _print_json(found: "dict[Path, list[LintProblem]]") -> None:
+    records = [
+        {
+            "file": str(config),
+            "level": problem.level.value,
+            "code": problem.code,
+            "where": problem.where,
+            "line": problem.line,
+            "column": problem.column,
+            "message": problem.message,
+        }
+        for config, problems in found.items()
+        for problem in problems
+    ]
+    # Escaped, so that nothing in it acts on a terminal and every encoding can carry it.
+    typer.echo(json.dumps(records, indent=2))
+
+
+def _print_text(found: "dict[Path, list[LintProblem]]") -> None:
+    for config, problems in found.items():
+        for problem in problems:
+            where = f" {problem.where}" if problem.where else ""
+            place = problem.place_in(str(config))
+            typer.echo(f"{place} {problem.level} {problem.code}{where}: {problem.message}")
+        errors = sum(problem.is_error for problem in problems)
+        typer.echo(f"{config}: errors {errors}, warnings {len(problems) - errors}", err=True)

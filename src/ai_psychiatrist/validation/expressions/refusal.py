@@ -1,0 +1,45 @@
+"""What can be wrong with an expression: its text, or its evaluation against one unit."""
+
+from typing import Literal, TypeAlias
+
+from ai_psychiatrist.domain.errors import AssessmentServiceError, ConfigurationError
+
+FailureKind: TypeAlias = Literal[
+    "unknown_name", "missing_key", "wrong_type", "budget", "arithmetic"
+]
+
+
+class ExpressionRefused(ConfigurationError):
+    """An expression uses something that is not offered, or is no expression at all."""
+
+    def __init__(self, message: str, column: int, *, rule: str | None = None) -> None:
+        where = f"{message} (column {column})"
+        super().__init__(where if rule is None else f"rule {rule!r}: {where}")
+        self.message = message
+        """What is refused, without the place."""
+        self.column = column
+        """Counted from 1."""
+        self.rule = rule
+        """The rule that the expression belongs to, where it belongs to one."""
+
+
+class EvaluationFailed(AssessmentServiceError):
+    """An expression has no value for one unit."""
+
+    def __init__(self, kind: FailureKind, name: str | None) -> None:
+        super().__init__(kind if name is None else f"{kind}: {name!r}")
+        self.kind: FailureKind = kind
+        self.name = name
+        """The field or key as the expression's text names it; `None` when it names none."""
+
+
+class UnknownName(Exception):
+    """A name is neither in the answer nor in the input; never leaves the package."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+class BudgetSpent(Exception):
+    """A unit has used up its steps; never leaves the package."""

@@ -1,0 +1,79 @@
+"""Read the text of an expression into a tree, within limits that keep the reader itself safe."""
+
+import ast
+import warnings
+from typing import Final
+
+from ai_psychiatrist.validation.expressions.refusal import ExpressionRefused
+
+MAX_CHARACTERS: Final = 2_000
+MAX_DEPTH: Final = 80
+MAX_BRACKETS: Final = 60
+"""Brackets that may stand inside one another."""
+
+
+def read(source: str) -> ast.expr:
+    """Return the tree of one expression.
+
+    Raises `ExpressionRefused` when the text is empty, too long, nested too deeply or malformed.
+    """
+    text = source.strip()
+    if not text:
+        raise ExpressionRefused("there is no expression", 1)
+    if len(text) > MAX_CHARACTERS:
+        raise ExpressionRefused(
+            f"the expression is longer than {MAX_CHARACTERS} characters", MAX_CHARACTERS + 1
+        )
+    _refuse_brackets(text)
+    tree = _parsed(text)
+    _refuse_depth(tree)
+    if not text.isascii():
+        _count_characters(tree, text)
+    return tree
+
+
+def column_of(node: ast.AST) -> int:
+    """Return the column of its line at which a node starts, in characters counted from 1."""
+    return getattr(node, "col_offset", 0) + 1
+
+
+def _refuse_brackets(text: str) -> None:
+    depth = 0
+    for column, character in enumerate(text, start=1):
+        if character in "([{":
+            depth += 1
+        elif character in ")]}":
+            depth -= 1
+        if depth > MAX_BRACKETS:
+            raise ExpressionRefused("brackets are nested too deeply", column)
+
+
+def _parsed(text: str) -> ast.expr:
+    try:
+        with warnings.catch_warnings():
+            # What Python only warns of, such as an unknown escape, is a mistake in a rule.
+            warnings.simplefilter("error")
+            return ast.parse(text, mode="eval").body
+    except SyntaxError as problem:
+        column = problem.offset or 1
+    except (ValueError, MemoryError, RecursionError):
+        column = 1
+    raise ExpressionRefused("this is not one well-formed expression", max(column, 1))
+
+
+def _refuse_depth(tree: ast.expr) -> None:
+    level: list[ast.AST] = [tree]
+    for _ in range(MAX_DEPTH):
+        level = [inner for node in level for inner in ast.iter_child_nodes(node)]
+        if not level:
+            return
+    raise ExpressionRefused("the expression is nested too deeply", 1)
+
+
+def _count_characters(tree: ast.expr, text: str) -> None:
+    """Turn the columns of a tree, which Python counts in bytes, into columns of characters."""
+    lines = [line.encode() for line in text.split("\n")]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.expr | ast.keyword):
+            before = lines[node.lineno - 1][: node.col_offset]
+            node.col_offset = len(before.decode(errors="replace"))

@@ -1,0 +1,1 @@
+"""Whole files of units: read line by line, checked, and written to typed outputs."""

@@ -1,0 +1,216 @@
+"""Take blocks of lines through a step's checks, phase by phase, and write what became of them."""
+
+import gc
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from ai_psychiatrist.validation.host_fields import METADATA, RETRY_COUNT, UNIT_ID
+from ai_psychiatrist.validation.jsonl.context import Asked
+from ai_psychiatrist.validation.jsonl.join import ContextJoin
+from ai_psychiatrist.validation.jsonl.lines import Line
+from ai_psychiatrist.validation.jsonl.outcome import OnOutcome, Outcome
+from ai_psychiatrist.validation.jsonl.outputs import Outputs
+from ai_psychiatrist.validation.jsonl.records import coercion_lines, failure_line, valid_line
+from ai_psychiatrist.validation.jsonl.seen import SeenIds, id_digest
+from ai_psychiatrist.validation.jsonl.tally import Tally
+from ai_psychiatrist.validation.jsonl.unit import Unit, read_unit
+from ai_psychiatrist.validation.refusals import refusal
+from ai_psychiatrist.validation.step import (
+    StepValidator,
+    StructureFinding,
+    Surroundings,
+    internal_error,
+)
+from ai_psychiatrist.validation.verdict import FailureStage, Verdict
+
+BLOCK_LINES: Final = 256
+BLOCK_BYTES: Final = 1_000_000
+
+Clock = Callable[[], float]
+
+
+def blocks(lines: Iterable[Line]) -> Iterator[list[Line]]:
+    """Yield the lines in blocks of bounded number and size."""
+    block: list[Line] = []
+    size = 0
+    for line in lines:
+        block.append(line)
+        size += line.size
+        if len(block) >= BLOCK_LINES or size >= BLOCK_BYTES:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Case:
+    """A unit under way."""
+
+    unit: Unit
+    context: dict[str, object] | None
+    refusal: Verdict | None
+    """Set when the answer is not to be checked."""
+
+
+class UnitChecker:
+    """Checks blocks of lines, in order, and counts and writes what becomes of each."""
+
+    def __init__(
+        self,
+        validator: StepValidator,
+        outputs: Outputs,
+        *,
+        join: ContextJoin | None = None,
+        seen: SeenIds | None = None,
+        deadline: float | None = None,
+        on_outcome: OnOutcome | None = None,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        """`deadline`: the clock's time from which on no answer is checked any more."""
+        self.tally = Tally()
+        self.new_ids = bytearray()
+        """The digests of the units that came first here, one after the other."""
+        self.seen = SeenIds() if seen is None else seen
+        self._validator, self._outputs, self._join = validator, outputs, join
+        self._deadline, self._on_outcome, self._clock = deadline, on_outcome, clock
+
+    def check(self, block: Sequence[Line]) -> None:
+        """Check a block of lines."""
+        with _garbage_kept():
+            self._check(block)
+
+    def _check(self, block: Sequence[Line]) -> None:
+        seconds, started = self.tally.seconds, time.perf_counter()
+        cases = [self._case(line) for line in block if self._holds_something(line)]
+        around = [_surroundings(case) for case in cases]
+        read = time.perf_counter()
+        findings = list(map(self._structure, cases, around))
+        structured = time.perf_counter()
+        verdicts = list(map(self._verdict, findings, around))
+        ruled = time.perf_counter()
+        self._write(
+            Outcome(unit=case.unit, context=case.context, verdict=verdict)
+            for case, verdict in zip(cases, verdicts, strict=True)
+        )
+        seconds.read += read - started
+        seconds.structure += structured - read
+        seconds.rules += ruled - structured
+        seconds.write += time.perf_counter() - ruled
+
+    def report_missing(self, asked: Iterable[Asked]) -> None:
+        """Write a failure for every unit that was asked for and not answered."""
+        following = iter(asked)
+        while block := list(islice(following, BLOCK_LINES)):
+            self._write(map(_missing, block))
+
+    def _holds_something(self, line: Line) -> bool:
+        self.tally.lines += 1
+        if line.content is not None and not line.content.strip():
+            self.tally.blank_lines += 1
+            return False
+        return True
+
+    def _case(self, line: Line) -> _Case:
+        validator = self._validator
+        unit = read_unit(line, limits=validator.limits, answers_with=validator.known_fields)
+        if unit.key is None:
+            return _Case(unit=unit, context=None, refusal=unit.refusal)
+        digest = id_digest(unit.key)
+        if not self.seen.add(digest):
+            return _Case(unit=unit, context=None, refusal=_DUPLICATE)
+        self.new_ids += digest
+        if self._join is None:
+            return _Case(unit=unit, context=None, refusal=unit.refusal)
+        asked = self._join.take(unit.key)
+        if asked is None:
+            self.tally.unexpected += 1
+            return _Case(unit=unit, context=None, refusal=_NOT_ASKED)
+        return _Case(unit=unit, context=asked.context, refusal=unit.refusal)
+
+    def _structure(self, case: _Case, around: Surroundings) -> StructureFinding | Verdict:
+        if case.refusal is not None:
+            return case.refusal
+        if self._deadline is not None and self._clock() >= self._deadline:
+            return _TOO_LATE
+        unit = case.unit
+        try:
+            if unit.answer is not None:
+                return self._validator.check_structure(unit.answer, around)
+            return self._validator.check_text(
+                unit.text or "", context=around.context, meta=around.meta
+            )
+        except Exception as error:  # noqa: BLE001 - one unit must not end the others
+            return internal_error(error)
+
+    def _verdict(self, finding: StructureFinding | Verdict, around: Surroundings) -> Verdict:
+        if isinstance(finding, Verdict):
+            return finding
+        try:
+            return self._validator.check_rules(finding, around)
+        except Exception as error:  # noqa: BLE001 - one unit must not end the others
+            return internal_error(error)
+
+    def _write(self, outcomes: Iterable[Outcome]) -> None:
+        valid: list[bytes] = []
+        failures: list[bytes] = []
+        coercions: list[bytes] = []
+        for outcome in outcomes:
+            self.tally.count(outcome)
+            if outcome.verdict.is_valid:
+                valid.append(valid_line(outcome))
+            else:
+                failures.append(failure_line(outcome))
+            if outcome.verdict.coercions and self._outputs.coercions is not None:
+                coercions.extend(coercion_lines(outcome))
+            if self._on_outcome is not None:
+                self._on_outcome(outcome)
+        self._outputs.valid.write(b"".join(valid))
+        self._outputs.failures.write(b"".join(failures))
+        if self._outputs.coercions is not None:
+            self._outputs.coercions.write(b"".join(coercions))
+
+
+@contextmanager
+def _garbage_kept() -> Iterator[None]:
+    """Look for no reference cycles: a block has many objects and leaves no cycle behind."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _missing(asked: Asked) -> Outcome:
+    unit = Unit(number=None, unit_id=asked.unit_id, content=None)
+    return Outcome(unit=unit, context=asked.context, verdict=_MISSING)
+
+
+def _surroundings(case: _Case) -> Surroundings:
+    unit = case.unit
+    meta: dict[str, object] = dict(unit.metadata) if isinstance(unit.metadata, dict) else {}
+    meta[UNIT_ID] = unit.unit_id
+    meta[RETRY_COUNT] = unit.retry_count
+    if unit.has_metadata:
+        meta[METADATA] = unit.metadata
+    return Surroundings(context=case.context or {}, meta=meta)
+
+
+_MISSING: Final = refusal(FailureStage.MISSING, "missing", "the unit was asked for, not answered")
+_DUPLICATE: Final = refusal(
+    FailureStage.DUPLICATE, "duplicate", "the unit was answered on an earlier line, which counts"
+)
+_NOT_ASKED: Final = refusal(
+    FailureStage.PIPELINE_INTERNAL, "not_asked", "the context asks for no such unit"
+)
+_TOO_LATE: Final = refusal(
+    FailureStage.PIPELINE_INTERNAL,
+    "deadline_exceeded",
+    "the step's deadline had passed before this unit was checked",
+)

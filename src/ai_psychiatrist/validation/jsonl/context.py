@@ -1,0 +1,160 @@
+"""Join each unit with what was known before its answer, in little memory."""
+
+import gzip
+import shutil
+import sqlite3
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, Final, Self
+
+from ai_psychiatrist.domain.errors import InputError, OutputRejected
+from ai_psychiatrist.validation.host_fields import SET_ASIDE, UNIT_ID
+from ai_psychiatrist.validation.jsonl.decoding import decode_object
+from ai_psychiatrist.validation.jsonl.lines import Line, read_lines
+from ai_psychiatrist.validation.jsonl.unit import unit_id_of
+from ai_psychiatrist.validation.parse import ParseLimits
+
+FIELD: Final = "--context"
+
+_CACHE_KIB: Final = 8_192
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A unit that was asked for."""
+
+    number: int
+    """The number of its line, from 1."""
+    position: int
+    """Among the units of the context file, from 0."""
+    unit_id: str | int
+    context: dict[str, object] = field(repr=False)
+
+    @property
+    def key(self) -> str:
+        """The id as text."""
+        return str(self.unit_id)
+
+
+class ContextIndex:
+    """Finds the line of a unit in a context file by an index on disk."""
+
+    def __init__(self, path: Path, index: Path, limits: ParseLimits) -> None:
+        """Open an index that `build` made."""
+        self._limits = limits
+        self._file: BinaryIO = path.open("rb")
+        self._rows = sqlite3.connect(f"file:{index}?mode=ro", uri=True, check_same_thread=False)
+        self._rows.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+
+    @classmethod
+    def build(cls, path: Path, index: Path, limits: ParseLimits) -> Self:
+        """Write the index of a file; raises `InputError` for a line that cannot be used."""
+        with closing(sqlite3.connect(index)) as rows:
+            rows.execute("PRAGMA journal_mode = OFF")
+            rows.execute(
+                "CREATE TABLE asked (key TEXT PRIMARY KEY, position INTEGER, start INTEGER,"
+                " size INTEGER, number INTEGER) WITHOUT ROWID"
+            )
+            for row in _rows(path, limits):
+                try:
+                    rows.execute("INSERT INTO asked VALUES (?, ?, ?, ?, ?)", row)
+                except sqlite3.IntegrityError:
+                    raise asked_twice(row[-1]) from None
+            rows.commit()
+        return cls(path, index, limits)
+
+    def find(self, key: str) -> Asked | None:
+        """Return a unit, `None` when it was not asked for."""
+        row = self._rows.execute(
+            "SELECT position, start, size, number FROM asked WHERE key = ?", (key,)
+        ).fetchone()
+        if row is None:
+            return None
+        position, start, size, number = row
+        self._file.seek(start)
+        line = Line(number=number, content=_stripped(self._file.read(size), number), size=size)
+        return _asked(line, position, self._limits)
+
+    def __len__(self) -> int:
+        """Return how many units were asked for."""
+        count: int = self._rows.execute("SELECT count(*) FROM asked").fetchone()[0]
+        return count
+
+    def close(self) -> None:
+        """Close index and file."""
+        self._rows.close()
+        self._file.close()
+
+
+def read_context(path: Path, limits: ParseLimits) -> Generator[Asked, None, None]:
+    """Yield the units of a context file in order; raises `InputError` naming a line of no use."""
+    position = 0
+    with path.open("rb") as stream:
+        for line in read_lines(stream):
+            if line.content is not None and not line.content.strip():
+                continue
+            yield _asked(line, position, limits)
+            position += 1
+
+
+def plain_copy(path: Path, folder: Path) -> Path:
+    """Return a file that can be read from any place: itself, or its copy without compression."""
+    if path.suffix != ".gz":
+        if not path.is_file():
+            msg = "the context is no regular file that can be read"
+            raise InputError(msg, field=FIELD)
+        return path
+    copy = folder / "context.jsonl"
+    try:
+        with gzip.open(path) as packed, copy.open("wb") as plain:
+            shutil.copyfileobj(packed, plain)
+    except (OSError, EOFError) as error:
+        msg = f"the context cannot be unpacked: {type(error).__name__}"
+        raise InputError(msg, field=FIELD) from None
+    return copy
+
+
+def asked_twice(number: int) -> InputError:
+    """Return the refusal of a context file that holds a unit twice."""
+    return InputError(f"line {number} of the context asks for a unit a second time", field=FIELD)
+
+
+def _rows(path: Path, limits: ParseLimits) -> Iterator[tuple[str, int, int, int, int]]:
+    start = position = 0
+    with path.open("rb") as stream:
+        for line in read_lines(stream):
+            if line.content is None or line.content.strip():
+                asked = _asked(line, position, limits)
+                yield asked.key, position, start, line.size, line.number
+                position += 1
+            start += line.size
+
+
+def _asked(line: Line, position: int, limits: ParseLimits) -> Asked:
+    try:
+        if line.content is None:
+            raise _unusable(line.number, "is too long")
+        value = decode_object(line.content, limits).value
+    except OutputRejected as rejection:
+        raise _unusable(line.number, f"is no JSON object ({rejection.code.value})") from None
+    unit_id = unit_id_of(value)
+    if unit_id is None:
+        raise _unusable(line.number, f"has no {UNIT_ID!r} that is a text or a whole number")
+    return Asked(
+        number=line.number, position=position, unit_id=unit_id, context=_without_ids(value)
+    )
+
+
+def _without_ids(value: Mapping[str, object]) -> dict[str, object]:
+    return {name: inner for name, inner in value.items() if name not in SET_ASIDE}
+
+
+def _unusable(number: int, problem: str) -> InputError:
+    return InputError(f"line {number} of the context {problem}", field=FIELD)
+
+
+def _stripped(content: bytes, number: int) -> bytes:
+    plain = content.rstrip(b"\r\n")
+    return plain.removeprefix(b"\xef\xbb\xbf") if number == 1 else plain

@@ -1,0 +1,104 @@
+"""Read a line as a JSON object: by the fast parser where it gives what is written, else by ours."""
+
+import re
+from typing import Final
+
+import orjson
+
+from ai_psychiatrist.domain.errors import OutputRejected
+from ai_psychiatrist.domain.failures import RejectionCode
+from ai_psychiatrist.validation.locate import is_cut_off, is_one_object
+from ai_psychiatrist.validation.parse import ParsedObject, ParseLimits, parse_object, rejected
+
+_AS_ZERO: Final = bytes(48 if 48 <= code <= 57 else code for code in range(256))
+_LONG_NUMBER: Final = b"0" * 19
+"""From 19 digits on the fast parser may read a whole number as a rounded one."""
+
+
+def decode_object(content: bytes, limits: ParseLimits) -> ParsedObject:
+    """Return the one JSON object that a line is.
+
+    The syntax is repaired where that neither adds nor loses a value. Raises `OutputRejected` when
+    the line is no text, no object, more than one, or breaks the limits.
+    """
+    value = _fast(content)
+    if value is not None:
+        _refuse_depth(content, value, limits.max_depth)
+        if limits.keeps_last_key or not may_repeat_a_key(content, value):
+            return ParsedObject(value=value, repaired=False)
+    try:
+        text = content.decode("utf-8").strip()
+    except UnicodeDecodeError:
+        raise OutputRejected(
+            RejectionCode.UNREPAIRABLE, "The line is no UTF-8 text. Convert the file."
+        ) from None
+    if not text.startswith(("{", "[")):
+        raise rejected(_code_of_other_json(content))
+    if text.startswith("{") and not is_one_object(text):
+        cut = is_cut_off(text)
+        raise rejected(RejectionCode.TRUNCATED if cut else RejectionCode.UNREPAIRABLE)
+    return parse_object(text, limits)
+
+
+def decode_leniently(content: bytes) -> dict[str, object]:
+    """Return what the fast parser makes of a line, empty when that is no object.
+
+    For telling which unit a refused line is of.
+    """
+    try:
+        value = orjson.loads(content)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def may_repeat_a_key(content: bytes, value: dict[str, object]) -> bool:
+    """Return whether a line may write a key twice; `False` is certain.
+
+    Written anew, an object has one colon for each key beside those inside its strings. The line has
+    at least as many of both, so an equal count means that no key was lost.
+    """
+    if _ESCAPED_COLON.search(content):
+        return True
+    try:
+        return content.count(b":") != orjson.dumps(value).count(b":")
+    except orjson.JSONEncodeError:
+        return True
+
+
+_ESCAPED_COLON: Final = re.compile(rb"\\u003[aA]")
+
+
+def _fast(content: bytes) -> dict[str, object] | None:
+    if _LONG_NUMBER in content.translate(_AS_ZERO):
+        return None
+    return decode_leniently(content) or None
+
+
+def _code_of_other_json(content: bytes) -> RejectionCode:
+    try:
+        orjson.loads(content)
+    except ValueError:
+        return RejectionCode.NO_JSON
+    return RejectionCode.NOT_AN_OBJECT
+
+
+def _refuse_depth(content: bytes, value: object, max_depth: int) -> None:
+    if content.count(b"{") + content.count(b"[") <= max_depth:
+        return
+    layer = [value]
+    for _ in range(max_depth):
+        layer = [inner for outer in layer for inner in _parts(outer)]
+        if not layer:
+            return
+    raise rejected(RejectionCode.TOO_DEEP)
+
+
+def _parts(value: object) -> list[object]:
+    """Return the objects and lists directly inside a value."""
+    inside: list[object] = []
+    if isinstance(value, dict):
+        inside = list(value.values())
+    elif isinstance(value, list):
+        inside = value
+    return [part for part in inside if isinstance(part, dict | list)]

@@ -1,0 +1,22 @@
+"""What became of one unit, as it is told to every output."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from ai_psychiatrist.validation.jsonl.unit import Unit
+from ai_psychiatrist.validation.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """A unit with its context and the verdict on its answer."""
+
+    unit: Unit
+    context: Mapping[str, object] | None = field(repr=False)
+    """`None` when no context was given, or the unit was not asked for."""
+    verdict: Verdict
+
+
+OnOutcome: TypeAlias = Callable[[Outcome], None]
+"""Told of every line that is not blank and of every unit that was not answered, in order."""

@@ -1,0 +1,83 @@
+"""Where the records go: each kind to a stream of its own, files whole or not at all."""
+
+import gzip
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from ai_psychiatrist.domain.errors import InputError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outputs:
+    """The open streams of a run."""
+
+    valid: BinaryIO
+    failures: BinaryIO
+    coercions: BinaryIO | None = None
+    """`None` when nobody asked for them."""
+
+
+@contextmanager
+def output_file(path: Path, *, field: str) -> Iterator[BinaryIO]:
+    """Yield a stream whose content appears under its name when the block ends without an error.
+
+    The file can be read by its owner alone and is compressed when its name ends in `.gz`. Raises
+    `InputError` naming `field` when it cannot be written.
+    """
+    target = path.resolve()
+    if target.exists() and not target.is_file():
+        # A device or a pipe has no place that a finished file could be moved to.
+        with _opened(target, field) as stream:
+            yield stream
+        return
+    draft = _draft(target, field)
+    try:
+        with ExitStack() as stack:
+            plain = stack.enter_context(draft.open("wb"))
+            packed = path.suffix == ".gz"
+            yield stack.enter_context(_packer(plain)) if packed else plain
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def _opened(target: Path, field: str) -> Iterator[BinaryIO]:
+    try:
+        stream = target.open("wb")
+    except OSError as error:
+        raise _unwritable(field, error) from None
+    with stream:
+        yield stream
+
+
+def _packer(plain: BinaryIO) -> BinaryIO:
+    """Return a stream whose bytes do not tell when or under which name they were written."""
+    packer = gzip.GzipFile(filename="", mode="wb", fileobj=plain, compresslevel=6, mtime=0)
+    return cast("BinaryIO", packer)
+
+
+def _draft(target: Path, field: str) -> Path:
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    except OSError as error:
+        raise _unwritable(field, error) from None
+    os.close(descriptor)
+    return Path(name)
+
+
+def _unwritable(field: str, error: OSError) -> InputError:
+    return InputError(f"{field} cannot be written: {error.strerror}", field=field)
+
+
+def close_quietly(stream: BinaryIO) -> None:
+    """Let a stream whose reader is gone end in nothing, so that its last flush does not fail."""
+    with suppress(OSError):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, stream.fileno())
+        os.close(null)

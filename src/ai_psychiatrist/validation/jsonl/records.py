@@ -1,0 +1,60 @@
+"""Write what became of a unit as lines: the valid unit, the failure, the coercions."""
+
+import json
+from collections.abc import Iterator
+
+import orjson
+
+from ai_psychiatrist.validation.host_fields import METADATA, UNIT_ID
+from ai_psychiatrist.validation.jsonl.outcome import Outcome
+from ai_psychiatrist.validation.verdict import UnitError
+
+
+def valid_line(outcome: Outcome) -> bytes:
+    """Return the coerced answer between the unit's id and its metadata."""
+    unit = outcome.unit
+    written: dict[str, object] = {UNIT_ID: unit.unit_id, **(outcome.verdict.value or {})}
+    if unit.has_metadata:
+        written[METADATA] = unit.metadata
+    return _line(written)
+
+
+def failure_line(outcome: Outcome) -> bytes:
+    """Return the record of a failed unit."""
+    unit, verdict = outcome.unit, outcome.verdict
+    return _line(
+        {
+            UNIT_ID: unit.unit_id,
+            "failure_stage": verdict.stage,
+            "input": outcome.context,
+            "raw_response": unit.raw_response,
+            "errors": [_error(error) for error in verdict.errors],
+            "retry_count": unit.retry_count,
+            "line": unit.number,
+        }
+    )
+
+
+def coercion_lines(outcome: Outcome) -> Iterator[bytes]:
+    """Yield one line for each value that was read from another type or spelling."""
+    unit_id = json.dumps(outcome.unit.unit_id)
+    for coercion in outcome.verdict.coercions:
+        yield f"{unit_id} {coercion.line}\n".encode("utf-8", "backslashreplace")
+
+
+def _error(error: UnitError) -> dict[str, str]:
+    return {
+        "path": error.path,
+        "pointer": error.pointer,
+        "rule": error.rule,
+        "message": error.message,
+    }
+
+
+def _line(value: dict[str, object]) -> bytes:
+    try:
+        return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
+    except orjson.JSONEncodeError:
+        # Whole numbers beyond 64 bits, and half characters, which come out as \u escapes.
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return f"{text}\n".encode("utf-8", "backslashreplace")

@@ -1,0 +1,113 @@
+"""Validate the lines of one stream, from the first to the account at the end."""
+
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final, TypeAlias
+
+from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.validation.jsonl.checking import Clock, UnitChecker, blocks
+from ai_psychiatrist.validation.jsonl.context import plain_copy
+from ai_psychiatrist.validation.jsonl.join import ContextJoin
+from ai_psychiatrist.validation.jsonl.lines import LONGEST_LINE_BYTES, read_lines
+from ai_psychiatrist.validation.jsonl.outcome import OnOutcome
+from ai_psychiatrist.validation.jsonl.outputs import Outputs
+from ai_psychiatrist.validation.jsonl.source import readable
+from ai_psychiatrist.validation.jsonl.summary import Summary, summarise
+from ai_psychiatrist.validation.jsonl.tally import Tally
+from ai_psychiatrist.validation.step import StepValidator
+from ai_psychiatrist.validation.verdict import FailureStage
+
+logger = get_logger(__name__)
+
+OnProgress: TypeAlias = Callable[[int, int], None]
+"""Told after each block how many bytes and lines it had."""
+
+
+def _say_nothing(_size: int, _lines: int) -> None:
+    """Take no notice of the progress."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """How a run is done; none of it changes what is found, unless the deadline passes."""
+
+    deadline_seconds: float | None = None
+    """What is not checked by then fails as `pipeline_internal`."""
+    longest_line: int = LONGEST_LINE_BYTES
+    on_outcome: OnOutcome | None = None
+    on_progress: OnProgress = _say_nothing
+    clock: Clock = time.monotonic
+
+    def deadline(self) -> float | None:
+        """Return the clock's time at which the deadline passes, counted from now."""
+        return None if self.deadline_seconds is None else self.clock() + self.deadline_seconds
+
+
+DEFAULT_OPTIONS: Final = RunOptions()
+
+
+def validate_lines(
+    validator: StepValidator,
+    source: BinaryIO,
+    outputs: Outputs,
+    *,
+    context: Path | None = None,
+    options: RunOptions = DEFAULT_OPTIONS,
+) -> Summary:
+    """Check every line of a stream and write what becomes of it, in order and in little memory.
+
+    `context`: a file of the units that were asked for, joined by `unit_id`; without it the line is
+    the whole unit. Raises `InputError` when source or context cannot be read.
+    """
+    deadline = options.deadline()
+    with ExitStack() as stack:
+        join = None
+        if context is not None:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            join = ContextJoin(plain_copy(context, folder), folder, validator.limits)
+            stack.callback(join.close)
+        checker = UnitChecker(
+            validator,
+            outputs,
+            join=join,
+            deadline=deadline,
+            on_outcome=options.on_outcome,
+            clock=options.clock,
+        )
+        for block in blocks(readable(read_lines(source, longest=options.longest_line))):
+            checker.check(block)
+            options.on_progress(sum(line.size for line in block), len(block))
+        if join is not None:
+            checker.report_missing(join.unanswered(checker.seen))
+        asked = None if join is None else join.asked_count
+        return account(checker.tally, validator, asked=asked)
+
+
+def account(tally: Tally, validator: StepValidator, *, asked: int | None) -> Summary:
+    """Return the summary of a run and log its two phases."""
+    summary = summarise(
+        tally,
+        step=validator.name,
+        asked=asked,
+        ruleset_digest=validator.ruleset_digest,
+        schema_digest=validator.schema_digest,
+    )
+    broken_rules = tally.stages[FailureStage.VALIDATION]
+    for event, count, failures, seconds in (
+        (
+            "schema_validation_finished",
+            summary.valid + broken_rules,
+            tally.failed_lines - broken_rules,
+            tally.seconds.structure,
+        ),
+        ("rule_validation_finished", summary.valid, broken_rules, tally.seconds.rules),
+    ):
+        duration_ms = round(1000 * seconds, 1)
+        logger.info(
+            event, name=summary.step, count=count, failures=failures, duration_ms=duration_ms
+        )
+    return summary

@@ -1,0 +1,248 @@
+"""Validate one large file on several cores: each takes stretches of bytes and writes by itself."""
+
+import multiprocessing
+import shutil
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from ai_psychiatrist.validation.jsonl.checking import UnitChecker, blocks
+from ai_psychiatrist.validation.jsonl.context import plain_copy
+from ai_psychiatrist.validation.jsonl.join import ContextJoin
+from ai_psychiatrist.validation.jsonl.lines import read_lines, skip_line
+from ai_psychiatrist.validation.jsonl.outputs import Outputs
+from ai_psychiatrist.validation.jsonl.run import DEFAULT_OPTIONS, RunOptions, account
+from ai_psychiatrist.validation.jsonl.seen import DIGEST_BYTES, SeenIds
+from ai_psychiatrist.validation.jsonl.source import readable
+from ai_psychiatrist.validation.jsonl.summary import Summary
+from ai_psychiatrist.validation.jsonl.tally import Tally
+from ai_psychiatrist.validation.parse import ParseLimits
+from ai_psychiatrist.validation.step import DEFAULT_LIMITS, StepValidator
+from ai_psychiatrist.validation.step_config import StepConfig
+
+WORTH_SHARING_BYTES: Final = 50_000_000
+"""Smaller files are done sooner than further processes have started."""
+SHARDS_PER_WORKER: Final = 4
+
+_COUNTED_AT_ONCE: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shard:
+    """A stretch of whole lines."""
+
+    start: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Job:
+    """What a worker needs to know about one shard."""
+
+    source: Path
+    shard: Shard
+    first_line: int
+    parts: Path
+    """The beginning of the names of the files that it writes."""
+    has_coercions: bool
+    context: Path | None
+    deadline: float | None
+    longest_line: int
+    earlier: bytes = field(default=b"", repr=False)
+    """Digests of units of this shard that came in an earlier one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Finding:
+    """What a worker tells about one shard."""
+
+    tally: Tally
+    new_ids: bytes = field(repr=False)
+    answered: bytes = field(repr=False)
+    lines: int
+    size: int
+
+
+class _Worker:
+    """The checks of this process, compiled once."""
+
+    validator: StepValidator
+
+
+def validate_file(
+    step: StepConfig,
+    source: Path,
+    outputs: Outputs,
+    *,
+    workers: int,
+    limits: ParseLimits = DEFAULT_LIMITS,
+    context: Path | None = None,
+    options: RunOptions = DEFAULT_OPTIONS,
+    smallest_shard: int = WORTH_SHARING_BYTES // SHARDS_PER_WORKER,
+) -> Summary:
+    """Check a file that is not compressed with several processes.
+
+    The outputs are those of `validate_lines`, byte for byte, unless the deadline passes. Of the
+    options, `on_outcome` and `clock` are for one process alone and are not used.
+    """
+    validator = StepValidator.compile(step, limits=limits)
+    deadline = options.deadline()
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        join = _join(context, folder, limits, stack)
+        shards = split(source, count=workers * SHARDS_PER_WORKER, smallest=smallest_shard)
+        pool = stack.enter_context(
+            ProcessPoolExecutor(
+                max_workers=min(workers, max(1, len(shards))),
+                mp_context=multiprocessing.get_context("spawn"),
+                initializer=_start,
+                initargs=(step, limits),
+            )
+        )
+        stack.callback(pool.shutdown, cancel_futures=True)
+        counts = pool.map(_count_lines, [source] * len(shards), shards)
+        jobs: list[_Job] = []
+        first_line = 1
+        for number, (shard, count) in enumerate(zip(shards, counts, strict=True)):
+            jobs.append(
+                _Job(
+                    source=source,
+                    shard=shard,
+                    first_line=first_line,
+                    parts=folder / str(number),
+                    has_coercions=outputs.coercions is not None,
+                    context=None if join is None else join.path,
+                    deadline=deadline,
+                    longest_line=options.longest_line,
+                )
+            )
+            first_line += count
+        tally = _gather(pool, jobs, outputs, join, options)
+        asked = None
+        if join is not None:
+            last = UnitChecker(validator, outputs)
+            last.report_missing(join.unanswered(last.seen))
+            tally.add(last.tally)
+            asked = join.asked_count
+        return account(tally, validator, asked=asked)
+
+
+def split(path: Path, *, count: int, smallest: int) -> list[Shard]:
+    """Return at most `count` stretches of about equal size that begin and end with whole lines."""
+    size = path.stat().st_size
+    count = max(1, min(count, size // max(1, smallest)))
+    borders = [0]
+    with path.open("rb") as stream:
+        for number in range(1, count):
+            stream.seek(size * number // count - 1)
+            skip_line(stream)
+            borders.append(stream.tell())
+    borders.append(size)
+    return [Shard(start=start, size=end - start) for start, end in pairwise(borders) if end > start]
+
+
+def _gather(
+    pool: ProcessPoolExecutor,
+    jobs: Sequence[_Job],
+    outputs: Outputs,
+    join: ContextJoin | None,
+    options: RunOptions,
+) -> Tally:
+    """Append the parts in order; a shard that repeats units of earlier ones is done again."""
+    tally, seen = Tally(), SeenIds()
+    for job, pending in [(job, pool.submit(_check, job)) for job in jobs]:
+        finding = pending.result()
+        earlier = b"".join(digest for digest in _digests(finding.new_ids) if not seen.add(digest))
+        if earlier:
+            finding = pool.submit(_check, replace(job, earlier=earlier)).result()
+        if join is not None:
+            join.mark(finding.answered)
+        tally.add(finding.tally)
+        _append(job, "valid", outputs.valid)
+        _append(job, "failures", outputs.failures)
+        if outputs.coercions is not None:
+            _append(job, "coercions", outputs.coercions)
+        options.on_progress(finding.size, finding.lines)
+    return tally
+
+
+def _join(
+    context: Path | None, folder: Path, limits: ParseLimits, stack: ExitStack
+) -> ContextJoin | None:
+    if context is None:
+        return None
+    join = ContextJoin(plain_copy(context, folder), folder, limits)
+    stack.callback(join.close)
+    join.use_index()
+    return join
+
+
+def _append(job: _Job, kind: str, output: BinaryIO) -> None:
+    part = _part(job, kind)
+    with part.open("rb") as stream:
+        shutil.copyfileobj(stream, output, _COUNTED_AT_ONCE)
+    part.unlink()
+
+
+def _part(job: _Job, kind: str) -> Path:
+    return job.parts.with_name(f"{job.parts.name}.{kind}")
+
+
+def _digests(joined: bytes) -> list[bytes]:
+    return [joined[at : at + DIGEST_BYTES] for at in range(0, len(joined), DIGEST_BYTES)]
+
+
+def _start(step: StepConfig, limits: ParseLimits) -> None:
+    """Prepare a worker."""
+    _Worker.validator = StepValidator.compile(step, limits=limits)
+
+
+def _count_lines(source: Path, shard: Shard) -> int:
+    count, left = 0, shard.size
+    with source.open("rb") as stream:
+        stream.seek(shard.start)
+        while left > 0 and (part := stream.read(min(left, _COUNTED_AT_ONCE))):
+            count += part.count(b"\n")
+            left -= len(part)
+    return count
+
+
+def _check(job: _Job) -> _Finding:
+    """Check one shard in a worker."""
+    validator = _Worker.validator
+    with ExitStack() as stack:
+        source = stack.enter_context(job.source.open("rb"))
+        source.seek(job.shard.start)
+        join = None
+        if job.context is not None:
+            join = ContextJoin(job.context, job.parts.parent, validator.limits)
+            stack.callback(join.close)
+            join.use_index()
+        outputs = Outputs(
+            valid=stack.enter_context(_part(job, "valid").open("wb")),
+            failures=stack.enter_context(_part(job, "failures").open("wb")),
+            coercions=(
+                stack.enter_context(_part(job, "coercions").open("wb"))
+                if job.has_coercions
+                else None
+            ),
+        )
+        seen = SeenIds(_digests(job.earlier))
+        checker = UnitChecker(validator, outputs, join=join, seen=seen, deadline=job.deadline)
+        lines = read_lines(
+            source, longest=job.longest_line, first=job.first_line, size=job.shard.size
+        )
+        for block in blocks(readable(lines)):
+            checker.check(block)
+        return _Finding(
+            tally=checker.tally,
+            new_ids=bytes(checker.new_ids),
+            answered=b"" if join is None else join.answered,
+            lines=checker.tally.lines,
+            size=job.shard.size,
+        )

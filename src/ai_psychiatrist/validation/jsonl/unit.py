@@ -1,0 +1,171 @@
+"""One line as a unit: whose it is, what was answered, and what came with it."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from ai_psychiatrist.domain.errors import OutputRejected
+from ai_psychiatrist.validation.host_fields import METADATA, RAW_TEXT, RETRY_COUNT, UNIT_ID
+from ai_psychiatrist.validation.jsonl.decoding import decode_leniently, decode_object
+from ai_psychiatrist.validation.jsonl.lines import Line
+from ai_psychiatrist.validation.parse import ParsedObject, ParseLimits
+from ai_psychiatrist.validation.refusals import refusal, unread_answer
+from ai_psychiatrist.validation.verdict import FailureStage, Verdict
+
+UnitId: TypeAlias = str | int
+
+ERROR: Final = "error"
+MOST_PROVIDER_CHARACTERS: Final = 500
+
+_CODE: Final = re.compile(r"[A-Za-z0-9_.-]{1,40}\Z")
+_CODE_FIELDS: Final = ("status", "status_code", "code", "type")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """What a line says, before any check of its answer."""
+
+    number: int | None
+    """The line's number, from 1; `None` when there is no line."""
+    unit_id: UnitId | None
+    """As it is written; `None` when the line names no unit."""
+    content: bytes | None = field(repr=False)
+    """The line; `None` when it was too long to keep."""
+    answer: dict[str, object] | None = field(default=None, repr=False)
+    """The answer, when the line holds it as an object."""
+    text: str | None = field(default=None, repr=False)
+    """The model's own words, when the line holds them."""
+    metadata: object = field(default=None, repr=False)
+    has_metadata: bool = False
+    retry_count: int = 0
+    is_repaired: bool = False
+    refusal: Verdict | None = None
+    """Why there is no answer to check."""
+
+    @property
+    def key(self) -> str | None:
+        """The id as text, under which units are matched: 7 and "7" are one unit."""
+        return None if self.unit_id is None else str(self.unit_id)
+
+    @property
+    def raw_response(self) -> str | None:
+        """The model's own words where they are known, else the line."""
+        if self.text is not None or self.content is None:
+            return self.text
+        return self.content.decode("utf-8", "backslashreplace")
+
+
+def read_unit(line: Line, *, limits: ParseLimits, answers_with: frozenset[str]) -> Unit:
+    """Return the unit of a line that is not blank.
+
+    `answers_with`: fields that the step's schema knows, so that a field called `error` can be part
+    of an answer.
+    """
+    if line.content is None:
+        return Unit(number=line.number, unit_id=None, content=None, refusal=_TOO_LONG)
+    try:
+        parsed = decode_object(line.content, limits)
+    except OutputRejected as rejection:
+        return _refused(line.number, line.content, rejection, limits)
+    return _unit(line, parsed, answers_with)
+
+
+def _unit(line: Line, parsed: ParsedObject, answers_with: frozenset[str]) -> Unit:
+    value = parsed.value
+    unit_id = unit_id_of(value)
+    value.pop(UNIT_ID, None)
+    has_metadata = METADATA in value
+    metadata = value.pop(METADATA, None)
+    text = value.pop(RAW_TEXT, None)
+    refused = None
+    if unit_id is None:
+        refused = _NO_UNIT_ID
+    elif text is not None and not isinstance(text, str):
+        refused = _RAW_TEXT_IS_NO_TEXT
+    elif _is_provider_error(value, answers_with):
+        refused = _provider_failure(value[ERROR])
+    has_answer = text is None or not value.keys() <= {RETRY_COUNT}
+    return Unit(
+        number=line.number,
+        unit_id=unit_id,
+        content=line.content,
+        answer=value if has_answer and refused is None else None,
+        text=text if isinstance(text, str) else None,
+        metadata=metadata,
+        has_metadata=has_metadata,
+        retry_count=_retry_count(value, metadata),
+        is_repaired=parsed.repaired,
+        refusal=refused,
+    )
+
+
+def _refused(number: int, content: bytes, rejection: OutputRejected, limits: ParseLimits) -> Unit:
+    """Return a unit without an answer, under its id where that is beyond doubt."""
+    text = content.decode("utf-8", "replace")
+    unread = unread_answer(text, rejection, limits)
+    value = unread.value or decode_leniently(content)
+    is_certain = content.count(_ID_KEY) == 1
+    return Unit(
+        number=number,
+        unit_id=unit_id_of(value) if is_certain else None,
+        content=content,
+        retry_count=_retry_count(value, value.get(METADATA)),
+        refusal=unread.verdict,
+    )
+
+
+_ID_KEY: Final = f'"{UNIT_ID}"'.encode()
+
+
+def unit_id_of(value: Mapping[str, object]) -> UnitId | None:
+    """Return the id that an object names, `None` when it is neither text nor a whole number."""
+    unit_id = value.get(UNIT_ID)
+    if isinstance(unit_id, bool) or not isinstance(unit_id, str | int) or unit_id == "":
+        return None
+    return unit_id
+
+
+def _retry_count(value: Mapping[str, object], metadata: object) -> int:
+    """Return how often the unit was tried before, as the line or its metadata says."""
+    for source in (value, metadata):
+        if isinstance(source, Mapping):
+            count = source.get(RETRY_COUNT)
+            if type(count) is int and count >= 0:
+                return count
+    return 0
+
+
+def _is_provider_error(value: Mapping[str, object], answers_with: frozenset[str]) -> bool:
+    return (
+        value.get(ERROR) is not None
+        and value.keys() <= {ERROR, RETRY_COUNT}
+        and ERROR not in answers_with
+    )
+
+
+def _provider_failure(cause: object) -> Verdict:
+    """Keep the cause: its code in the rule's name, its words in the message."""
+    code = _provider_code(cause)
+    words = cause.get("message") if isinstance(cause, Mapping) else cause
+    told = words[:MOST_PROVIDER_CHARACTERS] if isinstance(words, str) else "the call failed"
+    rule = "provider_error" if code is None else f"provider_{code}"
+    return refusal(FailureStage.PROVIDER, rule, told, ERROR)
+
+
+def _provider_code(cause: object) -> str | None:
+    if not isinstance(cause, Mapping):
+        return None
+    codes = (str(cause[name]) for name in _CODE_FIELDS if isinstance(cause.get(name), str | int))
+    return next(filter(_CODE.match, codes), None)
+
+
+_NO_UNIT_ID: Final = refusal(
+    FailureStage.PARSE, "unit_id", "the line names no unit: a text or whole number", UNIT_ID
+)
+_TOO_LONG: Final = refusal(
+    FailureStage.PARSE, "line_too_long", "the line is longer than is read; it was passed over"
+)
+_RAW_TEXT_IS_NO_TEXT: Final = refusal(
+    FailureStage.PARSE, "raw_text", "the model's raw text is no text", RAW_TEXT
+)

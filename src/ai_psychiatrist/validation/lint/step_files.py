@@ -1,0 +1,132 @@
+"""Read the files that a step names: its JSON Schema and its template."""
+
+import json
+from dataclasses import dataclass, field
+from json import JSONDecodeError
+from pathlib import Path
+from typing import Final
+
+from ai_psychiatrist.validation.lint.node import Node
+from ai_psychiatrist.validation.schema import CompiledSchema, SchemaInvalid
+from ai_psychiatrist.validation.step_config import Schema
+
+MAX_BYTES: Final = 1 << 20
+"""Bound on each file of a pipeline."""
+
+
+class FileUnusable(Exception):
+    """A file cannot be read; the message says why and names no path."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaFile:
+    """A step's schema as it was read."""
+
+    path: Path
+    content: bytes = field(repr=False)
+    document: Schema = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateFile:
+    """A step's template as it was read."""
+
+    path: Path
+    text: str = field(repr=False)
+    node: Node = field(repr=False)
+    """Where the pipeline file names it."""
+
+
+def read_bounded(path: Path) -> bytes:
+    """Return a file's bytes; raises `FileUnusable` for no file, an unreadable or a large one."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        msg = error.strerror or "it cannot be read"
+        raise FileUnusable(msg) from None
+    except ValueError:
+        msg = "its name cannot be one of a file"
+        raise FileUnusable(msg) from None
+    if len(content) > MAX_BYTES:
+        msg = f"it is larger than {MAX_BYTES} bytes"
+        raise FileUnusable(msg)
+    return content
+
+
+def decoded(content: bytes) -> str:
+    """Return UTF-8 text without a byte order mark; raises `FileUnusable` for other encodings."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        msg = "it is not UTF-8 text"
+        raise FileUnusable(msg) from None
+
+
+def read_schema(node: Node, folder: Path) -> SchemaFile | None:
+    """Read and compile the schema that `node` names; what is wrong is reported there."""
+    name = node.text()
+    if name is None:
+        return None
+    path = folder / name
+    try:
+        content = read_bounded(path)
+        document = _parse(decoded(content))
+    except FileUnusable as error:
+        shown = f"{folder.name}/{name}"
+        node.error("schema_file", f"the schema {shown!r} cannot be used: {error}")
+        return None
+    if not isinstance(document, dict | bool):
+        node.error("schema_invalid", f"the schema {name!r} is neither an object nor true or false")
+        return None
+    try:
+        CompiledSchema(document, name=name)
+    except SchemaInvalid as error:
+        node.error("schema_invalid", str(error))
+        return None
+    return SchemaFile(path=path, content=content, document=document)
+
+
+def _parse(text: str) -> object:
+    try:
+        return json.loads(
+            text, object_pairs_hook=_without_duplicates, parse_constant=_refuse_constant
+        )
+    except JSONDecodeError as error:
+        msg = f"it is no JSON, line {error.lineno} column {error.colno}: {error.msg}"
+        raise FileUnusable(msg) from None
+    except RecursionError:
+        msg = "it is nested too deeply"
+        raise FileUnusable(msg) from None
+    except ValueError:
+        msg = "it holds a number of too many digits"
+        raise FileUnusable(msg) from None
+
+
+def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for key, value in pairs:
+        if key in found:
+            msg = f"the key {key!r} stands twice in one object"
+            raise FileUnusable(msg)
+        found[key] = value
+    return found
+
+
+def _refuse_constant(name: str) -> object:
+    msg = f"{name} is no JSON number"
+    raise FileUnusable(msg)
+
+
+def read_template(node: Node, folder: Path) -> TemplateFile | None:
+    """Read the template that `node` names; what is wrong is reported there."""
+    name = node.text()
+    if name is None:
+        return None
+    try:
+        text = decoded(read_bounded(folder / name))
+    except FileUnusable as error:
+        shown = f"{folder.name}/{name}"
+        node.error("template_file", f"the template {shown!r} cannot be used: {error}")
+        return None
+    return TemplateFile(path=folder / name, text=text, node=node)

@@ -1,0 +1,79 @@
+"""Load a pipeline file, or refuse it with the places that have to be mended."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.domain.retries import RetryLimits
+from ai_psychiatrist.validation.lint.nearest import did_you_mean
+from ai_psychiatrist.validation.lint.problem import LintProblem
+from ai_psychiatrist.validation.lint.reading import lint_pipeline, read_pipeline
+from ai_psychiatrist.validation.step_config import RuleBlock, StepConfig
+
+__all__ = [
+    "PipelineConfig",
+    "RetryLimits",
+    "RuleBlock",
+    "StepConfig",
+    "lint_pipeline",
+    "load_pipeline",
+]
+
+_SHOWN: Final = 5
+"""Errors that a refusal lists; the lint lists them all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineConfig:
+    """A pipeline file without errors."""
+
+    path: Path
+    digest: str
+    """SHA-256 of the file and its schemas, in hexadecimal."""
+    steps: tuple[StepConfig, ...]
+    retry: RetryLimits
+    deadline_seconds: float
+    """How long the validation of one step may take."""
+    files: tuple[Path, ...]
+    """The pipeline file and every schema and template that it names."""
+
+    def step(self, name: str) -> StepConfig:
+        """Return a step; raises `ConfigurationError`, which names those there are, for another."""
+        for step in self.steps:
+            if step.name == name:
+                return step
+        names = [step.name for step in self.steps]
+        msg = f"the pipeline has no step {name!r}{did_you_mean(name, names)}; steps: " + ", ".join(
+            names
+        )
+        raise ConfigurationError(msg)
+
+
+def load_pipeline(path: Path) -> PipelineConfig:
+    """Load a pipeline file and its schemas.
+
+    Raises `ConfigurationError` with the first errors that the lint finds. Warnings are not shown.
+    """
+    reading = read_pipeline(path)
+    errors = [problem for problem in reading.problems if problem.is_error]
+    if errors or reading.settings is None:
+        raise ConfigurationError(_refusal(path, errors))
+    schemas = [step.schema.path for step in reading.steps if step.schema is not None]
+    templates = [step.template.path for step in reading.steps if step.template is not None]
+    return PipelineConfig(
+        path=path,
+        digest=reading.digest,
+        steps=tuple(step.config for step in reading.steps),
+        retry=reading.settings.retry,
+        deadline_seconds=reading.settings.deadline_seconds,
+        files=tuple(dict.fromkeys((path, *schemas, *templates))),
+    )
+
+
+def _refusal(path: Path, errors: list[LintProblem]) -> str:
+    lines = [f"the pipeline {path.name} cannot be used"]
+    lines += [f"  {error.place_in(path.name)}: {error.message}" for error in errors[:_SHOWN]]
+    if len(errors) > _SHOWN:
+        lines.append(f"  and {len(errors) - _SHOWN} more; see lint-config")
+    return "\n".join(lines)

@@ -1,0 +1,146 @@
+"""Check values against a JSON Schema of draft 2020-12 that is compiled once."""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import jsonschema_rs
+
+from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.validation.schema_messages import sort_key, unit_errors
+from ai_psychiatrist.validation.schema_references import DIALECT, Schema, SchemaReferences
+from ai_psychiatrist.validation.verdict import PathPart, UnitError
+
+_UNCHECKABLE: Final = UnitError(
+    rule="schema_text", message="holds half a character or a key that is no text"
+)
+
+
+class SchemaInvalid(ConfigurationError):
+    """A schema is no JSON Schema of draft 2020-12, or a reference in it leads nowhere."""
+
+    def __init__(self, name: str, *, pointer: str, keyword: str, problem: str) -> None:
+        place = f"{keyword!r} at {pointer or '/'}" if keyword else f"the schema at {pointer or '/'}"
+        super().__init__(f"schema {name!r}: {place} {problem}")
+        self.pointer = pointer
+        self.keyword = keyword
+
+
+class CompiledSchema:
+    """A JSON Schema that says whether a value fits it, and if not, why.
+
+    `format` is a comment to it, and nothing is fetched: `resources` holds, by URI, every other
+    document that `$ref` may name. Raises `SchemaInvalid` naming the keyword and the place.
+    """
+
+    def __init__(
+        self,
+        document: Schema,
+        *,
+        name: str,
+        resources: Mapping[str, Schema] | None = None,
+    ) -> None:
+        self.document = document
+        self.name = name
+        self.references = SchemaReferences(document, resources)
+        _refuse_other_dialects(name, self.references)
+        try:
+            jsonschema_rs.meta.validate(_plain(document))
+        except jsonschema_rs.ValidationError as error:
+            raise _broken_keyword(name, error, document) from None
+        for problem in self.references.problems():
+            raise SchemaInvalid(
+                name, pointer=problem.pointer, keyword=problem.keyword, problem=problem.message
+            )
+        self._registry = _registry(resources or {})
+        self._validator = self._compiled()
+
+    def is_valid(self, value: object) -> bool:
+        """Return whether a value fits the schema."""
+        try:
+            return self._validator.is_valid(value)
+        except ValueError:
+            return False
+
+    def checks_by_pointer(self) -> jsonschema_rs.ValidatorMap:
+        """Return a check of every schema in the document, each by its JSON pointer after `#`."""
+        return jsonschema_rs.validator_map_for(
+            _plain(self.document), validate_formats=False, offline=True, registry=self._registry
+        )
+
+    def errors(self, value: object) -> list[UnitError]:
+        """Return everything in which a value breaks the schema, ordered by place and rule."""
+        try:
+            found = {
+                (error.parts, error.rule, error.message): error
+                for engine_error in self._validator.iter_errors(value)
+                for error in unit_errors(engine_error, value)
+            }
+        except ValueError:
+            return [_UNCHECKABLE]
+        return sorted(found.values(), key=sort_key)
+
+    def _compiled(self) -> jsonschema_rs.Draft202012Validator:
+        try:
+            return jsonschema_rs.Draft202012Validator(
+                _plain(self.document), validate_formats=False, offline=True, registry=self._registry
+            )
+        except jsonschema_rs.ValidationError as error:
+            raise _broken_keyword(self.name, error, self.document) from None
+
+
+def non_finite_errors(value: object) -> list[UnitError]:
+    """Return an error for every NaN and infinity in a value, ordered by place."""
+    errors = [
+        UnitError(
+            parts=parts, rule="schema_non_finite_number", message="NaN and Infinity are no numbers"
+        )
+        for parts in _non_finite(value, ())
+    ]
+    return sorted(errors, key=sort_key)
+
+
+def _non_finite(value: object, parts: tuple[PathPart, ...]) -> Iterator[tuple[PathPart, ...]]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _non_finite(inner, (*parts, key))
+    elif isinstance(value, list):
+        for position, inner in enumerate(value):
+            yield from _non_finite(inner, (*parts, position))
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield parts
+
+
+def _refuse_other_dialects(name: str, references: SchemaReferences) -> None:
+    for found in references.sub_schemas():
+        if not isinstance(found.schema, Mapping):
+            continue
+        dialect = found.schema.get("$schema", DIALECT)
+        if not isinstance(dialect, str) or dialect.rstrip("#") != DIALECT:
+            raise SchemaInvalid(
+                name,
+                pointer=found.pointer,
+                keyword="$schema",
+                problem=f"names {dialect!r}; write {DIALECT!r} or leave it out",
+            )
+
+
+def _broken_keyword(
+    name: str, error: jsonschema_rs.ValidationError, document: Schema
+) -> SchemaInvalid:
+    path = [str(part) for part in error.instance_path]
+    pointer = "".join(f"/{part.replace('~', '~0').replace('/', '~1')}" for part in path)
+    keyword = next((part for part in reversed(path) if not part.isdecimal()), "")
+    problem = "; ".join(found.message for found in unit_errors(error, document))
+    return SchemaInvalid(name, pointer=pointer, keyword=keyword, problem=f"is wrong: {problem}")
+
+
+def _registry(resources: Mapping[str, Schema]) -> jsonschema_rs.Registry:
+    return jsonschema_rs.Registry(
+        [(uri, _plain(resource)) for uri, resource in resources.items()],
+        draft=jsonschema_rs.Draft202012,
+    )
+
+
+def _plain(document: Schema) -> dict[str, object] | bool:
+    return document if isinstance(document, (dict, bool)) else dict(document)

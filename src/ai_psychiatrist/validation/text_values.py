@@ -1,0 +1,105 @@
+"""Read a number, a truth value, a list or the absence of a value from text, or read nothing."""
+
+import json
+import math
+import re
+from typing import Final, NoReturn
+
+MAX_DIGITS: Final = 15
+"""A whole number of so many digits is exact as a double."""
+MAX_WHOLE: Final = 10.0**MAX_DIGITS
+MAX_LIST_DEPTH: Final = 32
+"""Levels of brackets in a list that is written as text, as in a whole answer."""
+
+NO_VALUE_WORDS: Final = frozenset({"", "null", "n/a", "na", "none", "unknown"})
+
+_SPACES: Final = " \t\r\n"
+_WHOLE: Final = re.compile(r"([+-]?[0-9]{1,15})(?:\.0{1,15})?")
+_DECIMAL: Final = re.compile(
+    r"[+-]?(?:[0-9]{1,15}(?:\.[0-9]{1,17})?|\.[0-9]{1,17})(?:[eE][+-]?[0-9]{1,3})?"
+)
+_BRACKETS: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', re.DOTALL)
+
+
+def whole_number_of(text: str) -> int | None:
+    """Read a whole number of at most 15 ASCII digits, "5.0" included."""
+    found = _WHOLE.fullmatch(text.strip(_SPACES))
+    return int(found[1]) if found else None
+
+
+def number_of(text: str) -> int | float | None:
+    """Read a finite decimal number; a whole one that is written without a point is an integer."""
+    stripped = text.strip(_SPACES)
+    if not _DECIMAL.fullmatch(stripped):
+        return None
+    if stripped.lstrip("+-").isdecimal():
+        return int(stripped)
+    value = float(stripped)
+    return value if math.isfinite(value) else None
+
+
+def whole_of_float(value: float) -> int | None:
+    """Return the integer that a float of at most 15 digits stands for."""
+    return int(value) if value.is_integer() and abs(value) < MAX_WHOLE else None
+
+
+def truth_of(text: str) -> bool | None:
+    """Read `true` or `false` in any case, and nothing else."""
+    return {"true": True, "false": False}.get(text.strip(_SPACES).lower())
+
+
+def means_no_value(text: str) -> bool:
+    """Return whether a text is empty or a word for the absence of a value, such as `N/A`."""
+    return text.strip(_SPACES).lower() in NO_VALUE_WORDS
+
+
+def array_of(text: str) -> list[object] | None:
+    """Read a list that is written as JSON; `None` for all else, also for a JSON object."""
+    value = _json_of(text) if text.lstrip(_SPACES).startswith("[") else None
+    return value if isinstance(value, list) else None
+
+
+def object_of(text: str) -> dict[str, object] | None:
+    """Read an object that is written as JSON."""
+    value = _json_of(text) if text.lstrip(_SPACES).startswith("{") else None
+    return value if isinstance(value, dict) else None
+
+
+def _json_of(text: str) -> object:
+    if _depth(text) > MAX_LIST_DEPTH:
+        return None
+    try:
+        return json.loads(
+            text, object_pairs_hook=_unique, parse_constant=_refuse, parse_float=_finite
+        )
+    except ValueError:
+        return None
+
+
+def _depth(text: str) -> int:
+    depth = deepest = 0
+    for mark in _BRACKETS.finditer(text):
+        if mark[0] in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif mark[0] in "]}":
+            depth -= 1
+    return deepest
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise ValueError
+    return value
+
+
+def _refuse(_: str) -> NoReturn:
+    raise ValueError
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError
+    return value

@@ -1,0 +1,40 @@
+"""Take an answer out of a field `response` that holds it as text."""
+
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Final
+
+from ai_psychiatrist.domain.errors import OutputRejected
+from ai_psychiatrist.validation.parse import parse_object
+
+WRAPPER: Final = "response"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrapperRule:
+    """When the field `response` is a wrapper, and not a part of the answer."""
+
+    required: AbstractSet[str]
+    is_declared: bool
+    """Whether the schema itself has a field of this name: then it is never a wrapper."""
+
+    def unwrapped(self, value: dict[str, object]) -> dict[str, object] | None:
+        """Return the answer without its wrapper, `None` when it is not wrapped.
+
+        A field beside the wrapper wins over one of the same name inside it.
+        """
+        text = value.get(WRAPPER)
+        if self.is_declared or not isinstance(text, str):
+            return None
+        outer = {name: held for name, held in value.items() if name != WRAPPER}
+        if outer and self.required <= outer.keys():
+            return None
+        inner = _object_in(text)
+        return {**outer, **inner, **outer} if inner else None
+
+
+def _object_in(text: str) -> dict[str, object] | None:
+    try:
+        return parse_object(text).value
+    except OutputRejected:
+        return None

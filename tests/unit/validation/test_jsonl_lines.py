@@ -1,0 +1,66 @@
+"""Lines of bytes, and the memory of ids."""
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ai_psychiatrist.validation.jsonl.lines import read_lines
+from ai_psychiatrist.validation.jsonl.seen import DIGEST_BYTES, SeenIds, id_digest
+
+
+def lines_of(data: bytes, longest: int = 100) -> list[tuple[int, bytes | None]]:
+    return [(line.number, line.content) for line in read_lines(io.BytesIO(data), longest=longest)]
+
+
+@pytest.mark.parametrize(
+    ("data", "lines"),
+    [
+        pytest.param(b"", [], id="nothing"),
+        pytest.param(b"a\nb", [(1, b"a"), (2, b"b")], id="last_line_without_an_end"),
+        pytest.param(b"a\r\n\r\nb\r\n", [(1, b"a"), (2, b""), (3, b"b")], id="crlf"),
+        pytest.param(b"a\rb\x0bc\x85", [(1, b"a\rb\x0bc\x85")], id="other_line_ends"),
+        pytest.param(
+            b"\xef\xbb\xbfa\n\xef\xbb\xbfb", [(1, b"a"), (2, b"\xef\xbb\xbfb")], id="mark"
+        ),
+    ],
+)
+def test_lines_end_at_line_feeds_alone(data: bytes, lines: list[tuple[int, bytes]]) -> None:
+    assert lines_of(data) == lines
+
+
+def test_long_line_is_passed_over_to_its_end() -> None:
+    data = b"abcde\n" + b"x" * 200_000 + b"\nabc\n" + b"y" * 6
+    assert lines_of(data, longest=5) == [(1, b"abcde"), (2, None), (3, b"abc"), (4, None)]
+
+
+@given(st.binary(max_size=200), st.integers(1, 20))
+def test_sizes_tile_the_stream(data: bytes, longest: int) -> None:
+    found = list(read_lines(io.BytesIO(data), longest=longest))
+    assert sum(line.size for line in found) == len(data)
+    ends_open = bool(data) and not data.endswith(b"\n")
+    assert len(found) == data.count(b"\n") + ends_open
+
+
+def test_reading_stops_after_the_given_size() -> None:
+    found = list(read_lines(io.BytesIO(b"a\nb\nc\n"), first=7, size=4))
+    assert [(line.number, line.content) for line in found] == [(7, b"a"), (8, b"b")]
+
+
+@given(st.lists(st.text(max_size=3), max_size=60))
+def test_an_id_is_new_once(ids: list[str]) -> None:
+    seen, known = SeenIds(), set[str]()
+    for one in ids:
+        assert seen.add(id_digest(one)) == (one not in known)
+        known.add(one)
+
+
+def test_digest_found_across_two_neighbours_is_new() -> None:
+    bucket = b"ab"
+    left = bucket + bytes(12) + bucket
+    right = bucket + b"\x01" * 14
+    across = (left + right)[14 : 14 + DIGEST_BYTES]
+    seen = SeenIds([left, right])
+    assert seen.add(across)
+    assert not any(map(seen.add, [left, right, across]))

@@ -1,0 +1,127 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.fakes.pipeline_folder import PIPELINE, changed, found, only, written
+
+from ai_psychiatrist.validation.lint import lint_pipeline
+from ai_psychiatrist.validation.lint.nearest import nearest
+from ai_psychiatrist.validation.lint.problem import Place, Problems, dotted
+from ai_psychiatrist.validation.lint.yaml_document import read_document
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        pytest.param(b"", "empty_file", id="empty"),
+        pytest.param(b"# nothing\n\n", "empty_file", id="comments_alone"),
+        pytest.param(b"a: [1\n", "yaml_syntax", id="unclosed_list"),
+        pytest.param(b"a: *gone\n", "yaml_syntax", id="alias_of_nothing"),
+        pytest.param(b"a: 1\n---\nb: 2\n", "yaml_syntax", id="two_documents"),
+        pytest.param(b"a: \x01\n", "yaml_syntax", id="control_character"),
+        pytest.param(b"a: \xff\n", "unreadable", id="no_utf_8"),
+        pytest.param(b"#" * (1 << 20) + b"\n", "unreadable", id="too_many_bytes"),
+        pytest.param(b"[" * 100_000, "yaml_too_large", id="nested_too_deeply"),
+        pytest.param(b"- x\n" * 60_000, "yaml_too_large", id="too_many_values"),
+    ],
+)
+def test_a_file_that_is_no_pipeline_at_all_is_one_error(
+    tmp_path: Path, content: bytes, code: str
+) -> None:
+    path = tmp_path / "pipeline.yaml"
+    path.write_bytes(content)
+    problem = only(path)
+    assert (problem.level, problem.code) == ("error", code)
+
+
+@pytest.mark.parametrize(
+    "content", [pytest.param("- a\n", id="list"), pytest.param("null\n", id="null")]
+)
+def test_a_file_without_sections_is_one_error(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "pipeline.yaml"
+    path.write_text(content)
+    assert only(path).code == "wrong_shape"
+
+
+def test_a_file_that_is_not_there_is_one_error(tmp_path: Path) -> None:
+    assert only(tmp_path / "gone.yaml").code == "unreadable"
+    assert only(tmp_path).code == "unreadable"
+
+
+def test_aliases_of_aliases_do_not_multiply(tmp_path: Path) -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
+    path = tmp_path / "pipeline.yaml"
+    path.write_text("\n".join(lines))
+    assert only(path).code == "yaml_too_large"
+
+
+def test_an_alias_inside_its_own_anchor_is_an_error(tmp_path: Path) -> None:
+    path = written(tmp_path, changed("  retry:\n    max_attempts: 2", "  retry: &r {again: *r}"))
+    assert ("error", "yaml_loop", "api.retry.again") in found(path)
+
+
+def test_anchors_and_merged_keys_are_read_as_if_written_out(tmp_path: Path) -> None:
+    pipeline = changed("  retry:\n    max_attempts: 2\n", "  retry: &limits {max_attempts: 2}\n")
+    merged = "  validation_retry: {<<: *limits, max_attempts: 5}\n"
+    path = written(tmp_path, pipeline.replace("processing:\n", f"processing:\n{merged}"))
+    assert found(path) == []
+
+
+def test_a_byte_order_mark_and_windows_line_ends_are_accepted(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    path.write_bytes(b"\xef\xbb\xbf" + PIPELINE.replace("\n", "\r\n").encode())
+    assert lint_pipeline(path) == []
+
+
+def test_values_keep_their_places() -> None:
+    problems = Problems()
+    document = read_document("a:\n  - b: 'text'\n    c: \"x\\ty\"\n", problems)
+    assert document is not None
+    assert problems.in_order() == []
+    assert document.value == {"a": [{"b": "text", "c": "x\ty"}]}
+    assert document.keys["a", 0, "b"] == Place(line=2, column=5)
+    assert document.scalars["a", 0, "b"] == Place(line=2, column=9)
+    assert ("a", 0, "c") not in document.scalars
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["!!bool perhaps", "!!int ''", "!!timestamp x", "2024-99-99", "!!binary x", "!!float x"],
+)
+def test_a_value_that_does_not_fit_its_tag_is_an_error_and_left_out(value: str) -> None:
+    problems = Problems()
+    document = read_document(f"a: {value}\nb: 1\n", problems)
+    assert document is not None
+    assert document.value == {"b": 1}
+    assert [problem.code for problem in problems.in_order()] == ["value_type"]
+
+
+@given(st.text(alphabet="ab:-[]{}&*!|>'\"#\n \t<", max_size=60))
+def test_no_text_breaks_the_reader(text: str) -> None:
+    problems = Problems()
+    document = read_document(text, problems)
+    assert document is not None or problems.in_order()
+
+
+def test_keys_that_are_no_words_are_quoted_in_places() -> None:
+    assert dotted(("validation", "a b", "rules", 0, "x\x1b")) == (
+        'validation["a b"].rules[0]["x\\u001b"]'
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "meant"),
+    [
+        pytest.param("requird", {"required", "rules"}, "required", id="letter_left_out"),
+        pytest.param("Required", {"required"}, "required", id="case"),
+        pytest.param("card_3", {"card_1", "card_2"}, None, id="number_of_a_series"),
+        pytest.param("weather", {"required"}, None, id="another_word"),
+        pytest.param("required", {"required"}, None, id="the_name_itself"),
+    ],
+)
+def test_the_nearest_name_is_the_one_that_was_meant(
+    name: str, known: set[str], meant: str | None
+) -> None:
+    assert nearest(name, known) == meant

@@ -1,0 +1,157 @@
+"""Expression steps: their syntax and their names are checked, they are not run."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.fakes.pipeline_folder import PIPELINE, SCHEMA, changed, found, written
+
+from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.validation.lint import lint_pipeline
+from ai_psychiatrist.validation.pipeline_config import load_pipeline
+from ai_psychiatrist.validation.step import StepValidator
+
+
+def with_step(step: str) -> str:
+    """Return the sound pipeline with an expression step before its model step."""
+    return changed(
+        "    - name: rate\n",
+        f"    - {{name: count, scope: expression, {step}}}\n    - name: rate\n",
+    )
+
+
+STEP = "pipeline.steps[0]"
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        pytest.param("expressions: {words: 'len(topic.split())', few: 'words < 5'}", id="in_turn"),
+        pytest.param(
+            "expressions: {shoe: \"['A', 'K'] * 24\", card: 'random.choice(shoe)'}", id="random"
+        ),
+        pytest.param("expressions: {note: \"f'{topic} {threshold}'\"}", id="formatted_text"),
+        pytest.param(
+            "init: {place: '5', path: '[place]'}, max_iterations: 9, loop_until: 'place > far',"
+            " expressions: {place: 'place + far', far: 'place + 1'}",
+            id="loop_that_reads_its_last_round",
+        ),
+    ],
+)
+def test_sound_expressions_are_no_problem(tmp_path: Path, step: str) -> None:
+    assert found(written(tmp_path, with_step(step))) == []
+
+
+@pytest.mark.parametrize(
+    ("step", "code", "where"),
+    [
+        pytest.param("description: x", "missing_key", STEP, id="no_expressions"),
+        pytest.param(
+            "expressions: {a: 'len('}", "expression", f"{STEP}.expressions.a", id="syntax"
+        ),
+        pytest.param(
+            "expressions: {a: \"open('x').read()\"}",
+            "expression",
+            f"{STEP}.expressions.a",
+            id="file",
+        ),
+        pytest.param("expressions: {a: 5}", "wrong_shape", f"{STEP}.expressions.a", id="no_text"),
+        pytest.param(
+            "expressions: {a: 'b + 1', b: '2'}",
+            "used_before_set",
+            f"{STEP}.expressions.a",
+            id="name_that_is_set_later",
+        ),
+        pytest.param(
+            "expressions: {a: 'treshold'}", "unknown_name", f"{STEP}.expressions.a", id="misspelt"
+        ),
+        pytest.param(
+            "expressions: {a: 'score'}", "unknown_name", f"{STEP}.expressions.a", id="later_steps"
+        ),
+        pytest.param(
+            "init: {a: '('}, expressions: {b: '1'}", "expression", f"{STEP}.init.a", id="init"
+        ),
+        pytest.param(
+            "expressions: {b: '1'}, loop_until: 'c.d'",
+            "expression",
+            f"{STEP}.loop_until",
+            id="loop",
+        ),
+        pytest.param(
+            "expressions: {b: '1'}, max_iterations: 0",
+            "wrong_shape",
+            f"{STEP}.max_iterations",
+            id="no_rounds",
+        ),
+    ],
+)
+def test_a_mistake_in_an_expression_step_is_an_error(
+    tmp_path: Path, step: str, code: str, where: str
+) -> None:
+    assert found(written(tmp_path, with_step(step))) == [("error", code, where)]
+
+
+def test_later_steps_know_what_expressions_set(tmp_path: Path) -> None:
+    pipeline = with_step("expressions: {words: '7'}").replace(
+        "score >= threshold", "score <= words"
+    )
+    assert found(written(tmp_path, pipeline, template="{{ topic }} in {{ words }}")) == []
+
+
+def test_expressions_know_the_fields_of_earlier_model_steps(tmp_path: Path) -> None:
+    step = "    - {name: after, scope: expression, expressions: {more: 'score + len(tone)'}}\n"
+    pipeline = changed("prompts:\n", f"{step}prompts:\n")
+    assert found(written(tmp_path, pipeline)) == []
+
+
+def test_an_expression_step_may_have_checks(tmp_path: Path) -> None:
+    block = "  count:\n    required: [words]\n    types: {wrods: number}\n"
+    pipeline = with_step("expressions: {words: '7'}") + block
+    assert found(written(tmp_path, pipeline)) == [
+        ("error", "unknown_name", "validation.count.types.wrods")
+    ]
+
+
+ODD: st.SearchStrategy[object] = st.sampled_from(
+    [None, True, 0, -1, 1.5, "", "none", "a[", [], {}, [[]], [{}], [None], {"a": 1}, {"min": "x"}]
+)
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(data=st.data())
+def test_what_the_lint_passes_compiles_and_nothing_breaks_the_lint(
+    tmp_path: Path, data: st.DataObject
+) -> None:
+    pipeline: object = yaml.safe_load(PIPELINE)
+    schema: object = SCHEMA
+    for _ in range(data.draw(st.integers(1, 3))):
+        pipeline = with_odd_place(pipeline, data)
+    if data.draw(st.booleans()):
+        schema = with_odd_place(schema, data)
+    path = written(tmp_path, yaml.safe_dump(pipeline), schema=json.dumps(schema))
+    if any(problem.is_error for problem in lint_pipeline(path)):
+        with pytest.raises(ConfigurationError):
+            load_pipeline(path)
+        return
+    for step in load_pipeline(path).steps:
+        if step.scope == "llm":
+            StepValidator.compile(step)
+
+
+def with_odd_place(value: object, data: st.DataObject) -> object:
+    """Return a copy with one place, at any depth, replaced by something odd."""
+    if data.draw(st.integers(0, 4)) and isinstance(value, dict) and value:
+        key = data.draw(st.sampled_from(sorted(value)))
+        return {**value, key: with_odd_place(value[key], data)}
+    if data.draw(st.integers(0, 4)) and isinstance(value, list) and value:
+        position = data.draw(st.integers(0, len(value) - 1))
+        return [
+            with_odd_place(item, data) if place == position else item
+            for place, item in enumerate(value)
+        ]
+    return data.draw(ODD)
