@@ -6,7 +6,7 @@ PINS := .venv-pins
 RUN_STAMP := $(STAMPS)/run
 DEV_STAMP := $(STAMPS)/dev
 
-.PHONY: help assess serve test check bench fuzz format requirements clean
+.PHONY: help assess serve test check bench fuzz crash contracts format requirements clean
 
 help: ## Show this list.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -31,6 +31,12 @@ bench: $(DEV_STAMP) ## Print the benchmark tables.
 
 fuzz: $(DEV_STAMP) ## Fuzz the models' replies: 20,000 assessments.
 	$(BIN)/python -m tests.fuzz
+
+crash: $(DEV_STAMP) ## Kill evaluation runs at every write boundary and at random.
+	$(BIN)/python -m tests.crash
+
+contracts: $(DEV_STAMP) ## Make the agents' schemas and templates from models and prompts.
+	$(BIN)/python -m ai_psychiatrist.agents.contracts.generate
 
 format: $(DEV_STAMP) ## Format and mend what can be mended.
 	$(BIN)/ruff format .

@@ -4,9 +4,10 @@ import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, NoReturn
+from typing import NoReturn
 
 from ai_psychiatrist.agents.case import Case, open_case
+from ai_psychiatrist.agents.contracts.item_check import ItemFinding, check_item
 from ai_psychiatrist.agents.definition import EVIDENCE, QUANTITATIVE
 from ai_psychiatrist.agents.extractors import ReplyRejected
 from ai_psychiatrist.agents.model_chain import ModelChain, as_chain
@@ -42,12 +43,10 @@ from ai_psychiatrist.services.evidence_validation import (
 )
 from ai_psychiatrist.services.item_scoring import (
     decide_item,
-    rests_on_denied_or_past,
     stated_frequency,
 )
 
 _WRONG_SHAPE = "The evidence did not have the shape that was asked for."
-_STRONG_SCORE: Final = 2
 _ALL_REJECTED = "The model gave evidence quotes, but none of them stands in the transcript."
 
 
@@ -170,51 +169,59 @@ class QuantitativeAssessmentAgent:
     async def _score(self, case: Case, evidence: Evidence) -> PHQ8Assessment | None:
         quotes = json.dumps(_texts(evidence.report), ensure_ascii=False, indent=1)
         prompt = case.prompt(prompts.SCORING, evidence=quotes)
-        review = _SentBackOnce(lambda output: self._contradicted(case, output, evidence.report))
+        review = _SentBackOnce(lambda output: self._objections(case, output, evidence.report))
         outcome = await self._scoring_runner.run(prompt, case.calls, review=review)
         # A model that cannot be asked again, or then replies with nothing usable, has insisted.
         output = outcome.output or review.sent_back
         if output is None:
             return None
         report = evidence.report
-        is_checked = self._settings.evidence_quote_validation_enabled
+        judged = await case.check(partial(self._judged, case, output, report))
         return PHQ8Assessment(
-            items=await case.check(partial(self._items, case, output.items, report)),
-            grounding=Grounding.CHECKED if is_checked else Grounding.DISABLED,
+            items=tuple(item.assessment for item in judged),
+            grounding=Grounding.CHECKED if self._is_checked else Grounding.DISABLED,
             extracted_count=report.extracted_count,
             validated_count=report.validated_count,
             rejected_count=report.rejected_count,
             unknown_keys=evidence.unknown_keys,
         )
 
-    async def _contradicted(
+    @property
+    def _is_checked(self) -> bool:
+        return self._settings.evidence_quote_validation_enabled
+
+    async def _objections(
         self, case: Case, output: QuantitativeOutput, report: GroundingReport
     ) -> list[str]:
-        """Return the items scored 2 or 3 whose quotes all deny the symptom or tell of the past."""
-        items = await case.check(partial(self._items, case, output.items, report))
-        return [
-            item.item.value
-            for item in items
-            if (item.proposed_score or 0) >= _STRONG_SCORE and rests_on_denied_or_past(item.quotes)
-        ]
+        """Return what the clinical rules hold against a reply, in words for the model."""
+        if not self._is_checked:
+            return []
+        judged = await case.check(partial(self._judged, case, output, report))
+        return [error for item in judged for error in item.finding.errors]
 
-    def _items(
-        self, case: Case, proposals: dict[str, ItemScoreOutput], report: GroundingReport
-    ) -> tuple[ItemAssessment, ...]:
+    def _judged(
+        self, case: Case, output: QuantitativeOutput, report: GroundingReport
+    ) -> tuple["_JudgedItem", ...]:
         return tuple(
-            self._item(case, Item(key), proposal, report) for key, proposal in proposals.items()
+            self._item(case, Item(key), proposal, report) for key, proposal in output.items.items()
         )
 
     def _item(
         self, case: Case, item: Item, proposal: ItemScoreOutput, report: GroundingReport
-    ) -> ItemAssessment:
+    ) -> "_JudgedItem":
         cited = self._check({item.value: list(proposal.evidence)}, case)
         extracted, rejected = report.accepted[item.value], report.rejected[item.value]
         decision = decide_item(
             proposal.score, extracted=extracted, cited=cited.accepted[item.value]
         )
+        finding = ItemFinding()
+        if self._is_checked:
+            unfound = {quote.text for quote in cited.rejected[item.value]}
+            finding = check_item(
+                item, proposal, decision.quotes, lambda quote: quote not in unfound
+            )
         unverified = {quote.text: quote for quote in (*rejected, *cited.rejected[item.value])}
-        return ItemAssessment(
+        assessment = ItemAssessment(
             item=item,
             score=decision.score,
             unknown_reason=decision.unknown_reason,
@@ -224,32 +231,42 @@ class QuantitativeAssessmentAgent:
             unverified_quotes=tuple(unverified.values()),
             reason=proposal.reason,
             confidence=proposal.confidence,
+            warnings=finding.rules,
             llm_evidence_count=len(extracted),
             llm_evidence_extracted_count=len(extracted) + len(rejected),
             llm_evidence_rejected_count=sum(quote.reason is not None for quote in rejected),
         )
+        return _JudgedItem(assessment=assessment, finding=finding)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _JudgedItem:
+    """An item and what the rules say about the reply that it comes from."""
+
+    assessment: ItemAssessment
+    finding: ItemFinding
 
 
 class _SentBackOnce:
-    """Has scores that their own quotes contradict sent back to the model, a single time.
+    """Has scores that the clinical rules speak against sent back to the model, a single time.
 
-    If it insists, they become unknown with that reason; asking on would only wear it down.
+    If it insists, the evidence decides: what it does not carry becomes unknown with that reason.
+    Asking on would only wear the model down.
     """
 
-    def __init__(self, contradicted: Callable[[QuantitativeOutput], Awaitable[list[str]]]) -> None:
-        self._contradicted = contradicted
+    def __init__(self, objections: Callable[[QuantitativeOutput], Awaitable[list[str]]]) -> None:
+        self._objections = objections
         self.sent_back: QuantitativeOutput | None = None
 
     async def __call__(self, output: ModelOutput) -> None:
         if self.sent_back is not None or not isinstance(output, QuantitativeOutput):
             return
-        items = await self._contradicted(output)
-        if items:
+        objections = await self._objections(output)
+        if objections:
             self.sent_back = output
             raise ReplyRejected(
-                RejectionCode.CONTRADICTED_BY_EVIDENCE,
-                "All quotes for these items deny the symptom or tell of the past alone: "
-                f"{', '.join(items)}. Score them from words about the last two weeks, or N/A.",
+                RejectionCode.RULE_BROKEN,
+                f"{'. '.join(objections)}. Give all eight items again, these mended.",
             )
 
 

@@ -107,6 +107,8 @@ class ItemResult(_Result):
     reason: str
     confidence: int | None
     """1-5, as the model says it."""
+    warnings: tuple[str, ...]
+    """Names of the clinical rules that speak against the model's answer to this item."""
     llm_evidence_count: int
     llm_evidence_extracted_count: int
     llm_evidence_rejected_count: int

@@ -193,6 +193,7 @@ def _item(item: ItemAssessment) -> ItemResult:
         ),
         reason=item.reason,
         confidence=item.confidence,
+        warnings=item.warnings,
         llm_evidence_count=item.llm_evidence_count,
         llm_evidence_extracted_count=item.llm_evidence_extracted_count,
         llm_evidence_rejected_count=item.llm_evidence_rejected_count,

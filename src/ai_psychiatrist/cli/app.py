@@ -6,13 +6,23 @@ import socket
 import sys
 import uuid
 from contextlib import suppress
-from enum import IntEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ai_psychiatrist import __version__
+from ai_psychiatrist.cli import (
+    export_command,
+    import_command,
+    lint_config_command,
+    revalidate_command,
+    validate_command,
+)
+from ai_psychiatrist.cli.datasets_command import datasets_app
+from ai_psychiatrist.cli.evaluate_command import evaluate_app
+from ai_psychiatrist.cli.exits import ExitCode, fail, refusing_bad_input
+from ai_psychiatrist.cli.settings_source import quiet, read_settings
 
 if TYPE_CHECKING:
     from ai_psychiatrist.api.result_models import FullResult
@@ -29,17 +39,16 @@ app = typer.Typer(
 )
 
 
+evaluate_app.add_typer(datasets_app, name="datasets")
+app.add_typer(evaluate_app, name="evaluate")
+app.command(epilog=validate_command.EXAMPLES)(validate_command.validate)
+app.command(epilog=lint_config_command.EXAMPLES)(lint_config_command.lint_config)
+app.command(epilog=revalidate_command.EXAMPLES)(revalidate_command.revalidate)
+app.command(epilog=export_command.EXAMPLES)(export_command.export)
+app.command("import", epilog=import_command.EXAMPLES)(import_command.import_outcomes)
+
 _SHUTDOWN_SECONDS = 10
 """How long running requests may go on when the server is told to stop."""
-
-
-class ExitCode(IntEnum):
-    """What the exit status of a command means."""
-
-    COMPLETE = 0
-    PARTIAL = 1
-    BAD_INPUT = 2
-    NOTHING_FINISHED = 3
 
 
 _ASSESS_EXAMPLES = """
@@ -104,12 +113,8 @@ def assess(
     ] = False,
 ) -> None:
     """Assess one interview and print the result."""
-    from ai_psychiatrist.domain.errors import ConfigurationError, InputError  # noqa: PLC0415
-
-    try:
+    with refusing_bad_input():
         result = asyncio.run(_assess(_read(file)))
-    except (ConfigurationError, InputError) as error:
-        _fail(str(error))
     if as_json:
         # Escaped, so that nothing in it acts on a terminal and every encoding can carry it.
         typer.echo(result.model_dump_json(indent=2, ensure_ascii=True))
@@ -130,14 +135,10 @@ _EXIT_CODES = {
 @app.command(epilog=_SERVE_EXAMPLES)
 def serve() -> None:
     """Serve the HTTP API at API_HOST and API_PORT."""
-    from ai_psychiatrist.domain.errors import ConfigurationError  # noqa: PLC0415
-
-    try:
-        settings = _settings()
+    with refusing_bad_input():
+        settings = read_settings()
         listener = _listen(settings.api.host, settings.api.port)
         asyncio.run(_refuse_unusable(settings))
-    except ConfigurationError as error:
-        _fail(str(error))
 
     # After the checks that take no time.
     import uvicorn  # noqa: PLC0415
@@ -179,7 +180,7 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.bind((host, port))
         listener.listen(_BACKLOG)
     except OSError as error:
-        _fail(f"cannot listen at API_HOST and API_PORT (port {port}): {error.strerror}")
+        fail(f"cannot listen at API_HOST and API_PORT (port {port}): {error.strerror}")
     return listener
 
 
@@ -194,11 +195,6 @@ def settings(
     from ai_psychiatrist.config import env_example, settings_tables  # noqa: PLC0415
 
     typer.echo(settings_tables() if as_markdown else env_example(), nl=False)
-
-
-def _fail(message: str) -> NoReturn:
-    typer.echo(f"error: {message}", err=True)
-    raise typer.Exit(ExitCode.BAD_INPUT)
 
 
 def _read(file: str) -> str:
@@ -219,7 +215,7 @@ def _read(file: str) -> str:
 async def _assess(text: str) -> "FullResult":
     from ai_psychiatrist.domain.transcript import parse_transcript  # noqa: PLC0415
 
-    settings = _quiet(_settings())
+    settings = quiet(read_settings())
     transcript = parse_transcript(text, settings.transcript.labels)
 
     # After the checks: these take a second, and an unusable transcript is told at once.
@@ -236,20 +232,3 @@ async def _assess(text: str) -> "FullResult":
             crisis_resources=settings.risk.crisis_resources,
         )
         return full_result(assessment, about=about)
-
-
-def _settings() -> "Settings":
-    """Read the settings; what is logged about them goes to standard error."""
-    from ai_psychiatrist.config import load_settings  # noqa: PLC0415
-    from ai_psychiatrist.infrastructure.logging import setup_logging  # noqa: PLC0415
-
-    setup_logging()
-    return load_settings()
-
-
-def _quiet(settings: "Settings") -> "Settings":
-    """Log errors alone unless a level was asked for: a person reads the report."""
-    if "level" in settings.log.model_fields_set:
-        return settings
-    log = settings.log.model_copy(update={"level": "ERROR"})
-    return settings.model_copy(update={"log": log})

@@ -49,6 +49,15 @@ class DataSettings(BaseModel):
     """Folder of the key under which patient text is digested in logs."""
 
 
+class LedgerSettings(BaseModel):
+    """How the ledgers of runs are kept."""
+
+    model_config = FROZEN
+
+    key_file: Path | None = None
+    """File with 32 bytes in hexadecimal: words in ledgers are then encrypted under this key."""
+
+
 class ApiSettings(BaseModel):
     """The HTTP server and its limits."""
 
@@ -116,6 +125,7 @@ class Settings(BaseSettings):
     feedback: FeedbackSettings = FeedbackSettings()
     transcript: TranscriptSettings = TranscriptSettings()
     data: DataSettings = DataSettings()
+    ledger: LedgerSettings = LedgerSettings()
     api: ApiSettings = ApiSettings()
     risk: RiskSettings = RiskSettings()
     log: LogSettings = LogSettings()

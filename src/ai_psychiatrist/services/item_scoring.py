@@ -32,11 +32,6 @@ def decide_item(
     return ItemDecision(score=score, unknown_reason=reason, quotes=quotes)
 
 
-def rests_on_denied_or_past(quotes: Sequence[Quote]) -> bool:
-    """Return whether all of some quotes deny a symptom or tell of the past alone."""
-    return bool(quotes) and all(_is_denied_or_past(quote) for quote in quotes)
-
-
 def stated_frequency(quotes: Sequence[Quote]) -> Frequency:
     """Return the highest frequency that quotes about the present state for a symptom."""
     stated = [quote.frequency for quote in quotes if quote.supports_symptom]
@@ -65,9 +60,14 @@ def _reason_against(proposed: int | None, quotes: tuple[Quote, ...]) -> UnknownR
         return None if is_denied else UnknownReason.ZERO_WITHOUT_DENIAL
     if any(quote.supports_symptom for quote in quotes):
         return None
-    if rests_on_denied_or_past(quotes):
+    if _rests_on_denied_or_past(quotes):
         return UnknownReason.ONLY_DENIED_OR_PAST
     return UnknownReason.NO_AFFIRMED_EVIDENCE
+
+
+def _rests_on_denied_or_past(quotes: Sequence[Quote]) -> bool:
+    """Return whether all of some quotes deny a symptom or tell of the past alone."""
+    return bool(quotes) and all(_is_denied_or_past(quote) for quote in quotes)
 
 
 def _distinct(quotes: list[Quote]) -> tuple[Quote, ...]:

@@ -1,16 +1,9 @@
 """Stored transcripts by participant: DAIC-WOZ files, rendered to text with speaker labels."""
 
-import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
 from ai_psychiatrist.domain.errors import ParticipantNotFound, TranscriptUnreadable
-
-_SYNC: Final = re.compile(r"\s*[<\[]sync(?:h)?(?:ing)?[>\]]\.?\s*", re.IGNORECASE)
-_SPEAKERS: Final = {"ellie": "Ellie", "participant": "Participant"}
-_HEADER: Final = ["start_time", "stop_time", "speaker", "value"]
-_LINE_END: Final = re.compile(r"\r\n|\n|\r")
+from ai_psychiatrist.services.daic_woz import RowNote, RowsUnreadable, read_session
 
 
 class TranscriptStore:
@@ -43,41 +36,18 @@ class TranscriptStore:
 
 
 def render_daic_woz(content: str, participant_id: int) -> str:
-    """Render the rows of a transcript file as lines `Speaker: words`.
+    """Render the rows of a transcript file as lines `Speaker: words`, as data sets are read.
 
-    Values are text whatever they look like: `None`, `null` and a lone quote mark are speech. Sync
-    marks, rows without words and the talk before the interviewer's first line are left out.
+    Raises `TranscriptUnreadable` for a file that is no transcript, and for words of no speaker:
+    leaving them out would lose what was said.
     """
     try:
-        rows = list(_rows(content))
-    except ValueError:
+        session = read_session(content, participant_id=participant_id)
+    except RowsUnreadable:
         raise _unreadable(participant_id) from None
-    if not rows:
+    if any(noted.note is RowNote.WORDS_WITHOUT_SPEAKER for noted in session.notes):
         raise _unreadable(participant_id)
-    interviewer = next((at for at, (speaker, _) in enumerate(rows) if speaker == "Ellie"), 0)
-    return "\n".join(f"{speaker}: {words}" for speaker, words in rows[interviewer:])
-
-
-def _rows(content: str) -> Iterator[tuple[str, str]]:
-    """Yield (speaker, words); the format has no quoting, so tabs alone part the columns.
-
-    Raises `ValueError` for a row that is neither blank nor one of a known speaker: leaving it out
-    would lose what was said.
-    """
-    header, *lines = _LINE_END.split(content)
-    if [name.strip().casefold() for name in header.split("\t")] != _HEADER:
-        msg = "not the header of a transcript"
-        raise ValueError(msg)
-    for line in lines:
-        columns = [column.strip() for column in line.split("\t", len(_HEADER) - 1)]
-        if not any(columns):
-            continue
-        speaker = _SPEAKERS.get(columns[2].casefold()) if len(columns) == len(_HEADER) else None
-        if speaker is None and (len(columns) < len(_HEADER) or any(columns[2:])):
-            msg = "not a row of a transcript"
-            raise ValueError(msg)
-        if speaker is not None and columns[3] and not _SYNC.fullmatch(columns[3]):
-            yield speaker, columns[3]
+    return "\n".join(f"{row.speaker}: {row.words}" for row in session.rows)
 
 
 def _unknown(participant_id: int) -> ParticipantNotFound:

@@ -40,8 +40,9 @@ class Coerced:
 
 
 class Coercer:
-    """Changes answers as a schema asks. It never changes its argument in place, and a second run
-    over its result changes nothing.
+    """Changes answers as a schema asks.
+
+    It never changes its argument in place, and a second run over its result changes nothing.
     """
 
     def __init__(self, schema: CompiledSchema | Schema, profile: CoercionProfile = DEFAULT) -> None:

@@ -8,7 +8,12 @@ import jsonschema_rs
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.validation.schema_messages import sort_key, unit_errors
-from ai_psychiatrist.validation.schema_references import DIALECT, Schema, SchemaReferences
+from ai_psychiatrist.validation.schema_references import (
+    DIALECT,
+    NAMING_KEYWORDS,
+    Schema,
+    SchemaReferences,
+)
 from ai_psychiatrist.validation.verdict import PathPart, UnitError
 
 _UNCHECKABLE: Final = UnitError(
@@ -131,8 +136,17 @@ def _broken_keyword(
     path = [str(part) for part in error.instance_path]
     pointer = "".join(f"/{part.replace('~', '~0').replace('/', '~1')}" for part in path)
     keyword = next((part for part in reversed(path) if not part.isdecimal()), "")
-    problem = "; ".join(found.message for found in unit_errors(error, document))
+    is_a_name = len(path) > 1 and path[-2] in NAMING_KEYWORDS
+    problem = None if is_a_name else _CURES.get(keyword)
+    if problem is None:
+        problem = "; ".join(found.message for found in unit_errors(error, document))
     return SchemaInvalid(name, pointer=pointer, keyword=keyword, problem=f"is wrong: {problem}")
+
+
+_CURES: Final = {
+    "type": "the types are array, boolean, integer, null, number, object and string",
+    "pattern": "it is no regular expression",
+}
 
 
 def _registry(resources: Mapping[str, Schema]) -> jsonschema_rs.Registry:
@@ -143,4 +157,6 @@ def _registry(resources: Mapping[str, Schema]) -> jsonschema_rs.Registry:
 
 
 def _plain(document: Schema) -> dict[str, object] | bool:
-    return document if isinstance(document, (dict, bool)) else dict(document)
+    if isinstance(document, Mapping) and not isinstance(document, dict):
+        return dict(document)
+    return document

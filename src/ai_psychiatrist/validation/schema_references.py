@@ -6,6 +6,14 @@ from typing import Final
 from urllib.parse import unquote, urldefrag, urljoin
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+NAMING_KEYWORDS: Final = (
+    "$defs",
+    "definitions",
+    "dependentSchemas",
+    "patternProperties",
+    "properties",
+)
+"""Keywords that hold schemas by name."""
 
 _VOCABULARY: Final = "https://json-schema.org/draft/2020-12/"
 _SINGLE: Final = (
@@ -22,7 +30,6 @@ _SINGLE: Final = (
     "unevaluatedProperties",
 )
 _LISTS: Final = ("allOf", "anyOf", "oneOf", "prefixItems")
-_MAPS: Final = ("$defs", "definitions", "dependentSchemas", "patternProperties", "properties")
 _REFERENCES: Final = ("$ref", "$dynamicRef")
 _SAME_PLACE: Final = {"if", "then", "else", "not", "allOf", "anyOf", "oneOf", "dependentSchemas"}
 
@@ -204,7 +211,7 @@ def _children(schema: Schema, pointer: str) -> Iterator[SubSchema]:
         elif keyword in _LISTS and isinstance(held, list):
             for position, item in enumerate(held):
                 yield from _if_schema(keyword, item, f"{place}/{position}")
-        elif keyword in _MAPS and isinstance(held, Mapping):
+        elif keyword in NAMING_KEYWORDS and isinstance(held, Mapping):
             for name, item in held.items():
                 escaped = str(name).replace("~", "~0").replace("/", "~1")
                 yield from _if_schema(keyword, item, f"{place}/{escaped}")

@@ -38,6 +38,7 @@ def item(which: Item, score: int | None) -> ItemAssessment:
         unverified_quotes=(),
         reason="" if score is None else "said so",
         confidence=None,
+        warnings=(),
         llm_evidence_count=0,
         llm_evidence_extracted_count=0,
         llm_evidence_rejected_count=0,

@@ -243,7 +243,7 @@ class TestScores:
         assert item(result, "Sleep").score == 3
         assert [one.code for one in opened.calls.attempts] == [
             None,
-            RejectionCode.CONTRADICTED_BY_EVIDENCE,
+            RejectionCode.RULE_BROKEN,
             None,
         ]
         assert "PHQ8_Depressed" in model.feedback[-1]

@@ -1,6 +1,7 @@
 """Which values fit a schema, what is said of those that do not, and which schemas are none."""
 
 import math
+from typing import Any
 
 import pytest
 
@@ -270,6 +271,19 @@ def test_recursion_through_the_data_and_boolean_schemas_are_fine(
     schema: dict[str, object] | bool,
 ) -> None:
     assert CompiledSchema(schema, name="answer.json").is_valid({})
+
+
+@pytest.mark.parametrize(
+    "document", [[], "object", None, 5], ids=["list", "text", "null", "number"]
+)
+def test_a_document_that_is_neither_object_nor_boolean_is_no_schema(document: Any) -> None:
+    with pytest.raises(SchemaInvalid, match="expected boolean or object"):
+        CompiledSchema(document, name="answer.json")
+
+
+def test_the_error_of_a_misspelt_type_lists_the_types() -> None:
+    with pytest.raises(SchemaInvalid, match="the types are array, boolean"):
+        CompiledSchema({"type": "intger"}, name="answer.json")
 
 
 def test_a_resource_that_is_given_can_be_referred_to() -> None:

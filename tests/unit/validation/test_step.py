@@ -237,6 +237,23 @@ def test_warning_leaves_the_unit_valid_and_unchanged() -> None:
     assert warned(verdict) == [("$.score", "it")]
 
 
+def test_message_shows_values_in_its_places_and_keeps_unknown_ones() -> None:
+    message = "{score:.2f} of {limits[high]}, {nope} and {score.__class__}"
+    rules = (RuleSpec(name="it", expr="score > 5", error=message),)
+    verdict = check({"score": 2, "limits": {"high": 3}}, rules=rules)
+    assert verdict.errors[0].message == "2.00 of 3, {nope} and {score.__class__}"
+
+
+def test_boolean_and_nested_schemas_are_sound() -> None:
+    schema: Schema = {
+        "properties": {"free": True, "never": False},
+        "$defs": {"tree": {"properties": {"child": {"$ref": "#/$defs/tree"}}}},
+        "$ref": "#/$defs/tree",
+    }
+    assert check({"free": 1, "child": {"child": {}}}, schema=schema, rules=()).is_valid
+    assert found(check({"never": 1}, schema=schema, rules=()))[0][0] == "$.never"
+
+
 def test_protected_input_counts_and_the_clash_is_told() -> None:
     verdict = check(
         {"score": 1, "threshold": 0}, context={"threshold": 3}, protected=("threshold",)

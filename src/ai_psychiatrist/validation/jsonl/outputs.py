@@ -30,9 +30,10 @@ def output_file(path: Path, *, field: str) -> Iterator[BinaryIO]:
     `InputError` naming `field` when it cannot be written.
     """
     target = path.resolve()
-    if target.exists() and not target.is_file():
-        # A device or a pipe has no place that a finished file could be moved to.
-        with _opened(target, field) as stream:
+    if path.is_relative_to("/dev") or (target.exists() and not target.is_file()):
+        # A device or a pipe has no place that a finished file could be moved to, and what
+        # /dev/stdout stands for belongs to somebody else.
+        with _opened(path, field) as stream:
             yield stream
         return
     draft = _draft(target, field)
@@ -47,9 +48,9 @@ def output_file(path: Path, *, field: str) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def _opened(target: Path, field: str) -> Iterator[BinaryIO]:
+def _opened(path: Path, field: str) -> Iterator[BinaryIO]:
     try:
-        stream = target.open("wb")
+        stream = path.open("ab")
     except OSError as error:
         raise _unwritable(field, error) from None
     with stream:

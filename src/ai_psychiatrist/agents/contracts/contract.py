@@ -1,0 +1,38 @@
+"""The checks that agents' answers go through beyond their form, compiled once."""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from ai_psychiatrist.validation.pipeline_config import PipelineConfig, load_pipeline
+from ai_psychiatrist.validation.step import StepValidator
+
+CONTRACT_FILE = "pipeline.yaml"
+
+
+def contract_folder() -> Path:
+    """Return the folder of the shipped contract."""
+    return Path(str(files("ai_psychiatrist.agents.contracts")))
+
+
+@cache
+def shipped_contract() -> PipelineConfig:
+    """Return the contract that the service and the evaluation share."""
+    return load_pipeline(contract_folder() / CONTRACT_FILE)
+
+
+@cache
+def shipped_step(name: str) -> StepValidator:
+    """Return the compiled checks of a step of the shipped contract."""
+    return StepValidator.compile(shipped_contract().step(name))
+
+
+def contract_steps(contract: PipelineConfig) -> Mapping[str, StepValidator]:
+    """Return the compiled checks of all steps of a contract."""
+    return {step.name: StepValidator.compile(step) for step in contract.steps}
+
+
+def step_of_agent(agent: str) -> str:
+    """Return the contract's step for an agent; the judge's metrics share one."""
+    return "judge" if agent.startswith("judge_") else agent

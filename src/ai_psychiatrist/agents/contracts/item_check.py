@@ -1,0 +1,76 @@
+"""The clinical rules over one item: its proposed score beside the quotes that were found."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from ai_psychiatrist.agents.contracts.contract import shipped_step
+from ai_psychiatrist.agents.output_models import ItemScoreOutput
+from ai_psychiatrist.domain.evidence import Quote
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.validation.step import StepValidator
+from ai_psychiatrist.validation.verdict import Verdict
+
+MatchesQuote = Callable[[str], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemFinding:
+    """What the rules say about an item."""
+
+    errors: tuple[str, ...] = field(default=(), repr=False)
+    """For the model: what is wrong and what is wanted, without words of the participant."""
+    rules: tuple[str, ...] = ()
+    """Names of all rules that speak against it, warnings among them."""
+
+
+def check_item(
+    item: Item,
+    answer: ItemScoreOutput,
+    quotes: Sequence[Quote],
+    matches_quote: MatchesQuote,
+    *,
+    step: StepValidator | None = None,
+) -> ItemFinding:
+    """Check one item of a scoring reply.
+
+    `quotes`: the grounded ones, those of the evidence stage and those the reply cites. `step`: the
+    checks of a contract other than the shipped one.
+    """
+    verdict = item_verdict(item, answer, quotes, matches_quote, step=step or shipped_step("item"))
+    found = (*verdict.errors, *verdict.warnings)
+    return ItemFinding(
+        errors=tuple(error.message for error in verdict.errors),
+        rules=tuple(dict.fromkeys(error.rule for error in found)),
+    )
+
+
+def item_verdict(
+    item: Item,
+    answer: ItemScoreOutput,
+    quotes: Sequence[Quote],
+    matches_quote: MatchesQuote,
+    *,
+    step: StepValidator,
+) -> Verdict:
+    """Return the whole verdict on one item of a scoring reply."""
+    return step.check_object(
+        {
+            "item": item.value,
+            "status": "na" if answer.score is None else "scored",
+            "score": answer.score,
+            "evidence": list(answer.evidence),
+            "reason": answer.reason,
+            "confidence": answer.confidence,
+        },
+        context={"quotes": [_facts(quote) for quote in quotes]},
+        host={"matches_quote": matches_quote},
+    )
+
+
+def _facts(quote: Quote) -> dict[str, object]:
+    return {
+        "text": quote.text,
+        "polarity": quote.polarity.value,
+        "frequency": quote.frequency.value,
+        "timeframe": quote.timeframe.value,
+    }

@@ -1,0 +1,87 @@
+"""The command `export`: a run's outcomes as JSON lines."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
+
+if TYPE_CHECKING:
+    from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
+    from ai_psychiatrist.validation.pipeline_config import PipelineConfig
+
+EXAMPLES: Final = """
+Examples:
+
+  ai-psychiatrist export runs/first
+
+  ai-psychiatrist export runs/first --step score --out scores --retry-failed
+
+Writes STEP_validated.jsonl, STEP_failures.jsonl, STEP_queue.jsonl (what is still to be asked) and
+schemas/STEP.json. The files hold raw text, also of an encrypted run, and are the owner's alone.
+
+Exit status: 0 written, 1 units are unaccounted for, 2 no run, or the files cannot be written.
+"""
+
+_FOLDER: Final = "export"
+
+
+def export(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The run's folder.")],
+    *,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The folder to write to; else RUN/export.")
+    ] = None,
+    step: Annotated[
+        list[str] | None, typer.Option("--step", help="This step alone; may be repeated.")
+    ] = None,
+    has_classic_stages: Annotated[
+        bool,
+        typer.Option(
+            "--classic-stages",
+            help="Call every failure other than of schema and rules pipeline_internal.",
+        ),
+    ] = False,
+    retries_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Queue failed units that may be tried again.")
+    ] = False,
+) -> None:
+    """Write a run's valid units, failures and queue as JSON lines."""
+    from ai_psychiatrist.cli.run_source import open_run  # noqa: PLC0415
+    from ai_psychiatrist.services.ledger_exchange import (  # noqa: PLC0415
+        ExportChoices,
+        export_run,
+    )
+    from ai_psychiatrist.services.pipeline_runs import kept_pipeline  # noqa: PLC0415
+
+    folder = run / _FOLDER if out is None else out
+    with refusing_bad_input(), open_run(run, is_read_only=True) as ledger:
+        config = kept_pipeline(run)
+        choices = ExportChoices(
+            limits=config.retry,
+            schemas=_schemas(ledger, config),
+            has_classic_stages=has_classic_stages,
+            retries_failed=retries_failed,
+        )
+        exports = export_run(ledger, folder, steps=step or ledger.steps, choices=choices)
+        accounts = ledger.accounts()
+    for written in exports:
+        counts = f"{written.valid} valid, {written.failed} failed, {written.queued} queued"
+        typer.echo(f"{written.step}: {counts}", err=True)
+    typer.echo(f"written to {folder}", err=True)
+    if not all(account.balances for account in accounts.values()):
+        typer.echo("error: units are unaccounted for: the ledger is damaged", err=True)
+        raise typer.Exit(ExitCode.PARTIAL)
+
+
+def _schemas(ledger: "Ledger", config: "PipelineConfig") -> dict[str, bytes]:
+    """Return the schemas of the run's steps from the pipeline that it was made with."""
+    from ai_psychiatrist.agents.contracts.contract import step_of_agent  # noqa: PLC0415
+    from ai_psychiatrist.services.pipeline_runs import KIND, schema_bytes  # noqa: PLC0415
+
+    known = {step.name: schema_bytes(config, step) for step in config.steps}
+    is_pipeline = ledger.about.get("kind") == KIND
+    names = {step: step if is_pipeline else step_of_agent(step) for step in ledger.steps}
+    found = {step: known.get(name) for step, name in names.items()}
+    return {step: schema for step, schema in found.items() if schema is not None}

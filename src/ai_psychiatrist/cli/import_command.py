@@ -1,0 +1,48 @@
+"""The command `import`: outcomes of another program taken into a run."""
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from ai_psychiatrist.cli.exits import refusing_bad_input
+
+EXAMPLES: Final = """
+Examples:
+
+  ai-psychiatrist import runs/old score_failures.jsonl --step score --config pipeline.yaml
+
+  ai-psychiatrist import runs/old score_validated.jsonl --step score
+
+Failures keep their stage and their retries; valid units are judged by the run's rules. Nothing is
+imported when a line cannot be used.
+
+Exit status: 0 imported, 2 a line, the run or the configuration cannot be used.
+"""
+
+
+def import_outcomes(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The run's folder.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Failures or valid units.")],
+    *,
+    step: Annotated[str, typer.Option("--step", help="The step whose outcomes these are.")],
+    config: Annotated[
+        Path | None, typer.Option("--config", help="The pipeline file, to make a new run.")
+    ] = None,
+) -> None:
+    """Take outcomes that were exported, or written by another program, into a run."""
+    from ai_psychiatrist.cli.run_source import open_or_create_run  # noqa: PLC0415
+    from ai_psychiatrist.services.answer_intake import checker_of  # noqa: PLC0415
+    from ai_psychiatrist.services.ledger_import import (  # noqa: PLC0415
+        import_into,
+        refuse_unusable_lines,
+    )
+    from ai_psychiatrist.services.pipeline_runs import following_steps  # noqa: PLC0415
+
+    with refusing_bad_input():
+        refuse_unusable_lines(file)
+        with open_or_create_run(run, config) as ledger, ledger.lock():
+            checker = checker_of(ledger, step)
+            following = following_steps(ledger.steps).get(step)
+            counts = import_into(ledger, file, checker=checker, next_step=following)
+    typer.echo(f"{step}: {counts.imported} imported, {counts.known} known already", err=True)

@@ -1,0 +1,164 @@
+"""The command `revalidate`: rules applied again to the answers of a run."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
+
+if TYPE_CHECKING:
+    from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
+    from ai_psychiatrist.infrastructure.ledger.records import Account
+    from ai_psychiatrist.services.revalidation import Checker, StepChanges
+
+EXAMPLES: Final = """
+Examples:
+
+  ai-psychiatrist revalidate runs/first --dry-run
+
+  ai-psychiatrist revalidate runs/first --rules stricter.yaml --step score
+
+Exit status: 0 done, 1 units are unaccounted for, 2 refused: no run, no rules, no answers kept, or
+another process works on the run.
+"""
+
+_SHOWN_REGRESSIONS: Final = 20
+
+
+def revalidate(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The run's folder.")],
+    *,
+    rules: Annotated[
+        Path | None,
+        typer.Option("--rules", help="A pipeline file; else the rules the run was made with."),
+    ] = None,
+    step: Annotated[
+        list[str] | None, typer.Option("--step", help="This step alone; may be repeated.")
+    ] = None,
+    is_dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")
+    ] = False,
+    demotes: Annotated[
+        bool,
+        typer.Option("--demote", help="Make valid units that are now rejected failures."),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Apply rules again to the answers that a run keeps; no model is asked.
+
+    Units that now pass are valid from now on and queued for the next step. Valid units that are
+    now rejected are listed, and stay valid unless --demote is given.
+    """
+    from ai_psychiatrist.cli.run_source import open_run  # noqa: PLC0415
+    from ai_psychiatrist.services import revalidation  # noqa: PLC0415
+
+    with refusing_bad_input(), open_run(run) as ledger, ledger.lock():
+        applied = _rules_of(ledger, rules)
+        changes = revalidation.revalidate(
+            ledger,
+            applied.checkers,
+            steps=step or applied.steps,
+            next_steps=applied.following,
+            is_dry_run=is_dry_run,
+            demotes=demotes,
+        )
+        accounts = ledger.accounts()
+    if as_json:
+        _print_json(changes, accounts)
+    else:
+        _print_text(changes, accounts, is_dry_run=is_dry_run)
+    if not all(account.balances for account in accounts.values()):
+        raise typer.Exit(ExitCode.PARTIAL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rules:
+    """What is applied, and where to."""
+
+    checkers: "Mapping[str, Checker]"
+    steps: Sequence[str]
+    following: Mapping[str, str]
+
+
+def _rules_of(ledger: "Ledger", path: Path | None) -> _Rules:
+    """Return the rules of a pipeline's steps, which follow each other, or of the agents."""
+    from ai_psychiatrist.services.pipeline_runs import (  # noqa: PLC0415
+        KIND,
+        following_steps,
+        kept_pipeline,
+        pipeline_checkers,
+    )
+    from ai_psychiatrist.validation.pipeline_config import load_pipeline  # noqa: PLC0415
+
+    config = kept_pipeline(ledger.folder) if path is None else load_pipeline(path)
+    if ledger.about.get("kind") == KIND:
+        return _Rules(
+            checkers=pipeline_checkers(config),
+            steps=ledger.steps,
+            following=following_steps(ledger.steps),
+        )
+    from ai_psychiatrist.evaluation.checkers import checkers_for  # noqa: PLC0415
+
+    checkers = checkers_for(ledger, config)
+    return _Rules(checkers=checkers, steps=tuple(checkers), following={})
+
+
+def _print_text(
+    changes: "list[StepChanges]", accounts: "Mapping[str, Account]", *, is_dry_run: bool
+) -> None:
+    done = "would be " if is_dry_run else ""
+    for change in changes:
+        queued = f", {change.queued} {done}queued for the next step" if change.queued else ""
+        typer.echo(
+            f"{change.step}: {sum(change.outcomes.values())} answers checked, "
+            f"{change.without_answer} units without one; {change.changed} {done}changed, "
+            f"{change.promoted} {done}promoted{queued}"
+        )
+        for (old, new), units in change.outcomes.items():
+            typer.echo(f"  {old:>18} → {new:<18} {units:>8}")
+        _print_regressions(change)
+        if change.changed_outputs:
+            typer.echo(
+                f"  {change.changed_outputs} valid units would have another object; left as it is"
+            )
+    for step, account in accounts.items():
+        sign = "=" if account.balances else "≠"
+        typer.echo(
+            f"{step}: {account.requested} requested {sign} {account.valid} valid + "
+            f"{account.failed} failed + {account.pending} pending"
+        )
+
+
+def _print_regressions(change: "StepChanges") -> None:
+    if not change.regressions:
+        return
+    fate = f"{change.demoted} made failures" if change.demoted else "left valid"
+    typer.echo(f"  valid units that are now rejected: {len(change.regressions)} ({fate})")
+    for unit_id in change.regressions[:_SHOWN_REGRESSIONS]:
+        typer.echo(f"    {json.dumps(unit_id)}")
+    if len(change.regressions) > _SHOWN_REGRESSIONS:
+        typer.echo(f"    and {len(change.regressions) - _SHOWN_REGRESSIONS} more; --json lists all")
+
+
+def _print_json(changes: "list[StepChanges]", accounts: "Mapping[str, Account]") -> None:
+    shown = {
+        "steps": [
+            {
+                **asdict(change),
+                "outcomes": [
+                    {"old": old, "new": new, "units": units}
+                    for (old, new), units in change.outcomes.items()
+                ],
+            }
+            for change in changes
+        ],
+        "accounts": {
+            step: {**asdict(account), "balances": account.balances}
+            for step, account in accounts.items()
+        },
+    }
+    typer.echo(json.dumps(shown, indent=2))

@@ -1,0 +1,302 @@
+"""The command `validate`: one step's checks over a file of units."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from ai_psychiatrist.cli.exits import ExitCode, fail, refusing_bad_input
+
+if TYPE_CHECKING:
+    from ai_psychiatrist.validation.jsonl.outcome import OnOutcome
+    from ai_psychiatrist.validation.jsonl.outputs import Outputs
+    from ai_psychiatrist.validation.jsonl.run import RunOptions
+    from ai_psychiatrist.validation.jsonl.summary import Summary
+    from ai_psychiatrist.validation.step import StepValidator
+    from ai_psychiatrist.validation.step_config import StepConfig
+
+EXAMPLES: Final = """
+Examples:
+
+  ai-psychiatrist validate --config pipeline.yaml --step score answers.jsonl > valid.jsonl
+
+  ai-psychiatrist validate --config pipeline.yaml --step score answers.jsonl.gz \
+--context units.jsonl --valid valid.jsonl --failures failures.jsonl --coercions coercions.log
+
+  zcat answers.gz | ai-psychiatrist validate --config pipeline.yaml --step score --failures f.jsonl
+
+Exit status: 0 all units are valid, 1 some are not, 2 the configuration or a file cannot be used,
+130 interrupted, 141 nobody reads the output any more. After 2, 130 and 141 no file is written.
+"""
+
+
+BROKEN_PIPE: Final = 141
+"""The exit status when nobody reads the output any more, as shells know it."""
+
+
+class DuplicateKeys(StrEnum):
+    """What becomes of an object that gives a key twice."""
+
+    REJECT = "reject"
+    LAST = "last"
+
+
+STANDARD: Final = Path("-")
+
+
+def validate(
+    source: Annotated[
+        Path,
+        typer.Argument(metavar="[IN]", help="JSON lines, .gz too; - or nothing reads stdin."),
+    ] = STANDARD,
+    *,
+    config: Annotated[Path, typer.Option("--config", help="The pipeline file.")],
+    step: Annotated[str, typer.Option("--step", help="The step whose answers these are.")],
+    context: Annotated[
+        Path | None,
+        typer.Option("--context", help="Units that were asked for, joined by unit_id."),
+    ] = None,
+    valid: Annotated[
+        Path | None, typer.Option("--valid", help="Valid units; else standard output.")
+    ] = None,
+    failures: Annotated[
+        Path | None, typer.Option("--failures", help="Failure records; else standard error.")
+    ] = None,
+    coercions: Annotated[
+        Path | None, typer.Option("--coercions", help="One line for each coerced value.")
+    ] = None,
+    summary: Annotated[
+        Path | None, typer.Option("--summary", help="The account in numbers, as JSON.")
+    ] = None,
+    run: Annotated[
+        Path | None,
+        typer.Option("--run", help="A run's folder, new or not, to record every attempt in."),
+    ] = None,
+    workers: Annotated[
+        int, typer.Option("--workers", min=1, help="Processes for files from 50 MB on.")
+    ] = 1,
+    longest_line: Annotated[
+        int, typer.Option("--longest-line", min=1, help="Bytes; longer lines fail.")
+    ] = 10_000_000,
+    duplicate_keys: Annotated[
+        DuplicateKeys, typer.Option("--duplicate-keys", help="An object that gives a key twice.")
+    ] = DuplicateKeys.REJECT,
+) -> None:
+    """Check the answers of one step: coercion, schema, field checks and rules.
+
+    Valid units, failures and coercions go to streams of their own, in the order of the input.
+    """
+    files = _Files(
+        source=_file(source),
+        context=context,
+        valid=_file(valid),
+        failures=failures,
+        coercions=coercions,
+        summary=summary,
+        run=run,
+    )
+    with refusing_bad_input(), _ending_quietly():
+        request = _request(config, step, keeps_last_key=duplicate_keys is DuplicateKeys.LAST)
+        _set_up_logging(is_quiet=failures is None)
+        found = _validated(request, files, workers=workers, longest_line=longest_line)
+    if failures is not None:
+        from ai_psychiatrist.cli.validation_account import print_account  # noqa: PLC0415
+
+        print_account(found)
+    raise typer.Exit(ExitCode.COMPLETE if found.is_all_valid else ExitCode.PARTIAL)
+
+
+@contextmanager
+def _ending_quietly() -> Iterator[None]:
+    """End the command without a traceback when it is stopped or a stream cannot be written."""
+    from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415
+
+    try:
+        yield
+    except BrokenPipeError:
+        _drop_what_is_left()
+        raise typer.Exit(BROKEN_PIPE) from None
+    except BrokenProcessPool:
+        fail("a worker ended before its part was done; no file is written")
+    except OSError as error:
+        fail(f"a file cannot be written: {error.strerror}")
+    except KeyboardInterrupt:
+        raise typer.Exit(ExitCode.STOPPED) from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Files:
+    """What is read and written; `None` stands for a standard stream, or for nothing."""
+
+    source: Path | None
+    context: Path | None
+    valid: Path | None
+    failures: Path | None
+    coercions: Path | None
+    summary: Path | None
+    run: Path | None
+
+    def refuse_the_same_twice(self) -> None:
+        """Raise `InputError` when two outputs would be one file."""
+        from ai_psychiatrist.domain.errors import InputError  # noqa: PLC0415
+
+        options = {"--valid": self.valid, "--failures": self.failures}
+        options |= {"--coercions": self.coercions, "--summary": self.summary}
+        taken: dict[Path, str] = {}
+        for option, path in options.items():
+            if path is None or (path.exists() and not path.is_file()):
+                continue
+            other = taken.setdefault(path.resolve(), option)
+            if other != option:
+                msg = f"{other} and {option} name the same file"
+                raise InputError(msg, field=option)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Request:
+    """The step, and its compiled checks."""
+
+    config: Path
+    step: "StepConfig"
+    validator: "StepValidator"
+    deadline_seconds: float
+
+
+def _file(path: Path | None) -> Path | None:
+    return None if path == STANDARD else path
+
+
+def _request(config: Path, step: str, *, keeps_last_key: bool) -> _Request:
+    """Compile the step before any data is read."""
+    from ai_psychiatrist.validation.parse import ParseLimits  # noqa: PLC0415
+    from ai_psychiatrist.validation.pipeline_config import load_pipeline  # noqa: PLC0415
+    from ai_psychiatrist.validation.step import MAX_DEPTH, StepValidator  # noqa: PLC0415
+
+    pipeline = load_pipeline(config)
+    chosen = pipeline.step(step)
+    limits = ParseLimits(max_depth=MAX_DEPTH, keeps_last_key=keeps_last_key)
+    return _Request(
+        config=config,
+        step=chosen,
+        validator=StepValidator.compile(chosen, limits=limits),
+        deadline_seconds=pipeline.deadline_seconds,
+    )
+
+
+def _set_up_logging(*, is_quiet: bool) -> None:
+    """Log to standard error, unless the failures go there."""
+    from ai_psychiatrist.config import load_settings  # noqa: PLC0415
+    from ai_psychiatrist.infrastructure.logging import setup_logging  # noqa: PLC0415
+
+    log = load_settings().log
+    setup_logging("CRITICAL" if is_quiet else log.level, log.format)
+
+
+def _validated(request: _Request, files: _Files, *, workers: int, longest_line: int) -> "Summary":
+    import orjson  # noqa: PLC0415
+
+    from ai_psychiatrist.cli.validation_progress import line_progress  # noqa: PLC0415
+    from ai_psychiatrist.validation.jsonl.outputs import output_file  # noqa: PLC0415
+    from ai_psychiatrist.validation.jsonl.run import RunOptions  # noqa: PLC0415
+
+    files.refuse_the_same_twice()
+    with ExitStack() as stack:
+        outputs = _open_outputs(files, stack)
+        account = (
+            None
+            if files.summary is None
+            else stack.enter_context(output_file(files.summary, field="--summary"))
+        )
+        progress = line_progress(_size(files.source), is_shown=files.failures is not None)
+        with progress as on_progress:
+            options = RunOptions(
+                deadline_seconds=request.deadline_seconds,
+                longest_line=longest_line,
+                on_outcome=_recorder(request, files, stack),
+                on_progress=on_progress,
+            )
+            found = _run(request, files, outputs, options=options, workers=workers)
+        if account is not None:
+            account.write(orjson.dumps(asdict(found), option=orjson.OPT_INDENT_2))
+        outputs.valid.flush()
+        outputs.failures.flush()
+    return found
+
+
+def _run(
+    request: _Request,
+    files: _Files,
+    outputs: "Outputs",
+    *,
+    options: "RunOptions",
+    workers: int,
+) -> "Summary":
+    from ai_psychiatrist.validation.jsonl.run import validate_lines  # noqa: PLC0415
+    from ai_psychiatrist.validation.jsonl.shards import (  # noqa: PLC0415
+        WORTH_SHARING_BYTES,
+        validate_file,
+    )
+    from ai_psychiatrist.validation.jsonl.source import open_source  # noqa: PLC0415
+
+    is_large = (_size(files.source) or 0) >= WORTH_SHARING_BYTES
+    # A ledger has one writer.
+    is_shared = workers > 1 and is_large and files.run is None
+    if files.source is not None and is_shared:
+        return validate_file(
+            request.step,
+            files.source,
+            outputs,
+            workers=workers,
+            limits=request.validator.limits,
+            context=files.context,
+            options=options,
+        )
+    with open_source(files.source) as stream:
+        return validate_lines(
+            request.validator, stream, outputs, context=files.context, options=options
+        )
+
+
+def _size(source: Path | None) -> int | None:
+    """Return the bytes to be read, `None` when they are not known before."""
+    if source is None or source.suffix == ".gz" or not source.is_file():
+        return None
+    return source.stat().st_size
+
+
+def _open_outputs(files: _Files, stack: ExitStack) -> "Outputs":
+    from ai_psychiatrist.validation.jsonl.outputs import Outputs, output_file  # noqa: PLC0415
+
+    valid, failures, coercions = sys.stdout.buffer, sys.stderr.buffer, None
+    if files.valid is not None:
+        valid = stack.enter_context(output_file(files.valid, field="--valid"))
+    if files.failures is not None:
+        failures = stack.enter_context(output_file(files.failures, field="--failures"))
+    if files.coercions is not None:
+        coercions = stack.enter_context(output_file(files.coercions, field="--coercions"))
+    return Outputs(valid=valid, failures=failures, coercions=coercions)
+
+
+def _recorder(request: _Request, files: _Files, stack: ExitStack) -> "OnOutcome | None":
+    """Return what records every outcome in the run, once the stack is closed without an error."""
+    if files.run is None:
+        return None
+    from ai_psychiatrist.cli.run_recording import recording  # noqa: PLC0415
+
+    is_told = files.failures is not None
+    return stack.enter_context(
+        recording(files.run, request.config, request.validator, is_told=is_told)
+    )
+
+
+def _drop_what_is_left() -> None:
+    """Let what is left in the buffers go nowhere, for nobody reads on."""
+    from ai_psychiatrist.validation.jsonl.outputs import close_quietly  # noqa: PLC0415
+
+    close_quietly(sys.stdout.buffer)
+    close_quietly(sys.stderr.buffer)

@@ -1,0 +1,28 @@
+"""Tell a person in a few lines what became of the units."""
+
+import typer
+
+from ai_psychiatrist.validation.jsonl.summary import Summary
+
+
+def print_account(found: Summary) -> None:
+    """Print the account on standard error, which has to be free of failure records."""
+    stages = ", ".join(f"{stage} {count:,}" for stage, count in found.by_stage.items())
+    seconds = ", ".join(f"{phase} {spent:.1f} s" for phase, spent in found.seconds.items())
+    typer.echo(
+        f"{found.step}: {found.requested:,} requested = {found.valid:,} valid"
+        f" + {found.failed:,} failed + {found.pending:,} pending",
+        err=True,
+    )
+    if stages:
+        typer.echo(f"failures: {stages}", err=True)
+    warnings = sum(found.warnings.values())
+    typer.echo(
+        f"coercions: {found.coercions:,}, repaired: {found.repaired:,}, warnings: {warnings:,}",
+        err=True,
+    )
+    typer.echo(f"time: {seconds}", err=True)
+    if not found.is_balanced:
+        typer.echo("error: accounting: the lines and units do not add up", err=True)
+    if found.is_nothing_valid:
+        typer.echo("no unit is valid: stop here", err=True)

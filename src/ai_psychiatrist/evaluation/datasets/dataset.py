@@ -1,0 +1,81 @@
+"""A dataset: units with their labels, what was odd about its files, and text read when needed."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.evaluation.datasets.oddities import Oddity
+
+
+class DatasetKind(StrEnum):
+    """The forms that a dataset can have."""
+
+    DAIC_WOZ = "daic-woz"
+    E_DAIC = "e-daic"
+    JSONL = "jsonl"
+    TEXT = "text"
+
+
+class SpeakerFilter(StrEnum):
+    """Whose words the text of a unit holds."""
+
+    PARTICIPANT_ONLY = "participant-only"
+    BOTH = "both"
+    QUESTION_CONTEXT = "question-context"
+    """The participant's lines, each with the line of somebody else directly before it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labels:
+    """What is known of a unit's true scores."""
+
+    items: Mapping[Item, int | None]
+    """Empty when the dataset has no item scores; else all eight, 0–3, `None` where blank."""
+    total: int | None
+    """0–24; the sum of the items where the dataset gives none."""
+    binary: bool | None
+    """Whether the total is at least 10; `None` without a total and without a label of its own."""
+    is_recovered: bool = False
+    """Whether one blank item was filled with the total minus the other seven."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetUnit:
+    """One interview, by its identifier; its text may be missing all the same."""
+
+    unit_id: str
+    labels: Labels | None
+    """`None` when there are none or they cannot be used."""
+    participant_id: int | None = None
+    split: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dataset:
+    """Units in a fixed order, and a way to their texts."""
+
+    kind: DatasetKind
+    path: Path
+    units: tuple[DatasetUnit, ...]
+    oddities: tuple[Oddity, ...]
+    digest: str
+    """SHA-256 over the files that were read, in order, and over the options; hexadecimal."""
+    speakers: SpeakerFilter
+    unreadable: frozenset[str] = frozenset()
+    """Identifiers of units whose text is missing or cannot be used; the oddities say why."""
+    read_text: Callable[[str], str] = field(repr=False, compare=False)
+
+    def text(self, unit_id: str) -> str:
+        """Return the interview as lines `Speaker: words`, read anew from its file.
+
+        Raises `TranscriptUnreadable` when there is no file, the file is no transcript, it has
+        changed since the dataset was opened, or the speaker filter leaves no words.
+        """
+        try:
+            return self.read_text(unit_id)
+        except KeyError:
+            msg = f"the dataset has no unit {unit_id!r}"
+            raise InputError(msg, field="unit_id") from None

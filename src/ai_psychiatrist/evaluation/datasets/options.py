@@ -1,0 +1,37 @@
+"""What a user may choose about the reading of a dataset."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ai_psychiatrist.domain.transcript import DEFAULT_LABELS, SpeakerLabels
+from ai_psychiatrist.evaluation.datasets.dataset import SpeakerFilter
+from ai_psychiatrist.services.daic_woz import DEFAULT_POLICY, RowPolicy
+
+OnProgress = Callable[[int, int], None]
+"""Told how much of a dataset is read: units or bytes done, and all of them."""
+
+
+def silent(done: int, total: int) -> None:
+    """Tell nobody."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingOptions:
+    """How transcripts become text."""
+
+    speakers: SpeakerFilter = SpeakerFilter.BOTH
+    rows: RowPolicy = DEFAULT_POLICY
+    """For DAIC-WOZ only."""
+    labels: SpeakerLabels = DEFAULT_LABELS
+    """For every form but DAIC-WOZ and E-DAIC, which have speakers of their own."""
+    on_progress: OnProgress = silent
+
+    def digested(self, kind: str) -> dict[str, str]:
+        """Return what decides about the texts, as text, for the digest."""
+        return {
+            "kind": kind,
+            "speakers": self.speakers,
+            "interruption_373": self.rows.interruption_373,
+            "coded_lines": self.rows.coded_lines,
+            "labels": repr(self.labels),
+        }

@@ -1,0 +1,128 @@
+"""Makes up the participants of a dataset: numbers, scores, splits, and who has which quirk."""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.evaluation.datasets.synthetic.interview import Interruption, RowQuirk
+from ai_psychiatrist.evaluation.datasets.synthetic.item_model import item_model
+
+
+class UnitQuirk(StrEnum):
+    """What is odd about a participant's files, in words for the table of quirks."""
+
+    INTERRUPTED = "somebody interrupts the interview"
+    NO_ELLIE = "no rows of the interviewer, a sync mark at the start"
+    CODED_LINES = "codes before the interviewer's words"
+    MIXED_CASE = "speakers in capitals and with a blank behind"
+    WORDS_LIKE_BLANKS = "answers nan, null, None and a lone quote mark"
+    APPLE_DOUBLE = "a Mac's stub beside the transcript"
+    NO_TRANSCRIPT = "a label without a transcript"
+    NO_LABEL = "a transcript without a label"
+    BLANK_ITEM = "one blank item, recoverable from the total"
+    TWO_BLANK_ITEMS = "two blank items, not recoverable"
+    TOTAL_NOT_SUM = "a total that is not the sum of the items"
+    BINARY_NOT_TOTAL = "a binary label that contradicts the total"
+    ITEM_OF_FOUR = "an item of 4"
+
+
+TRANSCRIPT_QUIRKS: Final = frozenset(
+    {
+        UnitQuirk.INTERRUPTED,
+        UnitQuirk.NO_ELLIE,
+        UnitQuirk.CODED_LINES,
+        UnitQuirk.MIXED_CASE,
+        UnitQuirk.WORDS_LIKE_BLANKS,
+    }
+)
+"""Quirks of rows with speakers and codes; a transcript of E-DAIC has neither."""
+
+_ROW_QUIRKS: Final = {
+    UnitQuirk.NO_ELLIE: RowQuirk.NO_ELLIE,
+    UnitQuirk.CODED_LINES: RowQuirk.CODED_LINES,
+    UnitQuirk.MIXED_CASE: RowQuirk.MIXED_CASE,
+    UnitQuirk.WORDS_LIKE_BLANKS: RowQuirk.WORDS_LIKE_BLANKS,
+}
+INTERRUPTIONS: Final[Mapping[int, Interruption]] = {
+    373: Interruption(start_seconds=396, resume_seconds=482),
+    444: Interruption(start_seconds=290, resume_seconds=388),
+}
+"""Inside every window that a source gives, and the interview goes on behind all of them."""
+
+_QUIRKS: Final[Mapping[int, UnitQuirk]] = {
+    319: UnitQuirk.BLANK_ITEM,
+    373: UnitQuirk.INTERRUPTED,
+    409: UnitQuirk.BINARY_NOT_TOTAL,
+    444: UnitQuirk.INTERRUPTED,
+    451: UnitQuirk.NO_ELLIE,
+    458: UnitQuirk.NO_ELLIE,
+    480: UnitQuirk.NO_ELLIE,
+    300: UnitQuirk.APPLE_DOUBLE,
+    301: UnitQuirk.CODED_LINES,
+    302: UnitQuirk.MIXED_CASE,
+    303: UnitQuirk.WORDS_LIKE_BLANKS,
+    304: UnitQuirk.TWO_BLANK_ITEMS,
+    305: UnitQuirk.TOTAL_NOT_SUM,
+    306: UnitQuirk.ITEM_OF_FOUR,
+    307: UnitQuirk.NO_TRANSCRIPT,
+    308: UnitQuirk.NO_LABEL,
+}
+FEWEST_UNITS: Final = len(_QUIRKS) + 4
+_NEVER_GIVEN: Final = frozenset({342, 394, 398, 460})
+_BEYOND: Final = 1000
+"""Numbers for more participants than the corpus has begin here."""
+_CUT_OFF: Final = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeUpParticipant:
+    """One participant who does not exist."""
+
+    participant_id: int
+    scores: Mapping[Item, int]
+    gender: int
+    split: str
+    quirk: UnitQuirk | None = None
+    row_quirks: frozenset[RowQuirk] = field(default_factory=frozenset)
+
+    @property
+    def total(self) -> int:
+        """The true total."""
+        return sum(self.scores.values())
+
+
+def made_up_cohort(count: int, seed: int) -> list[MadeUpParticipant]:
+    """Return participants in the order of their numbers; all quirks are among them.
+
+    Each has chance of their own, so that more participants change none of them.
+    """
+    return [
+        _participant(number, random.Random(f"participant {seed} {number}"))  # noqa: S311
+        for number in _numbers(count)
+    ]
+
+
+def _numbers(count: int) -> Sequence[int]:
+    regular = [at for at in range(300, 493) if at not in _NEVER_GIVEN and at not in _QUIRKS]
+    more = range(_BEYOND, _BEYOND + max(0, count - len(regular) - len(_QUIRKS)))
+    return sorted([*_QUIRKS, *[*regular, *more][: count - len(_QUIRKS)]])
+
+
+def _participant(number: int, chance: random.Random) -> MadeUpParticipant:
+    quirk = _QUIRKS.get(number)
+    scores = item_model().draw(chance)
+    while quirk is UnitQuirk.BINARY_NOT_TOTAL and sum(scores.values()) < _CUT_OFF:
+        scores = item_model().draw(chance)
+    split = chance.choices(["train", "dev", "test"], weights=[107, 35, 47])[0]
+    row_quirk = _ROW_QUIRKS.get(quirk) if quirk else None
+    return MadeUpParticipant(
+        participant_id=number,
+        scores=scores,
+        gender=chance.randrange(2),
+        split="train" if quirk else split,
+        quirk=quirk,
+        row_quirks=frozenset({row_quirk} if row_quirk else set()),
+    )

@@ -1,0 +1,82 @@
+"""The labels of a run beside its predictions, so that its figures need no dataset."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Annotated, ClassVar, Final
+
+import orjson
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+
+from ai_psychiatrist.domain.phq8 import MAX_TOTAL_SCORE, Item
+from ai_psychiatrist.evaluation.datasets.dataset import Labels
+from ai_psychiatrist.evaluation.prediction import ItemScore
+from ai_psychiatrist.evaluation.record_lines import complaint_of, line_error, numbered_lines
+
+_FIELD: Final = "labels"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Line:
+    """One unit's labels as they are written."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
+
+    unit_id: Annotated[str, Field(min_length=1)]
+    items: dict[Item, ItemScore | None]
+    total: Annotated[int, Field(ge=0, le=MAX_TOTAL_SCORE)] | None
+    binary: bool | None
+    is_recovered: bool
+
+
+def write_labels(path: Path, labels: Mapping[str, Labels]) -> None:
+    """Write one JSON line for each unit, in the order of the ids."""
+    path.write_bytes(b"".join(_to_line(unit, labels[unit]) for unit in sorted(labels)))
+
+
+def read_labels(path: Path) -> dict[str, Labels]:
+    """Read labels by unit id.
+
+    Raises `InputError` that names the line and the field when one is missing, unknown, of another
+    type or out of range, or when a unit comes twice.
+    """
+    labels: dict[str, Labels] = {}
+    for number, line in numbered_lines(path, field=_FIELD):
+        record = _parse(line, number)
+        if record.unit_id in labels:
+            raise line_error(number, "repeats a unit", field=_FIELD)
+        labels[record.unit_id] = Labels(
+            items=record.items,
+            total=record.total,
+            binary=record.binary,
+            is_recovered=record.is_recovered,
+        )
+    return labels
+
+
+def _to_line(unit: str, labels: Labels) -> bytes:
+    record = {
+        "unit_id": unit,
+        "items": {item.value: score for item, score in labels.items.items()},
+        "total": labels.total,
+        "binary": labels.binary,
+        "is_recovered": labels.is_recovered,
+    }
+    return orjson.dumps(record, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
+
+
+def _parse(line: bytes, number: int) -> _Line:
+    try:
+        return _adapter().validate_json(line)
+    except ValidationError as error:
+        complaint = complaint_of(error, known=_KEYS)
+        raise line_error(number, complaint, field=_FIELD) from None
+
+
+_KEYS: Final = frozenset(_Line.__dataclass_fields__) | frozenset(Item)
+
+
+@cache
+def _adapter() -> TypeAdapter[_Line]:
+    return TypeAdapter(_Line)

@@ -1,0 +1,1 @@
+"""How well a run did: figures with intervals, `null` with a reason where one is not defined."""

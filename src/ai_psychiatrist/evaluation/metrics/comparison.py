@@ -1,0 +1,150 @@
+"""Two runs side by side: paired differences on the units that both assessed."""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+
+import numpy as np
+
+from ai_psychiatrist.evaluation.datasets.dataset import Labels
+from ai_psychiatrist.evaluation.metrics.bootstrap import (
+    INTERVAL,
+    Bootstrap,
+    Estimates,
+    estimate,
+    figure,
+)
+from ai_psychiatrist.evaluation.metrics.figure import Json, rounded
+from ai_psychiatrist.evaluation.metrics.measure import Array, Measure, statistics
+from ai_psychiatrist.evaluation.metrics.report import (
+    RESAMPLES,
+    SCHEMA_VERSION,
+    SEED,
+    counted_sections,
+    judged_sections,
+)
+from ai_psychiatrist.evaluation.metrics.risk_coverage import aurc, risk_at
+from ai_psychiatrist.evaluation.metrics.scores import Scores, is_label, scores_of
+from ai_psychiatrist.evaluation.metrics.selective import Accepted, accepted_of, signal_statistics
+from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL, SIGNALS
+from ai_psychiatrist.evaluation.metrics.tree import Path, Tree, named_measures, resolve
+from ai_psychiatrist.evaluation.prediction import UnitPrediction
+
+NOTHING_IN_COMMON = "one of the runs has no score for a labelled item of the shared units"
+
+
+def compare_metrics(
+    first: Sequence[UnitPrediction],
+    second: Sequence[UnitPrediction],
+    labels: Mapping[str, Labels],
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+    confidence: str = DEFAULT_SIGNAL,
+) -> dict[str, object]:
+    """Return second minus first for every figure, and both at the coverage that both reach.
+
+    Both runs are resampled together. Units that only one of them assessed are counted and left out.
+    """
+    of_first = {unit.unit_id: unit for unit in first}
+    of_second = {unit.unit_id: unit for unit in second}
+    shared = sorted(of_first.keys() & of_second.keys())
+    known = {unit: labels[unit] for unit in shared if unit in labels and is_label(labels[unit])}
+    sides = [[every[unit] for unit in shared] for every in (of_first, of_second)]
+    scores = [scores_of(side, known) for side in sides]
+    judged = [judged_sections(side, confidence=confidence, seed=seed) for side in scores]
+    counted = [counted_sections(side) for side in sides]
+    over_labelled = Bootstrap(units=len(known), resamples=resamples, seed=seed)
+    over_all = Bootstrap(units=len(shared), resamples=resamples, seed=seed)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "settings": {
+            "resamples": resamples,
+            "seed": seed,
+            "interval": INTERVAL,
+            "confidence": confidence,
+        },
+        "units": {
+            "shared": len(shared),
+            "shared_labelled": len(known),
+            "only_first": len(of_first) - len(shared),
+            "only_second": len(of_second) - len(shared),
+        },
+        "differences": {
+            **_differences(judged[0], judged[1], over_labelled),
+            **_differences(counted[0], counted[1], over_all),
+        },
+        "matched_coverage": resolve(_matched(scores[0], scores[1]), over_labelled),
+    }
+
+
+def _differences(
+    first: Mapping[str, Tree], second: Mapping[str, Tree], bootstrap: Bootstrap
+) -> dict[str, Json]:
+    of_first, of_second = dict(named_measures(first)), dict(named_measures(second))
+    paths = [path for path in of_first if path in of_second]
+    before = estimate([of_first[path] for path in paths], bootstrap)
+    after = estimate([of_second[path] for path in paths], bootstrap)
+    leaves: dict[Path, Json] = {}
+    for place, path in enumerate(paths):
+        reason = _undefined(of_first[path], of_second[path], before, after, place)
+        points = float(before.points[place]), float(after.points[place])
+        leaf = figure(
+            points[1] - points[0],
+            after.samples[place] - before.samples[place],
+            n=bootstrap.units,
+            units=bootstrap.units,
+            undefined=reason,
+        ).as_json()
+        sides: dict[str, Json] = {"first": _value(points[0]), "second": _value(points[1])}
+        leaves[path] = sides | leaf
+    return _nested(leaves)
+
+
+def _undefined(
+    first: Measure, second: Measure, before: Estimates, after: Estimates, place: int
+) -> str:
+    if np.isnan(before.points[place]):
+        return f"first run: {first.undefined}"
+    return f"second run: {second.undefined}" if np.isnan(after.points[place]) else ""
+
+
+def _value(point: float) -> float | None:
+    return None if np.isnan(point) else rounded(point)
+
+
+def _nested(leaves: Mapping[Path, Json]) -> dict[str, Json]:
+    """Make a tree of leaves whose paths come in the order of a walk."""
+    tree: dict[str, Json] = {}
+    for name, group in groupby(leaves.items(), key=lambda leaf: leaf[0][0]):
+        branch = {path[1:]: leaf for path, leaf in group}
+        tree[name] = branch[()] if () in branch else _nested(branch)
+    return tree
+
+
+def _matched(first: Scores, second: Scores) -> dict[str, Tree]:
+    """Compare errors over as many items as the run that scores fewer of them has."""
+    return {signal: _matched_by(first, second, signal) for signal in SIGNALS}
+
+
+def _matched_by(first: Scores, second: Scores, signal: str) -> dict[str, Tree]:
+    one, other = signal_statistics(first, signal), signal_statistics(second, signal)
+    both = statistics(one.by_unit, other.by_unit)
+    width = one.by_unit.shape[1]
+
+    def measure(compute: Callable[[Accepted, Accepted, Array], Array]) -> Measure:
+        def combine(sums: Array) -> Array:
+            before, after = accepted_of(sums[:width]), accepted_of(sums[width:])
+            return compute(before, after, np.minimum(before.scored, after.scored))
+
+        accepted = min(int(first.is_both.sum()), int(second.is_both.sum()))
+        return Measure(statistics=both, combine=combine, n=accepted, undefined=NOTHING_IN_COMMON)
+
+    return {
+        "coverage": measure(lambda a, _, k: k / a.asked),
+        "mae_first": measure(lambda a, _, k: risk_at(a.plain, k)),
+        "mae_second": measure(lambda _, b, k: risk_at(b.plain, k)),
+        "mae_difference": measure(lambda a, b, k: risk_at(b.plain, k) - risk_at(a.plain, k)),
+        "aurc_first": measure(lambda a, _, k: aurc(a.plain, k)),
+        "aurc_second": measure(lambda _, b, k: aurc(b.plain, k)),
+        "aurc_difference": measure(lambda a, b, k: aurc(b.plain, k) - aurc(a.plain, k)),
+    }

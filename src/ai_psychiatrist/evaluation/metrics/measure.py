@@ -1,0 +1,72 @@
+"""What a figure is computed from: sums over units, so that resampling is one matrix product."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+NO_LABELLED_SCORE: Final = "no item has both a label and a score"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Statistics:
+    """What each unit adds; measures that share it share the sums as well."""
+
+    by_unit: Array
+    """(units, k); a unit that a measure does not concern has a row of zeros."""
+
+    @property
+    def units(self) -> int:
+        """How many units the figure concerns."""
+        return int(np.count_nonzero(self.by_unit.any(axis=1)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Measure:
+    """A figure as a function of the sums of its statistics."""
+
+    statistics: Statistics
+    combine: Callable[[Array], Array]
+    """(k, samples) sums to (samples,) values; NaN where the value is not defined."""
+    n: int
+    undefined: str
+    """The reason to give where the value is not defined."""
+
+
+def statistics(*columns: ArrayLike) -> Statistics:
+    """Stand columns of (units,) or (units, k) side by side."""
+    tables = [two_dimensional(np.asarray(column, dtype=np.float64)) for column in columns]
+    return Statistics(by_unit=np.concatenate(tables, axis=1))
+
+
+def two_dimensional(values: NDArray[Scalar]) -> NDArray[Scalar]:
+    """Return (units,) as (units, 1), and (units, k) as it is."""
+    return values[:, None] if values.ndim == 1 else values
+
+
+def ratio(numerators: ArrayLike, denominators: ArrayLike, *, undefined: str) -> Measure:
+    """Return the sum of the numerators over that of the denominators, which is also its n."""
+    counts = np.asarray(denominators, dtype=np.float64)
+    return Measure(
+        statistics=statistics(numerators, counts),
+        combine=lambda sums: sums[0] / sums[1],
+        n=int(counts.sum()),
+        undefined=undefined,
+    )
+
+
+def root_of_ratio(numerators: ArrayLike, denominators: ArrayLike, *, undefined: str) -> Measure:
+    """Return the square root of `ratio`."""
+    inner = ratio(numerators, denominators, undefined=undefined)
+    return Measure(
+        statistics=inner.statistics,
+        combine=lambda sums: np.sqrt(sums[0] / sums[1]),
+        n=inner.n,
+        undefined=undefined,
+    )

@@ -1,0 +1,126 @@
+"""All figures of one run."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import orjson
+
+from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.evaluation.datasets.dataset import Labels
+from ai_psychiatrist.evaluation.metrics.accounts import (
+    cost_section,
+    coverage_by_reason,
+    failure_section,
+    status_counts,
+    warning_counts,
+)
+from ai_psychiatrist.evaluation.metrics.binary import binary_section
+from ai_psychiatrist.evaluation.metrics.bootstrap import INTERVAL, Bootstrap
+from ai_psychiatrist.evaluation.metrics.calibration import calibration_section
+from ai_psychiatrist.evaluation.metrics.evidence import evidence_rates
+from ai_psychiatrist.evaluation.metrics.figure import Json
+from ai_psychiatrist.evaluation.metrics.items import item_section
+from ai_psychiatrist.evaluation.metrics.scores import Scores, is_label, scores_of
+from ai_psychiatrist.evaluation.metrics.selective import selective_section
+from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL
+from ai_psychiatrist.evaluation.metrics.totals import severity_section, total_section
+from ai_psychiatrist.evaluation.metrics.tree import Tree, resolve
+from ai_psychiatrist.evaluation.prediction import UnitPrediction
+
+SCHEMA_VERSION: Final = 1
+RESAMPLES: Final = 10_000
+SEED: Final = 42
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricsReport:
+    """Figures by section; see `docs/metrics.md` for what each means."""
+
+    document: dict[str, Json]
+
+    def to_bytes(self) -> bytes:
+        """Return it as strict JSON; the same run gives the same bytes."""
+        options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+        return orjson.dumps(self.document, option=options)
+
+
+def compute_metrics(
+    predictions: Sequence[UnitPrediction],
+    labels: Mapping[str, Labels],
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+    confidence: str = DEFAULT_SIGNAL,
+) -> MetricsReport:
+    """Compute every figure of a run.
+
+    `labels` are those of the units that were to be assessed, by unit id: one that has labels and no
+    prediction counts as failed, with all its items unknown. It may be empty. Raises `InputError`
+    when a unit is predicted twice, `ConfigurationError` when no signal is called `confidence`.
+    """
+    ordered = sorted(predictions, key=lambda unit: unit.unit_id)
+    ids = [unit.unit_id for unit in ordered]
+    if len(set(ids)) < len(ids):
+        message = "a unit is predicted more than once; keep one prediction of each"
+        raise InputError(message, field="predictions")
+    scores = scores_of(ordered, labels)
+    judged = resolve(
+        judged_sections(scores, confidence=confidence, seed=seed),
+        Bootstrap(units=len(scores.labels), resamples=resamples, seed=seed),
+    )
+    counted = resolve(
+        counted_sections(ordered),
+        Bootstrap(units=len(ordered), resamples=resamples, seed=seed),
+    )
+    settings: dict[str, Json] = {
+        "resamples": resamples,
+        "seed": seed,
+        "interval": INTERVAL,
+        "confidence": confidence,
+    }
+    return MetricsReport(
+        document={
+            "schema_version": SCHEMA_VERSION,
+            "settings": settings,
+            "units": _units(ordered, labels),
+            **judged,
+            **counted,
+        }
+    )
+
+
+def judged_sections(scores: Scores, *, confidence: str, seed: int) -> dict[str, Tree]:
+    """Return the sections that compare predictions with labels."""
+    return {
+        "items": item_section(scores),
+        "selective": selective_section(scores, default=confidence),
+        "totals": total_section(scores),
+        "severity": severity_section(scores),
+        "binary": binary_section(scores),
+        "calibration": calibration_section(scores, seed=seed),
+    }
+
+
+def counted_sections(predictions: Sequence[UnitPrediction]) -> dict[str, Tree]:
+    """Return the sections that need no labels."""
+    return {
+        "evidence": evidence_rates(predictions),
+        "coverage_by_reason": coverage_by_reason(predictions),
+        "rule_warnings": warning_counts(predictions),
+        "failures": failure_section(predictions),
+        "cost": cost_section(predictions),
+    }
+
+
+def _units(predictions: Sequence[UnitPrediction], labels: Mapping[str, Labels]) -> dict[str, Json]:
+    predicted = {unit.unit_id for unit in predictions}
+    labelled = {unit for unit, label in labels.items() if is_label(label)}
+    return {
+        "predicted": len(predicted),
+        "labelled": len(labelled),
+        "both": len(predicted & labelled),
+        "labelled_without_prediction": len(labelled - predicted),
+        "predicted_without_label": len(predicted - labelled),
+        "by_status": status_counts(predictions),
+    }

@@ -1,0 +1,145 @@
+"""What the errors are when only the items that a run is surest of are accepted.
+
+The headline charges unknown items: they count as accepted first, with the largest error of the
+scale, so that leaving an item unknown never improves a figure.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE
+from ai_psychiatrist.evaluation.metrics.items import NO_LABEL
+from ai_psychiatrist.evaluation.metrics.measure import (
+    NO_LABELLED_SCORE,
+    Array,
+    Measure,
+    Statistics,
+    ratio,
+    statistics,
+)
+from ai_psychiatrist.evaluation.metrics.risk_coverage import (
+    Ranking,
+    augrc,
+    aurc,
+    charged_ranking,
+    ranking,
+    risk_at,
+)
+from ai_psychiatrist.evaluation.metrics.scores import Scores
+from ai_psychiatrist.evaluation.metrics.signals import SIGNALS, signal_values
+from ai_psychiatrist.evaluation.metrics.tree import Tree
+
+COVERAGES: Final = tuple(tenth / 10 for tenth in range(1, 11))
+CURVE_POINTS: Final = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """Sums over one sample set: unknown items, and groups of equal confidence."""
+
+    unknown: Array
+    counts: Array
+    losses: Array
+
+    @property
+    def scored(self) -> Array:
+        """How many items have both a label and a score."""
+        scored: Array = self.counts.sum(axis=0)
+        return scored
+
+    @property
+    def asked(self) -> Array:
+        """How many items have a label."""
+        return self.unknown + self.scored
+
+    @property
+    def plain(self) -> Ranking:
+        """The scored items alone."""
+        return ranking(self.counts, self.losses)
+
+    @property
+    def charged(self) -> Ranking:
+        """The unknown items first, then the scored ones."""
+        return charged_ranking(
+            self.unknown, self.counts, self.losses, largest_loss=float(MAX_ITEM_SCORE)
+        )
+
+
+def selective_section(scores: Scores, *, default: str) -> dict[str, Tree]:
+    """Return areas, errors at fixed coverages, and curves for each signal of confidence."""
+    signal_values(scores, default)
+    matched, asked = scores.is_both.sum(axis=1), scores.is_labelled.sum(axis=1)
+    return {
+        "default": default,
+        "largest_coverage": ratio(matched, asked, undefined=NO_LABEL),
+        "by_signal": {signal: _by_signal(scores, signal) for signal in SIGNALS},
+    }
+
+
+def _by_signal(scores: Scores, signal: str) -> dict[str, Tree]:
+    sums = signal_statistics(scores, signal)
+    scored, asked = int(scores.is_both.sum()), int(scores.is_labelled.sum())
+
+    def measure(compute: Callable[[Accepted], Array], n: int, undefined: str) -> Measure:
+        return Measure(
+            statistics=sums,
+            combine=lambda summed: compute(accepted_of(summed)),
+            n=n,
+            undefined=undefined,
+        )
+
+    return {
+        "charged_aurc": measure(lambda found: aurc(found.charged), asked, NO_LABEL),
+        "charged_augrc": measure(lambda found: augrc(found.charged), asked, NO_LABEL),
+        "aurc": measure(lambda found: aurc(found.plain), scored, NO_LABELLED_SCORE),
+        "augrc": measure(lambda found: augrc(found.plain), scored, NO_LABELLED_SCORE),
+        "mae_at_coverage": {
+            str(coverage): measure(
+                _risk_at_coverage(coverage), scored, "fewer items than this have a score"
+            )
+            for coverage in COVERAGES
+        },
+        **_curves(accepted_of(sums.by_unit.sum(axis=0)[:, None])),
+    }
+
+
+def signal_statistics(scores: Scores, signal: str) -> Statistics:
+    """Return, by unit: unknown items, items of each confidence, and their losses."""
+    values = signal_values(scores, signal)
+    levels = np.unique(values[scores.is_both])[::-1]
+    is_at = scores.is_both[:, :, None] & (values[:, :, None] == levels)
+    unknown = (scores.is_labelled & ~scores.is_scored).sum(axis=1)
+    losses = (scores.loss[:, :, None] * is_at).sum(axis=1)
+    return statistics(unknown, is_at.sum(axis=1), losses)
+
+
+def accepted_of(sums: Array) -> Accepted:
+    """Read sums of `signal_statistics`, (1 + 2 × groups, samples)."""
+    counts, losses = np.split(sums[1:], 2)
+    return Accepted(unknown=sums[0], counts=counts, losses=losses)
+
+
+def _risk_at_coverage(coverage: float) -> Callable[[Accepted], Array]:
+    return lambda found: risk_at(found.plain, coverage * found.asked)
+
+
+def _curves(found: Accepted) -> dict[str, Tree]:
+    asked = float(found.asked[0])
+    return {
+        "curve": _curve(found.plain, asked),
+        "charged_curve": _curve(found.charged, asked),
+    }
+
+
+def _curve(ranked: Ranking, asked: float) -> dict[str, Tree]:
+    """Return risks at numbers of accepted items that lie evenly, at most `CURVE_POINTS` of them."""
+    last = int(ranked.total[0])
+    steps = np.linspace(1, last, num=min(last, CURVE_POINTS)) if last else np.empty(0)
+    accepted = np.unique(np.rint(steps))
+    return {
+        "coverage": [float(count / asked) for count in accepted],
+        "risk": [float(risk) for risk in risk_at(ranked, accepted)],
+    }

@@ -1,0 +1,49 @@
+"""Signals of confidence: what a run says about how far an item's score can be trusted."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import numpy as np
+
+from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.evaluation.metrics.measure import Array
+from ai_psychiatrist.evaluation.metrics.scores import ITEMS, Scores
+from ai_psychiatrist.evaluation.prediction import ItemPrediction
+
+DEFAULT_SIGNAL: Final = "llm_evidence_count"
+MISSING: Final = -1.0
+"""The rank of an item without the signal: below all that have it."""
+_ENOUGH_QUOTES: Final = 3
+
+
+def _verbalised(item: ItemPrediction) -> float | None:
+    return None if item.confidence is None else (item.confidence - 1) / 4
+
+
+def _hybrid(item: ItemPrediction) -> float | None:
+    said = _verbalised(item)
+    quotes = min(item.signals.llm_evidence_count, _ENOUGH_QUOTES) / _ENOUGH_QUOTES
+    return None if said is None else (said + quotes) / 2
+
+
+SIGNALS: Final[Mapping[str, Callable[[ItemPrediction], float | None]]] = {
+    DEFAULT_SIGNAL: lambda item: item.signals.llm_evidence_count,
+    "affirmed_count": lambda item: item.signals.affirmed,
+    "verbalised": _verbalised,
+    "hybrid": _hybrid,
+}
+
+
+def signal_values(scores: Scores, signal: str) -> Array:
+    """Return a signal for each item, (units, 8); `MISSING` where there is none.
+
+    Raises `ConfigurationError` when no signal has that name.
+    """
+    read = SIGNALS.get(signal)
+    if read is None:
+        message = f"no confidence signal is called {signal!r}; known: {', '.join(SIGNALS)}"
+        raise ConfigurationError(message)
+    rows = [[unit.items.get(item) for item in ITEMS] for unit in scores.predictions]
+    values = [[None if item is None else read(item) for item in row] for row in rows]
+    filled = [[MISSING if value is None else value for value in row] for row in values]
+    return np.array(filled, dtype=np.float64).reshape(len(rows), len(ITEMS))

@@ -1,0 +1,34 @@
+"""Files of one JSON record a line: read by number, and faults named without repeating the line."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from ai_psychiatrist.domain.errors import InputError
+
+
+def numbered_lines(path: Path, *, field: str) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines that are not blank, counted from 1.
+
+    Raises `InputError` for `field` when the file cannot be read.
+    """
+    try:
+        with path.open("rb") as lines:
+            yield from ((number, line) for number, line in enumerate(lines, 1) if line.strip())
+    except OSError:
+        raise InputError(f"cannot read {str(path)!r}", field=field) from None
+
+
+def line_error(number: int, complaint: str, *, field: str) -> InputError:
+    """Return the error for one unusable line."""
+    return InputError(f"line {number} {complaint}", field=field)
+
+
+def complaint_of(error: ValidationError, *, known: frozenset[str]) -> str:
+    """Name the place and the fault; of the place only keys that are `known` are repeated."""
+    first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+    if first["type"] == "unexpected_keyword_argument":
+        return "has a field that does not belong there"
+    parts = [str(part) for part in first["loc"] if isinstance(part, int) or part in known]
+    return f"is unusable at {'.'.join(parts) or 'the top'}: {first['msg']}"

@@ -1,0 +1,133 @@
+"""Begin a run, or go on with one: its ledger, its units and the record of what it is made with."""
+
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from ai_psychiatrist.agents.definition import AGENT_ORDER
+from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.evaluation.datasets.dataset import Dataset
+from ai_psychiatrist.evaluation.labels_file import write_labels
+from ai_psychiatrist.evaluation.run.folder import RunFolder, write_json
+from ai_psychiatrist.evaluation.run.provenance import refuse_other_inputs
+from ai_psychiatrist.evaluation.run.stages import ASSESSMENT_STEP
+from ai_psychiatrist.infrastructure.digests import keyed_digest, use_installation_key
+from ai_psychiatrist.infrastructure.ledger.cipher import Cipher
+from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
+from ai_psychiatrist.infrastructure.ledger.opening import FILE_NAME as LEDGER_FILE
+from ai_psychiatrist.infrastructure.ledger.records import QueuedUnit, UnitInput
+
+RUN_KIND: Final = "assessment"
+_PROMPT_KEY: Final = "prompt_key"
+_BATCH: Final = 200
+_KEY_BYTES: Final = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """Which run is wanted."""
+
+    dataset: Dataset
+    folder: RunFolder
+    record: Mapping[str, object]
+    """The provenance."""
+    contract_files: tuple[Path, ...]
+    """The pipeline file first, then its schemas and templates."""
+    limit: int | None = None
+    """Most units, the first ones of the dataset."""
+    is_resumed: bool = False
+    keeps_raw: bool = True
+    cipher: Cipher | None = None
+
+
+def open_run(request: RunRequest) -> Ledger:
+    """Return the ledger of a run whose units are all requested; the caller closes it.
+
+    Digests of this process are made with the run's own key from here on, so that a prompt has the
+    same digest wherever the run goes on. Raises `InputError` for a folder that holds a run and is
+    not to be resumed, or the other way round, and `ArtifactMismatch` for one that was begun with
+    other inputs.
+    """
+    ledger = _resumed(request) if request.is_resumed else _created(request)
+    try:
+        use_installation_key(bytes.fromhex(ledger.about[_PROMPT_KEY]))
+        _add_units(ledger, request)
+        _write_labels(ledger, request)
+    except BaseException:
+        ledger.close()
+        raise
+    return ledger
+
+
+def _created(request: RunRequest) -> Ledger:
+    folder = request.folder
+    if folder.run.exists():
+        msg = f"{folder.path} holds a run already; add --resume to go on with it"
+        raise InputError(msg, field="--out")
+    _clear_half_begun(folder, request.cipher)
+    ledger = Ledger.create(
+        folder.path,
+        steps=(*AGENT_ORDER, ASSESSMENT_STEP),
+        keeps_raw=request.keeps_raw,
+        cipher=request.cipher,
+        about={"kind": RUN_KIND, _PROMPT_KEY: secrets.token_hex(_KEY_BYTES)},
+    )
+    _copy_contract(request)
+    # Last, because a folder with this file is a run that can be gone on with.
+    write_json(folder.run, request.record)
+    return ledger
+
+
+def _clear_half_begun(folder: RunFolder, cipher: Cipher | None) -> None:
+    """Remove what a start that was killed left behind: a ledger of ours without any unit."""
+    if not (folder.path / LEDGER_FILE).exists():
+        return
+    with Ledger.open(folder.path, cipher=cipher) as ledger:
+        is_empty = ledger.about.get("kind") == RUN_KIND and not ledger.unit_ids()
+    if is_empty:
+        for path in folder.path.glob(f"{LEDGER_FILE}*"):
+            path.unlink()
+
+
+def _resumed(request: RunRequest) -> Ledger:
+    before = request.folder.require_run()
+    refuse_other_inputs(before, request.record)
+    return Ledger.open(request.folder.path, cipher=request.cipher)
+
+
+def _copy_contract(request: RunRequest) -> None:
+    source = request.contract_files[0].parent
+    for path in request.contract_files:
+        target = request.folder.path / "config" / path.relative_to(source)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, target)
+
+
+def _add_units(ledger: Ledger, request: RunRequest) -> None:
+    wanted = iter([unit.unit_id for unit in request.dataset.units[: request.limit]])
+    while batch := list(islice(wanted, _BATCH)):
+        ledger.add_units(_inputs(ledger, request.dataset, batch))
+        ledger.request_all([QueuedUnit(unit_id, 0) for unit_id in batch], ASSESSMENT_STEP)
+
+
+def _inputs(ledger: Ledger, dataset: Dataset, unit_ids: list[str]) -> Iterator[UnitInput]:
+    for unit_id in unit_ids:
+        try:
+            text = dataset.text(unit_id)
+        except InputError:
+            # The unit is assessed all the same, and fails with that reason.
+            yield UnitInput(unit_id=unit_id, context=None, context_digest="unreadable")
+            continue
+        content = text.encode("utf-8", "surrogatepass") if ledger.keeps_raw else None
+        yield UnitInput(unit_id=unit_id, context=content, context_digest=keyed_digest(text))
+
+
+def _write_labels(ledger: Ledger, request: RunRequest) -> None:
+    asked = set(ledger.unit_ids())
+    units = (unit for unit in request.dataset.units if unit.unit_id in asked)
+    labels = {unit.unit_id: unit.labels for unit in units if unit.labels is not None}
+    write_labels(request.folder.labels, labels)

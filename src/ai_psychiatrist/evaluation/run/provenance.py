@@ -1,0 +1,86 @@
+"""What a run was made with: enough to tell whether two runs can be compared, and to repeat one."""
+
+import platform
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from ai_psychiatrist import __version__
+from ai_psychiatrist.domain.errors import ArtifactMismatch
+from ai_psychiatrist.evaluation.datasets.dataset import Dataset
+
+SCHEMA_VERSION: Final = 1
+_MUST_AGREE: Final = ("dataset", "mode", "models", "prompts", "contracts", "settings")
+_GIT_SECONDS: Final = 5.0
+
+
+def provenance(
+    dataset: Dataset,
+    *,
+    mode: str,
+    models: Mapping[str, tuple[str, ...]],
+    prompts: Mapping[str, str],
+    contracts: Mapping[str, str],
+    settings: Mapping[str, object],
+) -> dict[str, object]:
+    """Return the record of a run; the same inputs give the same record.
+
+    `models`: agent → chain of model names. `prompts` and `contracts`: agent → digest. `settings`:
+    what decides on the result, without secrets.
+    """
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "dataset": {
+            "name": dataset.path.name,
+            "kind": dataset.kind,
+            "digest": dataset.digest,
+            "speakers": dataset.speakers.value,
+            "units": len(dataset.units),
+        },
+        "mode": mode,
+        "models": {agent: list(chain) for agent, chain in models.items()},
+        "prompts": dict(prompts),
+        "contracts": dict(contracts),
+        "settings": dict(settings),
+        "version": __version__,
+        **_git_state(),
+        "python": platform.python_version(),
+        "platform": platform.system(),
+    }
+
+
+def refuse_other_inputs(before: Mapping[str, object], now: Mapping[str, object]) -> None:
+    """Raise `ArtifactMismatch` when a run cannot go on because it was begun with other inputs."""
+    other = [name for name in _MUST_AGREE if before.get(name) != now.get(name)]
+    if other:
+        msg = (
+            f"the run was begun with other {', '.join(other)}; its results would not be of one "
+            "kind. Restore them (run.json has them), or start a new run in another folder"
+        )
+        raise ArtifactMismatch(msg)
+
+
+def _git_state() -> dict[str, object]:
+    """Return the commit of this program's sources, where they lie in a checkout."""
+    commit = _git("rev-parse", "HEAD") if _git("ls-files", "--error-unmatch", __file__) else None
+    status = _git("status", "--porcelain", "--untracked-files=no") if commit else None
+    return {"git_commit": commit, "git_dirty": None if commit is None else bool(status)}
+
+
+def _git(*arguments: str) -> str | None:
+    program = shutil.which("git")
+    if program is None:
+        return None
+    try:
+        done = subprocess.run(  # noqa: S603  fixed arguments, no shell
+            [program, "-C", str(Path(__file__).parent), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=_GIT_SECONDS,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()

@@ -1,0 +1,93 @@
+"""What a finished unit leaves in the ledger: one attempt per reply, and one for the unit."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from ai_psychiatrist import __version__
+from ai_psychiatrist.agents.call_store import Judgement
+from ai_psychiatrist.domain.failures import FailureStage
+from ai_psychiatrist.evaluation.prediction import UnitPrediction, to_line
+from ai_psychiatrist.evaluation.run.stages import ASSESSMENT_STEP, stage_of_code
+from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
+from ai_psychiatrist.infrastructure.ledger.records import AttemptRecord, Origin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishedUnit:
+    """One attempt at a unit that has come to its end."""
+
+    prediction: UnitPrediction
+    attempt: int
+    """From 1."""
+    stage: FailureStage | None
+    """Where the unit failed; `None` when its assessment is complete."""
+    judgements: Sequence[Judgement] = ()
+
+
+def record_unit(ledger: Ledger, unit: FinishedUnit, ruleset_digests: Mapping[str, str]) -> None:
+    """Write everything about an attempt at a unit in one transaction.
+
+    `ruleset_digests`: agent → digest of the rules that its replies were judged by.
+    """
+    with ledger.transaction():
+        for record in _replies(ledger, unit, ruleset_digests):
+            ledger.request(record.unit_id, record.step, round=record.round)
+            ledger.record([record])
+        ledger.record([_whole(unit)])
+
+
+def _replies(
+    ledger: Ledger, unit: FinishedUnit, ruleset_digests: Mapping[str, str]
+) -> Iterator[AttemptRecord]:
+    unit_id = unit.prediction.unit_id
+    made: Counter[tuple[str, int]] = Counter()
+    for judgement in unit.judgements:
+        agent, number = judgement.attempt.agent, judgement.round
+        if (agent, number) not in made:
+            made[agent, number] = len(ledger.history(unit_id, agent, round=number))
+        made[agent, number] += 1
+        yield AttemptRecord(
+            unit_id=unit_id,
+            step=agent,
+            round=number,
+            attempt=made[agent, number],
+            origin=Origin.MODEL,
+            stage=stage_of_code(judgement.attempt.code),
+            errors=_errors(judgement),
+            raw=judgement.text,
+            output=judgement.output if ledger.keeps_raw else None,
+            ruleset_digest=ruleset_digests.get(agent, ""),
+            code_version=__version__,
+        )
+
+
+def _errors(judgement: Judgement) -> list[dict[str, object]]:
+    code = judgement.attempt.code
+    if code is None:
+        return []
+    return [_error(code.value, judgement.feedback or "the call gave no reply")]
+
+
+def _error(rule: str, message: str) -> dict[str, object]:
+    return {"path": "$", "pointer": "", "rule": rule, "message": message}
+
+
+def _whole(unit: FinishedUnit) -> AttemptRecord:
+    prediction = unit.prediction
+    failures = prediction.failures if unit.stage is not None else ()
+    return AttemptRecord(
+        unit_id=prediction.unit_id,
+        step=ASSESSMENT_STEP,
+        attempt=unit.attempt,
+        origin=Origin.MODEL,
+        stage=unit.stage,
+        errors=[
+            _error(failure.code or failure.category, f"failed at {failure.stage}")
+            for failure in failures
+        ],
+        output=orjson.loads(to_line(prediction)),
+        code_version=__version__,
+    )

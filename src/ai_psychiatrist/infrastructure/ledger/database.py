@@ -1,0 +1,107 @@
+"""The SQLite file of a ledger: private to its owner, durable, one writer at a time."""
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from ai_psychiatrist.infrastructure.ledger.errors import LedgerUnusable
+
+Value: TypeAlias = str | int | float | bytes | None
+Row: TypeAlias = tuple[Value, ...]
+
+_BUSY_SECONDS: Final = 30.0
+_READ_ROWS: Final = 200
+
+
+class Database:
+    """One connection that writes, guarded by a lock, and a connection of its own for each reading.
+
+    Every method raises `LedgerUnusable` when the file cannot be read or written.
+    """
+
+    def __init__(self, path: Path, *, is_read_only: bool = False) -> None:
+        self._path = path
+        self._lock = threading.RLock()
+        with _translated():
+            self._connection = _connect(path, is_read_only=is_read_only)
+
+    def close(self) -> None:
+        """Close the writing connection; what was read ends by itself."""
+        with self._lock, _translated():
+            self._connection.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Make everything inside happen, or nothing; one inside another belongs to the outer."""
+        with self._lock:
+            if self._connection.in_transaction:
+                yield
+                return
+            try:
+                with _translated():
+                    self._connection.execute("BEGIN IMMEDIATE")
+                yield
+                with _translated():
+                    self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def execute(self, statement: str, values: Sequence[Value] = ()) -> int:
+        """Run one statement and return how many rows it wrote."""
+        with self._lock, _translated():
+            return self._connection.execute(statement, values).rowcount
+
+    def fetch(self, query: str, values: Sequence[Value] = ()) -> list[Row]:
+        """Return all rows of a query, as the open transaction sees them."""
+        with self._lock, _translated():
+            return self._connection.execute(query, values).fetchall()
+
+    def stream(self, query: str, values: Sequence[Value] = ()) -> Iterator[Row]:
+        """Yield the rows of a query as they were at the start, whatever is written meanwhile."""
+        with _translated(), closing(_connect(self._path, is_read_only=True)) as connection:
+            cursor = connection.execute(query, values)
+            while rows := cursor.fetchmany(_READ_ROWS):
+                yield from rows
+
+
+def create_file(path: Path) -> None:
+    """Make an empty file that its owner alone can read; SQLite's side files take after it."""
+    descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o600)
+    os.fchmod(descriptor, 0o600)
+    os.close(descriptor)
+
+
+def _connect(path: Path, *, is_read_only: bool) -> sqlite3.Connection:
+    mode = "ro" if is_read_only else "rw"
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={mode}",
+        uri=True,
+        timeout=_BUSY_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    try:
+        if not is_read_only:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            # Without it a row that is replaced would be deleted unseen by the triggers.
+            connection.execute("PRAGMA recursive_triggers = ON")
+        connection.execute("PRAGMA foreign_keys = ON")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise LedgerUnusable(getattr(error, "sqlite_errorname", type(error).__name__)) from None

@@ -1,0 +1,332 @@
+"""The one store of a run: its units, every model call, every attempt; nothing in it changes."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Self
+
+from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.retries import RetryLimits
+from ai_psychiatrist.infrastructure.ledger import queries
+from ai_psychiatrist.infrastructure.ledger.cipher import Cipher
+from ai_psychiatrist.infrastructure.ledger.database import Database
+from ai_psychiatrist.infrastructure.ledger.lock import run_lock
+from ai_psychiatrist.infrastructure.ledger.opening import (
+    RunTerms,
+    create_database,
+    open_database,
+)
+from ai_psychiatrist.infrastructure.ledger.records import (
+    RETRYABLE_STAGES,
+    Account,
+    AttemptRecord,
+    CallKey,
+    CurrentRow,
+    KeptCall,
+    ModelUsage,
+    QueuedUnit,
+    StepInput,
+    StoredCall,
+    UnitInput,
+)
+from ai_psychiatrist.infrastructure.ledger.rows import (
+    attempt_values,
+    call_values,
+    context_digest,
+    integer,
+    optional_text,
+    read_attempt,
+    read_call,
+    read_current,
+)
+from ai_psychiatrist.infrastructure.ledger.vault import Vault
+
+
+class Ledger:
+    """A run's ledger; any thread may call it, and writing happens one transaction at a time.
+
+    Every method may raise `LedgerUnusable`, and those that read words `ConfigurationError` when
+    they were encrypted with another key.
+    """
+
+    def __init__(
+        self, folder: Path, database: Database, *, terms: RunTerms, cipher: Cipher | None
+    ) -> None:
+        self.folder = folder
+        self.steps = terms.steps
+        self.keeps_raw = terms.keeps_raw
+        self.about: Mapping[str, str] = terms.about
+        self._database = database
+        self._vault = Vault(cipher=cipher, keeps_raw=terms.keeps_raw)
+
+    @classmethod
+    def create(
+        cls,
+        folder: Path,
+        *,
+        steps: Sequence[str],
+        keeps_raw: bool = True,
+        cipher: Cipher | None = None,
+        about: Mapping[str, str] | None = None,
+    ) -> Self:
+        """Make the ledger of a new run; raises `InputError` when the folder holds one already.
+
+        Without raw text, contexts, replies and answers are left out, and of errors their texts.
+        """
+        terms = RunTerms(steps=tuple(steps), keeps_raw=keeps_raw, about=dict(about or {}))
+        database = create_database(folder, terms, cipher)
+        return cls(folder, database, terms=terms, cipher=cipher)
+
+    @classmethod
+    def open(
+        cls, folder: Path, *, cipher: Cipher | None = None, is_read_only: bool = False
+    ) -> Self:
+        """Open the ledger of a run.
+
+        Raises `InputError` when there is none, and `ConfigurationError` when it needs another key
+        or a newer version of this program.
+        """
+        database, terms = open_database(folder, cipher, is_read_only=is_read_only)
+        return cls(folder, database, terms=terms, cipher=cipher)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def lock(self) -> AbstractContextManager[None]:
+        """Hold the run for this process; raises `RunBusy` when another one holds it."""
+        return run_lock(self.folder)
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """Make everything that is written inside happen, or nothing of it."""
+        return self._database.transaction()
+
+    def add_units(self, units: Iterable[UnitInput]) -> None:
+        """Add units in their order; one that is there already is left as it is.
+
+        Raises `InputError`, and adds none, when an id is there with another context.
+        """
+        with self.transaction():
+            for unit in units:
+                context = self._vault.put_raw(unit.context, place=f"context:{unit.unit_id}")
+                values = (unit.unit_id, unit.context_digest, context)
+                if not self._database.execute(queries.ADD_UNIT, values):
+                    self._refuse_other_context(unit)
+
+    def unit_ids(self) -> list[str]:
+        """Return the ids of all units in the order in which they came."""
+        return [str(row[0]) for row in self._database.fetch(queries.UNIT_IDS)]
+
+    def context(self, unit_id: str) -> bytes | None:
+        """Return a unit's context; `None` when it has none or the run keeps none."""
+        rows = self._database.fetch(queries.CONTEXT, (unit_id,))
+        if not rows:
+            raise _unknown_unit(unit_id)
+        return self._vault.take_raw(rows[0][0], place=f"context:{unit_id}")
+
+    def add_inputs(self, step: str, inputs: Iterable[StepInput]) -> None:
+        """Add what a step is asked about, where that differs from the units' contexts.
+
+        Raises `InputError`, and adds none, when a unit is unknown or has another input there.
+        """
+        self._refuse_unknown_step(step)
+        with self.transaction():
+            for given in inputs:
+                context = self._vault.put_raw(given.context, place=f"input:{given.unit_id}")
+                digest = context_digest(given.context)
+                values = (step, given.round, digest, context, given.unit_id)
+                if not self._database.execute(queries.ADD_INPUT, values):
+                    self._refuse_other_input(step, given)
+
+    def step_context(self, unit_id: str, step: str, *, round: int = 0) -> bytes | None:  # noqa: A002
+        """Return what a step was asked about: its own input, else the unit's context."""
+        rows = self._database.fetch(queries.INPUT, (unit_id, step, round))
+        if not rows:
+            return self.context(unit_id)
+        return self._vault.take_raw(rows[0][0], place=f"input:{unit_id}")
+
+    def request(self, unit_id: str, step: str, *, round: int = 0) -> None:  # noqa: A002
+        """Note that a step is asked for a unit; asking again changes nothing."""
+        self.request_all([QueuedUnit(unit_id, round)], step)
+
+    def request_all(self, units: Iterable[QueuedUnit], step: str) -> None:
+        """Note in one transaction that a step is asked for all these units."""
+        self._refuse_unknown_step(step)
+        with self.transaction():
+            for unit_id, number in units:
+                is_new = self._database.execute(queries.REQUEST, (step, number, unit_id))
+                if not is_new and not self._database.fetch(queries.CONTEXT, (unit_id,)):
+                    raise _unknown_unit(unit_id)
+
+    def recall_call(self, key: CallKey) -> StoredCall | None:
+        """Return a call that was made already, so that it need not be paid again.
+
+        A run without raw text has no replies to give back and returns `None`.
+        """
+        if not self.keeps_raw:
+            return None
+        values = (key.unit_id, key.attempt, key.digest, key.occurrence)
+        rows = self._database.fetch(queries.ONE_CALL, values)
+        return read_call(rows[0], vault=self._vault).call if rows else None
+
+    def keep_call(self, key: CallKey, call: StoredCall) -> None:
+        """Keep a finished call; it is on the disk when this returns."""
+        self.keep_calls([(key, call)])
+
+    def keep_calls(self, calls: Iterable[tuple[CallKey, StoredCall]]) -> None:
+        """Keep finished calls in one transaction; one that is kept already stays as it is."""
+        with self.transaction():
+            for key, call in calls:
+                values = call_values(key, call, repeat=self._repeat(key), vault=self._vault)
+                is_new = self._database.execute(queries.KEEP_CALL, values)
+                if not is_new and not self._database.fetch(queries.CONTEXT, (key.unit_id,)):
+                    raise _unknown_unit(key.unit_id)
+
+    def calls_of(self, unit_id: str, attempt: int) -> list[KeptCall]:
+        """Return the calls of one attempt of a unit in the order in which they were kept."""
+        rows = self._database.fetch(queries.CALLS_OF_ATTEMPT, (unit_id, attempt))
+        return [read_call(row, vault=self._vault) for row in rows]
+
+    def usage(self) -> list[ModelUsage]:
+        """Return what all calls came to, by model."""
+        return [
+            ModelUsage(
+                model=str(model),
+                calls=integer(calls),
+                failed_calls=integer(failed),
+                input_tokens=integer(inputs),
+                output_tokens=integer(outputs),
+                calls_without_counts=integer(uncounted),
+                duration_ms=float(duration or 0.0),
+            )
+            for model, calls, failed, inputs, outputs, uncounted, duration in self._database.fetch(
+                queries.USAGE
+            )
+        ]
+
+    def record(self, attempts: Iterable[AttemptRecord]) -> None:
+        """Append attempts in one transaction; one that is there already is left as it is.
+
+        Raises `InputError`, and appends none, when a unit was not requested or the same attempt
+        is there with another outcome.
+        """
+        with self.transaction():
+            for attempt in attempts:
+                values = attempt_values(attempt, vault=self._vault)
+                if not self._database.execute(queries.RECORD, values):
+                    self._refuse_other_attempt(attempt)
+
+    def history(self, unit_id: str, step: str, *, round: int = 0) -> list[AttemptRecord]:  # noqa: A002
+        """Return all attempts of a unit at a step, the first one first."""
+        rows = self._database.fetch(queries.HISTORY, (unit_id, step, round))
+        return [read_attempt(row, vault=self._vault) for row in rows]
+
+    def current(self, step: str) -> Iterator[CurrentRow]:
+        """Yield the last attempt of every unit and round that has one, in the units' order.
+
+        What is written meanwhile does not show; a second answer to a unit never counts.
+        """
+        self._refuse_unknown_step(step)
+        for row in self._database.stream(queries.CURRENT, (step, step)):
+            yield read_current(row, vault=self._vault)
+
+    def last(self, unit_id: str, step: str, *, round: int = 0) -> CurrentRow | None:  # noqa: A002
+        """Return the last attempt of one unit at a step, `None` when there is none."""
+        values = (step, unit_id, round, step)
+        rows = self._database.fetch(queries.CURRENT_OF_UNIT, values)
+        return read_current(rows[0], vault=self._vault) if rows else None
+
+    def account(self, step: str) -> Account:
+        """Count where a step's units are, each number by itself."""
+        self._refuse_unknown_step(step)
+        with self.transaction():
+            requested = integer(self._database.fetch(queries.REQUESTED, (step,))[0][0])
+            pending = integer(self._database.fetch(queries.PENDING, (step,))[0][0])
+            outcomes = {
+                optional_text(stage): integer(count)
+                for stage, count in self._database.fetch(queries.OUTCOMES, (step,))
+            }
+        return Account(
+            requested=requested,
+            pending=pending,
+            valid=outcomes.pop(None, 0),
+            failed=sum(outcomes.values()),
+            by_stage={str(stage): count for stage, count in outcomes.items()},
+        )
+
+    def accounts(self) -> dict[str, Account]:
+        """Return the account of every step in the steps' order."""
+        return {step: self.account(step) for step in self.steps}
+
+    def queue(
+        self, step: str, limits: RetryLimits, *, includes_failed: bool = True
+    ) -> list[QueuedUnit]:
+        """Return what a step still has to be asked for, in the units' order.
+
+        That is what has no attempt yet, and failed units whose attempts are not used up.
+        """
+        self._refuse_unknown_step(step)
+        rows = self._database.fetch(queries.QUEUE, (step, step))
+        return [
+            QueuedUnit(str(unit_id), integer(number))
+            for unit_id, number, stage, last, provider_failures, other_failures in rows
+            if last is None
+            or (
+                includes_failed
+                and stage in RETRYABLE_STAGES
+                and integer(provider_failures) < limits.provider_attempts
+                and integer(other_failures) < limits.validation_attempts
+            )
+        ]
+
+    def _repeat(self, key: CallKey) -> int:
+        """Return the number of a call: without its reply it may have to be paid again."""
+        if self.keeps_raw:
+            return 0
+        values = (key.unit_id, key.attempt, key.digest, key.occurrence)
+        return integer(self._database.fetch(queries.CALL_REPEATS, values)[0][0])
+
+    def _refuse_unknown_step(self, step: str) -> None:
+        if step not in self.steps:
+            msg = f"the run has no step {step!r}; its steps are {', '.join(self.steps)}"
+            raise InputError(msg, field="step")
+
+    def _refuse_other_context(self, unit: UnitInput) -> None:
+        rows = self._database.fetch(queries.CONTEXT_DIGEST, (unit.unit_id,))
+        if rows[0][0] != unit.context_digest:
+            raise _other_input(unit.unit_id)
+
+    def _refuse_other_input(self, step: str, given: StepInput) -> None:
+        rows = self._database.fetch(queries.INPUT, (given.unit_id, step, given.round))
+        if not rows:
+            raise _unknown_unit(given.unit_id)
+        kept = self._vault.take_raw(rows[0][0], place=f"input:{given.unit_id}")
+        is_same_digest = rows[0][1] == context_digest(given.context)
+        if not is_same_digest and kept != given.context:
+            raise _other_input(given.unit_id)
+
+    def _refuse_other_attempt(self, attempt: AttemptRecord) -> None:
+        history = self.history(attempt.unit_id, attempt.step, round=attempt.round)
+        there = next((kept for kept in history if kept.attempt == attempt.attempt), None)
+        if there is None:
+            msg = f"unit {attempt.unit_id!r} was not requested at step {attempt.step!r}"
+            raise InputError(msg, field="unit_id")
+        is_same_answer = not self.keeps_raw or there.raw == attempt.raw
+        if (there.origin, there.stage) != (attempt.origin, attempt.stage) or not is_same_answer:
+            msg = f"attempt {attempt.attempt} of unit {attempt.unit_id!r} is recorded otherwise"
+            raise InputError(msg, field="attempt")
+
+
+def _other_input(unit_id: str) -> InputError:
+    msg = f"unit {unit_id!r} is in the run with another input; start a new run"
+    return InputError(msg, field="unit_id")
+
+
+def _unknown_unit(unit_id: str) -> InputError:
+    return InputError(f"the run has no unit {unit_id!r}", field="unit_id")

@@ -1,0 +1,34 @@
+"""One process at a time works on a run."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from ai_psychiatrist.infrastructure.ledger.errors import RunBusy
+
+try:
+    import fcntl
+except ImportError:  # Windows has no advisory locks of this kind.
+    fcntl = None  # type: ignore[assignment]
+
+_LOCK_NAME: Final = ".lock"
+
+
+@contextmanager
+def run_lock(folder: Path) -> Iterator[None]:
+    """Hold the run inside the block; raises `RunBusy` when another process holds it.
+
+    The system frees the lock when the process ends, however it ends.
+    """
+    descriptor = os.open(folder / _LOCK_NAME, os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        if fcntl is not None:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise RunBusy from None
+        yield
+    finally:
+        os.close(descriptor)

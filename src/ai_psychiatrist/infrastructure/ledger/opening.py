@@ -1,0 +1,147 @@
+"""Make a ledger's file or open it: its version, its key and the terms of its run."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from ai_psychiatrist.domain.errors import ConfigurationError, InputError
+from ai_psychiatrist.infrastructure.ledger.cipher import Cipher
+from ai_psychiatrist.infrastructure.ledger.database import Database, create_file
+from ai_psychiatrist.infrastructure.ledger.tables import MIGRATIONS, VERSION
+
+FILE_NAME: Final = "ledger.sqlite"
+
+_KEY_CHECK: Final = b"ledger"
+_KEY_CHECK_PLACE: Final = "key_check"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunTerms:
+    """What is settled when a run begins."""
+
+    steps: tuple[str, ...]
+    keeps_raw: bool
+    about: Mapping[str, str] = field(default_factory=dict)
+
+
+def create_database(folder: Path, terms: RunTerms, cipher: Cipher | None) -> Database:
+    """Make the file in a folder that its owner alone can enter.
+
+    Raises `InputError` when there is one, or the folder cannot be made.
+    """
+    database = Database(_new_file(folder))
+    try:
+        with database.transaction():
+            _lay_out(database, folder, terms, cipher)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _lay_out(database: Database, folder: Path, terms: RunTerms, cipher: Cipher | None) -> None:
+    if _version(database):
+        msg = f"{str(folder)!r} holds a run already; continue it or name another folder"
+        raise InputError(msg, field="RUN")
+    _migrate(database, 0)
+    meta = {
+        "steps": json.dumps(terms.steps),
+        "keeps_raw": json.dumps(terms.keeps_raw),
+        "about": json.dumps(dict(terms.about)),
+    }
+    for key, value in meta.items():
+        database.execute("INSERT INTO meta VALUES (?, ?)", (key, value))
+    if cipher is not None:
+        sealed = cipher.seal(_KEY_CHECK, place=_KEY_CHECK_PLACE)
+        database.execute("INSERT INTO meta VALUES ('key_check', ?)", (sealed,))
+
+
+def holds_run(folder: Path) -> bool:
+    """Return whether there is a ledger's file in a folder, whatever is in it."""
+    path = folder / FILE_NAME
+    return path.is_file() and path.stat().st_size > 0
+
+
+def open_database(
+    folder: Path, cipher: Cipher | None, *, is_read_only: bool
+) -> tuple[Database, RunTerms]:
+    """Open the file and bring it to this version.
+
+    Raises `InputError` when there is none, and `ConfigurationError` for a newer version or another
+    key.
+    """
+    if not holds_run(folder):
+        raise _no_ledger(folder)
+    database = Database(folder / FILE_NAME, is_read_only=is_read_only)
+    try:
+        version = _version(database)
+        if not version:
+            raise _no_ledger(folder)
+        _refuse_newer(version)
+        if version < VERSION and not is_read_only:
+            with database.transaction():
+                _migrate(database, version)
+        meta = {str(key): value for key, value in database.fetch("SELECT key, value FROM meta")}
+        _check_key(meta.get("key_check"), cipher)
+    except BaseException:
+        database.close()
+        raise
+    terms = RunTerms(
+        steps=tuple(json.loads(str(meta["steps"]))),
+        keeps_raw=bool(json.loads(str(meta["keeps_raw"]))),
+        about=dict(json.loads(str(meta["about"]))),
+    )
+    return database, terms
+
+
+def _new_file(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not any(folder.iterdir()):
+            folder.chmod(0o700)
+        create_file(folder / FILE_NAME)
+    except OSError as error:
+        msg = f"the run's folder {str(folder)!r} cannot be made: {error.strerror}"
+        raise InputError(msg, field="RUN") from None
+    return folder / FILE_NAME
+
+
+def _no_ledger(folder: Path) -> InputError:
+    return InputError(f"{str(folder)!r} holds no run: there is no {FILE_NAME} in it", field="RUN")
+
+
+def _version(database: Database) -> int:
+    """Return the version of the tables, 0 when there are none."""
+    if not database.fetch("SELECT 1 FROM sqlite_master WHERE name = 'meta'"):
+        return 0
+    rows = database.fetch("SELECT value FROM meta WHERE key = 'schema_version'")
+    return int(rows[0][0] or 0) if rows else 0
+
+
+def _refuse_newer(version: int) -> None:
+    if version > VERSION:
+        msg = (
+            f"the ledger has version {version}, this program knows versions up to {VERSION}: "
+            "use the program's version that made the run, or a newer one"
+        )
+        raise ConfigurationError(msg)
+
+
+def _migrate(database: Database, version: int) -> None:
+    for statements in MIGRATIONS[version:]:
+        for statement in statements:
+            database.execute(statement)
+    database.execute("INSERT OR REPLACE INTO meta VALUES ('schema_version', ?)", (VERSION,))
+
+
+def _check_key(sealed: object, cipher: Cipher | None) -> None:
+    if isinstance(sealed, bytes):
+        if cipher is None:
+            msg = "the run is encrypted: set LEDGER_KEY_FILE to the file of its key"
+            raise ConfigurationError(msg)
+        cipher.unseal(sealed, place=_KEY_CHECK_PLACE)
+    elif cipher is not None:
+        msg = "the run is not encrypted: unset LEDGER_KEY_FILE to work with it"
+        raise ConfigurationError(msg)

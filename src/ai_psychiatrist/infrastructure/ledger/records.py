@@ -1,0 +1,171 @@
+"""What goes into a ledger and what comes out of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from ai_psychiatrist.domain.failures import FailureStage
+from ai_psychiatrist.domain.retries import RetryLimits
+
+RETRYABLE_STAGES: Final = tuple(stage for stage in FailureStage if stage.is_retryable)
+
+
+class Origin(StrEnum):
+    """What made an attempt."""
+
+    MODEL = "model"
+    IMPORT = "import"
+    VALIDATE = "validate"
+    REVALIDATE = "revalidate"
+    """The rules were applied again to an answer that was there; no model was asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitInput:
+    """One unit as it comes into a run."""
+
+    unit_id: str
+    context: bytes | None = field(default=None, repr=False)
+    """What the unit's steps are asked about, in the run's own encoding."""
+    context_digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepInput:
+    """What one step is asked about, where that is more than what the unit began with."""
+
+    unit_id: str
+    round: int = 0
+    context: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallKey:
+    """Which model call it is: a repeated call of one unit has the same digest, another number."""
+
+    unit_id: str
+    attempt: int
+    digest: str
+    """Digest of prompt, model, sampling and output contract."""
+    occurrence: int
+    """Counts equal digests within the attempt, from 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredCall:
+    """One model call that was made and paid for."""
+
+    step: str
+    model: str
+    path: str
+    outcome: str | None = None
+    """Code of the failure; `None` when a reply came."""
+    reply: str | None = field(default=None, repr=False)
+    is_cut_off: bool = False
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    duration_ms: float = 0.0
+
+
+class KeptCall(NamedTuple):
+    """A stored call with its key."""
+
+    key: CallKey
+    call: StoredCall
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptRecord:
+    """What became of one attempt of one unit at one step."""
+
+    unit_id: str
+    step: str
+    round: int = 0
+    attempt: int
+    """From 1."""
+    origin: Origin
+    stage: str | None
+    """A failure stage; `None` when the unit is valid."""
+    errors: Sequence[Mapping[str, object]] = field(default=(), repr=False)
+    warnings: Sequence[Mapping[str, object]] = field(default=(), repr=False)
+    coercions: Sequence[Mapping[str, object]] = field(default=(), repr=False)
+    raw: str | None = field(default=None, repr=False)
+    """The answer's exact text; `None` when there is none, or the run keeps none."""
+    output: Mapping[str, object] | None = field(default=None, repr=False)
+    """The object as it was accepted."""
+    ruleset_digest: str = ""
+    schema_digest: str = ""
+    code_version: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurrentRow:
+    """The last attempt of one unit at one step, and how many there were."""
+
+    record: AttemptRecord
+    attempts: int
+    newest_attempt: int
+    """Number of the last attempt of all; second answers have numbers and are never current."""
+    provider_failures: int
+    other_failures: int
+    """Answers that did not pass or never came; applying rules again does not count."""
+    recorded_at: str
+    """ISO 8601, UTC."""
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether the last attempt passed."""
+        return self.record.stage is None
+
+    @property
+    def is_retryable(self) -> bool:
+        """Whether another answer may pass."""
+        return self.record.stage in RETRYABLE_STAGES
+
+    def is_exhausted(self, limits: RetryLimits) -> bool:
+        """Return whether a failed unit has used up its attempts."""
+        is_spent = (
+            self.provider_failures >= limits.provider_attempts
+            or self.other_failures >= limits.validation_attempts
+        )
+        return self.is_retryable and is_spent
+
+
+class QueuedUnit(NamedTuple):
+    """A unit that a step is to be asked for."""
+
+    unit_id: str
+    round: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """Where the units of one step are, counted by unit and round."""
+
+    requested: int
+    valid: int
+    failed: int
+    pending: int
+    by_stage: Mapping[str, int] = field(default_factory=dict)
+    """Failure stage → failed units."""
+
+    @property
+    def balances(self) -> bool:
+        """Whether every unit that was asked for is in exactly one place."""
+        return self.requested == self.valid + self.failed + self.pending
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelUsage:
+    """What the calls of one model came to."""
+
+    model: str
+    calls: int
+    failed_calls: int
+    input_tokens: int
+    """Sum over the calls that reported a count."""
+    output_tokens: int
+    calls_without_counts: int
+    """Calls that reported no tokens: with any, the sums are lower bounds."""
+    duration_ms: float

@@ -1,0 +1,98 @@
+"""The ledger's tables; every version is reached from the one before by its own statements."""
+
+from typing import Final
+
+_APPEND_ONLY: Final = ("units", "inputs", "requests", "calls", "attempts")
+
+_TABLES: Final = (
+    "CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL)",
+    """
+    CREATE TABLE units (
+        seq INTEGER PRIMARY KEY,
+        unit_id TEXT NOT NULL UNIQUE,
+        context_digest TEXT NOT NULL,
+        context BLOB
+    )
+    """,
+    # What a later step is asked about differs from what the unit began with.
+    """
+    CREATE TABLE inputs (
+        step TEXT NOT NULL,
+        unit INTEGER NOT NULL REFERENCES units (seq),
+        round INTEGER NOT NULL,
+        context_digest TEXT NOT NULL,
+        context BLOB,
+        UNIQUE (step, unit, round)
+    )
+    """,
+    """
+    CREATE TABLE requests (
+        step TEXT NOT NULL,
+        unit INTEGER NOT NULL REFERENCES units (seq),
+        round INTEGER NOT NULL,
+        PRIMARY KEY (step, unit, round)
+    ) WITHOUT ROWID
+    """,
+    # `repeat` counts equal calls that had to be paid again because their reply was not kept.
+    """
+    CREATE TABLE calls (
+        seq INTEGER PRIMARY KEY,
+        unit INTEGER NOT NULL REFERENCES units (seq),
+        attempt INTEGER NOT NULL,
+        digest TEXT NOT NULL,
+        occurrence INTEGER NOT NULL,
+        repeat INTEGER NOT NULL,
+        step TEXT NOT NULL,
+        model TEXT NOT NULL,
+        path TEXT NOT NULL,
+        outcome TEXT,
+        reply BLOB,
+        reply_digest TEXT,
+        is_cut_off INTEGER NOT NULL,
+        input_tokens INTEGER,
+        output_tokens INTEGER,
+        duration_ms REAL NOT NULL,
+        recorded_at TEXT NOT NULL,
+        UNIQUE (unit, attempt, digest, occurrence, repeat)
+    )
+    """,
+    """
+    CREATE TABLE attempts (
+        seq INTEGER PRIMARY KEY,
+        step TEXT NOT NULL,
+        unit INTEGER NOT NULL,
+        round INTEGER NOT NULL,
+        attempt INTEGER NOT NULL CHECK (attempt > 0),
+        origin TEXT NOT NULL,
+        stage TEXT,
+        errors BLOB NOT NULL,
+        warnings BLOB NOT NULL,
+        coercions BLOB NOT NULL,
+        raw BLOB,
+        raw_digest TEXT,
+        output BLOB,
+        ruleset_digest TEXT NOT NULL,
+        schema_digest TEXT NOT NULL,
+        code_version TEXT NOT NULL,
+        recorded_at TEXT NOT NULL,
+        UNIQUE (step, unit, round, attempt),
+        FOREIGN KEY (step, unit, round) REFERENCES requests (step, unit, round)
+    )
+    """,
+    # Counting walks this index alone and never reads the texts.
+    "CREATE INDEX outcomes ON attempts (step, unit, round, attempt, stage, origin)",
+)
+
+_TRIGGERS: Final = tuple(
+    f"""
+    CREATE TRIGGER {table}_refuse_{action} BEFORE {action} ON {table}
+    BEGIN SELECT RAISE(ABORT, '{table} are append-only'); END
+    """
+    for table in _APPEND_ONLY
+    for action in ("update", "delete")
+)
+
+MIGRATIONS: Final = ((*_TABLES, *_TRIGGERS),)
+"""Position n holds the statements that lead from version n to version n + 1."""
+
+VERSION: Final = len(MIGRATIONS)

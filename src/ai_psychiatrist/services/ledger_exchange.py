@@ -1,0 +1,154 @@
+"""Write a run's outcomes as lines for other programs."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.failures import FailureStage
+from ai_psychiatrist.domain.retries import RetryLimits
+from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
+from ai_psychiatrist.infrastructure.ledger.records import CurrentRow
+
+_CLASSIC_STAGES: Final = frozenset({FailureStage.SCHEMA_VALIDATION, FailureStage.VALIDATION})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepExport:
+    """How many units of a step were written."""
+
+    step: str
+    valid: int
+    failed: int
+    queued: int
+    """Units that are still to be asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportChoices:
+    """How outcomes are written."""
+
+    limits: RetryLimits = field(default_factory=RetryLimits)
+    """The run's bounds on attempts."""
+    schemas: Mapping[str, bytes] = field(default_factory=dict)
+    """Step → its schema as it was."""
+    has_classic_stages: bool = False
+    """Whether every failure other than of schema and rules is called `pipeline_internal`."""
+    retries_failed: bool = False
+    """Whether failed units that may be tried again are queued beside those never asked."""
+
+
+def export_run(
+    ledger: Ledger, out: Path, *, steps: Sequence[str], choices: ExportChoices
+) -> list[StepExport]:
+    """Write valid units, failures, the queue and the schemas of the steps into a folder.
+
+    The files are whole or not there, and readable by the owner alone: they hold raw text. Raises
+    `InputError` when they cannot be written.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return [_export_step(ledger, out, step, choices) for step in steps]
+    except OSError as error:
+        msg = f"the export cannot be written: {error.strerror}"
+        raise InputError(msg, field="--out") from None
+
+
+def _export_step(ledger: Ledger, out: Path, step: str, choices: ExportChoices) -> StepExport:
+    valid = failed = 0
+    with (
+        _draft(out / f"{step}_validated.jsonl") as valid_lines,
+        _draft(out / f"{step}_failures.jsonl") as failure_lines,
+    ):
+        for row in ledger.current(step):
+            if row.is_valid:
+                valid_lines.write(_line(_valid(row)))
+                valid += 1
+            else:
+                failure_lines.write(_line(_failure(row, ledger, choices)))
+                failed += 1
+    schema = choices.schemas.get(step)
+    if schema is not None:
+        (out / "schemas").mkdir(exist_ok=True, mode=0o700)
+        with _draft(out / "schemas" / f"{step}.json") as file:
+            file.write(schema)
+    queued = _export_queue(ledger, out, step, choices)
+    return StepExport(step=step, valid=valid, failed=failed, queued=queued)
+
+
+def _export_queue(ledger: Ledger, out: Path, step: str, choices: ExportChoices) -> int:
+    queue = ledger.queue(step, choices.limits, includes_failed=choices.retries_failed)
+    with _draft(out / f"{step}_queue.jsonl") as lines:
+        for unit_id, number in queue:
+            row = ledger.last(unit_id, step, round=number)
+            asked: dict[str, object] = {
+                "unit_id": unit_id,
+                "input": _context(ledger, unit_id, step, number),
+                "retry_count": 0 if row is None else row.provider_failures + row.other_failures,
+            }
+            lines.write(_line(asked))
+    return len(queue)
+
+
+def _valid(row: CurrentRow) -> dict[str, object]:
+    record = row.record
+    about = {"round": record.round, "attempt": record.attempt, "origin": record.origin}
+    return {**(record.output or {}), "unit_id": record.unit_id, "_metadata": about}
+
+
+def _failure(row: CurrentRow, ledger: Ledger, choices: ExportChoices) -> dict[str, object]:
+    record = row.record
+    failures = row.provider_failures + row.other_failures
+    return {
+        "unit_id": record.unit_id,
+        "failure_stage": _stage(record.stage, choices),
+        "input": _context(ledger, record.unit_id, record.step, record.round),
+        "raw_response": record.raw,
+        "errors": record.errors,
+        "retry_count": max(failures - 1, 0),
+        "attempts": row.attempts,
+        "exhausted": row.is_exhausted(choices.limits),
+        "round": record.round,
+    }
+
+
+def _stage(stage: str | None, choices: ExportChoices) -> str | None:
+    if choices.has_classic_stages and stage not in _CLASSIC_STAGES:
+        return FailureStage.PIPELINE_INTERNAL
+    return stage
+
+
+def _context(ledger: Ledger, unit_id: str, step: str, number: int) -> object:
+    """Return what a step was asked about: an object where it is one, else the text."""
+    content = ledger.step_context(unit_id, step, round=number)
+    if content is None:
+        return None
+    text = content.decode("utf-8", "surrogateescape")
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _line(value: Mapping[str, object]) -> bytes:
+    """Return one line; halves of characters become escapes, so that it is UTF-8 always."""
+    ordered = {"unit_id": value["unit_id"], **value}
+    text = json.dumps(ordered, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "backslashreplace") + b"\n"
+
+
+@contextmanager
+def _draft(path: Path) -> Iterator[BinaryIO]:
+    """Write a file beside its place and move it there when it is whole."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)

@@ -1,0 +1,155 @@
+"""Runs of a pipeline file: the ledger, beside it the pipeline as it was, and its rules."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+from ai_psychiatrist import __version__
+from ai_psychiatrist.domain.errors import ConfigurationError, InputError
+from ai_psychiatrist.infrastructure.ledger.cipher import Cipher
+from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
+from ai_psychiatrist.validation.host_fields import UNIT_ID
+from ai_psychiatrist.validation.pipeline_config import PipelineConfig, StepConfig, load_pipeline
+from ai_psychiatrist.validation.step import StepValidator
+from ai_psychiatrist.validation.step_config import MODEL_SCOPES
+from ai_psychiatrist.validation.verdict import Verdict
+
+KIND: Final = "pipeline"
+"""Value of `kind` in what a run says about itself."""
+
+_CONFIG_FOLDER: Final = "config"
+_PIPELINE_NAME: Final = "pipeline.yaml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineChecker:
+    """The rules of a pipeline's step, for answers that are there."""
+
+    validator: StepValidator
+
+    @property
+    def ruleset_digest(self) -> str:
+        """Digest of the rules."""
+        return self.validator.ruleset_digest
+
+    @property
+    def schema_digest(self) -> str:
+        """Digest of the schema."""
+        return self.validator.schema_digest
+
+    def check(self, unit_id: str, raw: str, context: bytes | None) -> Verdict:
+        """Return what becomes of an answer; the unit it names itself does not count."""
+        return self.validator.check_text(
+            raw, context=read_context(context) or {}, meta={UNIT_ID: unit_id}
+        )
+
+
+def create_pipeline_run(
+    folder: Path, config: PipelineConfig, *, cipher: Cipher | None = None
+) -> Ledger:
+    """Make a run of a pipeline's model steps and keep the pipeline's files beside the ledger.
+
+    Raises `InputError` when the folder holds a run, and `ConfigurationError` when a file of the
+    pipeline lies outside its folder.
+    """
+    places = _places(config)
+    steps = [step.name for step in model_steps(config)]
+    about = {"kind": KIND, "pipeline_digest": config.digest, "code_version": __version__}
+    ledger = Ledger.create(folder, steps=steps, cipher=cipher, about=about)
+    for file, place in places.items():
+        _write(folder / _CONFIG_FOLDER / place, file.read_bytes())
+    return ledger
+
+
+def kept_pipeline(folder: Path) -> PipelineConfig:
+    """Return the pipeline as it was when the run was made."""
+    path = folder / _CONFIG_FOLDER / _PIPELINE_NAME
+    if not path.is_file():
+        msg = "the run holds no copy of its pipeline; name the pipeline file"
+        raise ConfigurationError(msg)
+    return load_pipeline(path)
+
+
+def refuse_other_pipeline(ledger: Ledger, config: PipelineConfig | None) -> None:
+    """Raise `InputError` when a run is none of a pipeline, or of another one than is named."""
+    if ledger.about.get("kind") != KIND:
+        msg = "the run is none of a pipeline: name the folder of another run, or a new one"
+        raise InputError(msg, field="RUN")
+    if config is not None and ledger.about.get("pipeline_digest") != config.digest:
+        msg = (
+            "the run was made with another version of the pipeline: go on with the copy in its "
+            f"folder, {_CONFIG_FOLDER}/{_PIPELINE_NAME}, or name a new run"
+        )
+        raise InputError(msg, field="RUN")
+
+
+def model_steps(config: PipelineConfig) -> list[StepConfig]:
+    """Return the steps that a model answers, in the pipeline's order."""
+    return [step for step in config.steps if step.scope in MODEL_SCOPES]
+
+
+def pipeline_checkers(config: PipelineConfig) -> dict[str, PipelineChecker]:
+    """Return the rules of every model step that has some."""
+    return {
+        step.name: PipelineChecker(validator=StepValidator.compile(step))
+        for step in model_steps(config)
+        if step.rules is not None and step.schema is not None
+    }
+
+
+def following_steps(steps: Sequence[str]) -> dict[str, str]:
+    """Return for each step the one that comes after it."""
+    return dict(pairwise(steps))
+
+
+def schema_bytes(config: PipelineConfig, step: StepConfig) -> bytes | None:
+    """Return the file of a step's schema byte for byte, `None` when it has none."""
+    if step.schema_name is None:
+        return None
+    for file in config.files:
+        if file.as_posix().endswith(f"/{step.schema_name}"):
+            content = file.read_bytes()
+            if json.loads(content.decode("utf-8-sig")) == step.schema:
+                return content
+    return json.dumps(step.schema).encode()
+
+
+def write_context(context: Mapping[str, object] | None) -> bytes | None:
+    """Return a context as a ledger keeps it, equal for equal contexts."""
+    if context is None:
+        return None
+    text = json.dumps(context, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return text.encode("utf-8", "surrogatepass")
+
+
+def read_context(content: bytes | None) -> dict[str, object] | None:
+    """Return a context that `write_context` wrote."""
+    if content is None:
+        return None
+    context = json.loads(content.decode("utf-8", "surrogatepass"))
+    return context if isinstance(context, dict) else None
+
+
+def _places(config: PipelineConfig) -> dict[Path, Path]:
+    """Return where in a run's folder each file of a pipeline goes."""
+    folder = config.path.parent.resolve()
+    places = {config.path: Path(_PIPELINE_NAME)}
+    for file in config.files:
+        if file == config.path:
+            continue
+        if not file.resolve().is_relative_to(folder):
+            msg = f"{file.name!r} lies outside the pipeline's folder: move it there"
+            raise ConfigurationError(msg)
+        places[file] = file.resolve().relative_to(folder)
+    return places
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)

@@ -1,0 +1,104 @@
+"""Kill evaluation runs: once at each write boundary, and at random times."""
+
+import argparse
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.crash.runs import (
+    Backend,
+    Campaign,
+    RunLost,
+    kill_at_boundary,
+    kill_at_random,
+    results,
+    write_dataset,
+)
+
+
+def main() -> int:
+    """Run the campaign; returns the exit status."""
+    options = _options()
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory() as name, _backend() as backend:
+        folder = Path(name)
+        os.environ["DATA_STATE_DIR"] = str(folder / "state")
+        campaign = Campaign(dataset=write_dataset(folder), backend=backend)
+        _import_all()
+        try:
+            _kill(campaign, folder, options)
+        except RunLost as lost:
+            _tell(f"FAILED: {lost}")
+            return 1
+    _tell(f"Nothing was lost in {time.monotonic() - started:.0f} s.")
+    return 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="tests.crash", description=__doc__)
+    parser.add_argument("--random", type=int, default=40, help="runs killed at random times")
+    parser.add_argument("--boundaries", type=int, help="write boundaries to kill at; all of them")
+    parser.add_argument("--seed", type=int, default=0)
+    return parser.parse_args()
+
+
+def _kill(campaign: Campaign, folder: Path, options: argparse.Namespace) -> None:
+    run = folder / "whole"
+    campaign.backend.reset()
+    campaign.finish(run)
+    reference, boundaries = results(run), campaign.boundaries(run)
+    _tell(f"An uninterrupted run: {campaign.backend.requests()} calls, {boundaries} boundaries.")
+    chance = random.Random(options.seed)  # noqa: S311  which places are tried is no secret
+    places = list(range(1, boundaries + 1))
+    if options.boundaries is not None:
+        places = sorted(chance.sample(places, min(options.boundaries, len(places))))
+    for place in places:
+        kill_at_boundary(campaign, folder / f"boundary{place}", reference, place)
+        shutil.rmtree(folder / f"boundary{place}")
+    _tell(f"Killed once at {len(places)} of {boundaries} write boundaries: nothing lost.")
+    kills = 0
+    for number in range(options.random):
+        kills += kill_at_random(campaign, folder / f"random{number}", reference, chance)
+        shutil.rmtree(folder / f"random{number}")
+    _tell(f"Killed {kills} times at random in {options.random} runs: nothing lost.")
+
+
+def _import_all() -> None:
+    """Import what a run imports, so that the children need not."""
+    import ai_psychiatrist.agents.contracts.contract  # noqa: PLC0415
+    import ai_psychiatrist.evaluation.datasets.opening  # noqa: PLC0415
+    import ai_psychiatrist.evaluation.run.sitting  # noqa: PLC0415
+    import ai_psychiatrist.wiring  # noqa: F401, PLC0415
+
+
+@contextmanager
+def _backend() -> Iterator[Backend]:
+    """Serve models in a process of its own: forked children must not inherit its threads."""
+    server = subprocess.Popen(
+        [sys.executable, "-m", "tests.fakes.model_server", "--delay-ms", "10"],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert server.stdout is not None
+    try:
+        yield Backend(url=server.stdout.readline().split()[-1])
+    finally:
+        server.terminate()
+        server.wait()
+        server.stdout.close()
+
+
+def _tell(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,69 @@
+"""Short ways to fill a ledger."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from ai_psychiatrist.infrastructure.ledger.cipher import Cipher
+from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
+from ai_psychiatrist.infrastructure.ledger.records import (
+    AttemptRecord,
+    CallKey,
+    Origin,
+    QueuedUnit,
+    StoredCall,
+    UnitInput,
+)
+
+
+def new_ledger(
+    folder: Path,
+    units: Iterable[str] = (),
+    *,
+    steps: tuple[str, ...] = ("score",),
+    keeps_raw: bool = True,
+    cipher: Cipher | None = None,
+    context: bytes | None = None,
+) -> Ledger:
+    """Return a ledger whose first step is requested for all units."""
+    ledger = Ledger.create(folder, steps=steps, keeps_raw=keeps_raw, cipher=cipher)
+    names = list(units)
+    ledger.add_units(
+        UnitInput(unit_id=name, context=context, context_digest="digest") for name in names
+    )
+    ledger.request_all([QueuedUnit(name, 0) for name in names], steps[0])
+    return ledger
+
+
+def attempt(
+    unit_id: str,
+    stage: str | None = None,
+    *,
+    number: int = 1,
+    step: str = "score",
+    raw: str | None = "answer",
+    origin: Origin = Origin.MODEL,
+    output: Mapping[str, object] | None = None,
+) -> AttemptRecord:
+    """Return an attempt that ended at a stage, or passed."""
+    error = {"path": "$", "pointer": "", "rule": "range", "message": "too high"}
+    return AttemptRecord(
+        unit_id=unit_id,
+        step=step,
+        attempt=number,
+        origin=origin,
+        stage=stage,
+        errors=() if stage is None else (error,),
+        raw=raw,
+        output={"score": 1} if output is None and stage is None else output,
+    )
+
+
+def call_key(unit_id: str = "u1", *, number: int = 1, digest: str = "d1") -> CallKey:
+    """Return the key of a unit's call."""
+    return CallKey(unit_id=unit_id, attempt=number, digest=digest, occurrence=0)
+
+
+def call(reply: str | None = "reply", **fields: object) -> StoredCall:
+    """Return a call of the step `score`."""
+    plain: dict[str, object] = {"step": "score", "model": "model", "path": "agent"}
+    return StoredCall(**{**plain, "reply": reply, **fields})  # type: ignore[arg-type]

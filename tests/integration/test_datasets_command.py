@@ -1,0 +1,108 @@
+"""The commands on datasets as people use them: what they print where, and how they end."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from ai_psychiatrist.cli.datasets_command import datasets_app
+
+WHOLE = '{"id": "a", "text": "Doctor: hi\\nPatient: hello", "total": 3}\n'
+SECRET = "i have told nobody about marigold street"
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(datasets_app, [str(argument) for argument in arguments])
+
+
+def written(folder: Path, content: str) -> Path:
+    path = folder / "talks.jsonl"
+    path.write_text(content, encoding="utf-8")
+    return path
+
+
+def test_made_dataset_is_checked_with_every_oddity_in_a_table(tmp_path: Path) -> None:
+    made = run("make", tmp_path / "made", "--units", "20", "--seed", "3")
+    assert (made.exit_code, made.stderr) == (0, "")
+    checked = run("check", tmp_path / "made")
+    assert (checked.exit_code, checked.stderr) == (1, "")
+    assert "units   20, 19 with a text (speakers: both)" in checked.stdout
+    for code in ("item_recovered", "apple_double", "interruption", "total_not_sum"):
+        assert code in checked.stdout
+
+
+def test_json_names_every_place_and_what_was_done(tmp_path: Path) -> None:
+    run("make", tmp_path / "made", "--units", "20", "--form", "e-daic")
+    checked = run("check", tmp_path / "made", "--json", "--speakers", "participant-only")
+    document = json.loads(checked.stdout)
+    assert (document["kind"], document["speakers"]) == ("e-daic", "participant-only")
+    assert (document["units"], document["readable_units"], document["is_whole"]) == (20, 19, False)
+    recovered = [group for group in document["oddities"] if group["code"] == "item_recovered"]
+    assert recovered == [
+        {
+            "code": "item_recovered",
+            "cost": "nothing",
+            "action": "filled with the total minus the other seven",
+            "places": [{"where": "319", "line": None, "rows": 1}],
+        }
+    ]
+
+
+def test_dataset_without_any_loss_ends_well(tmp_path: Path) -> None:
+    checked = run("check", written(tmp_path, WHOLE))
+    assert (checked.exit_code, checked.stderr) == (0, "")
+    assert checked.stdout.endswith("nothing odd\n")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param(f'{{"id": "b", "text": "{SECRET}', id="no_json"),
+        pytest.param(f'{{"id": "b", "text": "Doctor: {SECRET}"}}', id="no_participant"),
+        pytest.param(
+            f'{{"id": "b", "turns": [{{"speaker": "{SECRET}", "text": "{SECRET}"}}]}}',
+            id="unknown_speaker",
+        ),
+        pytest.param(f'{{"id": "b", "text": "P: hi", "total": "{SECRET}"}}', id="label"),
+    ],
+)
+@pytest.mark.parametrize("as_json", [True, False])
+def test_nothing_that_was_said_is_printed(tmp_path: Path, line: str, as_json: bool) -> None:
+    path = written(tmp_path, f"{WHOLE}{line}\n")
+    checked = run("check", path, *(["--json"] if as_json else []))
+    assert checked.exit_code == 1
+    assert "marigold" not in checked.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        pytest.param(["check", "nowhere"], "there is no 'nowhere'", id="no_path"),
+        pytest.param(["check", "."], "a dataset is a DAIC-WOZ", id="no_dataset"),
+        pytest.param(["check", ".", "--kind", "text", "--codes", "all"], "--codes", id="option"),
+        pytest.param(["make", "few", "--units", "3"], "--units is at least 20", id="too_few"),
+    ],
+)
+def test_bad_input_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], says: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = run(*arguments)
+    assert (ended.exit_code, ended.stdout) == (2, "")
+    assert says in ended.stderr
+
+
+def test_name_that_would_act_on_a_terminal_is_escaped(tmp_path: Path) -> None:
+    (tmp_path / "a\x1b[2J.txt").write_bytes(b"\xff")
+    checked = run("check", tmp_path)
+    assert checked.exit_code == 1
+    assert "\x1b" not in checked.stdout
+
+
+def test_folder_that_is_not_empty_is_left_alone(tmp_path: Path) -> None:
+    path = written(tmp_path, WHOLE)
+    ended = run("make", tmp_path)
+    assert (ended.exit_code, ended.stdout) == (2, "")
+    assert "is not empty" in ended.stderr
+    assert path.read_text() == WHOLE

@@ -1,0 +1,307 @@
+"""Datasets through the real command: what a run leaves behind, however it ends."""
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.faults import FAULTS, only_for
+from tests.fakes.model_server import ModelServerThread, Reply, Request, Script, fault, good_replies
+from tests.integration.command import COMMAND, Finished, environment_of, run
+from tests.integration.running_app import wait_until
+
+RESULTS = ("run.json", "labels.jsonl", "predictions.jsonl", "failures.jsonl")
+TIRED = (
+    "Interviewer: How have you been?\n"
+    "Participant: I have been tired nearly every day, and I hardly sleep at all.\n"
+)
+
+
+@pytest.fixture
+def interviews(tmp_path: Path) -> Path:
+    """Three interviews in a folder of texts, with labels for one of them."""
+    folder = tmp_path / "interviews"
+    folder.mkdir()
+    for name in ("a", "b", "c"):
+        (folder / f"{name}.txt").write_text(f"{TIRED}Participant: I am {name}.\n", encoding="utf-8")
+    return folder
+
+
+def evaluate(
+    folder: Path, *arguments: str | Path, settings: Mapping[str, str] | None = None
+) -> Finished:
+    return run(["evaluate", *(os.fspath(one) for one in arguments)], folder, settings)
+
+
+def served(url: str) -> dict[str, str]:
+    return {"MODEL_DEFAULT": "ollama:fake", "OLLAMA_HOST": url, "PYDANTIC_AI_RETRIES": "1"}
+
+
+def lines(path: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def results(folder: Path) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in RESULTS}
+
+
+def test_folder_of_texts_is_assessed_with_nothing_configured(
+    tmp_path: Path, interviews: Path
+) -> None:
+    done = evaluate(tmp_path, "run", interviews, "--out", "first")
+    assert (done.code, done.out) == (0, "")
+    assert "3 of 3 units complete" in done.err
+    predictions = lines(tmp_path / "first/predictions.jsonl")
+    assert [one["unit_id"] for one in predictions] == ["a", "b", "c"]
+    assert {one["status"] for one in predictions} == {"complete"}
+    assert (tmp_path / "first/failures.jsonl").read_text(encoding="utf-8") == ""
+
+
+def test_run_folder_is_its_owners_alone(tmp_path: Path, interviews: Path) -> None:
+    evaluate(tmp_path, "run", interviews, "--out", "first")
+    folder = tmp_path / "first"
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    holding_words = [folder / "ledger.sqlite", folder / "predictions.jsonl"]
+    assert [stat.S_IMODE(path.stat().st_mode) for path in holding_words] == [0o600, 0o600]
+
+
+def test_two_runs_give_the_same_files(tmp_path: Path, interviews: Path) -> None:
+    evaluate(tmp_path, "run", interviews, "--out", "one", "--concurrency", "1")
+    evaluate(tmp_path, "run", interviews, "--out", "two", "--concurrency", "3")
+    assert results(tmp_path / "one") == results(tmp_path / "two")
+
+
+def test_limit_can_be_raised_by_going_on(tmp_path: Path, interviews: Path) -> None:
+    first = evaluate(tmp_path, "run", interviews, "--out", "run", "--limit", "1")
+    rest = evaluate(tmp_path, "run", interviews, "--out", "run", "--resume")
+    assert "1 of 1 units complete" in first.err
+    assert "3 of 3 units complete" in rest.err
+
+
+def test_finished_run_is_not_done_again(tmp_path: Path, interviews: Path) -> None:
+    evaluate(tmp_path, "run", interviews, "--out", "run")
+    again = evaluate(tmp_path, "run", interviews, "--out", "run", "--resume")
+    assert (again.code, "0 model calls made now" in again.err) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "cure"),
+    [
+        (["interviews", "--out", "there"], "add --resume"),
+        (["interviews", "--out", "nothing", "--resume"], "no run"),
+        (["missing", "--out", "new"], "missing"),
+        (["interviews", "--out", "new", "--limit", "0"], "limit"),
+    ],
+    ids=["a run is there", "no run to resume", "no dataset", "no units"],
+)
+def test_what_cannot_be_done_is_said_with_its_cure(
+    tmp_path: Path, interviews: Path, arguments: list[str], cure: str
+) -> None:
+    assert interviews.exists()
+    evaluate(tmp_path, "run", "interviews", "--out", "there", "--limit", "1")
+    done = evaluate(tmp_path, "run", *arguments)
+    assert done.code == 2
+    assert cure in done.err
+    assert "Traceback" not in done.err
+
+
+def test_run_begun_with_other_settings_is_not_gone_on_with(
+    tmp_path: Path, interviews: Path
+) -> None:
+    evaluate(tmp_path, "run", interviews, "--out", "run", "--limit", "1")
+    other = evaluate(
+        tmp_path, "run", interviews, "--out", "run", "--resume", settings={"MODEL_TEMPERATURE": "1"}
+    )
+    assert other.code == 2
+    assert "settings" in other.err
+
+
+def test_dataset_that_changed_is_not_gone_on_with(tmp_path: Path, interviews: Path) -> None:
+    evaluate(tmp_path, "run", interviews, "--out", "run", "--limit", "1")
+    (interviews / "b.txt").write_text(TIRED, encoding="utf-8")
+    other = evaluate(tmp_path, "run", interviews, "--out", "run", "--resume")
+    assert (other.code, "dataset" in other.err) == (2, True)
+
+
+def test_unreadable_unit_fails_with_its_reason_and_costs_no_other(
+    tmp_path: Path, interviews: Path
+) -> None:
+    (interviews / "b.txt").write_text("Interviewer: Nobody answers.\n", encoding="utf-8")
+    done = evaluate(tmp_path, "run", interviews, "--out", "run")
+    assert (done.code, "2 of 3 units complete, 1 failed" in done.err) == (1, True)
+    (failure,) = lines(tmp_path / "run/failures.jsonl")
+    assert (failure["unit_id"], failure["failure_stage"]) == ("b", "pipeline_internal")
+    assert failure["codes"] == ["transcript_unreadable"]
+
+
+def test_run_of_which_nothing_is_complete_says_so(tmp_path: Path, interviews: Path) -> None:
+    with ModelServerThread(FAULTS["status_500"]) as server:
+        done = evaluate(tmp_path, "run", interviews, "--out", "run", settings=served(server.url))
+    assert (done.code, "0 of 3 units complete, 3 failed" in done.err) == (3, True)
+    assert "failed at provider: 3" in done.err
+
+
+def test_no_unit_is_begun_after_too_many_have_failed(tmp_path: Path, interviews: Path) -> None:
+    with ModelServerThread(FAULTS["status_500"]) as server:
+        done = evaluate(
+            tmp_path,
+            *("run", interviews, "--out", "run", "--max-failures", "0", "--concurrency", "1"),
+            settings=served(server.url),
+        )
+    assert "1 failed, 2 to do" in done.err
+
+
+def test_retried_unit_pays_only_for_what_had_failed(tmp_path: Path, interviews: Path) -> None:
+    scripts: list[Script] = [only_for(["meta_review"], FAULTS["status_500"])]
+
+    def reply(request: Request) -> Reply:
+        return scripts[-1](request)
+
+    with ModelServerThread(reply) as server:
+        settings = served(server.url)
+        first = evaluate(tmp_path, "run", interviews, "--out", "run", settings=settings)
+        scripts.append(good_replies())
+        server.server.reset()
+        untouched = evaluate(
+            tmp_path, "run", interviews, "--out", "run", "--resume", settings=settings
+        )
+        retried = evaluate(
+            tmp_path,
+            *("run", interviews, "--out", "run", "--resume", "--retry-failed"),
+            settings=settings,
+        )
+        asked = [request.task for request in server.requests]
+    assert (first.code, untouched.code, retried.code) == (3, 3, 0)
+    assert asked == ["meta_review"] * 3
+    assert "3 of 3 units complete" in retried.err
+
+
+def test_unit_that_failed_too_often_is_left_alone(tmp_path: Path, interviews: Path) -> None:
+    with ModelServerThread(FAULTS["status_500"]) as server:
+        settings = served(server.url)
+        arguments = ("run", interviews, "--out", "run", "--limit", "1")
+        evaluate(tmp_path, *arguments, settings=settings)
+        for _ in range(2):
+            evaluate(tmp_path, *arguments, "--resume", "--retry-failed", settings=settings)
+        server.server.reset()
+        evaluate(tmp_path, *arguments, "--resume", "--retry-failed", settings=settings)
+        assert server.requests == []
+
+
+def test_interrupt_stops_a_hanging_run_and_keeps_what_is_done(
+    tmp_path: Path, interviews: Path
+) -> None:
+    with ModelServerThread(fault("hang", tasks=["meta_review"])) as server:
+        settings = served(server.url)
+        process = subprocess.Popen(
+            [COMMAND, "evaluate", "run", os.fspath(interviews), "--out", "run"],
+            cwd=tmp_path,
+            env=environment_of(tmp_path, settings),
+            stderr=subprocess.PIPE,
+        )
+        wait_until(lambda: sum(one.task == "meta_review" for one in server.requests) == 3)
+        interrupted = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=20)
+        assert time.monotonic() - interrupted < 5
+        server.server.script = good_replies()
+        server.server.reset()
+        rest = evaluate(tmp_path, "run", interviews, "--out", "run", "--resume", settings=settings)
+        asked = [request.task for request in server.requests]
+    assert process.returncode == 130
+    assert "--resume" in err.decode()
+    assert (rest.code, asked) == (0, ["meta_review"] * 3)
+
+
+def test_run_without_raw_text_keeps_no_words(tmp_path: Path, interviews: Path) -> None:
+    done = evaluate(tmp_path, "run", interviews, "--out", "run", "--no-raw")
+    assert done.code == 0
+    kept = b"".join(path.read_bytes() for path in (tmp_path / "run").glob("*") if path.is_file())
+    assert b"hardly sleep" not in kept
+    checked = run(["revalidate", "run"], tmp_path)
+    assert (checked.code, "--no-raw" in checked.err) == (2, True)
+
+
+def test_encrypted_run_shows_words_to_nobody_without_the_key(
+    tmp_path: Path, interviews: Path
+) -> None:
+    (tmp_path / "key").write_text("ab" * 32, encoding="ascii")
+    (tmp_path / "other").write_text("cd" * 32, encoding="ascii")
+    with_key = {"LEDGER_KEY_FILE": os.fspath(tmp_path / "key")}
+    evaluate(tmp_path, "run", interviews, "--out", "run", "--limit", "1", settings=with_key)
+    kept = b"".join(path.read_bytes() for path in (tmp_path / "run").glob("*") if path.is_file())
+    assert b"hardly sleep" not in kept
+    arguments = ("run", interviews, "--out", "run", "--resume")
+    other = evaluate(
+        tmp_path, *arguments, settings={"LEDGER_KEY_FILE": os.fspath(tmp_path / "other")}
+    )
+    assert (other.code, "LEDGER_KEY_FILE" in other.err) == (2, True)
+    assert evaluate(tmp_path, *arguments, settings=with_key).code == 0
+
+
+def test_rules_applied_again_to_a_run_change_nothing(tmp_path: Path, interviews: Path) -> None:
+    with ModelServerThread(fault("hallucinated_quotes")) as server:
+        evaluate(tmp_path, "run", interviews, "--out", "run", settings=served(server.url))
+    for _ in range(2):
+        done = run(["revalidate", "run", "--json"], tmp_path)
+        assert done.code == 0
+        steps = json.loads(done.out)["steps"]
+        assert {step["changed"] for step in steps} == {0}
+        assert [step["regressions"] for step in steps if step["regressions"]] == []
+
+
+def test_stricter_rules_over_a_run_name_the_units_that_they_reject(
+    tmp_path: Path, interviews: Path
+) -> None:
+    evaluate(tmp_path, "run", interviews, "--out", "run", "--limit", "2")
+    contract = tmp_path / "run/config/pipeline.yaml"
+    text = contract.read_text(encoding="utf-8")
+    stricter = text.replace('expr: "len(items) == 8"', 'expr: "len(items) == 9"')
+    (tmp_path / "run/config/stricter.yaml").write_text(stricter, encoding="utf-8")
+    done = run(
+        ["revalidate", "run", "--rules", "run/config/stricter.yaml", "--dry-run", "--json"],
+        tmp_path,
+    )
+    assert done.code == 0
+    rejected = {
+        step["step"]: step["regressions"]
+        for step in json.loads(done.out)["steps"]
+        if step["regressions"]
+    }
+    assert rejected == {"quantitative": ["a", "b"]}
+
+
+def test_metrics_and_report_need_the_run_folder_alone(tmp_path: Path, interviews: Path) -> None:
+    evaluate(tmp_path, "run", interviews, "--out", "run")
+    for path in interviews.iterdir():
+        path.unlink()
+    shown = evaluate(tmp_path, "metrics", "run")
+    printed = evaluate(tmp_path, "metrics", "run", "--json")
+    written = evaluate(tmp_path, "report", "run")
+    assert (shown.code, printed.code, written.code) == (0, 0, 0)
+    assert json.loads(printed.out)["metrics"] == json.loads(
+        (tmp_path / "run/metrics.json").read_text(encoding="utf-8")
+    )
+    page = (tmp_path / "run/report.html").read_text(encoding="utf-8")
+    assert "baseline" in page
+    assert "tired nearly" not in page
+
+
+def test_run_compared_with_itself_shows_no_difference(tmp_path: Path, interviews: Path) -> None:
+    evaluate(tmp_path, "run", interviews, "--out", "run")
+    done = evaluate(tmp_path, "metrics", "run", "--compare", "run", "--json")
+    assert done.code == 0
+    assert json.loads(done.out)["comparison"] is not None
+    assert evaluate(tmp_path, "report", "run", "--compare", "run").code == 0
+
+
+@pytest.mark.parametrize("command", ["metrics", "report"])
+def test_folder_that_is_no_run_is_refused(tmp_path: Path, command: str) -> None:
+    done = evaluate(tmp_path, command, tmp_path)
+    assert (done.code, "no run" in done.err) == (2, True)

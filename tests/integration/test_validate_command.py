@@ -1,0 +1,341 @@
+"""The command `validate`, from files to exit status."""
+
+import gzip
+import json
+import stat
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration.command import COMMAND, PATIENCE_SECONDS, Finished, environment_of, run
+
+PIPELINE = """
+pipeline:
+  steps:
+    - {name: s1, prompt_template: s1.jinja2}
+prompts:
+  template_dir: .
+  templates: {s1: s1.jinja2}
+schemas:
+  schema_dir: .
+  files: {s1: s1.json}
+api:
+  retry: {max_attempts: 3}
+processing:
+  inputs: [threshold]
+validation:
+  s1:
+    required: [score]
+    rules:
+      - name: threshold
+        expr: "score >= threshold"
+        error: "score {score} is below {threshold}"
+        level: error
+        when: "has(threshold)"
+      - name: positive
+        expr: "score >= 1"
+        error: "score {score} is too low"
+        level: error
+"""
+SCHEMA = {
+    "type": "object",
+    "required": ["score"],
+    "properties": {
+        "score": {"type": "integer", "minimum": 0, "maximum": 3},
+        "tone": {"enum": ["warm", "cold"]},
+    },
+}
+GOOD = {"unit_id": "u0", "score": "2", "tone": "WARM"}
+BAD = {"unit_id": "u1", "score": 0, "tone": "warm"}
+KEPT = {"unit_id": "u0", "score": 2, "tone": "warm"}
+SECRET = "my sister Ada"
+
+
+def lines(*units: dict[str, Any]) -> str:
+    return "".join(f"{json.dumps(unit)}\n" for unit in units)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a pipeline and two units, one of them valid."""
+    (tmp_path / "pipeline.yaml").write_text(PIPELINE, "utf-8")
+    (tmp_path / "s1.json").write_text(json.dumps(SCHEMA), "utf-8")
+    (tmp_path / "s1.jinja2").write_text("Score it.", "utf-8")
+    (tmp_path / "in.jsonl").write_text(lines(GOOD, BAD), "utf-8")
+    return tmp_path
+
+
+def validate(folder: Path, *arguments: str, stdin: bytes = b"", step: str = "s1") -> Finished:
+    command = ["validate", "--config", "pipeline.yaml", "--step", step, *arguments]
+    return run(command, folder, stdin=stdin)
+
+
+def records(text: str | bytes) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_valid_units_go_to_stdout_and_failures_to_stderr_alone(folder: Path) -> None:
+    done = validate(folder, "in.jsonl")
+    assert done.code == 1
+    assert records(done.out) == [KEPT]
+    (failure,) = records(done.err)
+    assert failure == {
+        "unit_id": "u1",
+        "failure_stage": "validation",
+        "input": None,
+        "raw_response": json.dumps(BAD),
+        "errors": [
+            {
+                "path": "$.score",
+                "pointer": "/score",
+                "rule": "positive",
+                "message": "score 0 is too low",
+            }
+        ],
+        "retry_count": 0,
+        "line": 2,
+    }
+
+
+def test_every_output_has_a_file_of_its_own(folder: Path) -> None:
+    outputs = ["--valid", "v.jsonl", "--failures", "f.jsonl.gz", "--coercions", "c.log"]
+    done = validate(folder, "in.jsonl", *outputs, "--summary", "s.json")
+    assert (done.code, done.out) == (1, "")
+    assert records((folder / "v.jsonl").read_bytes()) == [KEPT]
+    packed = (folder / "f.jsonl.gz").read_bytes()
+    assert [one["unit_id"] for one in records(gzip.decompress(packed))] == ["u1"]
+    assert (folder / "c.log").read_text("utf-8").splitlines() == [
+        '"u0" [COERCE] score: "2" → 2 (string → int)',
+        '"u0" [COERCE] tone: "WARM" → "warm" (string → string)',
+    ]
+    summary = json.loads((folder / "s.json").read_bytes())
+    assert (summary["requested"], summary["valid"], summary["failed"]) == (2, 1, 1)
+    assert summary["skipped_rules"] == {"threshold": 2}
+    assert "s1: 2 requested = 1 valid + 1 failed + 0 pending" in done.err
+    for name in ("v.jsonl", "f.jsonl.gz", "c.log", "s.json"):
+        assert stat.S_IMODE((folder / name).stat().st_mode) == 0o600
+    assert len(list(folder.iterdir())) == 8
+
+
+def test_both_phases_are_logged_in_numbers(folder: Path) -> None:
+    (folder / "in.jsonl").write_text(lines(GOOD, BAD, {"unit_id": "u2", "score": SECRET}), "utf-8")
+    done = validate(folder, "in.jsonl", "--failures", "f.jsonl")
+    events = [line for line in done.err.splitlines() if "_validation_finished" in line]
+    assert ["schema_validation_finished" in event for event in events] == [True, False]
+    assert "count=2" in events[0]
+    assert "failures=1" in events[0]
+    assert "duration_ms=" in events[1]
+    assert SECRET not in done.err
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        pytest.param(lines(GOOD), 0, id="all_valid"),
+        pytest.param("", 0, id="no_units"),
+        pytest.param(lines(GOOD, BAD), 1, id="some_failed"),
+        pytest.param(lines(GOOD, GOOD), 1, id="duplicate"),
+    ],
+)
+def test_exit_status_tells_whether_all_units_are_valid(data: str, code: int, folder: Path) -> None:
+    assert validate(folder, stdin=data.encode()).code == code
+    assert validate(folder, "-", stdin=data.encode()).code == code
+
+
+def test_no_valid_unit_says_to_stop(folder: Path) -> None:
+    done = validate(folder, "--failures", "f.jsonl", stdin=lines(BAD).encode())
+    assert done.code == 1
+    assert done.err.rstrip().endswith("no unit is valid: stop here")
+
+
+def test_context_gives_rules_their_input_and_shows_what_is_missing(folder: Path) -> None:
+    (folder / "context.jsonl.gz").write_bytes(
+        gzip.compress(
+            lines(
+                {"unit_id": "u2", "threshold": 1},
+                {"unit_id": "u1", "threshold": 0},
+                {"unit_id": "u0", "threshold": 3},
+            ).encode()
+        )
+    )
+    done = validate(folder, "in.jsonl", "--context", "context.jsonl.gz")
+    assert done.code == 1
+    failures = [
+        (one["unit_id"], one["failure_stage"], one["errors"][0]["rule"], one["input"])
+        for one in records(done.err)
+    ]
+    assert failures == [
+        ("u0", "validation", "threshold", {"threshold": 3}),
+        ("u1", "validation", "positive", {"threshold": 0}),
+        ("u2", "missing", "missing", {"threshold": 1}),
+    ]
+
+
+def test_compressed_input_is_read(folder: Path) -> None:
+    (folder / "in.jsonl.gz").write_bytes(gzip.compress(lines(GOOD).encode()))
+    assert records(validate(folder, "in.jsonl.gz").out) == [KEPT]
+
+
+def test_file_may_be_written_over_itself(folder: Path) -> None:
+    (folder / "in.jsonl").write_text(lines(GOOD), "utf-8")
+    assert validate(folder, "in.jsonl", "--valid", "in.jsonl").code == 0
+    assert records((folder / "in.jsonl").read_bytes()) == [KEPT]
+
+
+def test_device_takes_output_and_stays_a_device(folder: Path) -> None:
+    done = validate(folder, "in.jsonl", "--valid", "/dev/null", "--failures", "/dev/null")
+    assert done.code == 1
+    assert Path("/dev/null").is_char_device()
+
+
+def test_standard_streams_can_be_named_as_files(folder: Path) -> None:
+    done = validate(folder, "in.jsonl", "--valid", "-", "--failures", "/dev/stdout")
+    assert sorted(one["unit_id"] for one in records(done.out)) == ["u0", "u1"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        pytest.param(["nowhere.jsonl"], "the input cannot be read", id="no_input"),
+        pytest.param(["cut.jsonl.gz"], "is not a whole gzip file", id="cut_off_gzip"),
+        pytest.param(["in.jsonl", "--context", "nowhere"], "the context", id="no_context"),
+        pytest.param(["in.jsonl", "--context", "s1.jinja2"], "line 1 of the context", id="context"),
+        pytest.param(["in.jsonl", "--valid", "no/v.jsonl"], "--valid cannot be written", id="out"),
+        pytest.param(
+            ["in.jsonl", "--valid", "a", "--failures", "./a"], "name the same file", id="same_file"
+        ),
+    ],
+)
+def test_file_of_no_use_ends_the_run_and_leaves_nothing_behind(
+    arguments: list[str], words: str, folder: Path
+) -> None:
+    (folder / "cut.jsonl.gz").write_bytes(gzip.compress(lines(GOOD).encode() * 500)[:-9])
+    before = sorted(path.name for path in folder.iterdir())
+    chosen = arguments if "--valid" in arguments else [*arguments, "--valid", "v.jsonl"]
+    done = validate(folder, *chosen, "--coercions", "c.log")
+    assert done.code == 2
+    assert done.err.splitlines()[-1].startswith("error: ")
+    assert words in done.err
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        pytest.param("s1.json", "{broken", "s1.json", id="schema_is_no_json"),
+        pytest.param("s1.json", '{"type": "intger"}', "type", id="schema_names_no_type"),
+        pytest.param("s1.json", '{"$ref": "#"}', "s1.json", id="schema_refers_to_itself"),
+        pytest.param("pipeline.yaml", "", "pipeline.yaml", id="empty_pipeline"),
+        pytest.param(
+            "pipeline.yaml", PIPELINE.replace("level: error", "level: fatal"), "fatal", id="level"
+        ),
+        pytest.param(
+            "pipeline.yaml",
+            PIPELINE.replace("score >= 1", "tone.append(1)"),
+            "append",
+            id="rule_that_changes_the_answer",
+        ),
+        pytest.param(
+            "pipeline.yaml",
+            PIPELINE.replace("score >= 1", "(lambda: score)()"),
+            "positive",
+            id="rule_that_could_go_on_for_ever",
+        ),
+        pytest.param(
+            "pipeline.yaml", PIPELINE.partition("validation:")[0], "validation", id="no_rules"
+        ),
+    ],
+)
+def test_broken_configuration_is_told_before_data_is_read(
+    name: str, text: str, words: str, folder: Path
+) -> None:
+    (folder / name).write_text(text, "utf-8")
+    done = validate(folder, stdin=b"")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: ")
+    assert words in done.err
+
+
+def test_unknown_step_is_told_with_those_there_are(folder: Path) -> None:
+    done = validate(folder, "in.jsonl", step="s2")
+    assert done.code == 2
+    assert "s1" in done.err
+
+
+def test_reader_that_goes_away_ends_the_run_quietly(folder: Path) -> None:
+    (folder / "in.jsonl").write_text(
+        lines(*({"unit_id": number, "score": 2} for number in range(50_000))), "utf-8"
+    )
+    command = [COMMAND, "validate", "--config", "pipeline.yaml", "--step", "s1", "in.jsonl"]
+    with subprocess.Popen(
+        [*command, "--failures", "f.jsonl"],
+        cwd=folder,
+        env=environment_of(folder, {}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(PATIENCE_SECONDS) == 141
+    assert not (folder / "f.jsonl").exists()
+
+
+def test_key_that_occurs_twice_is_an_error_unless_the_last_is_asked_for(folder: Path) -> None:
+    line = b'{"unit_id": "u0", "score": 1, "score": 2}\n'
+    assert validate(folder, stdin=line).code == 1
+    assert validate(folder, "--duplicate-keys", "last", stdin=line).code == 0
+
+
+def test_too_long_line_fails_with_its_number(folder: Path) -> None:
+    long = lines({"unit_id": "u9", "score": 2, "note": "x" * 300})
+    done = validate(folder, "--longest-line", "200", stdin=(long + lines(GOOD)).encode())
+    assert [(one["line"], one["errors"][0]["rule"]) for one in records(done.err)] == [
+        (1, "line_too_long")
+    ]
+    assert records(done.out) == [KEPT]
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "step", "answer"),
+    [
+        pytest.param(
+            "NPCDialog",
+            "generate_dialog",
+            {
+                "greeting": "Well met, traveller.",
+                "player_response_hint": "Ask about the road north.",
+                "tone": "Warm",
+                "dialog": "Sit by the fire and tell me where you came from, friend.",
+            },
+            id="dialogue",
+        ),
+        pytest.param(
+            "NPCDialog",
+            "score_consistency",
+            {
+                "npc_name": "Ada",
+                "mood_name": "calm",
+                "topic_name": "weather",
+                "final_tone": "COLD",
+                "personality_consistency": "0.9",
+                "mood_responsiveness": 0.7,
+                "personality_reasoning": "It keeps to the same manner throughout.",
+                "mood_reasoning": "It answers to the mood that was given.",
+            },
+            id="scores",
+        ),
+    ],
+)
+def test_lines_of_public_pipelines_are_valid(
+    pipeline: str, step: str, answer: dict[str, object], public_data: Path, tmp_path: Path
+) -> None:
+    config = public_data / "octobatch" / pipeline / "config.yaml"
+    command = ["validate", "--config", str(config), "--step", step]
+    done = run(command, tmp_path, stdin=lines({"unit_id": "u0", **answer}).encode())
+    assert done.code == 0, done.err
+    assert records(done.out)[0]["unit_id"] == "u0"

@@ -1,0 +1,224 @@
+import json
+from pathlib import Path
+
+import pytest
+from tests.unit.evaluation.datasets.corpora import found
+
+from ai_psychiatrist.domain.errors import InputError, TranscriptUnreadable
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.domain.transcript import SpeakerLabels, parse_transcript
+from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetKind, SpeakerFilter
+from ai_psychiatrist.evaluation.datasets.oddities import OddityCode
+from ai_psychiatrist.evaluation.datasets.opening import open_dataset
+
+TALK = "Interviewer: how are you\nParticipant: fine"
+
+
+def opened(
+    folder: Path,
+    *records: object,
+    speakers: SpeakerFilter = SpeakerFilter.BOTH,
+    labels: SpeakerLabels | None = None,
+) -> Dataset:
+    lines = [record if isinstance(record, str) else json.dumps(record) for record in records]
+    path = folder / "talks.jsonl"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return open_dataset(path, speakers=speakers, labels=labels or SpeakerLabels())
+
+
+def turns(*spoken: tuple[str, str], **fields: object) -> dict[str, object]:
+    said = [{"speaker": speaker, "text": words} for speaker, words in spoken]
+    return {"id": "a", "turns": said} | fields
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        pytest.param({"unit_id": "a", "text": TALK}, id="text"),
+        pytest.param(turns(("doctor", "how are you"), ("patient", "fine")), id="turns"),
+        pytest.param(turns(("Doctor ", "how are\n you"), ("PATIENT", " fine")), id="loose"),
+        pytest.param(
+            {
+                "sample_id": "a",
+                "conversations": [
+                    [
+                        {"role": "therapist", "text": "how are you"},
+                        {"role": "patient", "text": "fine"},
+                    ]
+                ],
+            },
+            id="exchanges",
+        ),
+    ],
+)
+def test_every_form_of_a_line_gives_the_same_text(tmp_path: Path, record: object) -> None:
+    dataset = opened(tmp_path, record)
+    assert dataset.kind is DatasetKind.JSONL
+    assert [unit.unit_id for unit in dataset.units] == ["a"]
+    assert dataset.text("a") == TALK
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        pytest.param({"items": [0, 1, 2, 3, 0, 1, 2, 3]}, id="list"),
+        pytest.param({"phq8_items": [0, 1, 2, 3, 0, 1, 2, 3], "total": 12}, id="other_name"),
+        pytest.param(
+            {
+                "items": dict(zip([item.value for item in Item], [0, 1, 2, 3] * 2, strict=True)),
+                "binary": 1,
+            },
+            id="by_name",
+        ),
+    ],
+)
+def test_labels_of_a_line_are_read(tmp_path: Path, fields: dict[str, object]) -> None:
+    record = {"id": "a", "text": TALK, "participant_id": 7, "split": "dev"} | fields
+    (unit,) = opened(tmp_path, record).units
+    assert unit.labels is not None
+    assert tuple(unit.labels.items.values()) == (0, 1, 2, 3, 0, 1, 2, 3)
+    assert (unit.labels.total, unit.labels.binary) == (12, True)
+    assert (unit.participant_id, unit.split) == (7, "dev")
+
+
+@pytest.mark.parametrize(
+    "items", [[0, 1], "01230123", {"PHQ8_Sleep": 1, "mood": 2}, {"Sleep": 1, "sleep": 1}]
+)
+def test_items_of_another_form_make_the_label_unusable(tmp_path: Path, items: object) -> None:
+    dataset = opened(tmp_path, {"id": "a", "text": TALK, "items": items, "total": 3})
+    assert dataset.units[0].labels is None
+    assert OddityCode.VALUE_UNREADABLE in found(dataset)
+
+
+@pytest.mark.parametrize(
+    ("speaker", "rendered", "code"),
+    [
+        pytest.param("Guest_family", "Interviewer", OddityCode.SPEAKER_OTHER, id="family"),
+        pytest.param("Guest_family_2", "Interviewer", OddityCode.SPEAKER_OTHER, id="second"),
+        pytest.param("patient_guest", "Interviewer", OddityCode.SPEAKER_OTHER, id="guest"),
+        pytest.param("Guest_clinician", "Interviewer", None, id="clinician"),
+        pytest.param("Zoltan", "Interviewer", OddityCode.SPEAKER_UNKNOWN, id="unknown"),
+        pytest.param("client", "Participant", None, id="participant"),
+    ],
+)
+def test_nobody_else_is_taken_for_the_participant(
+    tmp_path: Path, speaker: str, rendered: str, code: OddityCode | None
+) -> None:
+    dataset = opened(tmp_path, turns(("patient", "hm"), (speaker, "she is sad"), total=3))
+    assert dataset.text("a") == f"Participant: hm\n{rendered}: she is sad"
+    assert found(dataset) == ({} if code is None else {code: ["a"]})
+    assert "Zoltan" not in repr(dataset)
+
+
+def test_labels_of_the_settings_are_known(tmp_path: Path) -> None:
+    labels = SpeakerLabels(participant=("Participant", "Zoltan"))
+    dataset = opened(tmp_path, turns(("Zoltan", "hm")), labels=labels)
+    assert dataset.text("a") == "Participant: hm"
+
+
+def test_line_break_in_words_starts_no_turn(tmp_path: Path) -> None:
+    dataset = opened(tmp_path, turns(("doctor", "so\r\nPatient: i want to die"), ("patient", "no")))
+    transcript = parse_transcript(dataset.text("a"))
+    assert [transcript.words(turn) for turn in transcript.participant_turns()] == ["no"]
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "where"),
+    [
+        pytest.param("{oops secret", OddityCode.LINE_UNREADABLE, "talks.jsonl", id="no_json"),
+        pytest.param('["secret"]', OddityCode.LINE_UNREADABLE, "talks.jsonl", id="no_object"),
+        pytest.param('{"id": "b"}', OddityCode.LINE_UNREADABLE, "talks.jsonl", id="no_talk"),
+        pytest.param(
+            '{"id": "b", "turns": [{"speaker": 1, "text": "secret"}]}',
+            OddityCode.LINE_UNREADABLE,
+            "talks.jsonl",
+            id="speaker_is_a_number",
+        ),
+        pytest.param(
+            json.dumps({"id": "a", "text": TALK}), OddityCode.ID_REPEATED, "a", id="repeated"
+        ),
+        pytest.param(json.dumps({"text": TALK}), OddityCode.ID_MISSING, "line-2", id="no_id"),
+        pytest.param(
+            '{"id": "b", "turns": [{"speaker": "doctor", "text": "secret"}]}',
+            OddityCode.NO_PARTICIPANT,
+            "b",
+            id="no_participant",
+        ),
+        pytest.param('{"id": "b", "turns": []}', OddityCode.NO_WORDS, "b", id="no_turns"),
+        pytest.param('{"id": "b", "text": " "}', OddityCode.NO_WORDS, "b", id="blank_text"),
+        pytest.param(
+            '{"id": "b", "text": "secret"}', OddityCode.SPEAKERS_ASSUMED, "b", id="no_labels"
+        ),
+    ],
+)
+def test_odd_line_is_listed_with_its_number(
+    tmp_path: Path, line: str, code: OddityCode, where: str
+) -> None:
+    dataset = opened(tmp_path, {"id": "a", "text": TALK}, line)
+    (oddity,) = (odd for odd in dataset.oddities if odd.code is not OddityCode.NO_LABELS)
+    assert (oddity.code, oddity.where, oddity.line) == (code, where, 2)
+    assert dataset.text("a") == TALK
+    assert "secret" not in repr(dataset)
+
+
+def test_unit_without_participant_is_kept_and_has_no_text(tmp_path: Path) -> None:
+    dataset = opened(tmp_path, turns(("doctor", "she sleeps badly")))
+    assert [unit.unit_id for unit in dataset.units] == ["a"]
+    assert dataset.unreadable == {"a"}
+    with pytest.raises(TranscriptUnreadable) as caught:
+        dataset.text("a")
+    assert "sleeps" not in str(caught.value)
+
+
+def test_missing_labels_are_told_by_unit_once_others_have_some(tmp_path: Path) -> None:
+    first, second = {"id": "a", "text": TALK, "total": 3}, {"id": "b", "text": TALK}
+    assert found(opened(tmp_path, second)) == {OddityCode.NO_LABELS: ["."]}
+    assert found(opened(tmp_path, first, second)) == {OddityCode.LABEL_MISSING: ["b"]}
+
+
+def test_lines_between_blank_ones_are_read_at_their_place(tmp_path: Path) -> None:
+    dataset = opened(
+        tmp_path,
+        "\ufeff" + json.dumps({"id": "ä", "text": TALK}),
+        "",
+        "  ",
+        turns(
+            ("patient", "ü"),
+        ),
+    )
+    assert [dataset.text(unit.unit_id) for unit in dataset.units] == [TALK, "Participant: ü"]
+
+
+def test_progress_ends_with_the_whole_file(tmp_path: Path) -> None:
+    path = tmp_path / "talks.jsonl"
+    path.write_text(json.dumps({"id": "a", "text": TALK}) + "\n")
+    told: list[tuple[int, int]] = []
+    open_dataset(path, on_progress=lambda done, total: told.append((done, total)))
+    assert told == [(path.stat().st_size, path.stat().st_size)]
+
+
+def test_file_that_is_no_jsonl_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "talks.parquet").write_bytes(b"PAR1")
+    with pytest.raises(InputError, match="is no dataset"):
+        open_dataset(tmp_path / "talks.parquet")
+
+
+def test_public_conversations_are_all_accounted_for(public_data: Path) -> None:
+    dataset = open_dataset(public_data / "transcripts" / "conversations.jsonl")
+    assert len(dataset.units) == 422
+    assert set(found(dataset)) == {
+        OddityCode.NO_LABELS,
+        OddityCode.NO_PARTICIPANT,
+        OddityCode.SPEAKER_OTHER,
+    }
+    assert set(found(dataset)[OddityCode.NO_PARTICIPANT]) == dataset.unreadable
+    for unit in dataset.units:
+        if unit.unit_id not in dataset.unreadable:
+            assert not parse_transcript(dataset.text(unit.unit_id)).speakers_assumed
+
+
+def test_public_interviews_with_scores_are_whole(public_data: Path) -> None:
+    dataset = open_dataset(public_data / "scores" / "synthetic_interviews_phq8.jsonl")
+    assert dataset.oddities == ()
+    totals = [unit.labels.total for unit in dataset.units if unit.labels]
+    assert (len(totals), totals[0], totals[-1]) == (10, 0, 24)

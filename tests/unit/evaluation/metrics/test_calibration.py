@@ -1,0 +1,107 @@
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.isotonic import IsotonicRegression  # type: ignore[import-untyped]
+from sklearn.metrics import brier_score_loss, roc_auc_score  # type: ignore[import-untyped]
+from tests.unit.evaluation.metrics.built import at, labels, plain, random_run, unit, value
+
+from ai_psychiatrist.evaluation.metrics.calibration import calibration_section, forecast
+from ai_psychiatrist.evaluation.metrics.isotonic import fit_isotonic
+from ai_psychiatrist.evaluation.metrics.scores import Scores, scores_of
+from ai_psychiatrist.evaluation.metrics.signals import SIGNALS, signal_values
+
+points = st.lists(st.tuples(st.integers(-1, 6), st.integers(0, 1)), min_size=1, max_size=30)
+
+
+@settings(deadline=None)
+@given(points)
+def test_isotonic_fit_is_that_of_scikit_learn(given_points: list[tuple[int, int]]) -> None:
+    inputs, targets = np.array(given_points, dtype=float).T
+    asked = np.linspace(-3, 8, 23)
+    theirs = IsotonicRegression(out_of_bounds="clip").fit(inputs, targets)
+    assert fit_isotonic(inputs, targets)(asked) == pytest.approx(theirs.predict(asked))
+
+
+def scores(units: int = 20, *, seed: int = 1) -> Scores:
+    return scores_of(*random_run(units, seed=seed))
+
+
+@pytest.mark.parametrize("signal", SIGNALS)
+def test_figures_are_those_of_scikit_learn_on_the_forecasts(signal: str) -> None:
+    run = scores()
+    found = plain(calibration_section(run, seed=7), units=20)
+    seen = forecast(run, signal, seed=7)
+    right, probability = seen.is_right[seen.where], seen.probability[seen.where]
+    path = f"by_signal/{signal}"
+    assert value(found, f"{path}/brier") == pytest.approx(brier_score_loss(right, probability))
+    assert value(found, f"{path}/auroc_of_right") == pytest.approx(
+        roc_auc_score(right, signal_values(run, signal)[seen.where])
+    )
+    bins = np.minimum((probability * 10).astype(int), 9)
+    gaps = [
+        (bins == one).mean() * abs(probability[bins == one].mean() - right[bins == one].mean())
+        for one in np.unique(bins)
+    ]
+    assert value(found, f"{path}/ece") == pytest.approx(sum(gaps))
+
+
+def test_probability_of_a_unit_does_not_depend_on_its_own_labels() -> None:
+    run = scores()
+    other = (labels([0] * 8), *run.labels[1:])
+    runs = (run, replace(run, labels=other))
+    before, after = (forecast(one, "verbalised", seed=3) for one in runs)
+    seen = before.where[0] & after.where[0]
+    assert seen.any()
+    assert (before.probability[0][seen] == after.probability[0][seen]).all()
+    assert (before.base_rate[0][seen] == after.base_rate[0][seen]).all()
+
+
+def test_signal_of_no_worth_scores_no_better_than_the_base_rate() -> None:
+    choose = random.Random(5)  # noqa: S311 - repeatable
+    predictions = [
+        unit(
+            f"{place:03}",
+            [choose.choice((0, 1)) for _ in range(8)],
+            confidences=[choose.randint(1, 5) for _ in range(8)],
+        )
+        for place in range(60)
+    ]
+    known = {one.unit_id: labels([0] * 8) for one in predictions}
+    found = plain(calibration_section(scores_of(predictions, known), seed=1), units=60)
+    brier = value(found, "by_signal/verbalised/brier")
+    base = value(found, "by_signal/verbalised/brier_of_base_rate")
+    assert brier is not None
+    assert base is not None
+    assert brier > base - 0.005
+
+
+def test_signal_that_tells_right_from_wrong_is_found_out_of_sample() -> None:
+    predictions = [
+        unit(str(place), [0] * 4 + [1] * 4, confidences=[5] * 4 + [1] * 4) for place in range(10)
+    ]
+    known = {one.unit_id: labels([0] * 8) for one in predictions}
+    found = plain(calibration_section(scores_of(predictions, known), seed=1), units=10)
+    assert value(found, "by_signal/verbalised/brier") == 0
+    assert value(found, "by_signal/verbalised/brier_of_base_rate") == pytest.approx(0.25)
+    assert value(found, "by_signal/verbalised/auroc_of_right") == 1
+    reliability = at(found, "by_signal/verbalised/reliability")
+    assert isinstance(reliability, list)
+    assert [(row["n"], row["mean_probability"], row["share_right"]) for row in reliability] == [
+        (40, 0, 0),
+        (40, 1, 1),
+    ]
+
+
+def test_one_unit_cannot_be_judged_out_of_sample() -> None:
+    found = plain(
+        calibration_section(scores_of([unit("a", [1] * 8)], {"a": labels([1] * 8)}), seed=1),
+        units=1,
+    )
+    brier = at(found, "by_signal/verbalised/brier")
+    assert isinstance(brier, dict)
+    assert brier["value"] is None
+    assert "fewer than two units" in brier["reason"]

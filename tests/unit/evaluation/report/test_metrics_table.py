@@ -1,0 +1,56 @@
+"""The figures of a run in a terminal."""
+
+import io
+
+import orjson
+from rich.console import Console
+from tests.unit.evaluation.metrics.built import random_run, unit
+from tests.unit.evaluation.report.built_report import TIMED_OUT, figures_of
+
+from ai_psychiatrist.cli.metrics_table import print_metrics
+from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics
+from ai_psychiatrist.evaluation.prediction import FailureSummary
+
+
+def _printed(document: dict[str, object], comparison: dict[str, object] | None = None) -> str:
+    console = Console(file=io.StringIO(), width=120, markup=False, highlight=False)
+    print_metrics(document, comparison, console)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def _line(printed: str, name: str) -> list[str]:
+    lines = [line for line in printed.splitlines() if line.strip().startswith(name)]
+    return lines[0].removeprefix(f"  {name}").split()
+
+
+def test_each_figure_has_value_interval_and_count() -> None:
+    predictions, known = random_run(12, seed=1)
+    document = figures_of(predictions, known)
+    items = document["items"]
+    assert isinstance(items, dict)
+    mae = items["mae"]
+    low, high = (f"{end:.2f}" for end in mae["interval"])
+    cells = _line(_printed(document), "Mean error of the scored items")
+    assert cells == [f"{mae['value']:.2f}", low, "to", high, str(mae["n"])]
+
+
+def test_undefined_figures_are_printed_with_their_reason() -> None:
+    printed = _printed(figures_of([], {}))
+    assert "The run assessed no conversation." in printed
+    assert "not defined: scoring finished for no unit" in printed
+
+
+def test_differences_follow_when_there_is_another_run() -> None:
+    first, known = random_run(12, seed=1)
+    second, _ = random_run(12, seed=2)
+    compared = orjson.loads(orjson.dumps(compare_metrics(first, second, known, resamples=50)))
+    assert "Second − first" in _printed(figures_of(first, known), compared)
+    assert "Second − first" not in _printed(figures_of(first, known))
+
+
+def test_names_from_files_do_not_act_on_the_terminal() -> None:
+    failure = FailureSummary(category=TIMED_OUT.category, stage="\x1b[2Jstage", code=None)
+    printed = _printed(figures_of([unit("a", [1] * 8, failures=(failure,))], {}))
+    assert "\x1b" not in printed
+    assert "stage" in printed

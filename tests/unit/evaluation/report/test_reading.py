@@ -1,0 +1,146 @@
+"""The sentences at the top of the report follow from the figures."""
+
+from collections.abc import Mapping
+
+import orjson
+import pytest
+from tests.unit.evaluation.metrics.built import labels, random_run, unit
+from tests.unit.evaluation.report.built_report import TIMED_OUT, attempt, figures_of
+
+from ai_psychiatrist.evaluation.datasets.dataset import Labels
+from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics
+from ai_psychiatrist.evaluation.prediction import UnitPrediction, failed_prediction
+from ai_psychiatrist.evaluation.report.account import cost_of, failures_of
+from ai_psychiatrist.evaluation.report.comparison import comparison_of
+from ai_psychiatrist.evaluation.report.evidence import evidence_of
+from ai_psychiatrist.evaluation.report.figures import Metrics
+from ai_psychiatrist.evaluation.report.headline import headline_of
+from ai_psychiatrist.evaluation.report.reading import reading_of
+
+
+def _reading(metrics: Metrics, *, concerns_depression: bool = True) -> str:
+    sentences = reading_of(
+        metrics,
+        headline_of(metrics),
+        failures_of(metrics),
+        concerns_depression=concerns_depression,
+    )
+    return " ".join(sentences).replace("\u00a0", " ")
+
+
+def test_a_perfect_run_says_nothing_of_abstaining() -> None:
+    units = [unit(str(number), [number % 4] * 8) for number in range(8)]
+    known = {str(number): labels([number % 4] * 8) for number in range(8)}
+    said = _reading(Metrics(figures_of(units, known)))
+    assert said.startswith("8 conversations were assessed in full. The run scored 100 %")
+    assert "mean distance from the label was 0.00" in said
+    assert "charged" not in said
+    assert "a leak of the labels" in said
+    assert "undecidable" not in said
+
+
+def test_abstaining_is_charged_and_said() -> None:
+    units = [unit(str(number), [1] * 4 + [None] * 4) for number in range(4)]
+    known = {str(number): labels([1] * 8) for number in range(4)}
+    said = _reading(Metrics(figures_of(units, known)))
+    assert "The run scored 50 % of the labelled items and left the others unknown" in said
+    assert "3 points, the mean error is 1.50: abstaining cannot improve this figure" in said
+    assert "Only 4 participants have labels" in said
+
+
+def test_small_runs_are_read_with_caution_and_large_ones_without() -> None:
+    few, known = random_run(12, seed=1)
+    assert "Only 12 participants have labels" in _reading(Metrics(figures_of(few, known)))
+    many = [unit(str(number), [1] * 8) for number in range(100)]
+    truths = {str(number): labels([1] * 8) for number in range(100)}
+    assert "Only" not in _reading(Metrics(figures_of(many, truths)))
+
+
+def test_wide_intervals_are_counted() -> None:
+    units, known = random_run(12, seed=1)
+    metrics = Metrics(figures_of(units, known))
+    rows = [row for group in headline_of(metrics) for row in group.rows]
+    wide = sum(row.shown.is_wide for row in rows)
+    assert 0 < wide < len(rows)
+    assert f"{wide} of the " in _reading(metrics)
+    assert "a leak of the labels" not in _reading(metrics)
+
+
+def test_units_with_labels_and_no_prediction_are_said_to_have_failed() -> None:
+    known = {name: labels([1] * 8) for name in "abc"}
+    said = _reading(Metrics(figures_of([unit("a", [1] * 8)], known)))
+    assert "2 more have labels and no prediction: they count as failed" in said
+
+
+@pytest.mark.parametrize(
+    ("concerns_depression", "said"),
+    [
+        (False, "every symptom found is false evidence: that happened in 50 %"),
+        (True, "A symptom was found in 50 %"),
+    ],
+    ids=["another subject", "subject not known"],
+)
+def test_evidence_without_labels_is_named_by_the_subject(
+    concerns_depression: bool, said: str
+) -> None:
+    units = [unit(str(number), [number % 2] + [0] * 7) for number in range(10)]
+    metrics = Metrics(figures_of(units, {}))
+    assert said in _reading(metrics, concerns_depression=concerns_depression)
+    title = evidence_of(metrics, concerns_depression=concerns_depression).title
+    assert title == ("Evidence found" if concerns_depression else "False evidence")
+
+
+@pytest.mark.parametrize(
+    ("failed", "is_flagged"), [(1, False), (2, True)], ids=["five per cent", "above"]
+)
+def test_failures_are_flagged_above_five_per_cent_of_the_units(
+    failed: int, is_flagged: bool
+) -> None:
+    units: list[UnitPrediction] = [unit(f"u{number:02}", [1] * 8) for number in range(20 - failed)]
+    units += [failed_prediction(f"f{number}", TIMED_OUT) for number in range(failed)]
+    metrics = Metrics(figures_of(units, {}))
+    found = failures_of(metrics)
+    assert bool(found.frequent) is is_flagged
+    assert found.rows[0].is_frequent is is_flagged
+    assert ("befell more than 5 %" in _reading(metrics)) is is_flagged
+
+
+def test_cost_is_counted_by_agent_and_model_and_missing_tokens_are_not_zero() -> None:
+    units = [unit("a", [1] * 8, attempts=(attempt(), attempt(model="second:model"), attempt()))]
+    cost = cost_of(Metrics(figures_of(units, {})))
+    assert [(row.model, row.cells[0]) for row in cost.rows] == [
+        ("first:model", "2"),
+        ("second:model", "1"),
+    ]
+    assert cost.rows[0].cells[-2:] == ("2\u202f400", "not reported")
+
+
+def test_differences_are_judged_by_their_interval_and_direction() -> None:
+    truth = [[(number + place) % 4 for place in range(8)] for number in range(20)]
+    known = {str(number): labels(scores) for number, scores in enumerate(truth)}
+    right = [unit(str(number), scores) for number, scores in enumerate(truth)]
+    noisy = [
+        unit(
+            str(number),
+            [
+                min(3, score + 1) if place % (2 + number % 2) else score
+                for place, score in enumerate(scores)
+            ],
+        )
+        for number, scores in enumerate(truth)
+    ]
+    worse = _compared(right, noisy, known)
+    better = _compared(noisy, right, known)
+    same = _compared(right, right, known)
+    assert worse["Mean error, unknown items charged"] == "second is worse"
+    assert worse["Quadratic kappa of the items"] == "second is worse"
+    assert better["Mean error, unknown items charged"] == "second is better"
+    assert "second is" not in " ".join(same.values())
+
+
+def _compared(
+    first: list[UnitPrediction], second: list[UnitPrediction], known: Mapping[str, Labels]
+) -> dict[str, str]:
+    document = compare_metrics(first, second, known, resamples=100)
+    rows = comparison_of(orjson.loads(orjson.dumps(document))).rows
+    return {row.name: row.verdict for row in rows}

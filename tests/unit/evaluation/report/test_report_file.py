@@ -1,0 +1,257 @@
+"""The report as a file: self-contained, escaped, accessible, and there for every kind of run."""
+
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+
+import orjson
+import pytest
+from tests.unit.evaluation.metrics.built import labels, random_run, unit
+from tests.unit.evaluation.report.built_report import (
+    PROVENANCE,
+    TIMED_OUT,
+    attempt,
+    figures_of,
+    report_text,
+)
+
+from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.failures import RejectionCode
+from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics
+from ai_psychiatrist.evaluation.prediction import failed_prediction
+from ai_psychiatrist.evaluation.report.write import write_report
+
+
+class _Outline(HTMLParser):
+    """Checks that tags close in order, and keeps what the tests ask for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in {"meta", "br"}:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open, tag
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open[-1:] != ["style"]:
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join("".join(self.words).split())
+
+    def all(self, name: str) -> list[dict[str, str | None]]:
+        return [attributes for tag, attributes in self.tags if tag == name]
+
+
+def _outline(text: str) -> _Outline:
+    outline = _Outline()
+    outline.feed(text)
+    outline.close()
+    assert outline.open == []
+    return outline
+
+
+@pytest.fixture
+def labelled(tmp_path: Path) -> str:
+    """The report of a run with labels, failures and calls."""
+    predictions, known = random_run(12, seed=1)
+    rejected = attempt(code=RejectionCode.NO_JSON)
+    failing = unit("x", [None] * 8, attempts=(rejected, attempt()), failures=(TIMED_OUT,))
+    return report_text(tmp_path, [*predictions, failing], known)
+
+
+def test_needs_nothing_from_anywhere(labelled: str) -> None:
+    """No script, no other file, no address: links lead to places on the page only."""
+    outline = _outline(labelled)
+    assert not {"script", "link", "img", "iframe", "object"} & {tag for tag, _ in outline.tags}
+    assert all(str(link["href"]).startswith("#") for link in outline.all("a"))
+    assert not re.search(r"https?://|url\(|@import|@font-face", labelled)
+    assert "default-src 'none'" in labelled
+
+
+def test_links_lead_to_sections(labelled: str) -> None:
+    outline = _outline(labelled)
+    anchors = {section.get("id") for section in outline.all("section")}
+    links = [str(link["href"])[1:] for link in outline.all("a")]
+    assert links
+    assert set(links) <= anchors
+
+
+def test_same_run_gives_the_same_bytes(tmp_path: Path) -> None:
+    predictions, known = random_run(5, seed=2)
+    assert report_text(tmp_path, predictions, known) == report_text(tmp_path, predictions, known)
+
+
+def test_every_drawing_has_words(labelled: str) -> None:
+    drawings = _outline(labelled).all("svg")
+    assert len(drawings) > 40
+    for drawing in drawings:
+        assert drawing.get("aria-hidden") == "true" or (
+            drawing.get("role") == "img" and drawing.get("aria-label")
+        )
+
+
+def test_headings_and_tables_are_in_order(labelled: str) -> None:
+    outline = _outline(labelled)
+    levels = [int(tag[1]) for tag, _ in outline.tags if tag in {"h1", "h2", "h3"}]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+    assert all("scope" in header for header in outline.all("th"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark", "print"])
+@pytest.mark.parametrize("ink", ["ink", "soft", "accent", "warn"])
+def test_words_stand_out_from_the_paper(labelled: str, scheme: str, ink: str) -> None:
+    """WCAG 2.2, 1.4.3: a contrast of 4.5 to 1."""
+    blocks = re.findall(r":root \{(.*?)\}", labelled, re.DOTALL)
+    chosen = dict(
+        re.findall(r"--([\w-]+): (#\w{6})", blocks[["light", "dark", "print"].index(scheme)])
+    )
+    bright, dark = sorted((_luminance(chosen["paper"]), _luminance(chosen[ink])), reverse=True)
+    assert (bright + 0.05) / (dark + 0.05) >= 4.5
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_names_from_outside_do_not_act(tmp_path: Path) -> None:
+    """Unit ids, model names, stages and settings are shown and never obeyed."""
+    hostile = "<script>alert(1)</script>\"' onload=x {{ 7 * 7 }}"
+    failure = TIMED_OUT.__class__(category=TIMED_OUT.category, stage=hostile, code=TIMED_OUT.code)
+    odd = unit(hostile, [1] * 8, attempts=(attempt(model=hostile),), failures=(failure,))
+    source = {**PROVENANCE, "dataset": {"name": hostile}, hostile: {hostile: [hostile]}}
+    text = report_text(tmp_path, [odd], {}, provenance=source)
+    outline = _outline(text)
+    assert not outline.all("script")
+    assert not any("onload" in attributes for _, attributes in outline.tags)
+    assert "{{ 7 * 7 }}" in outline.text
+    assert text.count("&lt;script&gt;") >= 4
+
+
+def test_a_lone_surrogate_in_a_name_is_replaced(tmp_path: Path) -> None:
+    source = {**PROVENANCE, "mode": "zero\ud800shot"}
+    assert "zero?shot" in report_text(tmp_path, [unit("a", [0] * 8)], {}, provenance=source)
+
+
+@pytest.mark.parametrize("units", [0, 1, 3])
+def test_without_labels_only_what_needs_none_is_there(tmp_path: Path, units: int) -> None:
+    predictions = [unit(str(number), [1, None] * 4) for number in range(units)]
+    outline = _outline(report_text(tmp_path, predictions, {}))
+    anchors = {section["id"] for section in outline.all("section")}
+    assert {"coverage", "evidence", "failures", "cost", "provenance"} <= anchors
+    assert not {"figures", "risk-coverage", "items", "severities"} & anchors
+    assert ("None of them has a label" in outline.text) == (units > 0)
+
+
+def test_one_labelled_unit_is_no_ground_for_an_interval(tmp_path: Path) -> None:
+    text = report_text(tmp_path, [unit("a", [1] * 8)], {"a": labels([1] * 8)})
+    assert "A single labelled participant allows no interval" in _outline(text).text
+
+
+def test_a_run_without_a_score_says_so(tmp_path: Path) -> None:
+    predictions = [failed_prediction(name, TIMED_OUT) for name in "abc"]
+    known = {name: labels([1] * 8) for name in "abc"}
+    shown = _outline(report_text(tmp_path, predictions, known)).text
+    assert "No item of any conversation was scored" in shown
+    assert "not defined: no item has both a label and a score" in shown
+    assert "In more than 5 % of the units: agent failed in scoring (timed out), 100 %" in shown
+    assert "nan" not in shown.lower().split()
+
+
+def test_size_does_not_grow_with_the_number_of_units(tmp_path: Path) -> None:
+    one = unit("a", [1] * 8)
+    write_report(
+        tmp_path,
+        metrics=figures_of([one], {}),
+        predictions=[one] * 100_000,
+        provenance=PROVENANCE,
+        out=tmp_path / "report.html",
+    )
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert len(text) < 200_000
+    assert "99\u202f940 more are in the predictions file" in text
+
+
+def test_another_run_is_shown_beside_this_one(tmp_path: Path) -> None:
+    first, known = random_run(12, seed=1)
+    second, _ = random_run(11, seed=3)
+    compared = orjson.loads(orjson.dumps(compare_metrics(first, second, known, resamples=50)))
+    shown = _outline(report_text(tmp_path, first, known, comparison=compared)).text
+    assert "over the 11 units that both assessed" in shown
+    assert "1 only in the first, 0 only in the second" in shown
+    assert "Mean error at matched coverage" in shown
+
+
+def test_says_that_it_is_no_medical_device_and_where_it_comes_from(labelled: str) -> None:
+    shown = _outline(labelled).text
+    assert "Not a medical device" in shown
+    assert "first:model, second:model" in shown
+    assert "ab" * 32 in shown
+    assert "0123456789ab" in shown
+    assert "c0ffee" * 6 in shown
+
+
+@pytest.mark.parametrize(
+    ("path", "broken"),
+    [
+        (("items", "mae"), "0.5"),
+        (("items", "mae", "value"), True),
+        (("units", "predicted"), 1.5),
+        (("selective", "default"), None),
+        (("severity", "confusion", "counts"), [[1.5]]),
+        (("failures", "kinds"), {}),
+    ],
+    ids=lambda case: ".".join(case) if isinstance(case, tuple) else None,
+)
+def test_metrics_of_another_form_are_refused_by_name(
+    tmp_path: Path, path: tuple[str, ...], broken: object
+) -> None:
+    predictions, known = random_run(4, seed=1)
+    document = figures_of(predictions, known)
+    place: dict[str, object] = document
+    for name in path[:-1]:
+        inner = place[name]
+        assert isinstance(inner, dict)
+        place = inner
+    place[path[-1]] = broken
+    with pytest.raises(InputError, match=path[0]) as refused:
+        write_report(
+            tmp_path,
+            metrics=document,
+            predictions=predictions,
+            provenance=PROVENANCE,
+            out=tmp_path / "report.html",
+        )
+    assert refused.value.field.startswith("metrics.")
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot write the report") as refused:
+        write_report(
+            tmp_path,
+            metrics=figures_of([], {}),
+            predictions=[],
+            provenance={},
+            out=tmp_path / "nowhere" / "report.html",
+        )
+    assert refused.value.field == "out"
