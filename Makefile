@@ -44,7 +44,7 @@ format: $(DEV_STAMP) ## Format and mend what can be mended.
 
 requirements: ## Pin the newest versions that the project allows.
 	rm -rf $(PINS) && $(PYTHON) -m venv $(PINS)
-	$(PINS)/bin/python -m pip install --quiet .
+	$(PINS)/bin/python -m pip install --quiet '.[evaluation]'
 	$(PINS)/bin/python -m pip freeze --exclude ai-psychiatrist > requirements/run.txt
 	$(PINS)/bin/python -m pip install --quiet '.[dev]'
 	$(PINS)/bin/python -m pip freeze --exclude ai-psychiatrist > requirements/dev.txt

@@ -93,6 +93,12 @@ def run(
         ),
     ] = False,
     speakers: Annotated[Speakers, typer.Option(help="Whose words are assessed.")] = Speakers.BOTH,
+    unrelated: Annotated[
+        bool,
+        typer.Option(
+            "--unrelated", help="None is about depression: all that is found is false evidence."
+        ),
+    ] = False,
 ) -> None:
     """Assess every unit of a dataset; can be stopped at any time and gone on with."""
     with refusing_bad_input():
@@ -107,6 +113,7 @@ def run(
             is_resumed=resume,
             keeps_raw=not no_raw,
             speakers=speakers,
+            is_unrelated=unrelated,
         )
         options = SittingOptions(
             concurrency=concurrency, max_failures=max_failures, retries_failed=retry_failed
@@ -130,6 +137,7 @@ class _Wanted:
     is_resumed: bool
     keeps_raw: bool
     speakers: Speakers
+    is_unrelated: bool
 
 
 async def _run(settings: "Settings", wanted: _Wanted, options: "SittingOptions") -> "SittingEnd":
@@ -180,6 +188,7 @@ def _request(services: "Services", wanted: _Wanted) -> "RunRequest":
         record=provenance(
             dataset,
             mode=wanted.mode.value,
+            concerns_depression=False if wanted.is_unrelated else None,
             models=services.agent_models,
             prompts=PROMPT_DIGESTS,
             contracts={"pipeline": contract.digest},

@@ -12,7 +12,7 @@ from ai_psychiatrist.evaluation.labels_file import read_labels
 from ai_psychiatrist.evaluation.prediction import UnitPrediction, read_predictions
 from ai_psychiatrist.evaluation.run.folder import RunFolder, write_whole
 
-_EXTRA = ("numpy", "matplotlib", "jinja2")
+_EXTRA = ("numpy", "jinja2")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-_WHOLE: Final = re.compile(r"\s*(\d{1,2})(?:\.0+)?\s*\Z")
+_WHOLE: Final = re.compile(r"\s*(\d{1,2})(?:\.0+)?\s*\Z", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from tests.fakes.ledgers import attempt, call, call_key, new_ledger
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.infrastructure.ledger.errors import LedgerUnusable, RunBusy
 from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
+from ai_psychiatrist.infrastructure.ledger.opening import holds_run
 from ai_psychiatrist.infrastructure.ledger.records import (
     Origin,
     QueuedUnit,
@@ -55,6 +56,16 @@ def test_a_file_that_was_cut_off_before_it_held_anything_is_no_run(run: Path) ->
     with pytest.raises(InputError, match="holds no run"):
         Ledger.open(run)
     new_ledger(run, ["u1"]).close()
+
+
+def test_a_run_whose_making_was_killed_is_made_anew(run: Path) -> None:
+    run.mkdir()
+    with closing(raw_connection(run)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+    assert (run / "ledger.sqlite").stat().st_size > 0
+    assert not holds_run(run)
+    new_ledger(run, ["u1"]).close()
+    assert holds_run(run)
 
 
 def test_a_folder_without_a_run_is_named(run: Path) -> None:
@@ -341,11 +352,12 @@ def test_imported_attempts_count_and_rules_applied_again_do_not(run: Path) -> No
                 attempt("u1", "validation", origin=Origin.IMPORT),
                 attempt("u1", "provider", number=2, raw=None),
                 attempt("u1", "schema_validation", number=3, origin=Origin.REVALIDATE),
+                attempt("u1", "provider", number=4, origin=Origin.REVALIDATE),
             ]
         )
         row = ledger.last("u1", "score")
     assert row is not None
-    assert (row.attempts, row.provider_failures, row.other_failures) == (3, 1, 1)
+    assert (row.attempts, row.provider_failures, row.other_failures) == (4, 1, 1)
 
 
 def test_rounds_of_a_unit_are_told_apart(run: Path) -> None:

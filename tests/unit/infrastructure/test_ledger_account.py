@@ -5,7 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.fakes.ledgers import attempt, new_ledger
 
@@ -42,6 +42,7 @@ def test_an_account_of_a_damaged_ledger_does_not_balance(tmp_path: Path) -> None
 stages = st.sampled_from([None, *FailureStage])
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(stages, max_size=4), min_size=1, max_size=6))
 def test_the_account_balances_whatever_happened(
     tmp_path_factory: pytest.TempPathFactory, histories: list[list[str | None]]

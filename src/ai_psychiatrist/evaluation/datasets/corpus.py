@@ -1,5 +1,6 @@
 """Opens a DAIC-WOZ or E-DAIC folder: transcripts and label files joined by participant."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -26,6 +27,7 @@ from ai_psychiatrist.evaluation.datasets.sources import (
 )
 from ai_psychiatrist.evaluation.datasets.units import joined_units
 
+_NUMBER: Final = re.compile(r"[0-9]{1,9}")
 _SESSIONS: Final = range(300, 493)
 _NO_SESSIONS: Final = frozenset({342, 394, 398, 460})
 """Numbers in the range of DAIC-WOZ that were never given to a session."""
@@ -149,7 +151,7 @@ class _CorpusTexts:
 def _participant(written: str) -> str:
     """Return the number of a participant in its one spelling; "" for what is no number."""
     number = written.strip().removesuffix("_P").removesuffix(".0")
-    return str(int(number)) if number.isascii() and number.isdecimal() else ""
+    return str(int(number)) if _NUMBER.fullmatch(number) else ""
 
 
 def _outside(kind: CorpusKind, participant_ids: Mapping[int, object]) -> Iterator[Oddity]:

@@ -52,9 +52,17 @@ class UnitLabels:
 def read_label_file(content: bytes, *, where: str, unit_id: Callable[[str], str]) -> LabelFile:
     """Read one file; `unit_id` gives an identifier its one spelling, "" for none.
 
-    Raises `InputError` for a file that is no text and for two columns of one meaning.
+    Raises `InputError` for a file that is no table and for two columns of one meaning.
     """
     lines = _text(content, where).splitlines()
+    try:
+        return _read(lines, where, unit_id)
+    except csv.Error:
+        msg = f"the label file {where!r} is no table of separated values"
+        raise InputError(msg, field=where) from None
+
+
+def _read(lines: Sequence[str], where: str, unit_id: Callable[[str], str]) -> LabelFile:
     separator, columns = _columns(lines[0] if lines else "", where)
     if columns is None:
         oddity = Oddity(where=where, code=OddityCode.NOT_A_LABEL_FILE)

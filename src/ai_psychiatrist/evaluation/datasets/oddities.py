@@ -19,7 +19,6 @@ class Cost(StrEnum):
 class OddityCode(StrEnum):
     """What is odd."""
 
-    # Rows of transcripts
     SYNC_MARK = "sync_mark"
     SMALL_TALK = "small_talk"
     BLANK_WORDS = "blank_words"
@@ -32,14 +31,12 @@ class OddityCode(StrEnum):
     INTERRUPTION = "interruption"
     TIME_UNREADABLE = "time_unreadable"
     NO_INTERVIEWER = "no_interviewer"
-    NO_SPEAKER_COLUMN = "no_speaker_column"
     UNQUOTED_SEPARATOR = "unquoted_separator"
     SPEAKER_OTHER = "speaker_other"
     SPEAKER_UNKNOWN = "speaker_unknown"
     SPEAKERS_ASSUMED = "speakers_assumed"
     WORDS_WITHOUT_TIMES = "words_without_times"
 
-    # Files of transcripts
     NOT_TEXT = "not_text"
     WRONG_HEADER = "wrong_header"
     BROKEN_ROW = "broken_row"
@@ -61,7 +58,6 @@ class OddityCode(StrEnum):
     ID_MISSING = "id_missing"
     ID_REPEATED = "id_repeated"
 
-    # Labels
     NO_LABELS = "no_labels"
     LABEL_MISSING = "label_missing"
     LABEL_WITHOUT_SCORES = "label_without_scores"
@@ -107,7 +103,6 @@ _TREATMENTS: Final = {
     OddityCode.INTERRUPTION: _Treatment(action="rows inside the window left out"),
     OddityCode.TIME_UNREADABLE: _Treatment(action="row kept, taken to be outside the window"),
     OddityCode.NO_INTERVIEWER: _Treatment(action="kept whole"),
-    OddityCode.NO_SPEAKER_COLUMN: _Treatment(action="all words are the participant's"),
     OddityCode.UNQUOTED_SEPARATOR: _Treatment(action="kept as part of the words"),
     OddityCode.SPEAKER_OTHER: _Treatment(action="kept as words that are not the participant's"),
     OddityCode.SPEAKER_UNKNOWN: _Treatment(action="kept as words that are not the participant's"),

@@ -92,6 +92,9 @@ class _Opening:
         labels = read_label_file(
             content, where=path.name, unit_id=lambda written: by_file.get(written, written)
         )
+        if any(oddity.code is OddityCode.NOT_A_LABEL_FILE for oddity in labels.oddities):
+            msg = f"{LABELS_FILE} has no column 'unit_id' with the names of the files"
+            raise InputError(msg, field=LABELS_FILE)
         self._oddities += labels.oddities
         return labels.rows
 

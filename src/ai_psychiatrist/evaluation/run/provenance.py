@@ -20,6 +20,7 @@ def provenance(
     dataset: Dataset,
     *,
     mode: str,
+    concerns_depression: bool | None,
     models: Mapping[str, tuple[str, ...]],
     prompts: Mapping[str, str],
     contracts: Mapping[str, str],
@@ -27,8 +28,9 @@ def provenance(
 ) -> dict[str, object]:
     """Return the record of a run; the same inputs give the same record.
 
-    `models`: agent → chain of model names. `prompts` and `contracts`: agent → digest. `settings`:
-    what decides on the result, without secrets.
+    `concerns_depression`: `False` for interviews in which no symptom should be found, `None` where
+    that is not known. `models`: agent → chain of model names. `prompts` and `contracts`: agent →
+    digest. `settings`: what decides on the result, without secrets.
     """
     return {
         "schema_version": SCHEMA_VERSION,
@@ -38,6 +40,7 @@ def provenance(
             "digest": dataset.digest,
             "speakers": dataset.speakers.value,
             "units": len(dataset.units),
+            "concerns_depression": concerns_depression,
         },
         "mode": mode,
         "models": {agent: list(chain) for agent, chain in models.items()},

@@ -18,7 +18,7 @@ class LedgerUnusable(InputError):
     """The ledger's file cannot be read or written, for instance because the disk is full."""
 
     def __init__(self, code: str) -> None:
-        """`code`: SQLite's name of the error, which holds no value of a row."""
+        """`code`: the system's or SQLite's name of the error, which holds no value of a row."""
         super().__init__(
             f"the ledger cannot be used: {code}; look at the disk and at the file's rights",
             field=_FIELD,

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from ai_psychiatrist.infrastructure.ledger.errors import RunBusy
+from ai_psychiatrist.infrastructure.ledger.errors import LedgerUnusable, RunBusy
 
 try:
     import fcntl
@@ -20,9 +20,13 @@ _LOCK_NAME: Final = ".lock"
 def run_lock(folder: Path) -> Iterator[None]:
     """Hold the run inside the block; raises `RunBusy` when another process holds it.
 
-    The system frees the lock when the process ends, however it ends.
+    Raises `LedgerUnusable` when the folder takes no lock. The system frees the lock when the
+    process ends, however it ends.
     """
-    descriptor = os.open(folder / _LOCK_NAME, os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        descriptor = os.open(folder / _LOCK_NAME, os.O_CREAT | os.O_RDWR, 0o600)
+    except OSError as error:
+        raise LedgerUnusable(error.strerror or type(error).__name__) from None
     try:
         if fcntl is not None:
             try:

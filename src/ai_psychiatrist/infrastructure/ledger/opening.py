@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -59,9 +60,25 @@ def _lay_out(database: Database, folder: Path, terms: RunTerms, cipher: Cipher |
 
 
 def holds_run(folder: Path) -> bool:
-    """Return whether there is a ledger's file in a folder, whatever is in it."""
+    """Return whether a ledger was made in a folder, and not only begun."""
     path = folder / FILE_NAME
-    return path.is_file() and path.stat().st_size > 0
+    if not path.is_file():
+        return False
+    with closing(Database(path)) as database:
+        return _version(database) > 0
+
+
+def make_private_folder(folder: Path) -> None:
+    """Make a folder that its owner alone can enter; one that holds something keeps its rights.
+
+    Raises `InputError` when it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not any(folder.iterdir()):
+            folder.chmod(0o700)
+    except OSError as error:
+        raise _cannot_make(folder, error) from None
 
 
 def open_database(
@@ -72,7 +89,7 @@ def open_database(
     Raises `InputError` when there is none, and `ConfigurationError` for a newer version or another
     key.
     """
-    if not holds_run(folder):
+    if not (folder / FILE_NAME).is_file():
         raise _no_ledger(folder)
     database = Database(folder / FILE_NAME, is_read_only=is_read_only)
     try:
@@ -97,15 +114,17 @@ def open_database(
 
 
 def _new_file(folder: Path) -> Path:
+    make_private_folder(folder)
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if not any(folder.iterdir()):
-            folder.chmod(0o700)
         create_file(folder / FILE_NAME)
     except OSError as error:
-        msg = f"the run's folder {str(folder)!r} cannot be made: {error.strerror}"
-        raise InputError(msg, field="RUN") from None
+        raise _cannot_make(folder, error) from None
     return folder / FILE_NAME
+
+
+def _cannot_make(folder: Path, error: OSError) -> InputError:
+    msg = f"the run's folder {str(folder)!r} cannot be made: {error.strerror}"
+    return InputError(msg, field="RUN")
 
 
 def _no_ledger(folder: Path) -> InputError:

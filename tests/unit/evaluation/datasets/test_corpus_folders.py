@@ -154,6 +154,7 @@ def test_oddity_of_a_file_is_listed_with_its_cost(
     ("rows", "code"),
     [
         pytest.param([f"300,{ZEROS}", ",1,1"], OddityCode.ROW_WITHOUT_ID, id="no_id"),
+        pytest.param([f"300,{ZEROS}", "mean,1"], OddityCode.ROW_WITHOUT_ID, id="word_as_id"),
         pytest.param([f"300,{ZEROS}", f"300,{ZEROS}"], OddityCode.ROW_REPEATED, id="repeated"),
         pytest.param(
             [f"300,{ZEROS}", "300,0,1,1,1,0,0,0,0,0,0,0"], OddityCode.LABELS_DIFFER, id="differ"
@@ -183,6 +184,12 @@ def test_unit_in_two_splits_has_none(tmp_path: Path) -> None:
 def test_label_file_that_is_no_text_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"dev_split\.csv.*UTF-8"):
         open_dataset(write(tmp_path, session(300) | {"dev_split.csv": b"\xff\xfe"}))
+
+
+def test_label_file_that_is_no_table_is_refused_by_name(tmp_path: Path) -> None:
+    content = f"{AVEC_2017}\n300,{'9' * 200_000}\n"
+    with pytest.raises(InputError, match=r"dev_split\.csv.*no table"):
+        open_dataset(write(tmp_path, session(300) | {"dev_split.csv": content}))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from tests.unit.evaluation.datasets.corpora import found, write
 
-from ai_psychiatrist.domain.errors import TranscriptUnreadable
+from ai_psychiatrist.domain.errors import InputError, TranscriptUnreadable
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.evaluation.datasets.dataset import DatasetKind, SpeakerFilter
@@ -64,6 +64,11 @@ def test_labels_are_joined_by_name(tmp_path: Path, unit_id: str) -> None:
         OddityCode.LABEL_MISSING: ["b"],
         OddityCode.TRANSCRIPT_MISSING: ["z"],
     }
+
+
+def test_labels_without_a_column_of_units_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no column 'unit_id'"):
+        open_dataset(write(tmp_path, {"a.txt": TALK, "labels.csv": "name,total\na,3\n"}))
 
 
 def test_files_of_one_stem_keep_their_endings(tmp_path: Path) -> None:

@@ -79,7 +79,9 @@ def made_up_interview(
 ) -> list[Row]:
     """Return the rows of an interview with talk before it, off-topic talk, and marks of sounds."""
     tape = _Tape(chance=chance, seconds=chance.uniform(1.0, 30.0))
-    for words in chance.sample(sayings().researcher_talk, 2):
+    before = 0 if RowQuirk.NO_ELLIE in quirks else 2
+    tape.say(PARTICIPANT, "<sync>")
+    for words in chance.sample(sayings().researcher_talk, before):
         tape.say(PARTICIPANT, words)
         tape.say(PARTICIPANT, chance.choice(["<sync>", "[synch]", "<Syncing>."]))
     tape.say(ELLIE, chance.choice(sayings().greeting))
