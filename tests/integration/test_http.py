@@ -101,6 +101,7 @@ ITEM = {
     "unverified_quotes",
     "reason",
     "confidence",
+    "warnings",
     "llm_evidence_count",
     "llm_evidence_extracted_count",
     "llm_evidence_rejected_count",

@@ -238,7 +238,8 @@ def _with_plain_words(row: SpokenRow, policy: RowPolicy, notes: list[NotedRow]) 
 
 def without_personal_details(words: str) -> str:
     """Put a placeholder where personal details were removed; "" when nothing else was said."""
-    if not _SCRUBBED.sub("", words).strip(" .,<>[]"):
+    others = _SCRUBBED.sub("", words)
+    if others != words and not others.strip(" .,<>[]"):
         return ""
     return _SCRUBBED.sub(SCRUBBED_PLACEHOLDER, words)
 

@@ -12,6 +12,7 @@ from ai_psychiatrist import __version__
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.infrastructure.ledger.cipher import Cipher
 from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
+from ai_psychiatrist.infrastructure.ledger.opening import holds_run, make_private_folder
 from ai_psychiatrist.validation.host_fields import UNIT_ID
 from ai_psychiatrist.validation.pipeline_config import PipelineConfig, StepConfig, load_pipeline
 from ai_psychiatrist.validation.step import StepValidator
@@ -59,10 +60,14 @@ def create_pipeline_run(
     places = _places(config)
     steps = [step.name for step in model_steps(config)]
     about = {"kind": KIND, "pipeline_digest": config.digest, "code_version": __version__}
-    ledger = Ledger.create(folder, steps=steps, cipher=cipher, about=about)
+    if holds_run(folder):
+        msg = f"{str(folder)!r} holds a run already; name another folder"
+        raise InputError(msg, field="RUN")
+    make_private_folder(folder)
     for file, place in places.items():
         _write(folder / _CONFIG_FOLDER / place, file.read_bytes())
-    return ledger
+    # Last: a folder with a ledger is a run with everything that belongs to it.
+    return Ledger.create(folder, steps=steps, cipher=cipher, about=about)
 
 
 def kept_pipeline(folder: Path) -> PipelineConfig:

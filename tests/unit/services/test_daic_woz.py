@@ -56,6 +56,7 @@ def notes(session: Session) -> list[tuple[RowNote, int | None]]:
         ),
         pytest.param(("Participant", '"'), '"', None, id="lone_quote_mark"),
         pytest.param(("Participant", "nan"), "nan", None, id="nan"),
+        pytest.param(("Participant", "..."), "...", None, id="full_stops"),
     ],
 )
 def test_quirk_of_a_row_is_treated_and_noted(

@@ -275,6 +275,32 @@ def test_an_answer_that_names_another_unit_counts_for_the_one_that_was_asked(
     assert [warning.rule for warning in verdict.warnings] == ["unit_id_mismatch"]
 
 
+@pytest.mark.parametrize(
+    ("context", "is_valid"),
+    [
+        pytest.param(b'{"threshold": 2}', True, id="reached"),
+        pytest.param(b'{"threshold": 3}', False, id="missed"),
+        pytest.param(None, True, id="none given"),
+    ],
+)
+def test_rules_see_the_input_that_the_run_holds(
+    pipeline_run: Ledger, context: bytes | None, *, is_valid: bool
+) -> None:
+    with pipeline_run as ledger:
+        verdict = checker_of(ledger, "rate").check("u1", GOOD, context)
+    assert verdict.is_valid is is_valid
+
+
+def test_a_pipeline_run_whose_making_was_killed_is_made_anew(tmp_path: Path) -> None:
+    config = load_pipeline(written(tmp_path))
+    (tmp_path / "run" / "config").mkdir(parents=True)
+    (tmp_path / "run" / "config" / "pipeline.yaml").write_text("half")
+    create_pipeline_run(tmp_path / "run", config).close()
+    assert kept_pipeline(tmp_path / "run").digest == config.digest
+    with pytest.raises(InputError, match="holds a run already"):
+        create_pipeline_run(tmp_path / "run", config)
+
+
 def test_a_run_keeps_the_pipeline_as_it_was(tmp_path: Path) -> None:
     config = load_pipeline(written(tmp_path))
     schema = (tmp_path / "schemas" / "rate.json").read_bytes()

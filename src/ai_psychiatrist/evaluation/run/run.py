@@ -1,8 +1,8 @@
 """Assess every unit of a dataset, so that a run can be stopped anywhere and gone on with."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -17,6 +17,7 @@ from ai_psychiatrist.evaluation.prediction import (
     failed_prediction,
     prediction_of,
 )
+from ai_psychiatrist.evaluation.run.assessment_check import broken_rules
 from ai_psychiatrist.evaluation.run.ledger_writer import LedgerWriter
 from ai_psychiatrist.evaluation.run.stages import ASSESSMENT_STEP, stage_of_unit
 from ai_psychiatrist.evaluation.run.unit_calls import UnitCalls, open_unit
@@ -40,7 +41,6 @@ class RunTools:
     limits: RetryLimits
     deadline_seconds: float | None = None
     """Of one assessment."""
-    ruleset_digests: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -116,7 +116,7 @@ class _Worker:
         tools, writer = self._tools, self._writer
         calls = await writer.between_writes(partial(open_unit, tools.ledger, unit_id, writer))
         unit = await self._assess(calls)
-        await writer.between_writes(partial(record_unit, tools.ledger, unit, tools.ruleset_digests))
+        await writer.between_writes(partial(record_unit, tools.ledger, unit))
         self._count(unit, calls)
 
     async def _assess(self, calls: UnitCalls) -> FinishedUnit:
@@ -129,11 +129,16 @@ class _Worker:
             deadline_seconds=self._tools.deadline_seconds,
             store=calls,
         )
-        is_complete = assessment.status is AssessmentStatus.COMPLETE
+        prediction = prediction_of(assessment, calls.unit_id)
+        stage = None
+        if assessment.status is not AssessmentStatus.COMPLETE:
+            stage = stage_of_unit(assessment.attempts)
+        elif broken_rules(prediction):
+            stage = FailureStage.PIPELINE_INTERNAL
         return FinishedUnit(
-            prediction=prediction_of(assessment, calls.unit_id),
+            prediction=prediction,
             attempt=calls.attempt,
-            stage=None if is_complete else stage_of_unit(assessment.attempts),
+            stage=stage,
             judgements=calls.judgements,
         )
 

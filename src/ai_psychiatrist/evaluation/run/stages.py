@@ -19,7 +19,9 @@ _STAGE_OF_REJECTION: Final = {
     RejectionCode.DUPLICATE_KEY: FailureStage.PARSE,
     RejectionCode.UNREPAIRABLE: FailureStage.PARSE,
     RejectionCode.UNEXPECTED_TOOL_CALL: FailureStage.PARSE,
+    RejectionCode.NO_TOOL_CALL: FailureStage.PARSE,
     RejectionCode.RULE_BROKEN: FailureStage.VALIDATION,
+    RejectionCode.UNKNOWN_ID: FailureStage.VALIDATION,
 }
 _INTERNAL: Final = frozenset(
     {

@@ -1,13 +1,14 @@
 """What a finished unit leaves in the ledger: one attempt per reply, and one for the unit."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import orjson
 
 from ai_psychiatrist import __version__
 from ai_psychiatrist.agents.call_store import Judgement
+from ai_psychiatrist.agents.contracts.contract import shipped_step, step_of_agent
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.evaluation.prediction import UnitPrediction, to_line
 from ai_psychiatrist.evaluation.run.stages import ASSESSMENT_STEP, stage_of_code
@@ -27,21 +28,16 @@ class FinishedUnit:
     judgements: Sequence[Judgement] = ()
 
 
-def record_unit(ledger: Ledger, unit: FinishedUnit, ruleset_digests: Mapping[str, str]) -> None:
-    """Write everything about an attempt at a unit in one transaction.
-
-    `ruleset_digests`: agent → digest of the rules that its replies were judged by.
-    """
+def record_unit(ledger: Ledger, unit: FinishedUnit) -> None:
+    """Write everything about an attempt at a unit in one transaction."""
     with ledger.transaction():
-        for record in _replies(ledger, unit, ruleset_digests):
+        for record in _replies(ledger, unit):
             ledger.request(record.unit_id, record.step, round=record.round)
             ledger.record([record])
         ledger.record([_whole(unit)])
 
 
-def _replies(
-    ledger: Ledger, unit: FinishedUnit, ruleset_digests: Mapping[str, str]
-) -> Iterator[AttemptRecord]:
+def _replies(ledger: Ledger, unit: FinishedUnit) -> Iterator[AttemptRecord]:
     unit_id = unit.prediction.unit_id
     made: Counter[tuple[str, int]] = Counter()
     for judgement in unit.judgements:
@@ -59,7 +55,8 @@ def _replies(
             errors=_errors(judgement),
             raw=judgement.text,
             output=judgement.output if ledger.keeps_raw else None,
-            ruleset_digest=ruleset_digests.get(agent, ""),
+            ruleset_digest=shipped_step(step_of_agent(agent)).ruleset_digest,
+            schema_digest=shipped_step(step_of_agent(agent)).schema_digest,
             code_version=__version__,
         )
 
