@@ -18,7 +18,7 @@ from ai_psychiatrist.evaluation.run.stages import ASSESSMENT_STEP
 from ai_psychiatrist.infrastructure.digests import keyed_digest, use_installation_key
 from ai_psychiatrist.infrastructure.ledger.cipher import Cipher
 from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
-from ai_psychiatrist.infrastructure.ledger.opening import FILE_NAME as LEDGER_FILE
+from ai_psychiatrist.infrastructure.ledger.opening import FILE_NAME, holds_run
 from ai_psychiatrist.infrastructure.ledger.records import QueuedUnit, UnitInput
 
 RUN_KIND: Final = "assessment"
@@ -84,12 +84,12 @@ def _created(request: RunRequest) -> Ledger:
 
 def _clear_half_begun(folder: RunFolder, cipher: Cipher | None) -> None:
     """Remove what a start that was killed left behind: a ledger of ours without any unit."""
-    if not (folder.path / LEDGER_FILE).exists():
+    if not holds_run(folder.path):
         return
     with Ledger.open(folder.path, cipher=cipher) as ledger:
         is_empty = ledger.about.get("kind") == RUN_KIND and not ledger.unit_ids()
     if is_empty:
-        for path in folder.path.glob(f"{LEDGER_FILE}*"):
+        for path in folder.path.glob(f"{FILE_NAME}*"):
             path.unlink()
 
 
