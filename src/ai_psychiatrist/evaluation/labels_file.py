@@ -15,6 +15,7 @@ from ai_psychiatrist.evaluation.prediction import ItemScore
 from ai_psychiatrist.evaluation.record_lines import complaint_of, line_error, numbered_lines
 
 _FIELD: Final = "labels"
+from ai_psychiatrist.evaluation.run.folder import write_whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,8 +32,8 @@ class _Line:
 
 
 def write_labels(path: Path, labels: Mapping[str, Labels]) -> None:
-    """Write one JSON line for each unit, in the order of the ids."""
-    path.write_bytes(b"".join(_to_line(unit, labels[unit]) for unit in sorted(labels)))
+    """Write one JSON line for each unit, in the order of the ids, for the owner's eyes alone."""
+    write_whole(path, (_to_line(unit, labels[unit]) for unit in sorted(labels)))
 
 
 def read_labels(path: Path) -> dict[str, Labels]:

@@ -1,0 +1,80 @@
+"""Calls that come in while the disk is busy are written together; none is reported too early."""
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from ai_psychiatrist.evaluation.run.ledger_writer import LedgerWriter
+from ai_psychiatrist.infrastructure.ledger.records import CallKey, KeptCall, StoredCall
+
+
+@dataclass
+class SlowDisk:
+    """Writes when it is let to, and keeps what came in one transaction together."""
+
+    is_free: threading.Event = field(default_factory=threading.Event)
+    error: Exception | None = None
+    batches: list[list[str]] = field(default_factory=list)
+
+    def keep_calls(self, calls: Sequence[KeptCall]) -> None:
+        """Wait, then write."""
+        self.is_free.wait(10)
+        if self.error is not None:
+            raise self.error
+        self.batches.append([call.key.digest for call in calls])
+
+
+def call(name: str) -> KeptCall:
+    key = CallKey(unit_id="u", attempt=1, digest=name, occurrence=0)
+    return KeptCall(key, StoredCall(step="evidence", model="m", path="agent"))
+
+
+def test_calls_that_wait_are_written_in_one_transaction() -> None:
+    disk = SlowDisk()
+
+    async def write() -> None:
+        writer = LedgerWriter(disk)
+        first = asyncio.create_task(writer.write(call("first")))
+        await asyncio.sleep(0.01)
+        rest = [asyncio.create_task(writer.write(call(name))) for name in "abc"]
+        await asyncio.sleep(0.01)
+        assert not first.done()
+        disk.is_free.set()
+        await asyncio.gather(first, *rest)
+
+    asyncio.run(write())
+    assert disk.batches == [["first"], ["a", "b", "c"]]
+
+
+def test_call_of_a_cancelled_caller_is_written_all_the_same() -> None:
+    disk = SlowDisk()
+
+    async def write() -> None:
+        writer = LedgerWriter(disk)
+        caller = asyncio.create_task(writer.write(call("paid")))
+        await asyncio.sleep(0.01)
+        caller.cancel()
+        disk.is_free.set()
+        await writer.aclose()
+        with pytest.raises(asyncio.CancelledError):
+            await caller
+
+    asyncio.run(write())
+    assert disk.batches == [["paid"]]
+
+
+def test_disk_that_fails_is_told_to_whoever_waits() -> None:
+    disk = SlowDisk(error=OSError("no space"))
+    disk.is_free.set()
+
+    async def write() -> None:
+        writer = LedgerWriter(disk)
+        results = await asyncio.gather(
+            *(writer.write(call(name)) for name in "ab"), return_exceptions=True
+        )
+        assert [type(result) for result in results] == [OSError, OSError]
+
+    asyncio.run(write())
