@@ -6,8 +6,10 @@ from benchmarks import (
     grounding_volume,
     imports,
     labelled_sets,
+    metrics,
     risk,
     run_throughput,
+    validation,
 )
 
 SUBJECTS = ("skeleton", "skeleton_aiohttp", "ours", "http", "bare")
@@ -25,6 +27,10 @@ def main() -> None:
     labelled_sets.main()
     print("\n## Signs of danger\n", flush=True)
     risk.main()
+    print("\n## Validation of JSON lines\n", flush=True)
+    validation.main([])
+    print("\n## Metrics\n", flush=True)
+    metrics.main([])
     print("\n## Start\n", flush=True)
     imports.main()
     print("\n## Assessments at 100 ms a call\n", flush=True)

@@ -17,6 +17,7 @@ from ai_psychiatrist.cli.validate_command import validate
 from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
 from ai_psychiatrist.infrastructure.ledger.lock import run_lock
 from tests.fakes.pipeline_folder import changed, written
+from tests.integration.command import run as run_command
 
 WIDER = changed("score: [0, 3]", "score: [0, 9]")
 STRICTER = changed("score: [0, 3]", "score: [0, 1]")
@@ -377,3 +378,33 @@ def test_answers_are_recorded_all_or_not_at_all(two_steps: Pipeline) -> None:
     assert "unit 'u3' is in the run with another input" in done.stderr
     assert two_steps.stages("u2") == ["schema_validation"]
     assert not (two_steps.folder / "v").exists()
+
+
+def test_an_evaluation_is_judged_again_by_the_agents_own_rules(
+    tmp_path: Path, example_interview: str
+) -> None:
+    (tmp_path / "interviews").mkdir()
+    (tmp_path / "interviews" / "one.txt").write_text(example_interview, "utf-8")
+    made = run_command(["evaluate", "run", "interviews", "--out", "run"], tmp_path)
+    assert made.code == 0, made.err
+    done = run_command(["revalidate", "run", "--json"], tmp_path)
+    steps = json.loads(done.out)["steps"]
+    assert len(steps) == 8
+    assert all(step["outcomes"] and not step["changed"] for step in steps)
+    exported = run_command(["export", "run", "--out", "out"], tmp_path)
+    assert exported.code == 0, exported.err
+    (unit,) = lines(tmp_path / "out" / "quantitative_validated.jsonl")
+    assert unit["unit_id"] == "one"
+    assert (tmp_path / "out" / "schemas" / "judge_accuracy.json").is_file()
+
+
+def test_an_evaluation_without_raw_text_is_not_judged_again(
+    tmp_path: Path, example_interview: str
+) -> None:
+    (tmp_path / "interviews").mkdir()
+    (tmp_path / "interviews" / "one.txt").write_text(example_interview, "utf-8")
+    made = run_command(["evaluate", "run", "interviews", "--out", "run", "--no-raw"], tmp_path)
+    assert made.code == 0, made.err
+    done = run_command(["revalidate", "run"], tmp_path)
+    assert done.code == 2
+    assert "--no-raw" in done.err

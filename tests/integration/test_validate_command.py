@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import shutil
+import signal
 import stat
 import subprocess
 from pathlib import Path
@@ -9,7 +11,9 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import EXAMPLES
 from tests.integration.command import COMMAND, PATIENCE_SECONDS, Finished, environment_of, run
+from tests.integration.running_app import wait_until
 
 PIPELINE = """
 pipeline:
@@ -229,7 +233,7 @@ def test_file_of_no_use_ends_the_run_and_leaves_nothing_behind(
         pytest.param("s1.json", '{"$ref": "#"}', "s1.json", id="schema_refers_to_itself"),
         pytest.param("pipeline.yaml", "", "pipeline.yaml", id="empty_pipeline"),
         pytest.param(
-            "pipeline.yaml", PIPELINE.replace("level: error", "level: fatal"), "fatal", id="level"
+            "pipeline.yaml", PIPELINE.replace("level: error", "level: fatal"), "level", id="level"
         ),
         pytest.param(
             "pipeline.yaml",
@@ -240,7 +244,7 @@ def test_file_of_no_use_ends_the_run_and_leaves_nothing_behind(
         pytest.param(
             "pipeline.yaml",
             PIPELINE.replace("score >= 1", "(lambda: score)()"),
-            "positive",
+            "not allowed",
             id="rule_that_could_go_on_for_ever",
         ),
         pytest.param(
@@ -283,6 +287,22 @@ def test_reader_that_goes_away_ends_the_run_quietly(folder: Path) -> None:
         assert process.stderr.read() == b""
         assert process.wait(PATIENCE_SECONDS) == 141
     assert not (folder / "f.jsonl").exists()
+
+
+def test_interrupted_run_leaves_nothing_behind(folder: Path) -> None:
+    before = sorted(path.name for path in folder.iterdir())
+    command = [COMMAND, "validate", "--config", "pipeline.yaml", "--step", "s1"]
+    with subprocess.Popen(
+        [*command, "--valid", "v.jsonl"],
+        cwd=folder,
+        env=environment_of(folder, {}),
+        stdin=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        wait_until(lambda: any(folder.glob(".v.jsonl.*")))
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE_SECONDS) == 130
+    assert sorted(path.name for path in folder.iterdir()) == before
 
 
 def test_key_that_occurs_twice_is_an_error_unless_the_last_is_asked_for(folder: Path) -> None:
@@ -339,3 +359,16 @@ def test_lines_of_public_pipelines_are_valid(
     done = run(command, tmp_path, stdin=lines({"unit_id": "u0", **answer}).encode())
     assert done.code == 0, done.err
     assert records(done.out)[0]["unit_id"] == "u0"
+
+
+def test_documented_example_runs_as_shown(tmp_path: Path) -> None:
+    folder = tmp_path / "pipeline"
+    shutil.copytree(EXAMPLES / "pipeline", folder)
+    page = (EXAMPLES.parent / "docs" / "validation.md").read_text("utf-8")
+    shown = page.partition("```console\n")[2].partition("```")[0]
+    command, _, output = shown.replace("\\\n", "").partition("coercions.log\n")
+    arguments = command.partition("ai-psychiatrist ")[2].split()
+    done = run([*arguments, "coercions.log"], folder)
+    assert done.code == 1
+    assert output in done.err
+    assert [one["unit_id"] for one in records((folder / "failures.jsonl").read_bytes())] == ["u4"]

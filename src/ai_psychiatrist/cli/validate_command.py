@@ -91,6 +91,8 @@ def validate(
 
     Valid units, failures and coercions go to streams of their own, in the order of the input.
     """
+    from ai_psychiatrist.infrastructure.logging import setup_logging  # noqa: PLC0415
+
     files = _Files(
         source=_file(source),
         context=context,
@@ -102,7 +104,8 @@ def validate(
     )
     with refusing_bad_input(), _ending_quietly():
         request = _request(config, step, keeps_last_key=duplicate_keys is DuplicateKeys.LAST)
-        _set_up_logging(is_quiet=failures is None)
+        # Where the failures go, nothing else is written.
+        setup_logging("CRITICAL" if failures is None else "INFO")
         found = _validated(request, files, workers=workers, longest_line=longest_line)
     if failures is not None:
         from ai_psychiatrist.cli.validation_account import print_account  # noqa: PLC0415
@@ -186,15 +189,6 @@ def _request(config: Path, step: str, *, keeps_last_key: bool) -> _Request:
         validator=StepValidator.compile(chosen, limits=limits),
         deadline_seconds=pipeline.deadline_seconds,
     )
-
-
-def _set_up_logging(*, is_quiet: bool) -> None:
-    """Log to standard error, unless the failures go there."""
-    from ai_psychiatrist.config import load_settings  # noqa: PLC0415
-    from ai_psychiatrist.infrastructure.logging import setup_logging  # noqa: PLC0415
-
-    log = load_settings().log
-    setup_logging("CRITICAL" if is_quiet else log.level, log.format)
 
 
 def _validated(request: _Request, files: _Files, *, workers: int, longest_line: int) -> "Summary":

@@ -13,9 +13,9 @@ from ai_psychiatrist.domain.phq8 import MAX_TOTAL_SCORE, Item
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.prediction import ItemScore
 from ai_psychiatrist.evaluation.record_lines import complaint_of, line_error, numbered_lines
+from ai_psychiatrist.evaluation.run.folder import write_whole
 
 _FIELD: Final = "labels"
-from ai_psychiatrist.evaluation.run.folder import write_whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -107,6 +107,11 @@ def _strict(text: str, limits: ParseLimits) -> object:
         )
     except RecursionError:
         raise rejected(RejectionCode.TOO_DEEP) from None
+    except json.JSONDecodeError:
+        raise
+    except ValueError:
+        # A number of more digits than the interpreter converts.
+        raise rejected(RejectionCode.UNREPAIRABLE) from None
 
 
 def _refuse_constant(_: str) -> NoReturn:
@@ -175,6 +180,7 @@ _MARKS: Final = re.compile(
     re.DOTALL,
 )
 _NUMBER: Final = re.compile(r"-?\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,9})?")
+_LONG_NUMBER: Final = re.compile(r"-?\d{301}")
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _CONSTANTS: Final = {
@@ -218,6 +224,8 @@ def _written(text: str) -> list[_Leaf]:
 
 
 def _bare(word: str) -> object:
+    if _LONG_NUMBER.match(word):
+        raise rejected(RejectionCode.UNREPAIRABLE)
     if _NUMBER.fullmatch(word):
         return float(word) if set(word) & set(".eE") else int(word)
     return _CONSTANTS.get(word, word)

@@ -223,6 +223,8 @@ class StepValidator:
         self, answer: Mapping[str, object], inputs: Mapping[str, object]
     ) -> tuple[UnitError, ...]:
         """Return a warning for each protected name to which the answer gives another value."""
+        if inputs.keys().isdisjoint(answer):
+            return _NONE
         return tuple(
             UnitError(
                 parts=(name,),

@@ -57,10 +57,10 @@ def test_an_id_is_new_once(ids: list[str]) -> None:
 
 
 def test_digest_found_across_two_neighbours_is_new() -> None:
-    bucket = b"ab"
-    left = bucket + bytes(12) + bucket
-    right = bucket + b"\x01" * 14
-    across = (left + right)[14 : 14 + DIGEST_BYTES]
+    bucket, half = b"ab", (DIGEST_BYTES - 2) // 2
+    left = bucket + bytes(half) + b"\x01" * half
+    right = bucket + b"\x02" * half + b"\x03" * half
+    across = bucket + b"\x01" * half + b"\x02" * half
     seen = SeenIds([left, right])
     assert seen.add(across)
     assert not any(map(seen.add, [left, right, across]))

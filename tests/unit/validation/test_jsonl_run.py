@@ -163,6 +163,13 @@ def test_whole_numbers_of_any_length_come_out_as_they_went_in() -> None:
     assert ran.kept[1]["unit_id"] == 10**30
 
 
+@pytest.mark.parametrize("end", ["}", ",}"], ids=["sound", "trailing_comma"])
+def test_number_of_too_many_digits_does_not_become_text(end: str) -> None:
+    ran = run_lines([f'{{"unit_id": "u0", "score": 2, "note": {"9" * 5_000}{end}', unit("u1")])
+    assert [stage for _, stage, _ in ran.told] == ["parse"]
+    assert ran.summary.valid == 1
+
+
 def test_too_long_line_is_passed_over_and_counted() -> None:
     long = unit("u1", note="x" * 500)
     options = RunOptions(longest_line=len(unit("u0")))

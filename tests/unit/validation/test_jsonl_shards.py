@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.jsonl_runs import STEP, Ran, run_bytes, unit
 
+from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
 from ai_psychiatrist.validation.jsonl.run import RunOptions
 from ai_psychiatrist.validation.jsonl.shards import split, validate_file
@@ -111,3 +112,10 @@ def test_file_is_not_split_below_the_smallest_shard(tmp_path: Path) -> None:
     source.write_bytes(b"a\n" * 50)
     assert len(split(source, count=8, smallest=60)) == 1
     assert len(split(source, count=8, smallest=50)) == 2
+
+
+def test_telling_every_outcome_is_refused_with_several_workers(tmp_path: Path) -> None:
+    outputs = Outputs(valid=io.BytesIO(), failures=io.BytesIO())
+    options = RunOptions(on_outcome=lambda _: None)
+    with pytest.raises(ConfigurationError, match="use one"):
+        validate_file(STEP, tmp_path / "in.jsonl", outputs, workers=2, options=options)

@@ -67,16 +67,19 @@ class UnitChecker:
         *,
         join: ContextJoin | None = None,
         seen: SeenIds | None = None,
+        new_ids: bytearray | None = None,
         deadline: float | None = None,
         on_outcome: OnOutcome | None = None,
         clock: Clock = time.monotonic,
     ) -> None:
-        """`deadline`: the clock's time from which on no answer is checked any more."""
+        """`new_ids` takes the digests of the units that come first here, one after the other.
+
+        `deadline`: the clock's time from which on no answer is checked any more.
+        """
         self.tally = Tally()
-        self.new_ids = bytearray()
-        """The digests of the units that came first here, one after the other."""
         self.seen = SeenIds() if seen is None else seen
         self._validator, self._outputs, self._join = validator, outputs, join
+        self._new_ids = new_ids
         self._deadline, self._on_outcome, self._clock = deadline, on_outcome, clock
 
     def check(self, block: Sequence[Line]) -> None:
@@ -116,14 +119,14 @@ class UnitChecker:
         return True
 
     def _case(self, line: Line) -> _Case:
-        validator = self._validator
-        unit = read_unit(line, limits=validator.limits, answers_with=validator.known_fields)
+        unit = self._read(line)
         if unit.key is None:
             return _Case(unit=unit, context=None, refusal=unit.refusal)
         digest = id_digest(unit.key)
         if not self.seen.add(digest):
             return _Case(unit=unit, context=None, refusal=_DUPLICATE)
-        self.new_ids += digest
+        if self._new_ids is not None:
+            self._new_ids += digest
         if self._join is None:
             return _Case(unit=unit, context=None, refusal=unit.refusal)
         asked = self._join.take(unit.key)
@@ -131,6 +134,14 @@ class UnitChecker:
             self.tally.unexpected += 1
             return _Case(unit=unit, context=None, refusal=_NOT_ASKED)
         return _Case(unit=unit, context=asked.context, refusal=unit.refusal)
+
+    def _read(self, line: Line) -> Unit:
+        validator = self._validator
+        try:
+            return read_unit(line, limits=validator.limits, answers_with=validator.known_fields)
+        except Exception as error:  # noqa: BLE001 - one unit must not end the others
+            refused = internal_error(error)
+            return Unit(number=line.number, unit_id=None, content=line.content, refusal=refused)
 
     def _structure(self, case: _Case, around: Surroundings) -> StructureFinding | Verdict:
         if case.refusal is not None:

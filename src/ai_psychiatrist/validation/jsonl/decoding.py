@@ -12,7 +12,7 @@ from ai_psychiatrist.validation.parse import ParsedObject, ParseLimits, parse_ob
 
 _AS_ZERO: Final = bytes(48 if 48 <= code <= 57 else code for code in range(256))
 _LONG_NUMBER: Final = b"0" * 19
-"""From 19 digits on the fast parser may read a whole number as a rounded one."""
+"""From 19 digits on a whole number may be beyond 64 bits."""
 
 
 def decode_object(content: bytes, limits: ParseLimits) -> ParsedObject:
@@ -21,11 +21,10 @@ def decode_object(content: bytes, limits: ParseLimits) -> ParsedObject:
     The syntax is repaired where that neither adds nor loses a value. Raises `OutputRejected` when
     the line is no text, no object, more than one, or breaks the limits.
     """
-    value = _fast(content)
-    if value is not None:
+    value = decode_leniently(content)
+    if value and holds_all(value, content, keeps_last_key=limits.keeps_last_key):
         _refuse_depth(content, value, limits.max_depth)
-        if limits.keeps_last_key or not may_repeat_a_key(content, value):
-            return ParsedObject(value=value, repaired=False)
+        return ParsedObject(value=value, repaired=False)
     try:
         text = content.decode("utf-8").strip()
     except UnicodeDecodeError:
@@ -52,27 +51,27 @@ def decode_leniently(content: bytes) -> dict[str, object]:
     return value if isinstance(value, dict) else {}
 
 
-def may_repeat_a_key(content: bytes, value: dict[str, object]) -> bool:
-    """Return whether a line may write a key twice; `False` is certain.
+def holds_all(value: dict[str, object], content: bytes, *, keeps_last_key: bool) -> bool:
+    """Return whether the fast parser gave all that a line writes; `True` is certain.
 
-    Written anew, an object has one colon for each key beside those inside its strings. The line has
-    at least as many of both, so an equal count means that no key was lost.
+    It rounds whole numbers beyond 64 bits and drops all but the last of equal keys. Written anew,
+    an object has one colon for each key beside those inside its strings. The line has at least as
+    many of both, so an equal count means that no key was dropped.
     """
-    if _ESCAPED_COLON.search(content):
-        return True
     try:
-        return content.count(b":") != orjson.dumps(value).count(b":")
+        written = orjson.dumps(value)
     except orjson.JSONEncodeError:
+        return False
+    if written == content:
         return True
+    if _LONG_NUMBER in content.translate(_AS_ZERO):
+        return False
+    if keeps_last_key:
+        return True
+    return content.count(b":") == written.count(b":") and not _ESCAPED_COLON.search(content)
 
 
 _ESCAPED_COLON: Final = re.compile(rb"\\u003[aA]")
-
-
-def _fast(content: bytes) -> dict[str, object] | None:
-    if _LONG_NUMBER in content.translate(_AS_ZERO):
-        return None
-    return decode_leniently(content) or None
 
 
 def _code_of_other_json(content: bytes) -> RejectionCode:

@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.validation.jsonl.checking import UnitChecker, blocks
 from ai_psychiatrist.validation.jsonl.context import plain_copy
 from ai_psychiatrist.validation.jsonl.join import ContextJoin
@@ -87,9 +88,12 @@ def validate_file(
 ) -> Summary:
     """Check a file that is not compressed with several processes.
 
-    The outputs are those of `validate_lines`, byte for byte, unless the deadline passes. Of the
-    options, `on_outcome` and `clock` are for one process alone and are not used.
+    The outputs are those of `validate_lines`, byte for byte, unless the deadline passes. Raises
+    `ConfigurationError` when every outcome is to be told: only one process can do that in order.
     """
+    if options.on_outcome is not None:
+        msg = "several workers cannot tell of every outcome; use one"
+        raise ConfigurationError(msg)
     validator = StepValidator.compile(step, limits=limits)
     deadline = options.deadline()
     with ExitStack() as stack:
@@ -232,8 +236,15 @@ def _check(job: _Job) -> _Finding:
                 else None
             ),
         )
-        seen = SeenIds(_digests(job.earlier))
-        checker = UnitChecker(validator, outputs, join=join, seen=seen, deadline=job.deadline)
+        new_ids = bytearray()
+        checker = UnitChecker(
+            validator,
+            outputs,
+            join=join,
+            seen=SeenIds(_digests(job.earlier)),
+            new_ids=new_ids,
+            deadline=job.deadline,
+        )
         lines = read_lines(
             source, longest=job.longest_line, first=job.first_line, size=job.shard.size
         )
@@ -241,7 +252,7 @@ def _check(job: _Job) -> _Finding:
             checker.check(block)
         return _Finding(
             tally=checker.tally,
-            new_ids=bytes(checker.new_ids),
+            new_ids=bytes(new_ids),
             answered=b"" if join is None else join.answered,
             lines=checker.tally.lines,
             size=job.shard.size,
