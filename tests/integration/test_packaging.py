@@ -1,12 +1,16 @@
 """What an installation needs is in the package, and the package says what it is."""
 
 import importlib
+import json
 import tomllib
+from collections.abc import Callable
 from importlib import metadata, resources
 from pathlib import Path
 
 import pytest
+import yaml
 from fastapi import FastAPI
+from jinja2 import Environment
 
 import ai_psychiatrist
 
@@ -20,11 +24,23 @@ DATA = sorted(
 )
 
 
+TEMPLATES = Environment(autoescape=True)
+PARSERS: dict[str, Callable[[str], object]] = {
+    ".toml": tomllib.loads,
+    ".json": json.loads,
+    ".yaml": yaml.safe_load,
+    ".j2": TEMPLATES.parse,
+    ".jinja2": TEMPLATES.parse,
+    ".css": str.strip,
+    ".md": str.strip,
+}
+
+
 @pytest.mark.parametrize("path", DATA, ids=str)
-def test_tables_are_read_from_the_package(path: Path) -> None:
-    package = ".".join(path.parent.parts)
-    assert path.suffix == ".toml"
-    assert tomllib.loads(resources.files(package).joinpath(path.name).read_text("utf-8"))
+def test_data_are_read_from_the_package_and_parse(path: Path) -> None:
+    package, *folders = path.parent.parts
+    text = resources.files(package).joinpath(*folders, path.name).read_text("utf-8")
+    assert PARSERS[path.suffix](text)
 
 
 def test_the_package_says_that_it_is_typed() -> None:

@@ -28,6 +28,19 @@ class RejectionCode(StrEnum):
     RULE_BROKEN = "rule_broken"
     """A clinical rule speaks against the reply."""
     UNEXPECTED_TOOL_CALL = "unexpected_tool_call"
+    NO_TOOL_CALL = "no_tool_call"
+    """The task asks for a tool call, and the reply has none."""
+    UNKNOWN_FIELD = "unknown_field"
+    WRONG_COUNT = "wrong_count"
+    """A list holds too few or too many entries."""
+    NOT_DISTINCT = "not_distinct"
+    """A list holds the same entry twice."""
+    OUT_OF_RANGE = "out_of_range"
+    NOT_A_CHOICE = "not_a_choice"
+    """A value is none of the words that the field may hold."""
+    UNKNOWN_ID = "unknown_id"
+    """An id names nothing that the task lists."""
+    TOO_LONG = "too_long"
 
 
 class FailureCode(StrEnum):

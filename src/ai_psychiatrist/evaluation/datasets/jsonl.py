@@ -11,6 +11,7 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import SpeakerLabels
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetKind, DatasetUnit
+from ai_psychiatrist.evaluation.datasets.identifiers import identifier_of, split_name
 from ai_psychiatrist.evaluation.datasets.labels import RawLabels, label_columns, read_labels
 from ai_psychiatrist.evaluation.datasets.lines import (
     Line,
@@ -122,12 +123,12 @@ class _Opening:
         for code in reading.oddities:
             is_absent = code is OddityCode.LABEL_WITHOUT_SCORES
             self._note(unit_id, OddityCode.LABEL_MISSING if is_absent else code, number)
-        participant, split = fields.get("participant_id"), fields.get("split")
+        participant = fields.get("participant_id")
         return DatasetUnit(
             unit_id=unit_id,
             labels=reading.labels,
             participant_id=participant if type(participant) is int else None,
-            split=split if isinstance(split, str) and split else None,
+            split=split_name(fields.get("split")),
         )
 
     def _note(self, where: str, code: OddityCode, line: int) -> None:
@@ -208,8 +209,8 @@ def _is_usable(interview: _Interview) -> bool:
 def _identifier(fields: Mapping[str, object]) -> str | None:
     for name in _ID_FIELDS:
         value = fields.get(name)
-        if isinstance(value, str) and value.strip():
-            return value.strip()
+        if isinstance(value, str) and (identifier := identifier_of(value)):
+            return identifier
         if type(value) is int:
             return str(value)
     return None

@@ -8,6 +8,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
+from ai_psychiatrist.evaluation.datasets.identifiers import identifier_of
 from ai_psychiatrist.evaluation.datasets.labels import (
     LabelColumns,
     RawLabels,
@@ -120,8 +121,8 @@ def _rows(
     for cells in reader:
         if not any(cell.strip() for cell in cells):
             continue
-        identifier = unit_id(_cell(cells, columns.unit_id) or "")
-        if not identifier:
+        identifier = identifier_of(unit_id(_cell(cells, columns.unit_id) or ""))
+        if identifier is None:
             found.append((OddityCode.ROW_WITHOUT_ID, reader.line_num))
             continue
         if identifier in seen:

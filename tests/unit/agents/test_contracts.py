@@ -1,0 +1,227 @@
+"""The shipped contract: its files are what the models say, and each clinical rule speaks up."""
+
+from typing import Any
+
+import pytest
+
+from ai_psychiatrist.agents.contracts.contract import (
+    CONTRACT_FILE,
+    contract_folder,
+    shipped_contract,
+    shipped_step,
+)
+from ai_psychiatrist.agents.contracts.generate import generated_files
+from ai_psychiatrist.agents.contracts.item_check import ItemFinding, check_item
+from ai_psychiatrist.agents.output_models import ItemScoreOutput
+from ai_psychiatrist.domain.evidence import Match, Polarity, Quote, Segment, Timeframe
+from ai_psychiatrist.domain.phq8 import Item, severity_of
+from ai_psychiatrist.validation.lint import lint_pipeline
+from ai_psychiatrist.validation.verdict import FailureStage, Verdict
+
+WORDS = "marigold"
+ITEMS = [item.value for item in Item]
+
+
+def quote(polarity: Polarity, timeframe: Timeframe = Timeframe.UNSTATED) -> Quote:
+    return Quote(
+        text=f"{WORDS} every day",
+        segments=(Segment(turn=0, start=0, end=5),),
+        match=Match.EXACT,
+        polarity=polarity,
+        timeframe=timeframe,
+    )
+
+
+AFFIRMED = quote(Polarity.AFFIRMED)
+DENIED = quote(Polarity.DENIED)
+UNCLEAR = quote(Polarity.UNCLEAR)
+ONCE = quote(Polarity.AFFIRMED, Timeframe.PAST)
+NOT_THEN = quote(Polarity.DENIED, Timeframe.PAST)
+
+
+def finding(score: int | None, *quotes: Quote, is_found: bool = True, **more: Any) -> ItemFinding:
+    """Check one item whose reply cites a quote that is in the transcript or not."""
+    answer = ItemScoreOutput(
+        score=score, **{"reason": f"{WORDS} said so", "evidence": (f"{WORDS} every day",), **more}
+    )
+    return check_item(Item.SLEEP, answer, quotes, lambda _: is_found)
+
+
+def test_schemas_and_templates_are_what_models_and_prompts_say() -> None:
+    """After a change of either: make contracts."""
+    folder = contract_folder()
+    kept = {
+        path.relative_to(folder).as_posix(): path.read_text("utf-8")
+        for name in ("schemas", "templates")
+        for path in (folder / name).iterdir()
+    }
+    assert kept == generated_files()
+
+
+def test_shipped_contract_has_no_problem() -> None:
+    assert lint_pipeline(contract_folder() / CONTRACT_FILE) == []
+
+
+@pytest.mark.parametrize("step", [step.name for step in shipped_contract().steps])
+def test_every_step_compiles(step: str) -> None:
+    assert shipped_step(step).name == step
+
+
+@pytest.mark.parametrize(
+    ("found", "rules"),
+    [
+        pytest.param(finding(3, AFFIRMED), (), id="affirmed"),
+        pytest.param(finding(2, UNCLEAR), (), id="unclear"),
+        pytest.param(finding(2, DENIED, AFFIRMED), (), id="a_denial_beside"),
+        pytest.param(finding(2, DENIED), ("contradicted_by_evidence",), id="all_deny"),
+        pytest.param(finding(3, ONCE, DENIED), ("contradicted_by_evidence",), id="all_past"),
+        pytest.param(finding(1, DENIED), (), id="a_one_on_a_denial"),
+        pytest.param(finding(1, ONCE), (), id="a_one_on_the_past"),
+        pytest.param(finding(2), ("score_needs_evidence",), id="two_without_quotes"),
+        pytest.param(finding(1), ("score_needs_evidence",), id="one_without_quotes"),
+        pytest.param(finding(0, DENIED), (), id="denied"),
+        pytest.param(finding(0, AFFIRMED, DENIED), (), id="denied_among_others"),
+        pytest.param(finding(0, AFFIRMED), ("zero_without_denial",), id="zero_on_a_symptom"),
+        pytest.param(finding(0, NOT_THEN), ("zero_without_denial",), id="zero_on_the_past"),
+        pytest.param(finding(0), ("zero_without_denial",), id="zero_without_quotes"),
+        pytest.param(finding(None), (), id="unknown"),
+        pytest.param(finding(None, reason=" "), ("na_needs_reason",), id="unknown_untold"),
+        pytest.param(finding(3, AFFIRMED, reason=""), (), id="score_untold"),
+        pytest.param(
+            finding(3, AFFIRMED, is_found=False), ("quote_in_transcript",), id="invented_quote"
+        ),
+        pytest.param(finding(3, AFFIRMED, is_found=False, evidence=()), (), id="no_cited_quote"),
+        pytest.param(finding(None, AFFIRMED, confidence=4), (), id="unsure_of_unknown"),
+        pytest.param(finding(None, confidence=5), (), id="sure_of_silence"),
+        pytest.param(finding(2, AFFIRMED, confidence=5), (), id="sure_of_score"),
+        pytest.param(
+            finding(0, AFFIRMED, is_found=False, reason=""),
+            ("quote_in_transcript", "zero_without_denial"),
+            id="two_at_once",
+        ),
+    ],
+)
+def test_clinical_rules_speak_against_an_item_or_do_not(
+    found: ItemFinding, rules: tuple[str, ...]
+) -> None:
+    assert found.rules == rules
+    assert len(found.errors) == len(rules)
+    assert all(error.startswith(f"{Item.SLEEP.value}: ") for error in found.errors)
+    assert WORDS not in " ".join(found.errors)
+
+
+def test_warning_is_noted_and_not_sent_back() -> None:
+    found = finding(None, AFFIRMED, confidence=5)
+    assert found == ItemFinding(errors=(), rules=("na_with_high_confidence",))
+
+
+def test_status_and_score_of_an_item_go_together() -> None:
+    answer = {"item": ITEMS[0], "status": "na", "score": 1, "evidence": [], "reason": "none"}
+    verdict = shipped_step("item").check_object(
+        {**answer, "confidence": None},
+        context={"quotes": [{"polarity": "affirmed", "timeframe": "unstated"}]},
+        host={"matches_quote": lambda _: True},
+    )
+    assert [error.rule for error in verdict.errors] == ["na_means_no_score"]
+
+
+def item(name: str, score: int | None) -> dict[str, object]:
+    is_known = score is not None
+    return {
+        "item": name,
+        "status": "scored" if is_known else "na",
+        "score": score,
+        "unknown_reason": None if is_known else "no_mention",
+    }
+
+
+def assessment(*scores: int | None, **changes: object) -> dict[str, object]:
+    """Return a sound assessment of eight items, with fields changed."""
+    known = [score for score in scores if score is not None]
+    low, high = sum(known), sum(known) + 3 * (len(scores) - len(known))
+    total = low if low == high else None
+    return {
+        "items": [item(name, score) for name, score in zip(ITEMS, scores, strict=True)],
+        "total": total,
+        "total_min": low,
+        "total_max": high,
+        "severity": None if total is None else severity_of(total).value,
+        **changes,
+    }
+
+
+WHOLE = (1, 2, 3, 0, 0, 1, 1, 2)
+OPEN = (1, 2, 3, None, 0, 1, None, 2)
+
+
+def with_item(scores: tuple[int | None, ...], at: int, **changes: object) -> dict[str, object]:
+    whole = assessment(*scores)
+    items = [item(name, score) for name, score in zip(ITEMS, scores, strict=True)]
+    items[at] |= changes
+    return {**whole, "items": items}
+
+
+def checked(value: dict[str, object]) -> Verdict:
+    return shipped_step("assessment").check_object(value)
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        pytest.param(WHOLE, id="whole"),
+        pytest.param(OPEN, id="open"),
+        pytest.param((0,) * 8, id="lowest"),
+        pytest.param((3,) * 8, id="highest"),
+        pytest.param((None,) * 8, id="nothing_known"),
+        pytest.param((3, 2, 0, 0, 0, 0, 0, 0), id="first_of_a_band"),
+        pytest.param((3, 3, 3, 0, 0, 0, 0, 0), id="last_of_a_band"),
+    ],
+)
+def test_sound_assessments_pass(scores: tuple[int | None, ...]) -> None:
+    assert checked(assessment(*scores)).errors == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "rules"),
+    [
+        pytest.param(with_item(WHOLE, 0, item=ITEMS[1]), ["eight_items_once"], id="an_item_twice"),
+        pytest.param(
+            with_item(OPEN, 0, status="na"), ["na_means_no_score"], id="status_against_score"
+        ),
+        pytest.param(
+            with_item(OPEN, 3, unknown_reason=None), ["na_needs_reason"], id="unknown_untold"
+        ),
+        pytest.param(
+            assessment(*WHOLE, total=9, severity=1), ["total_is_sum"], id="total_is_no_sum"
+        ),
+        pytest.param(
+            assessment(*WHOLE, total=None, severity=None), ["total_is_sum"], id="total_left_out"
+        ),
+        pytest.param(assessment(*OPEN, total=9, severity=1), ["total_is_open"], id="total_guessed"),
+        pytest.param(assessment(*OPEN, severity=2), ["total_is_open"], id="band_guessed"),
+        pytest.param(assessment(*OPEN, total_min=8), ["total_has_range"], id="range_starts_low"),
+        pytest.param(assessment(*OPEN, total_max=9), ["total_has_range"], id="unknown_as_zero"),
+        pytest.param(assessment(*WHOLE, severity=1), ["band_follows_total"], id="other_band"),
+        pytest.param(assessment(*WHOLE, severity=None), ["band_follows_total"], id="no_band"),
+    ],
+)
+def test_unsound_assessments_fail_by_the_rule_they_break(
+    value: dict[str, object], rules: list[str]
+) -> None:
+    verdict = checked(value)
+    assert verdict.stage is FailureStage.VALIDATION
+    assert [error.rule for error in verdict.errors] == rules
+
+
+def test_seven_items_are_no_assessment() -> None:
+    whole = assessment(*WHOLE)
+    items = [item(name, score) for name, score in zip(ITEMS, WHOLE, strict=True)]
+    verdict = checked({**whole, "items": items[:3] + items[4:]})
+    assert [error.rule for error in verdict.errors] == ["eight_items_once"]
+
+
+@pytest.mark.parametrize("score", ["2", "N/A", "", True])
+def test_scores_are_read_from_no_other_type(score: object) -> None:
+    verdict = checked(with_item(WHOLE, 0, score=score))
+    assert verdict.stage is FailureStage.SCHEMA_VALIDATION
+    assert verdict.coercions == ()
