@@ -7,9 +7,9 @@ from typing import Final, Self
 
 from ai_psychiatrist.domain.errors import ConfigurationError, OutputRejected
 from ai_psychiatrist.validation.canonical import canonical_json
-from ai_psychiatrist.validation.coercion import Coercer
+from ai_psychiatrist.validation.coercion.coercer import Coercer
 from ai_psychiatrist.validation.expressions import Scope
-from ai_psychiatrist.validation.field_checks import FieldChecks
+from ai_psychiatrist.validation.fields.checks import FieldChecks
 from ai_psychiatrist.validation.host_fields import (
     ALWAYS_PROTECTED,
     METADATA,
@@ -21,7 +21,7 @@ from ai_psychiatrist.validation.host_fields import (
 from ai_psychiatrist.validation.parse import ParseLimits, parse_object
 from ai_psychiatrist.validation.refusals import refusal, unread_answer
 from ai_psychiatrist.validation.rules import RuleSet
-from ai_psychiatrist.validation.schema import CompiledSchema, non_finite_errors
+from ai_psychiatrist.validation.schema.compiled import CompiledSchema, non_finite_errors
 from ai_psychiatrist.validation.step_config import MODEL_SCOPES, RuleBlock, Schema, StepConfig
 from ai_psychiatrist.validation.verdict import Coercion, FailureStage, UnitError, Verdict
 

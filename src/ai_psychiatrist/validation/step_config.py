@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from ai_psychiatrist.validation.coercion import DEFAULT, CoercionProfile
-from ai_psychiatrist.validation.field_rules import EnumRule, RangeRule
+from ai_psychiatrist.validation.coercion.coercer import DEFAULT, CoercionProfile
+from ai_psychiatrist.validation.fields.rules import EnumRule, RangeRule
 from ai_psychiatrist.validation.rules import RuleSpec
 
 StepScope: TypeAlias = Literal["llm", "expression", "run", "fan_out"]

@@ -5,8 +5,8 @@ from tests.conftest import EXAMPLES
 from tests.fakes.pipeline_folder import PIPELINE, SCHEMA, changed, written
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.validation.coercion import DEFAULT, STRICT, CoercionProfile
-from ai_psychiatrist.validation.field_rules import EnumRule, RangeRule
+from ai_psychiatrist.validation.coercion.coercer import DEFAULT, STRICT, CoercionProfile
+from ai_psychiatrist.validation.fields.rules import EnumRule, RangeRule
 from ai_psychiatrist.validation.lint import lint_pipeline
 from ai_psychiatrist.validation.pipeline_config import RetryLimits, RuleBlock, load_pipeline
 from ai_psychiatrist.validation.rules import Level

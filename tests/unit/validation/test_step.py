@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.validation.coercion import CoercionProfile
-from ai_psychiatrist.validation.field_checks import EnumRule, RangeRule
+from ai_psychiatrist.validation.coercion.coercer import CoercionProfile
+from ai_psychiatrist.validation.fields.checks import EnumRule, RangeRule
 from ai_psychiatrist.validation.rules import Level, RuleSpec
 from ai_psychiatrist.validation.step import StepValidator
 from ai_psychiatrist.validation.step_config import RuleBlock, Schema, StepConfig

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.validation.field_checks import FieldChecks
-from ai_psychiatrist.validation.field_paths import FieldPath
-from ai_psychiatrist.validation.field_rules import EnumRule
+from ai_psychiatrist.validation.fields.checks import FieldChecks
+from ai_psychiatrist.validation.fields.paths import FieldPath
+from ai_psychiatrist.validation.fields.rules import EnumRule
 from ai_psychiatrist.validation.host_fields import SET_ASIDE
 from ai_psychiatrist.validation.lint.known_names import (
     KnownNames,
@@ -19,7 +19,7 @@ from ai_psychiatrist.validation.lint.nearest import did_you_mean
 from ai_psychiatrist.validation.lint.node import Node
 from ai_psychiatrist.validation.lint.schema_fields import SchemaFields
 from ai_psychiatrist.validation.lint.steps import StepReading
-from ai_psychiatrist.validation.schema_messages import json_type
+from ai_psychiatrist.validation.schema.messages import json_type
 from ai_psychiatrist.validation.step_config import RuleBlock
 
 _NUMBERS: Final = frozenset({"number", "integer"})

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from ai_psychiatrist.validation.field_rules import EnumRule, RangeRule
+from ai_psychiatrist.validation.fields.rules import EnumRule, RangeRule
 from ai_psychiatrist.validation.lint.nearest import did_you_mean
 from ai_psychiatrist.validation.lint.node import Node
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.validation.field_paths import FieldPath
+from ai_psychiatrist.validation.fields.paths import FieldPath
 from ai_psychiatrist.validation.host_fields import METADATA, RETRY_COUNT, UNIT_ID
 from ai_psychiatrist.validation.lint.inputs import Inputs
 from ai_psychiatrist.validation.lint.nearest import did_you_mean

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final, TypeVar
 
-from ai_psychiatrist.validation.coercion import DEFAULT, STRICT, CoercionProfile
+from ai_psychiatrist.validation.coercion.coercer import DEFAULT, STRICT, CoercionProfile
 from ai_psychiatrist.validation.lint.field_settings import read_enum, read_range, read_types
 from ai_psychiatrist.validation.lint.nearest import did_you_mean
 from ai_psychiatrist.validation.lint.node import Node

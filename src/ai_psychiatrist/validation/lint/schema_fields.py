@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from ai_psychiatrist.validation.schema_references import SchemaReferences
-from ai_psychiatrist.validation.schema_types import (
+from ai_psychiatrist.validation.schema.references import SchemaReferences
+from ai_psychiatrist.validation.schema.type_names import (
     ALL_TYPES,
     allowed_types,
     allowed_values,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.validation.lint.node import Node
-from ai_psychiatrist.validation.schema import CompiledSchema, SchemaInvalid
+from ai_psychiatrist.validation.schema.compiled import CompiledSchema, SchemaInvalid
 from ai_psychiatrist.validation.step_config import Schema
 
 MAX_BYTES: Final = 1 << 20

@@ -7,8 +7,8 @@ from typing import Final
 import jsonschema_rs
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.validation.schema_messages import sort_key, unit_errors
-from ai_psychiatrist.validation.schema_references import (
+from ai_psychiatrist.validation.schema.messages import sort_key, unit_errors
+from ai_psychiatrist.validation.schema.references import (
     DIALECT,
     NAMING_KEYWORDS,
     Schema,

@@ -6,7 +6,7 @@ A value that fits the schema keeps what it says: at most 5.0 becomes 5 where an 
 from dataclasses import dataclass
 from typing import Final
 
-from ai_psychiatrist.validation.coercion_leaves import (
+from ai_psychiatrist.validation.coercion.leaves import (
     DEFAULT,
     STRICT,
     CoercionProfile,
@@ -15,12 +15,12 @@ from ai_psychiatrist.validation.coercion_leaves import (
     reading_step,
     whole_number_step,
 )
-from ai_psychiatrist.validation.coercion_notes import CoercionNotes, Step, in_turn
-from ai_psychiatrist.validation.coercion_steps import StepCompiler
-from ai_psychiatrist.validation.schema import CompiledSchema
-from ai_psychiatrist.validation.schema_references import Schema
-from ai_psychiatrist.validation.schema_types import required_names, schemas_at
-from ai_psychiatrist.validation.unwrapping import WRAPPER, WrapperRule
+from ai_psychiatrist.validation.coercion.notes import CoercionNotes, Step, in_turn
+from ai_psychiatrist.validation.coercion.steps import StepCompiler
+from ai_psychiatrist.validation.coercion.unwrapping import WRAPPER, WrapperRule
+from ai_psychiatrist.validation.schema.compiled import CompiledSchema
+from ai_psychiatrist.validation.schema.references import Schema
+from ai_psychiatrist.validation.schema.type_names import required_names, schemas_at
 from ai_psychiatrist.validation.verdict import Coercion, UnitError
 
 __all__ = ["DEFAULT", "STRICT", "Coerced", "Coercer", "CoercionProfile"]

@@ -4,26 +4,30 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from ai_psychiatrist.validation.choices import Choice
-from ai_psychiatrist.validation.coercion import DEFAULT, Coerced, CoercionProfile
-from ai_psychiatrist.validation.coercion_notes import CoercionNotes, Parts
-from ai_psychiatrist.validation.field_paths import FieldPath, replaced
-from ai_psychiatrist.validation.field_rules import EnumRule, RangeRule
-from ai_psychiatrist.validation.field_specs import (
+from ai_psychiatrist.validation.coercion.choices import Choice
+from ai_psychiatrist.validation.coercion.coercer import DEFAULT, Coerced, CoercionProfile
+from ai_psychiatrist.validation.coercion.notes import CoercionNotes, Parts
+from ai_psychiatrist.validation.coercion.text_values import (
+    number_of,
+    whole_number_of,
+    whole_of_float,
+)
+from ai_psychiatrist.validation.fields.paths import FieldPath, replaced
+from ai_psychiatrist.validation.fields.rules import EnumRule, RangeRule
+from ai_psychiatrist.validation.fields.specs import (
     FieldSpec,
     SchemaField,
     declared_choices,
     declared_range,
     declared_types,
 )
-from ai_psychiatrist.validation.schema import CompiledSchema
-from ai_psychiatrist.validation.schema_messages import (
+from ai_psychiatrist.validation.schema.compiled import CompiledSchema
+from ai_psychiatrist.validation.schema.messages import (
     expected_type,
     json_type,
     outside_of,
     sort_key,
 )
-from ai_psychiatrist.validation.text_values import number_of, whole_number_of, whole_of_float
 from ai_psychiatrist.validation.verdict import UnitError
 
 __all__ = ["EnumRule", "FieldChecks", "RangeRule"]

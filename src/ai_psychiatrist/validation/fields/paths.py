@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.validation.schema_messages import json_type, missing_field
+from ai_psychiatrist.validation.schema.messages import json_type, missing_field
 from ai_psychiatrist.validation.verdict import PathPart
 
 EACH: Final = 0

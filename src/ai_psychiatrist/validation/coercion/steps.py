@@ -5,7 +5,7 @@ from typing import Final
 
 import jsonschema_rs
 
-from ai_psychiatrist.validation.coercion_containers import (
+from ai_psychiatrist.validation.coercion.containers import (
     Branch,
     Check,
     all_fields_step,
@@ -14,10 +14,10 @@ from ai_psychiatrist.validation.coercion_containers import (
     items_step,
     named_fields_step,
 )
-from ai_psychiatrist.validation.coercion_leaves import LeafRequest
-from ai_psychiatrist.validation.coercion_notes import CoercionNotes, Parts, Step, all_types, in_turn
-from ai_psychiatrist.validation.schema import CompiledSchema
-from ai_psychiatrist.validation.schema_types import ALL_TYPES, allowed_types
+from ai_psychiatrist.validation.coercion.leaves import LeafRequest
+from ai_psychiatrist.validation.coercion.notes import CoercionNotes, Parts, Step, all_types, in_turn
+from ai_psychiatrist.validation.schema.compiled import CompiledSchema
+from ai_psychiatrist.validation.schema.type_names import ALL_TYPES, allowed_types
 
 Leaf = Callable[[LeafRequest], Step | None]
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ai_psychiatrist.validation.text_values import means_no_value, number_of, truth_of
+from ai_psychiatrist.validation.coercion.text_values import means_no_value, number_of, truth_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

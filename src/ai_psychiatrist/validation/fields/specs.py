@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.validation.choices import Choices
-from ai_psychiatrist.validation.coercion import CoercionProfile
-from ai_psychiatrist.validation.field_paths import FieldPath
-from ai_psychiatrist.validation.field_rules import EnumRule, RangeRule
-from ai_psychiatrist.validation.schema import CompiledSchema
-from ai_psychiatrist.validation.schema_types import (
+from ai_psychiatrist.validation.coercion.choices import Choices
+from ai_psychiatrist.validation.coercion.coercer import CoercionProfile
+from ai_psychiatrist.validation.fields.paths import FieldPath
+from ai_psychiatrist.validation.fields.rules import EnumRule, RangeRule
+from ai_psychiatrist.validation.schema.compiled import CompiledSchema
+from ai_psychiatrist.validation.schema.type_names import (
     ALL_TYPES,
     allowed_types,
     allowed_values,

@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ai_psychiatrist.validation.choices import Choice, Choices
-from ai_psychiatrist.validation.coercion_notes import CoercionNotes, Parts, Step
-from ai_psychiatrist.validation.schema_types import allowed_values, types_of
-from ai_psychiatrist.validation.text_values import (
+from ai_psychiatrist.validation.coercion.choices import Choice, Choices
+from ai_psychiatrist.validation.coercion.notes import CoercionNotes, Parts, Step
+from ai_psychiatrist.validation.coercion.text_values import (
     MAX_DIGITS,
     array_of,
     means_no_value,
@@ -18,6 +17,7 @@ from ai_psychiatrist.validation.text_values import (
     whole_number_of,
     whole_of_float,
 )
+from ai_psychiatrist.validation.schema.type_names import allowed_values, types_of
 from ai_psychiatrist.validation.verdict import UnitError
 
 _TEXT: Final = frozenset({str})

@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ai_psychiatrist.validation.coercion_notes import (
+from ai_psychiatrist.validation.coercion.notes import (
     CoercionNotes,
     Parts,
     Step,
     all_types,
     in_turn,
 )
-from ai_psychiatrist.validation.schema_messages import json_type
+from ai_psychiatrist.validation.schema.messages import json_type
 
 Check = Callable[[object], bool]
 

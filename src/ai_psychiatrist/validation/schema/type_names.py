@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from ai_psychiatrist.validation.schema_messages import json_type
-from ai_psychiatrist.validation.schema_references import Schema, SchemaReferences
+from ai_psychiatrist.validation.schema.messages import json_type
+from ai_psychiatrist.validation.schema.references import Schema, SchemaReferences
 from ai_psychiatrist.validation.verdict import PathPart
 
 ALL_TYPES: Final = frozenset({"integer", "number", "string", "boolean", "array", "object", "null"})
