@@ -1,5 +1,6 @@
 """Models and chat clients that reply from a script, for tests without a server."""
 
+import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -10,6 +11,8 @@ from pydantic_ai.messages import (
     ModelResponse,
     RetryPromptPart,
     TextPart,
+    ToolCallPart,
+    ToolReturnPart,
     UserPromptPart,
 )
 from pydantic_ai.models.function import AgentInfo, FunctionModel
@@ -37,12 +40,20 @@ def response(text: str, **more: object) -> ModelResponse:
     return ModelResponse(parts=[TextPart(text)], usage=USAGE, **more)  # type: ignore[arg-type]
 
 
+def tool_call(name: str, arguments: object) -> ModelResponse:
+    """Return a response that calls a tool; `arguments`: an object, or text as a model wrote it."""
+    args = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    return ModelResponse(parts=[ToolCallPart(name, args)], usage=USAGE)
+
+
 @dataclass
 class ScriptedModel:
     """A Pydantic AI model that replies from a script and keeps what it was sent."""
 
     replies: Sequence[Scripted]
     sent: list[list[ModelMessage]] = field(default_factory=list)
+    offered: list[AgentInfo] = field(default_factory=list)
+    """The tools and the output mode of each call."""
 
     @property
     def model(self) -> FunctionModel:
@@ -59,8 +70,9 @@ class ScriptedModel:
         """What each call says about the reply before it, empty for a first call."""
         return [_text(messages[-1]) if len(messages) > 1 else "" for messages in self.sent]
 
-    async def _reply(self, messages: list[ModelMessage], _: AgentInfo) -> ModelResponse:
+    async def _reply(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         self.sent.append(list(messages))
+        self.offered.append(info)
         reply = self.replies[min(len(self.sent), len(self.replies)) - 1]
         if isinstance(reply, BaseException):
             raise reply
@@ -109,8 +121,11 @@ def route(
     )
 
 
+_ASKING = UserPromptPart | RetryPromptPart | ToolReturnPart
+
+
 def _text(message: ModelMessage) -> str:
-    parts = (part for part in message.parts if isinstance(part, UserPromptPart | RetryPromptPart))
+    parts = (part for part in message.parts if isinstance(part, _ASKING))
     return "\n".join(str(part.content) for part in parts)
 
 

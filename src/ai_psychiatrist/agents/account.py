@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias, TypeVar
 
 from ai_psychiatrist.agents.call_store import CallRequest, Judgement, KeptReply
@@ -39,6 +39,10 @@ class Reply:
     is_cut_off: bool
     input_tokens: int | None
     output_tokens: int | None
+    text: str = field(default="", repr=False)
+    """What the extractor reads, where the agent run is not given the reply as it came."""
+    refusal: ReplyRejected | None = field(default=None, repr=False)
+    """Why the reply cannot even be read, such as for a missing tool call."""
 
 
 class CallAccount:
@@ -57,6 +61,11 @@ class CallAccount:
         self._reply: Reply | None = None
         self.attempts: list[Attempt] = []
         self.last_rejection: ReplyRejected | None = None
+
+    @property
+    def reply_text(self) -> str:
+        """The text of the reply that waits for its verdict."""
+        return "" if self._reply is None else self._reply.text
 
     def identify(self, model: str, path: CallPath, digest: Callable[[], str]) -> CallRequest | None:
         """Return which call is to be made; `None` when calls are not kept."""
@@ -168,9 +177,12 @@ class CallAccount:
                 RejectionCode.REPLY_TOO_LARGE,
                 "The reply is far too long. Give only what the task asks for.",
             )
-        if not text.strip():
+        is_refused = reply is not None and reply.refusal is not None
+        if not text.strip() and not is_refused:
             raise ReplyRejected(RejectionCode.EMPTY_REPLY, "The reply is empty. Do the task.")
         try:
+            if reply is not None and reply.refusal is not None:
+                raise reply.refusal
             if len(text) > _LARGE_REPLY_CHARACTERS:
                 return await asyncio.to_thread(extract, text)
             return extract(text)

@@ -101,7 +101,7 @@ def agent_call_digest(
 ) -> str:
     """Return the digest of a request through Pydantic AI."""
     texts = [
-        (part.part_kind, str(getattr(part, "content", "")))
+        (part.part_kind, str(getattr(part, "content", "") or getattr(part, "args", "")))
         for message in messages
         for part in message.parts
     ]

@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
 from ai_psychiatrist.agents.call_store import CallStore, Occurrences
@@ -49,6 +49,15 @@ class Prompt:
     user: str = field(repr=False)
     digest: str
     """Keyed digest of both texts."""
+    stable_characters: int = 0
+    """How much of the user's text later calls begin with, too; 0 when that is not known."""
+    subject: str = ""
+    """Keyed digest of what the call belongs to: metadata for a provider, part of no text."""
+
+
+def ending_with(prompt: Prompt, words: str) -> Prompt:
+    """Return the prompt with words at its end."""
+    return replace(prompt, user=f"{prompt.user}\n\n{words}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +91,7 @@ class Case:
     def block(self, name: str, text: str) -> str:
         """Mark a text as data; a closing mark inside it loses its boundary."""
         # Put in its place, a dash keeps what stands around it from forming the boundary anew.
-        return _marked(name, self.boundary, text.replace(self.boundary, "-"))
+        return marked_block(name, self.boundary, text.replace(self.boundary, "-"))
 
 
 def open_case(
@@ -99,8 +108,8 @@ def open_case(
     transcript can know it, and the same transcript always gets the same one. `is_delimited` adds a
     sentence that says that the transcript is data. `store`: where the calls are kept.
     """
-    boundary = _boundary(transcript.text)
-    block = _marked("transcript", boundary, transcript.text)
+    boundary = boundary_for(transcript.text)
+    block = marked_block("transcript", boundary, transcript.text)
     return Case(
         transcript=transcript,
         participant_id=participant_id,
@@ -111,7 +120,8 @@ def open_case(
     )
 
 
-def _boundary(text: str) -> str:
+def boundary_for(text: str) -> str:
+    """Return a mark that the text does not hold and whoever wrote it cannot know."""
     boundary = keyed_digest(text, length=_BOUNDARY_DIGITS)
     while boundary in text:
         boundary = keyed_digest(f"{boundary}{text}", length=_BOUNDARY_DIGITS)
@@ -123,7 +133,7 @@ _CONTROL_TOKEN: Final = re.compile(
 )
 
 
-def _marked(name: str, boundary: str, text: str) -> str:
+def marked_block(name: str, boundary: str, text: str) -> str:
     """Mark a text as data, with control tokens of chat templates broken by an invisible joiner.
 
     Servers that read such tokens inside a message would begin a turn of their own there. Quotes are

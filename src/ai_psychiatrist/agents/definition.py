@@ -11,7 +11,9 @@ from ai_psychiatrist.agents.extractors import (
     extract_qualitative,
     extract_quantitative,
 )
+from ai_psychiatrist.agents.output_mode import OutputTool
 from ai_psychiatrist.agents.output_models import ModelOutput
+from ai_psychiatrist.agents.prompts.shared import SYSTEM
 from ai_psychiatrist.domain.assessment import Metric
 
 OutputT = TypeVar("OutputT", bound=ModelOutput)
@@ -25,6 +27,10 @@ class AgentDefinition(Generic[OutputT]):
     """Names the agent in accounts and logs."""
     extract: Callable[[str], OutputT]
     """Reads a reply's text, or raises `ReplyRejected`."""
+    system: str = SYSTEM
+    """What all calls of the agent begin with."""
+    tool: OutputTool | None = None
+    """The schema of the output; `None` for an agent whose format is part of its task."""
 
 
 QUALITATIVE: Final = AgentDefinition(name="qualitative", extract=extract_qualitative)

@@ -52,7 +52,7 @@ class ReplyRejected(ModelRetry):
         self.violations = dict(violations or {})
 
 
-def _asking_again(extract: Callable[[str], R]) -> Callable[[str], R]:
+def asking_again(extract: Callable[[str], R]) -> Callable[[str], R]:
     """Translate rejections into Pydantic AI's retry; the only place that does."""
 
     @wraps(extract)
@@ -78,7 +78,7 @@ _BULLET: Final = re.compile(r"(?:[-*•–—]|\d{1,3}[.)])\s+")
 _QUOTE_MARKS: Final = '"“”„«»'
 
 
-@_asking_again
+@asking_again
 def extract_qualitative(text: str) -> QualitativeOutput:
     """Read the tagged narrative; each tag has to be there and hold words."""
     reply = without_thinking(text)
@@ -134,7 +134,7 @@ def _is_placeholder(quote: str) -> bool:
     return quote.casefold().rstrip(".") in {"not assessed in interview", "none", "n/a", "-"}
 
 
-@_asking_again
+@asking_again
 def extract_evidence(text: str) -> EvidenceOutput:
     """Read the quotes per item; a value that is not a list of texts is refused, never coerced."""
     parsed = parse_object(text)
@@ -159,7 +159,7 @@ def extract_evidence(text: str) -> EvidenceOutput:
     return EvidenceOutput(quotes=quotes, unknown_keys=unknown_keys, repaired=parsed.repaired)
 
 
-@_asking_again
+@asking_again
 def extract_quantitative(text: str) -> QuantitativeOutput:
     """Read the proposed score of each of the eight items."""
     parsed = parse_object(text)
@@ -252,7 +252,7 @@ _EXPLANATION: Final = re.compile(
 )
 
 
-@_asking_again
+@asking_again
 def extract_judge_metric(text: str) -> JudgeMetricOutput:
     """Read the last labelled score of a judge's reply and the explanation before it."""
     reply = without_thinking(text)
@@ -287,7 +287,7 @@ def _explanation(reply: str, score: re.Match[str]) -> str:
     return words
 
 
-@_asking_again
+@asking_again
 def extract_meta_review(text: str) -> MetaReviewOutput:
     """Read the severity 0-4 and its explanation; a severity outside is refused, never clamped."""
     reply = without_thinking(text)

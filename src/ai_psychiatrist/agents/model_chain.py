@@ -33,6 +33,8 @@ class ModelRoute:
     max_reply_bytes: int = 1_048_576
     num_ctx: int | None = None
     """Context window in tokens, where it is known."""
+    takes_tools: bool = True
+    """Whether a model is behind it that can be made to call a tool."""
     limiter: asyncio.Semaphore | None = field(default=None, repr=False)
     """Bounds the calls under way at the model's backend; shared by all models of it."""
 

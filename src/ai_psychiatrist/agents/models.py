@@ -58,6 +58,7 @@ class ModelConnections:
         self._limiters: dict[str, asyncio.Semaphore] = {}
         self._clients: dict[str, AsyncOpenAI] = {}
         self._backends: dict[str, JsonBackend] = {}
+        self._hosted_models: list[Model] = []
 
     def chain(self, name: str) -> ModelChain:
         """Return the named model followed by the fallbacks.
@@ -78,6 +79,10 @@ class ModelConnections:
             await client.close()
         for backend in self._backends.values():
             await backend.aclose()
+        for model in self._hosted_models:
+            # A provider closes the client that it made when the last one who entered it leaves.
+            async with model:
+                pass
 
     def _route(self, name: str) -> ModelRoute:
         if name not in self._routes:
@@ -96,6 +101,7 @@ class ModelConnections:
             agent_model=BaselineModel(labels),
             chat=BaselineChatClient(labels),
             max_reply_bytes=self._options.models.max_reply_bytes,
+            takes_tools=False,
         )
 
     def _ollama(self, name: str, model: str) -> ModelRoute:
@@ -147,6 +153,7 @@ class ModelConnections:
         except UserError as error:
             msg = f"model {name!r} cannot be used: {error}"
             raise ConfigurationError(msg) from None
+        self._hosted_models.append(agent_model)
         timeout = self._options.pydantic_ai.timeout_seconds or DEFAULT_TIMEOUT_SECONDS
         return self._bounded(
             name, name.partition(":")[0], agent_model, chat=None, timeout_seconds=timeout

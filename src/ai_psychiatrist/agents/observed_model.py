@@ -18,10 +18,7 @@ from pydantic_ai.exceptions import (
 )
 from pydantic_ai.messages import (
     ModelMessage,
-    ModelRequestPart,
     ModelResponse,
-    TextPart,
-    UserPromptPart,
 )
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.models.wrapper import WrapperModel
@@ -34,26 +31,46 @@ from ai_psychiatrist.agents.call_store import (
     kept_response,
     response_of,
 )
+from ai_psychiatrist.agents.last_exchange import (
+    in_users_voice,
+    last_exchange,
+    shortened,
+    with_last_reply,
+)
 from ai_psychiatrist.agents.model_chain import ModelRoute
+from ai_psychiatrist.agents.output_mode import OutputMode, OutputTool
+from ai_psychiatrist.agents.reply_reading import is_well_formed, read_reply
+from ai_psychiatrist.agents.transport import TransportRetries
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import CallPath, FailureCode
 from ai_psychiatrist.infrastructure.llm.http_json import failure_of
 from ai_psychiatrist.infrastructure.llm.ollama import fills_context
 
-MAX_QUOTED_BACK_CHARACTERS: Final = 8_000
-"""How much of a rejected reply the model is shown again when it is asked anew."""
+NO_RETRIES: Final = TransportRetries()
 
 
 class ObservedModel(WrapperModel):
     """A model whose calls are written into an account; made for one agent run."""
 
-    def __init__(self, route: ModelRoute, account: CallAccount) -> None:
+    def __init__(
+        self,
+        route: ModelRoute,
+        account: CallAccount,
+        *,
+        mode: OutputMode = OutputMode.TEXT,
+        tool: OutputTool | None = None,
+        transport: TransportRetries = NO_RETRIES,
+    ) -> None:
         if route.agent_model is None:
             msg = f"model {route.name!r} has no Pydantic AI model"
             raise ValueError(msg)
         super().__init__(route.agent_model)
         self._route = route
         self._account = account
+        self._mode = mode
+        self._tool = tool
+        self._transport = transport
+        self._shown: str | None = None
 
     def prepare_messages(
         self,
@@ -68,7 +85,7 @@ class ObservedModel(WrapperModel):
         plain = [
             message
             if isinstance(message, ModelResponse)
-            else replace(message, parts=[_in_users_voice(part) for part in message.parts])
+            else replace(message, parts=[in_users_voice(part) for part in message.parts])
             for message in messages
         ]
         return super().prepare_messages(plain, model_request_parameters)
@@ -79,9 +96,21 @@ class ObservedModel(WrapperModel):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
-        """Send one request; raises `ModelCallFailed` for whatever the backend does wrong."""
+        """Send a request until it is answered; raises `ModelCallFailed` when it never is."""
+        sent = last_exchange(messages)
+        if self._shown is not None:
+            sent = with_last_reply(sent, self._shown)
+        call = partial(self._call, sent, model_settings, model_request_parameters)
+        return await self._transport.run(call)
+
+    async def _call(
+        self,
+        sent: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+        wait_seconds: float,
+    ) -> ModelResponse:
         route = self._route
-        sent = _last_exchange(messages)
         request = self._account.identify(
             route.name,
             CallPath.AGENT,
@@ -92,6 +121,7 @@ class ObservedModel(WrapperModel):
         kept = await self._account.recall(request)
         if kept is not None:
             return self._replay(kept)
+        await self._transport.pause(wait_seconds)
         async with route.slot():
             started = self._account.begin(route.name, CallPath.AGENT)
             try:
@@ -99,6 +129,8 @@ class ObservedModel(WrapperModel):
                     response = await self.wrapped.request(
                         sent, model_settings, model_request_parameters
                     )
+                if not is_well_formed(response):
+                    raise ModelCallFailed(FailureCode.MALFORMED_RESPONSE)
                 if fills_context(response.usage.input_tokens, route.num_ctx):
                     raise ModelCallFailed(FailureCode.CONTEXT_TRUNCATED)
             except asyncio.CancelledError:
@@ -121,63 +153,29 @@ class ObservedModel(WrapperModel):
         return self._observe(started, response_of(kept))
 
     def _observe(self, started: float, response: ModelResponse) -> ModelResponse:
-        text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
-        size = len(text.encode("utf-8", "replace"))
+        reading = read_reply(response, self._mode, self._tool)
+        self._shown = reading.shown
+        size = len(reading.text.encode("utf-8", "replace"))
         is_too_large = size > self._route.max_reply_bytes
         usage = response.usage
         self._account.replied(
             started,
             Reply(
-                characters=len(text),
+                characters=len(reading.text),
                 is_too_large=is_too_large,
                 is_cut_off=response.finish_reason == "length",
                 input_tokens=usage.input_tokens or None,
                 output_tokens=usage.output_tokens or None,
+                text=reading.text,
+                refusal=reading.refusal,
             ),
         )
         # Pydantic AI would look the price of each named model up in the lists of all providers,
         # which takes as long as the other checks together; the account knows the name anyway.
         response.model_name = None
-        return _shortened(response) if is_too_large else response
-
-
-def _in_users_voice(part: ModelRequestPart) -> ModelRequestPart:
-    if part.part_kind == "retry-feedback" and isinstance(part.content, str):
-        return UserPromptPart(
-            content=f"That reply was not accepted. {part.content}", timestamp=part.timestamp
-        )
-    return part
-
-
-def _last_exchange(messages: list[ModelMessage]) -> list[ModelMessage]:
-    """Keep the task, the last reply and the feedback on it.
-
-    Earlier rejected replies would only fill the context window, and a long one is cut: the model
-    needs to know what was wrong, not to read all of it again. What has no bytes in UTF-8 becomes
-    question marks, or the request could not be sent.
-    """
-    if len(messages) < 3:
-        return messages
-    first, last_reply, feedback = messages[0], messages[-2], messages[-1]
-    if isinstance(last_reply, ModelResponse):
-        last_reply = _shortened(last_reply)
-    return [first, last_reply, feedback]
-
-
-def _shortened(response: ModelResponse) -> ModelResponse:
-    return replace(
-        response,
-        parts=[
-            replace(part, content=_encodable(part.content[:MAX_QUOTED_BACK_CHARACTERS]))
-            if isinstance(part, TextPart)
-            else part
-            for part in response.parts
-        ],
-    )
-
-
-def _encodable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode("utf-8")
+        if reading.parts is not None:
+            return replace(response, parts=list(reading.parts))
+        return shortened(response) if is_too_large else response
 
 
 _CODES: Final[tuple[tuple[type[Exception], FailureCode], ...]] = (

@@ -1,16 +1,20 @@
 """Get an agent's output from the first model that gives an acceptable reply.
 
 For each model of the chain: an agent run that asks again when a reply is rejected, then one plain
-chat call with the same extractor, then the next model. A dead or slow backend is not asked twice.
+chat call with the same extractor, then the next model. A dead or slow backend is not asked twice,
+unless the agent's transport is told to try again.
 """
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, Generic
 
 from pydantic_ai import Agent
-from pydantic_ai.exceptions import ContentFilterError, UnexpectedModelBehavior
+from pydantic_ai.exceptions import ContentFilterError, UnexpectedModelBehavior, UserError
+from pydantic_ai.messages import UserContent
+from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 
 from ai_psychiatrist.agents.account import CallAccount, Reply, Review
@@ -20,12 +24,16 @@ from ai_psychiatrist.agents.call_store import (
     kept_chat_reply,
     plain_call_digest,
 )
-from ai_psychiatrist.agents.case import CallLog, Prompt
+from ai_psychiatrist.agents.case import CallLog, Prompt, ending_with
 from ai_psychiatrist.agents.definition import AgentDefinition, OutputT
 from ai_psychiatrist.agents.extractors import ReplyRejected
 from ai_psychiatrist.agents.model_chain import ModelChain, ModelRoute
-from ai_psychiatrist.agents.observed_model import ObservedModel, failure_code
+from ai_psychiatrist.agents.observed_model import NO_RETRIES, ObservedModel, failure_code
+from ai_psychiatrist.agents.output_mode import OutputMode, OutputModeSetting
+from ai_psychiatrist.agents.provider_settings import provider_settings, user_content
+from ai_psychiatrist.agents.pydantic_agents import create_agent
 from ai_psychiatrist.agents.settings import PydanticAISettings
+from ai_psychiatrist.agents.transport import TransportRetries
 from ai_psychiatrist.domain.errors import AgentFailed, ModelCallFailed
 from ai_psychiatrist.domain.failures import (
     Attempt,
@@ -70,13 +78,26 @@ class AgentRunner(Generic[OutputT]):
         settings: PydanticAISettings,
         *,
         temperature: float = 0.0,
+        output_mode: OutputModeSetting = "auto",
+        transport: TransportRetries = NO_RETRIES,
     ) -> None:
+        """`agent`: takes the reply as text. `output_mode`: for a definition with a schema."""
         self.definition = definition
         self.chain = chain
-        self._agent = agent
+        self._agents = {OutputMode.TEXT: agent}
         self._settings = settings
         self._temperature = temperature
-        self._model_settings = ModelSettings(temperature=temperature)
+        self._output_mode = output_mode
+        self._transport = transport
+        for mode in {self._mode(route) for route in chain} - {OutputMode.TEXT}:
+            self._agents[mode] = create_agent(definition, retries=settings.retries, mode=mode)
+
+    def _mode(self, route: ModelRoute) -> OutputMode:
+        if self.definition.tool is None or route.agent_model is None:
+            return OutputMode.TEXT
+        if self._output_mode != "auto":
+            return OutputMode(self._output_mode)
+        return OutputMode.TOOL if route.takes_tools else OutputMode.TEXT
 
     async def run(
         self, prompt: Prompt, calls: CallLog, *, review: Review | None = None
@@ -117,20 +138,27 @@ class AgentRunner(Generic[OutputT]):
         if route.agent_model is None or not self._settings.enabled:
             return await self._ask_plainly(route, prompt, account)
         try:
-            return await self._ask_agent(route, prompt, account)
+            return await self._ask_agent(route, route.agent_model, prompt, account)
         except ModelCallFailed as error:
             is_final = error.code in _NEXT_MODEL_AT_ONCE | {FailureCode.CALL_BUDGET_SPENT}
-            if is_final or route.chat is None:
+            if is_final or route.chat is None or self._transport.is_spent_on(error.code):
                 raise
         return await self._ask_plainly(route, prompt, account)
 
-    async def _ask_agent(self, route: ModelRoute, prompt: Prompt, account: CallAccount) -> OutputT:
+    async def _ask_agent(
+        self, route: ModelRoute, model: Model, prompt: Prompt, account: CallAccount
+    ) -> OutputT:
+        mode, tool = self._mode(route), self.definition.tool
+        content: str | Sequence[UserContent] = prompt.user
+        settings = ModelSettings(temperature=self._temperature)
+        if tool is not None:
+            asked = ending_with(prompt, tool.ending(mode))
+            content = user_content(model, asked)
+            settings = provider_settings(model, asked, tool, mode, self._temperature)
+        observed = ObservedModel(route, account, mode=mode, tool=tool, transport=self._transport)
         try:
-            result = await self._agent.run(
-                prompt.user,
-                model=ObservedModel(route, account),
-                deps=account,
-                model_settings=self._model_settings,
+            result = await self._agents[mode].run(
+                content, model=observed, deps=account, model_settings=settings
             )
         except ContentFilterError:
             account.finish()
@@ -138,6 +166,10 @@ class AgentRunner(Generic[OutputT]):
         except UnexpectedModelBehavior:
             account.finish()
             raise ModelCallFailed(FailureCode.OUTPUT_REJECTED) from None
+        except UserError:
+            # A model that cannot do what was asked, such as a schema of its own.
+            account.finish()
+            raise ModelCallFailed(FailureCode.REQUEST_REFUSED) from None
         return result.output
 
     async def _ask_plainly(
@@ -145,14 +177,22 @@ class AgentRunner(Generic[OutputT]):
     ) -> OutputT:
         if route.chat is None:
             raise ModelCallFailed(FailureCode.REQUEST_REFUSED)
-        reply = await self._chat(route, route.chat, prompt, account)
+        if self.definition.tool is not None:
+            prompt = ending_with(prompt, self.definition.tool.ending(OutputMode.TEXT))
+        call = partial(self._chat, route, route.chat, prompt, account)
+        reply = await self._transport.run(call)
         try:
             return await account.judge(self.definition.extract, reply.text)
         except ReplyRejected:
             raise ModelCallFailed(FailureCode.OUTPUT_REJECTED) from None
 
     async def _chat(
-        self, route: ModelRoute, chat: SimpleChatClient, prompt: Prompt, account: CallAccount
+        self,
+        route: ModelRoute,
+        chat: SimpleChatClient,
+        prompt: Prompt,
+        account: CallAccount,
+        wait_seconds: float,
     ) -> ChatReply:
         request = account.identify(
             route.name,
@@ -164,6 +204,7 @@ class AgentRunner(Generic[OutputT]):
         kept = await account.recall(request)
         if kept is not None:
             return self._replay(route, kept, account)
+        await self._transport.pause(wait_seconds)
         async with route.slot():
             started = account.begin(route.name, CallPath.PLAIN)
             try:

@@ -10,6 +10,12 @@ from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
 
 _CONTEXT_MARKS: Final = (b"context_length", b"context length", b"context size", b"context window")
+_CODE_OF_STATUS: Final = {
+    408: FailureCode.TIMED_OUT,
+    409: FailureCode.BACKEND_ERROR,
+    429: FailureCode.RATE_LIMITED,
+}
+"""What may be gone a moment later, unlike the other refusals of a request."""
 _MAX_ERROR_BYTES: Final = 65_536
 _LARGE_BODY_BYTES: Final = 262_144
 _PROBE_TIMEOUT_SECONDS: Final = 3.0
@@ -75,8 +81,8 @@ class JsonBackend:
 
 def failure_of(status: int, body: bytes) -> FailureCode:
     """Classify an error response; its body is only searched for the word context."""
-    if status == 429:
-        return FailureCode.RATE_LIMITED
+    if status in _CODE_OF_STATUS:
+        return _CODE_OF_STATUS[status]
     if any(mark in body.lower() for mark in _CONTEXT_MARKS):
         return FailureCode.CONTEXT_TRUNCATED
     return FailureCode.BACKEND_ERROR if status >= 500 else FailureCode.REQUEST_REFUSED

@@ -1,0 +1,273 @@
+"""What each interview agent's reply holds once it is accepted.
+
+The schemas that models are sent come from these classes, so every field says what it is for. All
+limits are checked here, whatever a provider promises: a value that breaks one is refused, never
+moved into the range or read from another type.
+"""
+
+from functools import lru_cache
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StringConstraints,
+    create_model,
+    model_validator,
+)
+from pydantic.json_schema import SkipJsonSchema
+
+from ai_psychiatrist.agents.interview.checks import (
+    distinct_texts,
+    has_words,
+    is_not_knowing,
+    not_endless,
+    violation,
+)
+from ai_psychiatrist.agents.output_models import ModelOutput
+from ai_psychiatrist.domain.failures import RejectionCode
+from ai_psychiatrist.domain.interview import COMPLETE_CONFIDENCE
+
+DEFAULT_MIN_GOALS: Final = 5
+DEFAULT_MAX_GOALS: Final = 7
+OFFERED_ANSWERS: Final = 4
+WHOLE: Final = 100
+MOST_ENTRIES: Final = 100
+"""Longest list that is read where the task sets no limit of its own."""
+
+Text = Annotated[str, StringConstraints(strict=True), AfterValidator(not_endless)]
+Words = Annotated[Text, StringConstraints(strip_whitespace=True), AfterValidator(has_words)]
+Percent = Annotated[int, Field(strict=True, ge=0, le=100)]
+Rating = Annotated[int, Field(strict=True, ge=1, le=10)]
+
+Status = Literal["not_started", "in_progress", "complete"]
+Confidence = Literal["certain", "uncertain"]
+
+
+class Reply(BaseModel):
+    """A part of a reply."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class InterviewOutput(ModelOutput):
+    """An accepted reply of an interview agent."""
+
+    # What was done to read a reply is no part of it: no schema asks for it.
+    repaired: SkipJsonSchema[bool] = False
+    coercions: SkipJsonSchema[int] = 0
+
+
+_GOALS: Final = "Specific things to find out, each different from the others."
+
+
+class GoalsOutput(InterviewOutput):
+    """The goals that an interview sets out with."""
+
+    goals: Annotated[
+        tuple[Words, ...],
+        Field(min_length=DEFAULT_MIN_GOALS, max_length=DEFAULT_MAX_GOALS),
+        AfterValidator(distinct_texts),
+    ] = Field(description=_GOALS)
+
+
+@lru_cache(maxsize=16)
+def goals_output(min_goals: int, max_goals: int) -> type[GoalsOutput]:
+    """Return the output of the goal generator for a protocol's own number of goals."""
+    if (min_goals, max_goals) == (DEFAULT_MIN_GOALS, DEFAULT_MAX_GOALS):
+        return GoalsOutput
+    return create_model(
+        "GoalsOutput",
+        __base__=GoalsOutput,
+        __doc__=GoalsOutput.__doc__,
+        goals=(
+            Annotated[
+                tuple[Words, ...],
+                Field(min_length=min_goals, max_length=max_goals),
+                AfterValidator(distinct_texts),
+            ],
+            Field(description=_GOALS),
+        ),
+    )
+
+
+class FactReply(Reply):
+    """One claim of the interviewee."""
+
+    topic: Words = Field(description="What the fact is about, in a few words.")
+    claim: Words = Field(description="What the interviewee claims, as one sentence.")
+    timestamp: Text = Field(
+        description="When it happened, in the interviewee's words; empty when that was not said."
+    )
+    confidence: Confidence = Field(description="How sure the interviewee was.")
+
+
+class DriftReply(Reply):
+    """Whether an answer speaks to its question."""
+
+    addressed_question: StrictBool = Field(
+        description="Whether the answer speaks to what was asked; not knowing is an answer too."
+    )
+    drift_reason: Text = Field(description="How the answer misses the question, else empty.")
+    redirect_suggestion: Text = Field(
+        description="One sentence that leads back; empty only when the question was addressed."
+    )
+
+    @model_validator(mode="after")
+    def _leads_back(self) -> Self:
+        if not self.addressed_question and not self.redirect_suggestion.strip():
+            raise violation(
+                RejectionCode.EMPTY_FIELD,
+                "redirect_suggestion must not be empty when addressed_question is false",
+            )
+        return self
+
+
+class DriftOutput(DriftReply, InterviewOutput):
+    """Whether an answer speaks to its question, and how to lead back if it does not."""
+
+
+class GoalUpdateReply(Reply):
+    """How far one goal is after an answer."""
+
+    goal_id: Words = Field(description="Id of the goal as listed, such as g1; never its text.")
+    confidence: Percent = Field(description="How well the goal is understood now, 0 to 100.")
+    status: Status = Field(
+        description=f"complete only at a confidence of {COMPLETE_CONFIDENCE} or more."
+    )
+    reasoning: Words = Field(description="What in the answer changes the confidence.")
+
+    @model_validator(mode="after")
+    def _is_complete_late(self) -> Self:
+        if self.status == "complete" and self.confidence < COMPLETE_CONFIDENCE:
+            raise violation(
+                RejectionCode.RULE_BROKEN,
+                f"status may be complete only at a confidence of {COMPLETE_CONFIDENCE} or more",
+            )
+        return self
+
+
+def _one_update_each(updates: tuple[GoalUpdateReply, ...]) -> tuple[GoalUpdateReply, ...]:
+    ids = [update.goal_id for update in updates]
+    if len(set(ids)) < len(ids):
+        raise violation(RejectionCode.NOT_DISTINCT, "updates a goal twice; give one update each")
+    return updates
+
+
+Facts = Annotated[
+    tuple[FactReply, ...],
+    Field(max_length=MOST_ENTRIES, description="The concrete claims of the answer, if any."),
+]
+GoalUpdates = Annotated[
+    tuple[GoalUpdateReply, ...],
+    Field(max_length=MOST_ENTRIES, description="The goals that the answer changes, if any."),
+    AfterValidator(_one_update_each),
+]
+
+
+class FactsOutput(InterviewOutput):
+    """The facts of one answer; there may be none."""
+
+    facts: Facts
+
+
+class GoalUpdatesOutput(InterviewOutput):
+    """The goals that an answer brings further; there may be none."""
+
+    goal_updates: GoalUpdates
+
+
+class DigestOutput(InterviewOutput):
+    """Facts, drift and goals of one answer together."""
+
+    facts: Facts
+    drift: DriftReply
+    goal_updates: GoalUpdates
+
+
+class OfferedAnswer(Reply):
+    """One answer that the interviewee may choose."""
+
+    answer: Words = Field(description="What the interviewee might say, in the first person.")
+    reasoning: Text = Field(description="Why it is offered; the interviewee never sees it.")
+
+
+def _distinct_answers(answers: tuple[OfferedAnswer, ...]) -> tuple[OfferedAnswer, ...]:
+    texts = [offered.answer for offered in answers]
+    distinct_texts(tuple(texts))
+    if not any(is_not_knowing(text) for text in texts):
+        raise violation(
+            RejectionCode.RULE_BROKEN,
+            "needs one answer for somebody who is not sure, such as: I am not sure",
+        )
+    return answers
+
+
+class QuestionOutput(InterviewOutput):
+    """The next question and the four answers offered with it."""
+
+    question: Words = Field(description="The question as it is put to the interviewee.")
+    target_goal_id: Words = Field(description="Id of the goal that it serves, such as g1.")
+    reasoning: Text = Field(description="Why it is asked; the interviewee never sees it.")
+    answers: Annotated[
+        tuple[OfferedAnswer, ...],
+        Field(min_length=OFFERED_ANSWERS, max_length=OFFERED_ANSWERS),
+        AfterValidator(_distinct_answers),
+    ] = Field(description="Four different answers, one of them for somebody who is not sure.")
+
+
+class TimelineEntryReply(Reply):
+    """What happened when."""
+
+    time: Text = Field(description="When, as far as it was told; empty when it was not.")
+    event: Words = Field(description="What happened.")
+
+
+class ShareReply(Reply):
+    """One person's part of the responsibility."""
+
+    name: Words = Field(description="Who.")
+    percentage: Percent = Field(description="This person's part, 0 to 100.")
+
+
+def _shares_of_a_whole(shares: tuple[ShareReply, ...]) -> tuple[ShareReply, ...]:
+    distinct_texts(tuple(share.name for share in shares))
+    if shares and sum(share.percentage for share in shares) != WHOLE:
+        raise violation(RejectionCode.RULE_BROKEN, "percentages of all shares must total 100")
+    return shares
+
+
+class VerdictReply(Reply):
+    """Who is responsible for what happened, and how heavy it is."""
+
+    primary_responsibility: Words = Field(description="Who bears most of the responsibility.")
+    percentage: Percent = Field(description="That person's part of it, 0 to 100.")
+    reasoning: Words = Field(description="What in the interview speaks for that.")
+    contributing_factors: Text = Field(description="What else played a part.")
+    drama_rating: Rating = Field(description="How heavy the incident is, 1 to 10.")
+    drama_rating_explanation: Words = Field(description="Why it is rated so.")
+    shares: Annotated[
+        tuple[ShareReply, ...],
+        Field(max_length=MOST_ENTRIES),
+        AfterValidator(_shares_of_a_whole),
+    ] = Field(
+        default=(),
+        description="Optional: all who share the responsibility; the parts total 100.",
+    )
+
+
+Lines = Annotated[tuple[Words, ...], Field(max_length=MOST_ENTRIES)]
+
+
+class AnalysisOutput(InterviewOutput):
+    """The report on an incident."""
+
+    timeline: tuple[TimelineEntryReply, ...] = Field(
+        max_length=MOST_ENTRIES, description="What happened, in order."
+    )
+    key_facts: Lines = Field(description="What matters most of what is known.")
+    gaps: Lines = Field(description="What is still unknown or contradictory.")
+    verdict: VerdictReply

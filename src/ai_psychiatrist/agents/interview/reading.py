@@ -1,0 +1,118 @@
+"""Read a reply into an agent's output, or say what is wrong with it and never what it holds."""
+
+import json
+from collections.abc import Callable
+from typing import Final, NamedTuple, TypeVar
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from ai_psychiatrist.agents.extractors import asking_again
+from ai_psychiatrist.agents.interview.checks import OURS
+from ai_psychiatrist.agents.interview.outputs import InterviewOutput
+from ai_psychiatrist.agents.output_models import ModelOutput
+from ai_psychiatrist.domain.errors import OutputRejected
+from ai_psychiatrist.domain.failures import RejectionCode
+from ai_psychiatrist.validation.parse import parse_object
+
+InterviewOutputT = TypeVar("InterviewOutputT", bound=InterviewOutput)
+
+_NOTES_OF_OURS: Final = frozenset(ModelOutput.model_fields)
+_MOST_VIOLATIONS: Final = 8
+"""How many of its mistakes a model is told at once."""
+
+
+class Violation(NamedTuple):
+    """One rule that a reply breaks."""
+
+    code: RejectionCode
+    place: str
+    """Path of our field names and of positions, from 0."""
+    rule: str
+
+
+_WHOLE_REPLY: Final = "the reply"
+_LIMITS: Final = {
+    "missing": (RejectionCode.MISSING_ITEM, "is missing"),
+    "too_short": (RejectionCode.WRONG_COUNT, "needs at least {min_length} entries"),
+    "too_long": (RejectionCode.WRONG_COUNT, "may have at most {max_length} entries"),
+    "greater_than_equal": (RejectionCode.OUT_OF_RANGE, "has to be at least {ge}"),
+    "less_than_equal": (RejectionCode.OUT_OF_RANGE, "has to be at most {le}"),
+    "literal_error": (RejectionCode.NOT_A_CHOICE, "has to be one of: {expected}"),
+}
+"""Rules with the limits of our own schema; none of them shows the value."""
+_WRONG_FORM: Final = "has a value of the wrong form"
+_WRONG_TYPE: Final = {
+    "int_type": "has to be a whole number",
+    "int_from_float": "has to be a whole number",
+    "int_parsing_size": "has to be a whole number of the range",
+    "string_type": "has to be a string",
+    "bool_type": "has to be true or false",
+    "tuple_type": "has to be a list",
+    "model_type": "has to be an object",
+    "model_attributes_type": "has to be an object",
+    "dict_type": "has to be an object",
+}
+
+
+def reader_of(output: type[InterviewOutputT]) -> Callable[[str], InterviewOutputT]:
+    """Return the extractor that reads replies into `output`."""
+
+    @asking_again
+    def extract(text: str) -> InterviewOutputT:
+        parsed = parse_object(text)
+        if parsed.value.keys() & _NOTES_OF_OURS:
+            raise _rejected([_unknown_field("")])
+        fields = parsed.value | {"repaired": parsed.repaired}
+        try:
+            # Read as JSON: there a list may become a tuple, and nothing else changes its type.
+            return output.model_validate_json(json.dumps(fields), strict=True)
+        except ValidationError as error:
+            details = error.errors(include_url=False, include_input=False)
+        raise _rejected([_violation(one) for one in details])
+
+    return extract
+
+
+def _rejected(violations: list[Violation]) -> OutputRejected:
+    listed = _without_followers(violations)[:_MOST_VIOLATIONS]
+    feedback = "; ".join(f"{one.place or _WHOLE_REPLY} {one.rule}" for one in listed)
+    return OutputRejected(
+        listed[0].code,
+        f"Mend this: {feedback}.",
+        {one.place: one.rule for one in listed},
+    )
+
+
+def _without_followers(violations: list[Violation]) -> list[Violation]:
+    """Drop the count of a list whose entries are wrong: refused entries are not counted."""
+    return [
+        one
+        for one in violations
+        if one.code is not RejectionCode.WRONG_COUNT
+        or not any(other.place.startswith(f"{one.place}[") for other in violations)
+    ]
+
+
+def _violation(error: ErrorDetails) -> Violation:
+    place, kind = _path(error["loc"]), error["type"]
+    if kind == "extra_forbidden":
+        return _unknown_field(_path(error["loc"][:-1]))
+    if kind in _LIMITS:
+        code, rule = _LIMITS[kind]
+        return Violation(code, place, rule.format(**error.get("ctx", {})))
+    if kind.startswith(OURS):
+        return Violation(RejectionCode(kind.removeprefix(OURS)), place, error["msg"])
+    return Violation(RejectionCode.WRONG_TYPE, place, _WRONG_TYPE.get(kind, _WRONG_FORM))
+
+
+def _unknown_field(place: str) -> Violation:
+    """Name the object alone: the field's name is the model's own words."""
+    return Violation(
+        RejectionCode.UNKNOWN_FIELD, place, "has a field that the schema does not know"
+    )
+
+
+def _path(location: tuple[int | str, ...]) -> str:
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)
+    return "".join(steps).removeprefix(".")

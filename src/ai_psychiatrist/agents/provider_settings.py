@@ -1,0 +1,58 @@
+"""What goes out beside the prompt: sampling, and what only one provider understands."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from pydantic_ai.messages import CachePoint, UserContent
+from pydantic_ai.models import Model
+from pydantic_ai.settings import ModelSettings
+
+from ai_psychiatrist.agents.case import Prompt
+from ai_psychiatrist.agents.output_mode import OutputMode, OutputTool
+
+ANTHROPIC: Final = "anthropic"
+MAX_OUTPUT_TOKENS: Final = 8_192
+"""Anthropic wants a limit; this one holds the longest report, and needs no stream."""
+
+
+class _AnthropicSettings(ModelSettings, total=False):
+    """The library's own type needs Anthropic's package, which is an extra."""
+
+    anthropic_cache_instructions: bool
+    anthropic_cache_tool_definitions: bool
+    anthropic_metadata: dict[str, str]
+
+
+def provider_settings(
+    model: Model, prompt: Prompt, tool: OutputTool, mode: OutputMode, temperature: float
+) -> ModelSettings:
+    """Return the settings of a call whose output keeps to a schema.
+
+    Of one required tool nothing else can be called, and the servers of OpenAI's chat protocol are
+    left at that: llama.cpp's takes a tool's name there for no choice at all (its issue 26535).
+    """
+    if model.system != ANTHROPIC:
+        return ModelSettings(temperature=temperature)
+    # The runner decides what is asked again; retries of the SDK would be calls nobody counts.
+    settings = _AnthropicSettings(
+        temperature=temperature,
+        max_tokens=MAX_OUTPUT_TOKENS,
+        max_retries=0,
+        anthropic_cache_instructions=True,
+    )
+    if prompt.subject:
+        settings["anthropic_metadata"] = {"user_id": prompt.subject}
+    if mode is OutputMode.TOOL:
+        settings["anthropic_cache_tool_definitions"] = True
+        if model.profile.get("supports_forced_tool_choice", True):
+            settings["extra_body"] = {"tool_choice": {"type": "tool", "name": tool.name}}
+    return settings
+
+
+def user_content(model: Model, prompt: Prompt) -> str | Sequence[UserContent]:
+    """Return the user's text, marked where a provider is told what later calls begin with."""
+    if model.system != ANTHROPIC or not prompt.stable_characters:
+        return prompt.user
+    stable = prompt.user[: prompt.stable_characters]
+    changing = prompt.user[prompt.stable_characters :]
+    return [stable, CachePoint(), changing] if changing else prompt.user

@@ -1,0 +1,363 @@
+"""What an interview is made of: goals, questions, answers, and what becomes known by them.
+
+Nothing here shows words of a person in its `repr`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from ai_psychiatrist.domain.phq8 import Item, TotalScore, UnknownReason, total_of
+
+COMPLETE_CONFIDENCE: Final = 80
+"""A goal may be called complete from this confidence on."""
+SHOWN_FACTS: Final = 10
+"""How many of the latest facts a model is shown while questions are asked."""
+SHOWN_MESSAGES: Final = 6
+"""How many of the latest messages a model is shown while questions are asked."""
+
+
+class InterviewState(StrEnum):
+    """Where an interview stands."""
+
+    CREATED = "created"
+    PREPARING = "preparing"
+    ASKING = "asking"
+    AWAITING = "awaiting"
+    """A question is put, its answer is awaited."""
+    DIGESTING = "digesting"
+    """An answer is stored and not yet worked in."""
+    WRAPPING = "wrapping"
+    REPORTING = "reporting"
+    DONE = "done"
+    PAUSED = "paused"
+    SAFETY_HOLD = "safety_hold"
+    """Signs of danger were found: no further question is asked, a person has to look."""
+    FAILED = "failed"
+    """A step did not succeed; what was there before it is kept, and it can be tried again."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no answer is taken any more."""
+        return self in {
+            InterviewState.WRAPPING,
+            InterviewState.REPORTING,
+            InterviewState.DONE,
+            InterviewState.SAFETY_HOLD,
+        }
+
+
+class GoalStatus(StrEnum):
+    """How far a goal is."""
+
+    NOT_STARTED = "not_started"
+    IN_PROGRESS = "in_progress"
+    COMPLETE = "complete"
+
+
+class Certainty(StrEnum):
+    """How sure the person was of a fact."""
+
+    CERTAIN = "certain"
+    UNCERTAIN = "uncertain"
+
+
+class AnswerKind(StrEnum):
+    """What a choosable answer is."""
+
+    ANCHOR = "anchor"
+    """One of the instrument's frequencies; it carries a score."""
+    OFFERED = "offered"
+    """A wording that a model proposed."""
+    DECLINE = "decline"
+    """The person prefers not to say."""
+
+
+class MessageSpeaker(StrEnum):
+    """Whose words a message holds."""
+
+    INTERVIEWER = "interviewer"
+    PARTICIPANT = "participant"
+
+
+class ItemSource(StrEnum):
+    """Where an item's score comes from."""
+
+    TRANSCRIPT = "transcript"
+    ANSWER = "answer"
+    NONE = "none"
+
+
+class UnansweredReason(StrEnum):
+    """Why an item is still unknown after an interview."""
+
+    DECLINED = "declined"
+    AMBIGUOUS_ANSWER = "ambiguous_answer"
+    OFF_TOPIC = "off_topic"
+    UNREADABLE_ANSWER = "unreadable_answer"
+    NOT_ASKED = "not_asked"
+    """The interview ended before the item was asked about."""
+    NOT_ANSWERED = "not_answered"
+    """The item was asked about, and the interview ended before an answer came."""
+    SAFETY_HOLD = "safety_hold"
+    """The interview was held while the item was open."""
+
+
+class EndReason(StrEnum):
+    """Why no further question is asked."""
+
+    ALL_RESOLVED = "all_resolved"
+    """Every goal is complete, or every item has its score."""
+    CONFIDENCE_REACHED = "confidence_reached"
+    ASKS_SPENT = "asks_spent"
+    """What is open was asked as often as the protocol allows."""
+    TURNS_SPENT = "turns_spent"
+    STALLED = "stalled"
+    """Several turns in a row brought nothing."""
+    BUDGET_SPENT = "budget_spent"
+    """No further model call may be made, but for the report."""
+    STOPPED = "stopped"
+    """The person ended it."""
+    SAFETY = "safety"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Goal:
+    """One thing to find out."""
+
+    id: str
+    """`g1`, `g2`, … in the order in which the goals were set."""
+    text: str = field(repr=False)
+    status: GoalStatus = GoalStatus.NOT_STARTED
+    confidence: int = 0
+    """0–100."""
+    asks: int = 0
+    """How many questions were put for it."""
+    item: Item | None = None
+    """The item that an answer would score, in a protocol of items."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One claim of the person."""
+
+    id: str
+    """`f1`, `f2`, …"""
+    topic: str = field(repr=False)
+    claim: str = field(repr=False)
+    timestamp: str = field(repr=False)
+    """When it happened, as the person told it."""
+    certainty: Certainty
+    turn: int
+    """The turn whose answer said it, from 1."""
+    goal_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerOption:
+    """One answer that may be chosen."""
+
+    id: str
+    """`a1`, `a2`, … within its question."""
+    text: str = field(repr=False)
+    kind: AnswerKind
+    score: int | None = None
+    """0–3 for an anchor."""
+    rationale: str = field(default="", repr=False)
+    """Why a model offered it; never shown to the person."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One question as it is put."""
+
+    id: str
+    """`q1`, `q2`, …"""
+    text: str = field(repr=False)
+    goal_id: str
+    options: tuple[AnswerOption, ...]
+    allows_free_text: bool
+    turn: int
+    """The turn that it opens, from 1."""
+    rationale: str = field(default="", repr=False)
+    """Why a model asks it; never shown to the person."""
+    is_clarifying: bool = False
+
+    def option(self, option_id: str) -> AnswerOption | None:
+        """Return the option of that id, `None` when it was not offered."""
+        return next((option for option in self.options if option.id == option_id), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenAnswer:
+    """What the person answered."""
+
+    question_id: str
+    option_id: str | None
+    """The option that was chosen, `None` for free text."""
+    text: str = field(repr=False)
+    """The person's words, or the wording of the chosen option."""
+    turn: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """Whether an answer spoke to its question."""
+
+    is_addressed: bool
+    reason: str = field(default="", repr=False)
+    redirect: str = field(default="", repr=False)
+    """How to lead back; never empty when the question was not addressed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One utterance of the interview."""
+
+    id: str
+    """`m1`, `m2`, …"""
+    speaker: MessageSpeaker
+    text: str = field(repr=False)
+    turn: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerQuote:
+    """The words of an answer that carry a score; offsets are code points of the answer."""
+
+    text: str = field(repr=False)
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemOutcome:
+    """One item after the interview: a score with where it comes from, or why there is none."""
+
+    item: Item
+    score: int | None
+    unknown_reason: UnansweredReason | None
+    source: ItemSource
+    answer_turn: int | None = None
+    quote: AnswerQuote | None = None
+    """The words of the answer that scored it."""
+    transcript_reason: UnknownReason | None = None
+    """Why the transcript left it unknown, where there was an assessment."""
+    evidence: tuple[str, ...] = field(default=(), repr=False)
+    """The quotes of the transcript, where the score comes from it."""
+
+    def __post_init__(self) -> None:
+        if (self.score is None) == (self.unknown_reason is None):
+            msg = "an item has either a score or a reason why it is unknown"
+            raise ValueError(msg)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemReport:
+    """The updated assessment: the eight items in the order of the instrument."""
+
+    items: tuple[ItemOutcome, ...]
+
+    @property
+    def total(self) -> TotalScore:
+        """The total, as a range while items are unknown."""
+        return total_of(outcome.score for outcome in self.items)
+
+    @property
+    def unknown(self) -> tuple[ItemOutcome, ...]:
+        """The items that are still unknown."""
+        return tuple(outcome for outcome in self.items if outcome.score is None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimelineEntry:
+    """What happened when, as far as it was told."""
+
+    time: str = field(repr=False)
+    event: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """One person's part of the responsibility in percent, 0–100."""
+
+    name: str = field(repr=False)
+    percentage: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """Who is responsible for what happened, as a model sees it."""
+
+    primary_responsibility: str = field(repr=False)
+    percentage: int
+    """0–100."""
+    reasoning: str = field(repr=False)
+    contributing_factors: str = field(repr=False)
+    drama_rating: int
+    """1–10."""
+    drama_rating_explanation: str = field(repr=False)
+    shares: tuple[Share, ...] = ()
+    """Empty, or totalling 100."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analysis:
+    """The report on an incident."""
+
+    timeline: tuple[TimelineEntry, ...]
+    key_facts: tuple[str, ...] = field(repr=False)
+    gaps: tuple[str, ...] = field(repr=False)
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssessedItem:
+    """One item as an assessment of a transcript left it."""
+
+    score: int | None
+    unknown_reason: UnknownReason | None = None
+    evidence: tuple[str, ...] = field(default=(), repr=False)
+    """Quotes of the transcript."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssessmentInput:
+    """What an interview needs of an assessment; an item that is absent counts as unknown."""
+
+    items: Mapping[Item, AssessedItem]
+
+    @property
+    def unknown(self) -> tuple[Item, ...]:
+        """The items without a score, in the order of the instrument."""
+        return tuple(
+            item for item in Item if item not in self.items or self.items[item].score is None
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterviewView:
+    """What the agents are shown of an interview."""
+
+    title: str = field(repr=False)
+    summary: str = field(repr=False)
+    interviewee_name: str = field(repr=False)
+    interviewee_role: str = field(repr=False)
+    tone: str = field(repr=False)
+    goals: tuple[Goal, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    """The latest ones; all of them for the analysis."""
+    messages: tuple[Message, ...] = ()
+    """The latest ones; all of them for the analysis."""
+    question: Question | None = None
+    """The question that `answer` answers."""
+    answer: GivenAnswer | None = None
+    redirect: str = field(default="", repr=False)
+    """How to lead back to the question, when the answer before did not speak to it."""
+    guidelines: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """The protocol's guidelines by the agents' verbs, such as `generate_goals`."""
+    min_goals: int = 5
+    max_goals: int = 7
+    interview_hash: str = ""
+    """Keyed digest of the interview's id: metadata for a provider, never part of a prompt."""

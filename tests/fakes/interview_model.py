@@ -1,0 +1,71 @@
+"""A model server's script for the interview agents: it calls the tool that it is given."""
+
+import json
+import re
+from collections import defaultdict
+from random import Random
+
+from tests.fakes.exchange import Reply, Request, Script
+from tests.fakes.interview_replies import Arguments, Brief, good_reply, tool_of_schema
+from tests.fakes.wires import encode_json
+
+_TARGETS = re.compile(r"^Target ids: (.*)$", re.MULTILINE)
+_GOAL = re.compile(r"\bg\d+\b")
+RATIONALE = "hidden rationale"
+
+
+def calling_tools(seed: int = 0, *, rationale: str = RATIONALE) -> Script:
+    """Answer every call with good arguments; goals gain with each answer."""
+    draw = Random(seed)  # noqa: S311
+    confidence: dict[str, int] = defaultdict(int)
+
+    def script(request: Request) -> Reply:
+        prompt = request.messages[-1].content
+        targets = _TARGETS.search(prompt)
+        brief = Brief(
+            open_goals={goal: confidence[goal] for goal in sorted(set(_GOAL.findall(prompt)))},
+            targets=tuple(_GOAL.findall(targets[1])) if targets else (),
+            rationale=rationale,
+        )
+        tool = tool_of(request)
+        arguments = good_reply(tool, draw, brief)
+        for update in arguments.get("goal_updates", ()):
+            confidence[update["goal_id"]] = update["confidence"]
+        return with_arguments(request, arguments)
+
+    return script
+
+
+def tool_of(request: Request) -> str:
+    """Return the name of the tool that is wanted, whose schema may stand in the prompt instead."""
+    tools = request.body.get("tools")
+    if not isinstance(tools, list):
+        return tool_of_schema(request.messages[-1].content)
+    (tool,) = tools
+    return str(tool["function"]["name"])
+
+
+def with_arguments(request: Request, arguments: Arguments) -> Reply:
+    """Call the tool that is wanted, or reply with its arguments where no tool was sent."""
+    if "tools" not in request.body:
+        return Reply(text=json.dumps(arguments))
+    return tool_call(tool_of(request), arguments)
+
+
+def tool_call(name: str, arguments: Arguments) -> Reply:
+    """Return a completion of OpenAI's wire that calls a tool."""
+    call = {
+        "id": "call_1",
+        "type": "function",
+        "function": {"name": name, "arguments": json.dumps(arguments)},
+    }
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    completion = {
+        "id": "chatcmpl-fake",
+        "object": "chat.completion",
+        "created": 1_700_000_000,
+        "model": "fake-model",
+        "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 150},
+    }
+    return Reply(raw_body=encode_json(completion))

@@ -1,0 +1,77 @@
+"""Agents that note, for a scripted model, what they are asked about."""
+
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from ai_psychiatrist.agents.case import CallLog
+from ai_psychiatrist.agents.interview.interview_agents import DigestOutcome
+from ai_psychiatrist.agents.interview.outputs import (
+    AnalysisOutput,
+    DriftOutput,
+    FactsOutput,
+    GoalsOutput,
+    GoalUpdatesOutput,
+    QuestionOutput,
+)
+from ai_psychiatrist.agents.runner import Outcome
+from ai_psychiatrist.domain.interview import GoalStatus, InterviewView
+from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
+from tests.fakes.interview_replies import Brief
+
+brief: ContextVar[Brief] = ContextVar("brief")
+"""What the agents were shown last, in the task that asks the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotedAgents:
+    """Passes every question on; `rationale` is what models give as their hidden reasons."""
+
+    agents: InterviewAgentsPort
+    rationale: str
+
+    async def generate_goals(self, view: InterviewView, calls: CallLog) -> Outcome[GoalsOutput]:
+        """Pass on."""
+        self._note(view)
+        return await self.agents.generate_goals(view, calls)
+
+    async def extract_facts(self, view: InterviewView, calls: CallLog) -> Outcome[FactsOutput]:
+        """Pass on."""
+        self._note(view)
+        return await self.agents.extract_facts(view, calls)
+
+    async def detect_drift(self, view: InterviewView, calls: CallLog) -> Outcome[DriftOutput]:
+        """Pass on."""
+        self._note(view)
+        return await self.agents.detect_drift(view, calls)
+
+    async def update_goals(self, view: InterviewView, calls: CallLog) -> Outcome[GoalUpdatesOutput]:
+        """Pass on."""
+        self._note(view)
+        return await self.agents.update_goals(view, calls)
+
+    async def generate_question_with_answers(
+        self, view: InterviewView, target_goal_ids: tuple[str, ...], calls: CallLog
+    ) -> Outcome[QuestionOutput]:
+        """Pass on."""
+        self._note(view, target_goal_ids)
+        return await self.agents.generate_question_with_answers(view, target_goal_ids, calls)
+
+    async def generate_analysis(
+        self, view: InterviewView, calls: CallLog
+    ) -> Outcome[AnalysisOutput]:
+        """Pass on."""
+        self._note(view)
+        return await self.agents.generate_analysis(view, calls)
+
+    async def digest(self, view: InterviewView, calls: CallLog) -> DigestOutcome:
+        """Pass on."""
+        self._note(view)
+        return await self.agents.digest(view, calls)
+
+    def _note(self, view: InterviewView, targets: tuple[str, ...] = ()) -> None:
+        open_goals = {
+            goal.id: goal.confidence
+            for goal in view.goals
+            if goal.status is not GoalStatus.COMPLETE
+        }
+        brief.set(Brief(open_goals=open_goals, targets=targets, rationale=self.rationale))
