@@ -5,6 +5,8 @@ from benchmarks import (
     evidence,
     grounding_volume,
     imports,
+    interview,
+    interview_answers,
     labelled_sets,
     metrics,
     risk,
@@ -31,6 +33,10 @@ def main() -> None:
     validation.main([])
     print("\n## Metrics\n", flush=True)
     metrics.main([])
+    print("\n## Answers to an interviewer, labelled by hand\n", flush=True)
+    interview_answers.main()
+    print("\n## Interviews with a simulated participant\n", flush=True)
+    interview.main([])
     print("\n## Start\n", flush=True)
     imports.main()
     print("\n## Assessments at 100 ms a call\n", flush=True)

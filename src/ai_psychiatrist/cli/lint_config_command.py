@@ -1,4 +1,4 @@
-"""The command that checks pipeline files."""
+"""The command that checks pipeline files and protocols of interviews."""
 
 import json
 from enum import StrEnum
@@ -17,6 +17,8 @@ Examples:
 
   ai-psychiatrist lint-config pipeline.yaml
 
+  ai-psychiatrist lint-config examples/protocol
+
   ai-psychiatrist lint-config --format json */pipeline.yaml > problems.json
 
 Exit status: 0 no errors (there may be warnings), 2 errors.
@@ -32,23 +34,29 @@ class LintFormat(StrEnum):
 
 def lint_config(
     configs: Annotated[
-        list[Path], typer.Argument(metavar="CONFIG...", help="Pipeline files to check.")
+        list[Path],
+        typer.Argument(metavar="CONFIG...", help="Pipeline files, or folders of protocols."),
     ],
     *,
     output_format: Annotated[
         LintFormat, typer.Option("--format", help="Print lines of text or one JSON array.")
     ] = LintFormat.TEXT,
 ) -> None:
-    """Check pipeline files with their schemas, templates and rules; nothing is run."""
-    from ai_psychiatrist.validation.lint import lint_pipeline  # noqa: PLC0415
-
-    found = {config: lint_pipeline(config) for config in configs}
+    """Check pipelines or protocols with all their files and rules; nothing is run."""
+    found = {config: _lint(config) for config in configs}
     if output_format is LintFormat.JSON:
         _print_json(found)
     else:
         _print_text(found)
     if any(problem.is_error for problems in found.values() for problem in problems):
         raise typer.Exit(ExitCode.BAD_INPUT)
+
+
+def _lint(config: Path) -> "list[LintProblem]":
+    from ai_psychiatrist.interview.protocol import is_protocol, lint_protocol  # noqa: PLC0415
+    from ai_psychiatrist.validation.lint import lint_pipeline  # noqa: PLC0415
+
+    return lint_protocol(config) if is_protocol(config) else lint_pipeline(config)
 
 
 def _print_json(found: "dict[Path, list[LintProblem]]") -> None:

@@ -1,0 +1,1 @@
+"""Interviews that ask what is still unknown, led by protocols that are data."""

@@ -1,0 +1,119 @@
+"""The whole state of an interview, as it is stored after each step."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.domain.interview import (
+    Analysis,
+    AnswerQuote,
+    AssessmentInput,
+    Drift,
+    EndReason,
+    Fact,
+    GivenAnswer,
+    Goal,
+    GoalStatus,
+    InterviewState,
+    Message,
+    Question,
+    UnansweredReason,
+)
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.interview.snapshot import Danger
+
+UNDER_WAY: Final = frozenset(
+    {InterviewState.PREPARING, InterviewState.ASKING, InterviewState.DIGESTING}
+)
+"""States in which a step is being worked on, or was cut short."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtocolReference:
+    """Which protocol an interview follows."""
+
+    id: str
+    version: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemReading:
+    """What one answer said about one item: a score, or why it gives none."""
+
+    item: Item
+    turn: int
+    score: int | None
+    reason: UnansweredReason | None
+    quote: AnswerQuote | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoalProgress:
+    """What a goal came to in one turn."""
+
+    turn: int
+    goal_id: str
+    confidence: int
+    status: GoalStatus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What the models were used for so far."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interview:
+    """One interview; every step gives a new one."""
+
+    id: str = field(repr=False)
+    protocol: ProtocolReference
+    state: InterviewState
+    version: int = 1
+    """Grows by one with every step that is stored."""
+    inputs: Mapping[str, str | int] = field(default_factory=dict, repr=False)
+    assessment: AssessmentInput | None = None
+    turn: int = 0
+    """How many answers were taken."""
+    goals: tuple[Goal, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    messages: tuple[Message, ...] = ()
+    question: Question | None = None
+    """The question that was put last, until its answer is worked in."""
+    answer: GivenAnswer | None = None
+    """An answer that is stored and not yet worked in."""
+    answer_key: str | None = None
+    """The idempotency key of `answer`."""
+    readings: tuple[ItemReading, ...] = ()
+    progress: tuple[GoalProgress, ...] = ()
+    drift: Drift | None = None
+    """What the last free text was found to be; of an offered answer nothing is asked."""
+    stalled_turns: int = 0
+    """Turns in a row without any goal's gain."""
+    unknown_updates: int = 0
+    """Changes that a model proposed for goals that there are not."""
+    end_reason: EndReason | None = None
+    danger: Danger | None = None
+    failure: FailureCode | None = None
+    failed_from: InterviewState | None = None
+    """The step that did not succeed, in the state `failed`."""
+    spent: Spent = Spent()
+    analysis: Analysis | None = None
+    analysis_inputs_hash: str | None = None
+
+    def goal(self, goal_id: str) -> Goal:
+        """Return the goal of that id; raises `KeyError` when there is none."""
+        for goal in self.goals:
+            if goal.id == goal_id:
+                return goal
+        raise KeyError(goal_id)
+
+    def readings_of(self, item: Item) -> tuple[ItemReading, ...]:
+        """Return what was answered about an item, in order."""
+        return tuple(reading for reading in self.readings if reading.item is item)

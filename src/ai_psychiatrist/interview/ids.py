@@ -1,0 +1,22 @@
+"""Ids of interviews: whoever knows one may read the interview, so none can be guessed."""
+
+import re
+import secrets
+from typing import Final
+
+from ai_psychiatrist.interview.errors import InterviewNotFound
+
+_RANDOM_BYTES: Final = 24
+_ID: Final = re.compile(r"[A-Za-z0-9_-]{32}")
+
+
+def make_id() -> str:
+    """Return an id that nobody can guess: 192 random bits in 32 characters."""
+    return secrets.token_urlsafe(_RANDOM_BYTES)
+
+
+def check_id(interview_id: str) -> str:
+    """Return an id that is written like one; raises `InterviewNotFound` for anything else."""
+    if not isinstance(interview_id, str) or not _ID.fullmatch(interview_id):
+        raise InterviewNotFound
+    return interview_id

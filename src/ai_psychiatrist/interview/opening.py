@@ -1,0 +1,75 @@
+"""The interviews of one installation, opened when they are first needed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.infrastructure.ledger.cipher import load_cipher
+from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
+from ai_psychiatrist.interview.protocol import (
+    BUILTIN_PROTOCOLS,
+    InterviewProtocol,
+    load_protocol,
+)
+from ai_psychiatrist.interview.service import InterviewLimits, InterviewService
+from ai_psychiatrist.interview.store.store import InterviewStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterviewOptions:
+    """What interviews are held with, and where they are kept."""
+
+    store_file: Path
+    key_file: Path | None
+    """The key that encrypts what was said, if any."""
+    protocol_folders: tuple[Path, ...]
+    """Protocols beside the built-in ones."""
+    limits: InterviewLimits
+
+
+class Interviews:
+    """Opens the file of the interviews once; a process that holds none never makes it."""
+
+    def __init__(
+        self, options: InterviewOptions, agents: Callable[[], InterviewAgentsPort | None]
+    ) -> None:
+        """`agents` builds those of the protocols that need a model; `None` when there is none."""
+        self._options = options
+        self._agents = agents
+        self._opened: tuple[InterviewStore, InterviewService] | None = None
+
+    def service(self) -> InterviewService:
+        """Return the service.
+
+        Raises `ConfigurationError` for an unusable protocol or key, `StoreUnusable` for the file.
+        """
+        if self._opened is None:
+            options = self._options
+            protocols = load_protocols(options.protocol_folders)
+            cipher = None if options.key_file is None else load_cipher(options.key_file)
+            store = InterviewStore.open(options.store_file, cipher=cipher)
+            service = InterviewService(protocols, store, self._agents(), limits=options.limits)
+            self._opened = store, service
+        return self._opened[1]
+
+    def close(self) -> None:
+        """Close the file if it was opened."""
+        if self._opened is not None:
+            self._opened[0].close()
+            self._opened = None
+
+
+def load_protocols(folders: tuple[Path, ...]) -> dict[str, InterviewProtocol]:
+    """Return the built-in protocols and those of the folders, by their ids.
+
+    Raises `ConfigurationError` for one that cannot be used or whose id is taken.
+    """
+    loaded = {name: load_protocol(name) for name in BUILTIN_PROTOCOLS}
+    for folder in folders:
+        protocol = load_protocol(folder)
+        if protocol.id in loaded:
+            msg = f"there are two protocols with the id {protocol.id!r}; rename one"
+            raise ConfigurationError(msg)
+        loaded[protocol.id] = protocol
+    return loaded

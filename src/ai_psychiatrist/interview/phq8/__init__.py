@@ -1,0 +1,1 @@
+"""Answers to the questions about the PHQ-8's items."""

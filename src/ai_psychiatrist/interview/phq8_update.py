@@ -1,0 +1,68 @@
+"""The eight items after an interview: what the transcript said, and what the answers add."""
+
+from ai_psychiatrist.domain.interview import (
+    AssessedItem,
+    Goal,
+    ItemOutcome,
+    ItemReport,
+    ItemSource,
+    UnansweredReason,
+)
+from ai_psychiatrist.domain.phq8 import Item, UnknownReason
+from ai_psychiatrist.interview.engine.record import Interview
+
+
+def item_report(interview: Interview) -> ItemReport:
+    """Return all items as they stand now, in the order of the instrument."""
+    goals = {goal.item: goal for goal in interview.goals}
+    known = interview.assessment.items if interview.assessment else {}
+    return ItemReport(
+        items=tuple(_outcome(interview, item, goals.get(item), known.get(item)) for item in Item)
+    )
+
+
+def _outcome(
+    interview: Interview, item: Item, goal: Goal | None, assessed: AssessedItem | None
+) -> ItemOutcome:
+    if goal is None and assessed is not None and assessed.score is not None:
+        return ItemOutcome(
+            item=item,
+            score=assessed.score,
+            unknown_reason=None,
+            source=ItemSource.TRANSCRIPT,
+            evidence=assessed.evidence,
+        )
+    return _answered(interview, item, goal, assessed.unknown_reason if assessed else None)
+
+
+def _answered(
+    interview: Interview, item: Item, goal: Goal | None, before: UnknownReason | None
+) -> ItemOutcome:
+    readings = interview.readings_of(item)
+    last = readings[-1] if readings else None
+    if last is not None and last.score is not None:
+        return ItemOutcome(
+            item=item,
+            score=last.score,
+            unknown_reason=None,
+            source=ItemSource.ANSWER,
+            answer_turn=last.turn,
+            quote=last.quote,
+            transcript_reason=before,
+        )
+    asks = goal.asks if goal else 0
+    is_open = asks > len(readings)
+    if is_open and interview.danger is not None:
+        reason = UnansweredReason.SAFETY_HOLD
+    elif last is not None and last.reason is not None:
+        reason = last.reason
+    else:
+        reason = UnansweredReason.NOT_ANSWERED if is_open else UnansweredReason.NOT_ASKED
+    return ItemOutcome(
+        item=item,
+        score=None,
+        unknown_reason=reason,
+        source=ItemSource.NONE,
+        answer_turn=last.turn if last else None,
+        transcript_reason=before,
+    )

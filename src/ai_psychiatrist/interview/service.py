@@ -1,0 +1,346 @@
+"""Interviews from their creation to their report."""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from weakref import WeakValueDictionary
+
+from ai_psychiatrist.domain.errors import AgentFailed, InputError, RequestConflict
+from ai_psychiatrist.domain.interview import AssessmentInput, EndReason, InterviewState
+from ai_psychiatrist.infrastructure.digests import keyed_digest
+from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
+from ai_psychiatrist.interview.engine.danger import danger_in
+from ai_psychiatrist.interview.engine.driver import GoalsDriver
+from ai_psychiatrist.interview.engine.items import begin_items, digest_item_answer
+from ai_psychiatrist.interview.engine.record import Interview, ProtocolReference
+from ai_psychiatrist.interview.engine.turns import end, hold, take_answer
+from ai_psychiatrist.interview.errors import (
+    InterviewUnfinished,
+    KeyReused,
+    ProtocolChanged,
+    VersionConflict,
+)
+from ai_psychiatrist.interview.ids import check_id, make_id
+from ai_psychiatrist.interview.limits import InterviewLimits
+from ai_psychiatrist.interview.protocol.accepted_inputs import accepted_inputs
+from ai_psychiatrist.interview.protocol.records import InterviewProtocol, ProtocolKind
+from ai_psychiatrist.interview.showing import (
+    is_resumable,
+    report_inputs_hash,
+    report_of,
+    snapshot_of,
+)
+from ai_psychiatrist.interview.snapshot import (
+    InterviewListing,
+    InterviewReport,
+    InterviewSnapshot,
+)
+from ai_psychiatrist.interview.store.store import InterviewStore, TakenAnswer
+from ai_psychiatrist.interview.submission import (
+    AnswerSubmission,
+    check_is_current,
+    check_key,
+    given_answer,
+    refuse_broken_text,
+)
+
+logger = get_logger(__name__)
+
+__all__ = ["AnswerSubmission", "InterviewLimits", "InterviewService"]
+
+
+class InterviewService:
+    """Begins interviews, takes answers and reports; any number of interviews at once.
+
+    Every method may raise `StoreUnusable`, and those that take an id `InterviewNotFound`,
+    `InterviewUnreadable` and `ProtocolChanged`.
+    """
+
+    def __init__(
+        self,
+        protocols: Mapping[str, InterviewProtocol],
+        store: InterviewStore,
+        agents: InterviewAgentsPort | None = None,
+        *,
+        limits: InterviewLimits | None = None,
+    ) -> None:
+        """`protocols`: by their ids. `agents`: `None` where there is no model."""
+        self._protocols = dict(protocols)
+        self._store = store
+        self._agents = agents
+        self._limits = limits or InterviewLimits()
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def create(
+        self,
+        protocol: str,
+        inputs: Mapping[str, str | int] | None = None,
+        assessment: AssessmentInput | None = None,
+    ) -> InterviewSnapshot:
+        """Begin an interview and put its first question.
+
+        Raises `InputError` for inputs that the protocol does not take, and `RequestConflict` when
+        the protocol needs a model and there is none. A model that fails does not raise: the
+        snapshot's state is `failed`, and `get` tries again.
+        """
+        followed = self._protocol_named(protocol)
+        interview = self._new(followed, inputs or {}, assessment)
+        async with self._lock(interview.id):
+            if followed.kind is ProtocolKind.ITEMS:
+                begun = begin_items(followed, interview)
+                await asyncio.to_thread(self._store.add, begun)
+            else:
+                await asyncio.to_thread(self._store.add, interview)
+                begun = await self._advance(followed, interview)
+        _log("interview_created", begun)
+        return snapshot_of(followed, begun)
+
+    async def answer(self, interview_id: str, submission: AnswerSubmission) -> InterviewSnapshot:
+        """Take an answer and put the next question; the same key gives the same snapshot.
+
+        Raises `VersionConflict`, `InterviewOver` or `KeyReused`, all of them `RequestConflict`s, or
+        `InputError` for an answer that was not offered, is empty or too long. A model that fails
+        does not raise: the answer is kept, the snapshot's state is `failed`, and `get` tries again.
+        """
+        check_key(submission)
+        started = time.perf_counter()
+        async with self._lock(check_id(interview_id)):
+            interview = await asyncio.to_thread(self._store.load, interview_id)
+            protocol = self._protocol_of(interview)
+            after = await self._answered_before(protocol, interview, submission)
+            if after is None:
+                after = await self._take(protocol, interview, submission)
+                _log("interview_turn_finished", after, started=started)
+        return snapshot_of(protocol, after)
+
+    async def get(self, interview_id: str) -> InterviewSnapshot:
+        """Return an interview; a step that was cut short or failed is tried again first.
+
+        While another call works on the interview, it is returned as it was stored last.
+        """
+        lock = self._lock(check_id(interview_id))
+        if lock.locked():
+            interview = await asyncio.to_thread(self._store.load, interview_id)
+            return snapshot_of(self._protocol_of(interview), interview)
+        async with lock:
+            interview = await asyncio.to_thread(self._store.load, interview_id)
+            protocol = self._protocol_of(interview)
+            if is_resumable(interview) and self._agents is not None:
+                interview = await self._advance(protocol, interview)
+        return snapshot_of(protocol, interview)
+
+    async def pause(self, interview_id: str) -> InterviewSnapshot:
+        """Set a waiting interview aside; `resume`, or an answer, goes on with it.
+
+        Raises `RequestConflict` when it does not wait for an answer.
+        """
+        return await self._move(interview_id, InterviewState.AWAITING, InterviewState.PAUSED)
+
+    async def resume(self, interview_id: str) -> InterviewSnapshot:
+        """Go on with an interview that was paused, failed or was cut short."""
+        snapshot = await self.get(interview_id)
+        if snapshot.state is not InterviewState.PAUSED:
+            return snapshot
+        return await self._move(interview_id, InterviewState.PAUSED, InterviewState.AWAITING)
+
+    async def report(self, interview_id: str) -> InterviewReport:
+        """Return the report, made once and kept; raises `InterviewUnfinished` before the end.
+
+        Raises `AgentFailed` when the model that writes it fails; asking again tries again.
+        """
+        async with self._lock(check_id(interview_id)):
+            interview = await asyncio.to_thread(self._store.load, interview_id)
+            protocol = self._protocol_of(interview)
+            if not interview.state.is_over:
+                raise InterviewUnfinished
+            if interview.state is InterviewState.REPORTING:
+                interview = await self._analysed(protocol, interview)
+        return report_of(protocol, interview)
+
+    async def delete(self, interview_id: str) -> None:
+        """Remove all that is stored of an interview."""
+        async with self._lock(check_id(interview_id)):
+            await asyncio.to_thread(self._store.delete, interview_id)
+        logger.info("interview_deleted", interview_hash=keyed_digest(interview_id))
+
+    async def list(self) -> tuple[InterviewListing, ...]:
+        """Return all interviews, the latest first; one that cannot be read is marked."""
+        return await asyncio.to_thread(self._store.list)
+
+    def _new(
+        self,
+        protocol: InterviewProtocol,
+        inputs: Mapping[str, str | int],
+        assessment: AssessmentInput | None,
+    ) -> Interview:
+        if assessment is not None and protocol.kind is not ProtocolKind.ITEMS:
+            msg = f"the protocol {protocol.id!r} does not begin with an assessment"
+            raise InputError(msg, field="assessment")
+        for name, value in inputs.items():
+            refuse_broken_text(f"{name}{value}", field_="inputs")
+        for item in assessment.items.values() if assessment else ():
+            refuse_broken_text("".join(item.evidence), field_="assessment")
+        return Interview(
+            id=make_id(),
+            protocol=ProtocolReference(
+                id=protocol.id, version=protocol.version, digest=protocol.digest
+            ),
+            state=InterviewState.PREPARING,
+            inputs=accepted_inputs(protocol, inputs),
+            assessment=AssessmentInput(items=dict(assessment.items)) if assessment else None,
+        )
+
+    async def _answered_before(
+        self, protocol: InterviewProtocol, interview: Interview, submission: AnswerSubmission
+    ) -> Interview | None:
+        """Return what came of the same answer; one that is not yet worked in is worked in now."""
+        known = await asyncio.to_thread(self._store.known, interview.id, submission.idempotency_key)
+        if known is None:
+            return None
+        if known.sent != submission.to_bytes():
+            raise KeyReused
+        if known.after is not None:
+            return known.after
+        is_pending = interview.answer_key == submission.idempotency_key
+        return await self._advance(protocol, interview) if is_pending else interview
+
+    async def _take(
+        self, protocol: InterviewProtocol, interview: Interview, submission: AnswerSubmission
+    ) -> Interview:
+        check_is_current(interview, submission)
+        key = submission.idempotency_key
+        taken = TakenAnswer(key=key, turn=interview.turn + 1, sent=submission.to_bytes())
+        if submission.is_stop:
+            ended = end(protocol, interview, EndReason.STOPPED)
+            return await self._save(ended, after=interview, answer=taken, finished_key=key)
+        stored = self._with_answer(protocol, interview, submission)
+        following = self._without_model(protocol, stored)
+        if following is not None:
+            return await self._save(following, after=interview, answer=taken, finished_key=key)
+        stored = await self._save(stored, after=interview, answer=taken)
+        return await self._advance(protocol, stored)
+
+    def _with_answer(
+        self, protocol: InterviewProtocol, interview: Interview, submission: AnswerSubmission
+    ) -> Interview:
+        if interview.question is None:
+            raise VersionConflict(field="question_id")
+        answer = given_answer(
+            interview.question,
+            submission,
+            turn=interview.turn + 1,
+            max_characters=min(self._limits.max_answer_characters, protocol.answers.max_length),
+        )
+        return take_answer(interview, answer, submission.idempotency_key)
+
+    def _without_model(self, protocol: InterviewProtocol, interview: Interview) -> Interview | None:
+        """Return the interview after a turn that needs no model, `None` when it needs one."""
+        if interview.question is not None and interview.answer is not None:
+            danger = danger_in(interview.question, interview.answer)
+            if danger is not None:
+                return hold(protocol, interview, danger)
+        if protocol.kind is ProtocolKind.ITEMS:
+            return digest_item_answer(protocol, interview)
+        return None
+
+    async def _advance(self, protocol: InterviewProtocol, interview: Interview) -> Interview:
+        """Take the step that is open, and store what came of it."""
+        driver = self._driver(protocol)
+        key = None
+        if (interview.failed_from or interview.state) is InterviewState.PREPARING:
+            following = await driver.prepare(interview)
+        else:
+            following = await driver.turn(interview)
+            is_finished = following.state is not InterviewState.FAILED
+            key = interview.answer_key if is_finished else None
+        try:
+            return await self._save(following, after=interview, finished_key=key)
+        except VersionConflict:
+            # Another process has taken the step meanwhile: what it stored stands.
+            return await asyncio.to_thread(self._store.load, interview.id)
+
+    async def _save(
+        self,
+        following: Interview,
+        *,
+        after: Interview,
+        answer: TakenAnswer | None = None,
+        finished_key: str | None = None,
+    ) -> Interview:
+        """Store an interview as the next version after another one."""
+        numbered = replace(following, version=after.version + 1)
+        await asyncio.to_thread(
+            self._store.save, numbered, answer=answer, finished_key=finished_key
+        )
+        return numbered
+
+    async def _analysed(self, protocol: InterviewProtocol, interview: Interview) -> Interview:
+        analysed = await self._driver(protocol).analyse(interview)
+        code = analysed.failure
+        if code is not None:
+            kept = replace(interview, failure=code, spent=analysed.spent)
+            await self._save(kept, after=interview)
+            raise AgentFailed("generate_analysis", code)
+        reported = replace(analysed, analysis_inputs_hash=report_inputs_hash(interview))
+        saved = await self._save(reported, after=interview)
+        _log("interview_report_written", saved)
+        return saved
+
+    async def _move(
+        self, interview_id: str, before: InterviewState, after: InterviewState
+    ) -> InterviewSnapshot:
+        async with self._lock(check_id(interview_id)):
+            interview = await asyncio.to_thread(self._store.load, interview_id)
+            protocol = self._protocol_of(interview)
+            if interview.state is not before:
+                msg = f"the interview is {interview.state.value}, not {before.value}"
+                raise RequestConflict(msg, field="interview_id")
+            moved = await self._save(replace(interview, state=after), after=interview)
+        return snapshot_of(protocol, moved)
+
+    def _driver(self, protocol: InterviewProtocol) -> GoalsDriver:
+        if self._agents is None:
+            raise _needs_model(protocol.id)
+        return GoalsDriver(protocol=protocol, agents=self._agents, limits=self._limits)
+
+    def _protocol_named(self, name: str) -> InterviewProtocol:
+        protocol = self._protocols.get(name)
+        if protocol is None:
+            msg = f"there is no such protocol; there are {', '.join(sorted(self._protocols))}"
+            raise InputError(msg, field="protocol")
+        if protocol.needs_model and self._agents is None:
+            raise _needs_model(protocol.id)
+        return protocol
+
+    def _protocol_of(self, interview: Interview) -> InterviewProtocol:
+        protocol = self._protocols.get(interview.protocol.id)
+        if protocol is None or protocol.digest != interview.protocol.digest:
+            raise ProtocolChanged(interview.protocol.id)
+        return protocol
+
+    def _lock(self, interview_id: str) -> asyncio.Lock:
+        return self._locks.setdefault(interview_id, asyncio.Lock())
+
+
+def _needs_model(protocol_id: str) -> RequestConflict:
+    return RequestConflict(
+        f"the protocol {protocol_id!r} needs a model: set INTERVIEW_MODEL or MODEL_DEFAULT",
+        field="protocol",
+    )
+
+
+def _log(event: str, interview: Interview, *, started: float | None = None) -> None:
+    """Write one line without any words; an id opens its interview, so only its digest is told."""
+    duration = None if started is None else round((time.perf_counter() - started) * 1000, 1)
+    logger.info(
+        event,
+        interview_hash=keyed_digest(interview.id),
+        protocol=interview.protocol.id,
+        status=interview.state,
+        turn=interview.turn,
+        model_calls=interview.spent.calls,
+        code=interview.failure,
+        duration_ms=duration,
+    )

@@ -1,0 +1,134 @@
+"""What a caller may see of an interview: nothing of why a model asks or offers something."""
+
+from dataclasses import dataclass, field
+
+from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.domain.interview import (
+    Analysis,
+    AnswerKind,
+    EndReason,
+    Fact,
+    GoalStatus,
+    InterviewState,
+    ItemOutcome,
+    ItemReport,
+    Message,
+)
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.domain.risk import RiskCategory, RiskLevel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptionShown:
+    """One answer that may be chosen."""
+
+    id: str
+    text: str = field(repr=False)
+    kind: AnswerKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionShown:
+    """The question that waits for an answer."""
+
+    id: str
+    text: str = field(repr=False)
+    goal_id: str
+    item: Item | None
+    options: tuple[OptionShown, ...]
+    allows_free_text: bool
+    is_clarifying: bool
+    turn: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoalShown:
+    """How far a goal is."""
+
+    id: str
+    text: str = field(repr=False)
+    status: GoalStatus
+    confidence: int
+    asks: int
+    item: Item | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Danger:
+    """What the risk channel found in the answer that held the interview."""
+
+    level: RiskLevel
+    categories: tuple[RiskCategory, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterviewSnapshot:
+    """An interview as its caller sees it."""
+
+    id: str = field(repr=False)
+    """Whoever knows it may answer and read: it is a secret."""
+    protocol_id: str
+    protocol_version: str
+    kind: str
+    """`items` or `goals`."""
+    title: str = field(repr=False)
+    state: InterviewState
+    version: int
+    """To be sent with the next answer."""
+    turn: int
+    """How many answers were taken."""
+    notice: str = field(repr=False)
+    """What is to be said before the question, or at the end; may be empty."""
+    question: QuestionShown | None
+    goals: tuple[GoalShown, ...]
+    messages: tuple[Message, ...]
+    items: tuple[ItemOutcome, ...]
+    """The eight items as they stand now, in a protocol of items; else none."""
+    end_reason: EndReason | None
+    danger: Danger | None
+    failure: FailureCode | None
+    """Why the last step did not succeed, in the state `failed`."""
+    is_resumable: bool
+    """Whether reading the interview again tries the open step again."""
+    model_calls: int
+    state_hash: str
+    """SHA-256 of the whole state, hidden parts included."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no answer is taken any more."""
+        return self.state.is_over
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterviewReport:
+    """What came out of an interview: updated items, or the analysis of an incident."""
+
+    interview_id: str = field(repr=False)
+    protocol_id: str
+    protocol_version: str
+    kind: str
+    state: InterviewState
+    end_reason: EndReason | None
+    items: ItemReport | None
+    analysis: Analysis | None
+    """`None` for items, and where the interview was held before anything could be analysed."""
+    goals: tuple[GoalShown, ...]
+    facts: tuple[Fact, ...]
+    danger: Danger | None
+    inputs_hash: str
+    """SHA-256 of what the report was made from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterviewListing:
+    """One row of the list of interviews."""
+
+    id: str = field(repr=False)
+    protocol_id: str
+    state: InterviewState
+    version: int
+    created_at: str
+    updated_at: str
+    is_readable: bool
+    """False when what is stored of it cannot be read; it can still be deleted."""

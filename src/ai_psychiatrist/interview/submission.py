@@ -1,0 +1,106 @@
+"""An answer as it comes in, and what is wrong with it."""
+
+import json
+import re
+import unicodedata
+from dataclasses import dataclass, field
+from typing import Final
+
+from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.interview import GivenAnswer, InterviewState, Question
+from ai_psychiatrist.interview.engine.record import Interview
+from ai_psychiatrist.interview.errors import InterviewOver, VersionConflict
+
+_KEY: Final = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
+_UNSEEN: Final = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
+"""Unicode categories of controls, invisible signs and spaces."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerSubmission:
+    """An answer: an option, free text, or the wish to stop."""
+
+    question_id: str
+    idempotency_key: str
+    """1 to 128 letters, digits, or `-_.:`; the same key twice is one answer."""
+    version: int
+    """Of the snapshot that showed the question."""
+    option_id: str | None = None
+    text: str | None = field(default=None, repr=False)
+    is_stop: bool = False
+    """Ends the interview; the question stays unanswered. Needs neither option nor text."""
+
+    def to_bytes(self) -> bytes:
+        """Return what is sent; the same answer gives the same bytes."""
+        sent = [self.question_id, self.option_id, self.text, self.is_stop]
+        return json.dumps(sent, separators=(",", ":")).encode("ascii")
+
+
+def check_key(submission: AnswerSubmission) -> None:
+    """Raise `InputError` for a key that is none."""
+    if not _KEY.fullmatch(submission.idempotency_key):
+        msg = "the key has 1 to 128 letters, digits, or one of - _ . :"
+        raise InputError(msg, field="idempotency_key")
+
+
+def check_is_current(interview: Interview, submission: AnswerSubmission) -> None:
+    """Raise `InterviewOver` or `VersionConflict` unless the interview waits for this answer.
+
+    The wish to stop is also taken while a step has failed.
+    """
+    if interview.state.is_over:
+        raise InterviewOver
+    takes = {InterviewState.AWAITING, InterviewState.PAUSED}
+    if submission.is_stop:
+        takes.add(InterviewState.FAILED)
+    if interview.state not in takes or submission.version != interview.version:
+        raise VersionConflict
+    if submission.is_stop:
+        return
+    if interview.question is None or submission.question_id != interview.question.id:
+        raise VersionConflict(field="question_id")
+
+
+def given_answer(
+    question: Question, submission: AnswerSubmission, *, turn: int, max_characters: int
+) -> GivenAnswer:
+    """Return the answer; raises `InputError` when it was not offered, is empty or too long."""
+    if (submission.option_id is None) == (submission.text is None):
+        msg = "send either option_id or text"
+        raise InputError(msg, field="text")
+    if submission.option_id is not None:
+        return _chosen(question, submission.option_id, turn)
+    text = submission.text or ""
+    _check_text(question, text, max_characters)
+    return GivenAnswer(question_id=question.id, option_id=None, text=text, turn=turn)
+
+
+def refuse_broken_text(text: str, *, field_: str) -> None:
+    """Raise `InputError` for a text that is not valid Unicode."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        msg = "the text holds a lone surrogate; send it as valid Unicode text"
+        raise InputError(msg, field=field_) from None
+
+
+def _chosen(question: Question, option_id: str, turn: int) -> GivenAnswer:
+    option = question.option(option_id)
+    if option is None:
+        listed = ", ".join(one.id for one in question.options)
+        msg = f"this answer was not offered; choose one of {listed}"
+        raise InputError(msg, field="option_id")
+    return GivenAnswer(question_id=question.id, option_id=option.id, text=option.text, turn=turn)
+
+
+def _check_text(question: Question, text: str, max_characters: int) -> None:
+    if not question.allows_free_text:
+        msg = "this question takes one of its options, not free text"
+        raise InputError(msg, field="text")
+    if all(unicodedata.category(character) in _UNSEEN for character in text):
+        msg = "the answer is empty"
+        raise InputError(msg, field="text")
+    if len(text) > max_characters:
+        msg = f"the answer is longer than {max_characters} characters"
+        raise InputError(msg, field="text")
+    refuse_broken_text(text, field_="text")

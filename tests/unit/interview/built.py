@@ -1,0 +1,130 @@
+"""Builders for interviews: a service over a file, and short ways to answer."""
+
+import itertools
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ai_psychiatrist.domain.interview import (
+    AnswerKind,
+    AssessedItem,
+    AssessmentInput,
+    ItemOutcome,
+)
+from ai_psychiatrist.domain.phq8 import Item, UnknownReason
+from ai_psychiatrist.infrastructure.ledger.cipher import Cipher
+from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
+from ai_psychiatrist.interview.protocol import InterviewProtocol, load_protocol
+from ai_psychiatrist.interview.service import (
+    AnswerSubmission,
+    InterviewLimits,
+    InterviewService,
+)
+from ai_psychiatrist.interview.snapshot import InterviewSnapshot, QuestionShown
+from ai_psychiatrist.interview.store.store import InterviewStore
+
+INCIDENT_INPUTS: Mapping[str, str | int] = {
+    "title": "The kettle",
+    "summary": "Somebody broke the kettle on Monday.",
+    "interviewee_name": "Ana",
+    "interviewee_role": "made tea that day",
+    "confidence_threshold": 90,
+}
+PROTOCOLS: Mapping[str, InterviewProtocol] = {
+    name: load_protocol(name) for name in ("phq8", "incident")
+}
+_KEYS = itertools.count(1)
+
+
+@dataclass(slots=True)
+class Desk:
+    """A service with the interview that is led at it."""
+
+    service: InterviewService
+    store: InterviewStore
+    snapshot: InterviewSnapshot = field(init=False)
+
+    async def begin(
+        self, protocol: str = "phq8", *, assessment: AssessmentInput | None = None, **inputs: object
+    ) -> InterviewSnapshot:
+        """Create the interview."""
+        given = {**INCIDENT_INPUTS, **inputs} if protocol == "incident" else {}
+        self.snapshot = await self.service.create(protocol, given, assessment)  # type: ignore[arg-type]
+        return self.snapshot
+
+    @property
+    def question(self) -> QuestionShown:
+        """The question that waits."""
+        assert self.snapshot.question is not None
+        return self.snapshot.question
+
+    async def choose(self, text: str) -> InterviewSnapshot:
+        """Answer by the option of that wording."""
+        option = next(one for one in self.question.options if one.text == text)
+        return await self.send(option_id=option.id)
+
+    async def decline(self) -> InterviewSnapshot:
+        """Answer by the refusal."""
+        option = next(one for one in self.question.options if one.kind is AnswerKind.DECLINE)
+        return await self.send(option_id=option.id)
+
+    async def say(self, text: str) -> InterviewSnapshot:
+        """Answer in free text."""
+        return await self.send(text=text)
+
+    async def stop(self) -> InterviewSnapshot:
+        """End the interview."""
+        return await self.send(is_stop=True)
+
+    def submission(self, **answer: object) -> AnswerSubmission:
+        """Return an answer to the question that waits, under a key of its own."""
+        plain: dict[str, object] = {
+            "question_id": self.snapshot.question.id if self.snapshot.question else "q0",
+            "idempotency_key": f"key{next(_KEYS)}",
+            "version": self.snapshot.version,
+        }
+        return AnswerSubmission(**{**plain, **answer})  # type: ignore[arg-type]
+
+    async def send(self, **answer: object) -> InterviewSnapshot:
+        """Send an answer to the question that waits."""
+        self.snapshot = await self.service.answer(self.snapshot.id, self.submission(**answer))
+        return self.snapshot
+
+    async def read(self) -> InterviewSnapshot:
+        """Read the interview again."""
+        self.snapshot = await self.service.get(self.snapshot.id)
+        return self.snapshot
+
+    def outcome(self, item: Item) -> ItemOutcome:
+        """Return an item as it stands."""
+        return next(one for one in self.snapshot.items if one.item is item)
+
+
+@contextmanager
+def desk(
+    path: Path,
+    agents: InterviewAgentsPort | None = None,
+    *,
+    limits: InterviewLimits | None = None,
+    cipher: Cipher | None = None,
+    protocols: Mapping[str, InterviewProtocol] = PROTOCOLS,
+) -> Iterator[Desk]:
+    """Open a service over a file, as a program does that starts."""
+    store = InterviewStore.open(path / "interviews.sqlite", cipher=cipher)
+    try:
+        yield Desk(InterviewService(protocols, store, agents, limits=limits), store)
+    finally:
+        store.close()
+
+
+def assessed(*unknown: Item, score: int = 2) -> AssessmentInput:
+    """Return an assessment in which all items but those named have a score."""
+    return AssessmentInput(
+        items={
+            item: AssessedItem(score=None, unknown_reason=UnknownReason.NO_MENTION)
+            if item in unknown
+            else AssessedItem(score=score, evidence=(f"quote about {item.label}",))
+            for item in Item
+        }
+    )

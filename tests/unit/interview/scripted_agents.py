@@ -1,0 +1,206 @@
+"""Interview agents that say what a test tells them to, and count how they are asked."""
+
+import asyncio
+from collections import defaultdict, deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ai_psychiatrist.agents.case import CallLog
+from ai_psychiatrist.agents.definition import OutputT
+from ai_psychiatrist.agents.interview.interview_agents import DigestOutcome
+from ai_psychiatrist.agents.interview.outputs import (
+    AnalysisOutput,
+    DriftOutput,
+    FactsOutput,
+    GoalsOutput,
+    GoalUpdatesOutput,
+    QuestionOutput,
+)
+from ai_psychiatrist.agents.runner import Outcome
+from ai_psychiatrist.domain.errors import ModelCallFailed
+from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.domain.interview import InterviewView
+
+GOALS = ("Who was there", "What was said", "When it began", "Why it began", "What came of it")
+RATIONALE = "HIDDEN-RATIONALE"
+ANALYSIS: dict[str, Any] = {
+    "timeline": [{"time": "Monday", "event": "The kettle broke."}],
+    "key_facts": ["The kettle is broken."],
+    "gaps": ["Nobody knows who did it."],
+    "verdict": {
+        "primary_responsibility": "Sam",
+        "percentage": 70,
+        "reasoning": "Sam used it last.",
+        "contributing_factors": "It was old.",
+        "drama_rating": 2,
+        "drama_rating_explanation": "It is a kettle.",
+    },
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One call as an agent got it."""
+
+    verb: str
+    view: InterviewView
+    targets: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class ScriptedAgents:
+    """Answers each verb from its own queue, and in a plausible way once that is empty.
+
+    A queued `FailureCode` makes the call fail, an exception is raised.
+    """
+
+    script: Mapping[str, Sequence[object]] = field(default_factory=dict)
+    asked: list[Asked] = field(default_factory=list)
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set as soon as an agent is asked."""
+    waves: int = 0
+    """How many calls came one after another; calls at the same time are one wave."""
+    _queues: dict[str, deque[object]] = field(init=False)
+    _wave: asyncio.Future[None] | None = None
+    _questions: int = 0
+
+    def __post_init__(self) -> None:
+        self._queues = defaultdict(deque, {k: deque(v) for k, v in self.script.items()})
+
+    def queue(self, verb: str, *replies: object) -> None:
+        """Have the next calls of a verb answered so."""
+        self._queues[verb].extend(replies)
+
+    def count(self, verb: str) -> int:
+        """Return how often a verb was called."""
+        return sum(one.verb == verb for one in self.asked)
+
+    def reset(self) -> None:
+        """Count from 0."""
+        self.asked.clear()
+        self.begun.clear()
+        self.waves = 0
+
+    async def generate_goals(self, view: InterviewView, calls: CallLog) -> Outcome[GoalsOutput]:
+        """Set five goals."""
+        return await self._reply("generate_goals", GoalsOutput, {"goals": GOALS}, view, calls)
+
+    async def extract_facts(self, view: InterviewView, calls: CallLog) -> Outcome[FactsOutput]:
+        """Find one fact: what was answered."""
+        said = view.answer.text if view.answer else ""
+        fact = {"topic": "answer", "claim": said, "timestamp": "", "confidence": "certain"}
+        return await self._reply("extract_facts", FactsOutput, {"facts": [fact]}, view, calls)
+
+    async def detect_drift(self, view: InterviewView, calls: CallLog) -> Outcome[DriftOutput]:
+        """Find that the question was addressed."""
+        plain = {"addressed_question": True, "drift_reason": "", "redirect_suggestion": ""}
+        return await self._reply("detect_drift", DriftOutput, plain, view, calls)
+
+    async def update_goals(self, view: InterviewView, calls: CallLog) -> Outcome[GoalUpdatesOutput]:
+        """Bring the goal that was asked for 10 further."""
+        asked_for = view.question.goal_id if view.question else "g1"
+        confidence = next((g.confidence for g in view.goals if g.id == asked_for), 0)
+        plain = updates(**{asked_for: min(confidence + 10, 79)})
+        return await self._reply("update_goals", GoalUpdatesOutput, plain, view, calls)
+
+    async def generate_question_with_answers(
+        self, view: InterviewView, target_goal_ids: tuple[str, ...], calls: CallLog
+    ) -> Outcome[QuestionOutput]:
+        """Ask a question that was not asked before, for the first goal named."""
+        self._questions += 1
+        plain = question(f"Question number {self._questions}?", target_goal_ids[0])
+        return await self._reply(
+            "generate_question_with_answers", QuestionOutput, plain, view, calls, target_goal_ids
+        )
+
+    async def generate_analysis(
+        self, view: InterviewView, calls: CallLog
+    ) -> Outcome[AnalysisOutput]:
+        """Report on a kettle."""
+        return await self._reply("generate_analysis", AnalysisOutput, ANALYSIS, view, calls)
+
+    async def digest(self, view: InterviewView, calls: CallLog) -> DigestOutcome:
+        """Ask for all parts at once; of an answer that was offered not for its drift."""
+        is_offered = view.answer is not None and view.answer.option_id is not None
+        async with asyncio.TaskGroup() as parts:
+            facts = parts.create_task(self.extract_facts(view, calls))
+            changes = parts.create_task(self.update_goals(view, calls))
+            drift = None if is_offered else parts.create_task(self.detect_drift(view, calls))
+        return DigestOutcome(
+            facts=facts.result(),
+            drift=None if drift is None else drift.result(),
+            goal_updates=changes.result(),
+        )
+
+    async def _reply(
+        self,
+        verb: str,
+        output: type[OutputT],
+        plain: Mapping[str, object],
+        view: InterviewView,
+        calls: CallLog,
+        targets: tuple[str, ...] = (),
+    ) -> Outcome[OutputT]:
+        self.asked.append(Asked(verb=verb, view=view, targets=targets))
+        self.begun.set()
+        try:
+            calls.spend()
+        except ModelCallFailed as error:
+            return Outcome(output=None, failure=error.code, attempts=())
+        await self._join_wave()
+        scripted = self._queues[verb].popleft() if self._queues[verb] else plain
+        if isinstance(scripted, FailureCode):
+            return Outcome(output=None, failure=scripted, attempts=())
+        if isinstance(scripted, BaseException):
+            raise scripted
+        return Outcome(output=output.model_validate(scripted), failure=None, attempts=())
+
+    async def _join_wave(self) -> None:
+        """Wait together with all calls that are made until the loop is idle."""
+        if self._wave is None:
+            loop = asyncio.get_running_loop()
+            self._wave = loop.create_future()
+            loop.call_later(0.002, self._end_wave)
+        await asyncio.shield(self._wave)
+
+    def _end_wave(self) -> None:
+        if self._wave is not None and not self._wave.done():
+            self._wave.set_result(None)
+        self._wave = None
+        self.waves += 1
+
+
+def updates(**confidences: int) -> dict[str, object]:
+    """Return what the tracker says, by goal id."""
+    return {
+        "goal_updates": [
+            {
+                "goal_id": goal_id,
+                "confidence": confidence,
+                "status": "complete" if confidence >= 80 else "in_progress",
+                "reasoning": RATIONALE,
+            }
+            for goal_id, confidence in confidences.items()
+        ]
+    }
+
+
+def question(text: str, goal_id: str) -> dict[str, object]:
+    """Return a question with its four answers."""
+    texts = ("It was Sam.", "It was Kim.", "Nobody did it.", "I am not sure.")
+    return {
+        "question": text,
+        "target_goal_id": goal_id,
+        "reasoning": RATIONALE,
+        "answers": [{"answer": one, "reasoning": RATIONALE} for one in texts],
+    }
+
+
+def drifted(redirect: str = "Back to the kettle, please.") -> dict[str, object]:
+    """Return that the question was not addressed."""
+    return {
+        "addressed_question": False,
+        "drift_reason": "Speaks of lunch.",
+        "redirect_suggestion": redirect,
+    }

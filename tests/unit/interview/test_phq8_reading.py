@@ -1,0 +1,138 @@
+"""Free answers to questions that count days."""
+
+import pytest
+from benchmarks.interview_answers import HELD_OUT, TUNED, readings
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.interview.phq8.reading import AnswerReading, ReadingKind, read_answer
+
+QUESTION = "Over the last two weeks, on how many days was it so?"
+WORDS = (
+    "no yes not never every day days night most half more than a few two seven 14 I sleep tired "
+    "fine badly well , . ? but wait actually except when my wife says he pass of the out always "
+    "last week"
+).split()
+
+
+def read(item: Item, text: str) -> AnswerReading:
+    return read_answer(item, QUESTION, text)
+
+
+@pytest.mark.parametrize(
+    ("item", "answer", "score"),
+    [
+        pytest.param(Item.SLEEP, "I sleep fine", 0, id="well"),
+        pytest.param(Item.SLEEP, "no", 0, id="no"),
+        pytest.param(Item.SLEEP, "hardly ever… well no, not at all", 0, id="correction_to_none"),
+        pytest.param(Item.DEPRESSED, "my sister's depressed, not me", 0, id="somebody_else"),
+        pytest.param(Item.DEPRESSED, "happy every day", 0, id="well_every_day"),
+        pytest.param(Item.SLEEP, "maybe five nights", 1, id="count_of_nights"),
+        pytest.param(Item.TIRED, "a couple of times a week", 1, id="count_per_week"),
+        pytest.param(Item.TIRED, "6 days", 1, id="six_days"),
+        pytest.param(Item.TIRED, "7 days", 2, id="seven_days"),
+        pytest.param(Item.TIRED, "11/14", 2, id="eleven_of_fourteen"),
+        pytest.param(Item.TIRED, "12 days", 3, id="twelve_days"),
+        pytest.param(Item.TIRED, "60% of the days", 2, id="percent"),
+        pytest.param(Item.SLEEP, "five nights out of seven", 2, id="of_seven"),
+        pytest.param(Item.TIRED, "more days than not", 2, id="more_days_than_not"),
+        pytest.param(Item.TIRED, "a few days... no wait, more like most days", 2, id="corrected"),
+        pytest.param(Item.TIRED, "every other day", 2, id="every_other_day"),
+        pytest.param(Item.TIRED, "all but one day", 3, id="all_but_one"),
+        pytest.param(Item.SLEEP, "I never sleep", 3, id="never_what_is_good"),
+        pytest.param(
+            Item.SLEEP, "there wasn't a night I didn't lie awake", 3, id="double_negation"
+        ),
+        pytest.param(Item.APPETITE, "i eat too much every single day", 3, id="too_much"),
+        pytest.param(Item.TIRED, "ALL THE TIME!!!", 3, id="shouted"),
+    ],
+)
+def test_a_clear_answer_has_a_score(item: Item, answer: str, score: int) -> None:
+    assert read(item, answer).score == score
+
+
+@pytest.mark.parametrize(
+    ("item", "answer"),
+    [
+        pytest.param(Item.TIRED, "some", id="some"),
+        pytest.param(Item.TIRED, "yes", id="yes"),
+        pytest.param(Item.TIRED, "it varies", id="it_varies"),
+        pytest.param(Item.TIRED, "I'm exhausted", id="no_frequency"),
+        pytest.param(Item.TIRED, "not every day", id="not_every_day"),
+        pytest.param(Item.TIRED, "I'm not tired every day", id="denied_frequency"),
+        pytest.param(Item.TIRED, "6 or 7 days", id="range_over_two_scores"),
+        pytest.param(Item.TIRED, "2", id="number_of_days_or_of_an_answer"),
+        pytest.param(Item.TIRED, "20 days", id="more_days_than_there_are"),
+        pytest.param(Item.TIRED, "never. every day.", id="contradiction"),
+        pytest.param(Item.TIRED, "every day?", id="question_back"),
+        pytest.param(Item.TIRED, "every night last week", id="one_week"),
+        pytest.param(Item.TIRED, "every day when I work nights", id="only_under_a_condition"),
+        pytest.param(Item.SLEEP, "I sleep well most nights", id="well_often"),
+        pytest.param(Item.SLEEP, "fine with pills", id="well_under_a_condition"),
+        pytest.param(Item.SLEEP, "I slept well last night", id="well_once"),
+        pytest.param(Item.SLEEP, "I had two good nights", id="count_of_good_nights"),
+        pytest.param(Item.DEPRESSED, "not at all well", id="not_at_all_well"),
+        pytest.param(Item.DEPRESSED, "not nothing", id="not_nothing"),
+        pytest.param(Item.DEPRESSED, "I've been happier", id="compared"),
+        pytest.param(Item.TIRED, "not too tired really", id="understated"),
+        pytest.param(Item.DEPRESSED, "two days without crying", id="count_of_days_without"),
+    ],
+)
+def test_an_answer_that_leaves_scores_open_is_ambiguous(item: Item, answer: str) -> None:
+    assert read(item, answer) == AnswerReading(kind=ReadingKind.AMBIGUOUS)
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        pytest.param("I'd rather not say", ReadingKind.DECLINED, id="rather_not"),
+        pytest.param("no, I don't want to answer", ReadingKind.DECLINED, id="no_with_refusal"),
+        pytest.param("pass", ReadingKind.DECLINED, id="pass"),
+        pytest.param("my neighbour has a new dog", ReadingKind.OFF_TOPIC, id="off_topic"),
+        pytest.param("my wife is tired every day", ReadingKind.OFF_TOPIC, id="other_person"),
+        pytest.param("I skip breakfast most days", ReadingKind.OFF_TOPIC, id="other_item"),
+        pytest.param("", ReadingKind.UNREADABLE, id="empty"),
+        pytest.param("?!", ReadingKind.UNREADABLE, id="no_words"),
+        pytest.param("no " * 2000, ReadingKind.UNREADABLE, id="too_long"),
+    ],
+)
+def test_what_is_no_answer_has_no_score(answer: str, kind: ReadingKind) -> None:
+    assert read(Item.TIRED, answer) == AnswerReading(kind=kind)
+
+
+def test_the_quote_is_the_words_that_carry_the_score() -> None:
+    answer = "Hm, let me see: a few days... no wait, most days. My wife says so."
+
+    quote = read(Item.TIRED, answer).quote
+
+    assert quote is not None
+    assert "most days" in answer[quote.start : quote.end]
+    assert "a few days" not in answer[quote.start : quote.end]
+
+
+@given(
+    item=st.sampled_from(Item),
+    text=st.one_of(st.text(max_size=200), st.lists(st.sampled_from(WORDS)).map(" ".join)),
+)
+def test_any_text_is_read_the_same_way_twice_and_within_bounds(item: Item, text: str) -> None:
+    reading = read(item, text)
+
+    assert reading == read(item, text)
+    assert (reading.kind is ReadingKind.SCORE) == (reading.score is not None)
+    assert (reading.score is None) == (reading.quote is None)
+    if reading.score is not None and reading.quote is not None:
+        assert reading.score in range(4)
+        assert 0 <= reading.quote.start < reading.quote.end <= len(text)
+        assert text[reading.quote.start : reading.quote.end].strip()
+
+
+@pytest.mark.parametrize(
+    ("name", "least_right"),
+    [pytest.param(TUNED, 560, id="tuned_to"), pytest.param(HELD_OUT, 106, id="held_out")],
+)
+def test_labelled_answers_are_never_given_a_wrong_score(name: str, least_right: int) -> None:
+    labelled = readings(name)
+
+    assert [one.id for one in labelled if one.is_wrong_score] == []
+    assert sum(one.is_right for one in labelled) >= least_right

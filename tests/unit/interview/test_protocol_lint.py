@@ -1,0 +1,286 @@
+"""What the lint finds in a protocol's folder, and how loading refuses it."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import ai_psychiatrist.interview.protocol as package
+from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.interview.protocol import lint_protocol, load_protocol
+
+BUILTIN = Path(package.__file__).parent.parent / "protocols"
+
+
+def copied(tmp_path: Path, name: str, old: str, new: str) -> Path:
+    """Copy a built-in protocol with one change."""
+    folder = tmp_path / name
+    shutil.copytree(BUILTIN / name, folder)
+    file = folder / "protocol.yaml"
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new, 1), encoding="utf-8")
+    return folder
+
+
+def without_item(name: str) -> tuple[str, str]:
+    """Return the change that renames the questions of one item."""
+    return f"  {name}:\n", f"  {name}s:\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "code", "where"),
+    [
+        pytest.param("phq8", "tone:", "tonne:", "unknown_key", "tonne", id="misspelt_key"),
+        pytest.param("phq8", "max_asks:", "max_ask:", "unknown_key", "stop.max_ask", id="stop_key"),
+        pytest.param("phq8", "kind: items", "kind: item", "unknown_choice", "kind", id="kind"),
+        pytest.param("phq8", "id: phq8", "id: PHQ 8", "protocol_id", "id", id="id"),
+        pytest.param("phq8", "title:", "# ", "missing_key", "", id="missing_key"),
+        pytest.param(
+            "phq8", *without_item("PHQ8_Sleep"), "missing_stem", "items", id="missing_stem"
+        ),
+        pytest.param(
+            "phq8",
+            "    clarifying: >-\n      Of the past 14 days, roughly how many were low",
+            "    clarify: >-\n      Of the past 14 days, roughly how many were low",
+            "missing_key",
+            "items.PHQ8_Depressed",
+            id="missing_wording",
+        ),
+        pytest.param(
+            "phq8",
+            "roughly how many were you drained on?",
+            "surely you were drained on many?",
+            "leading_question",
+            "items.PHQ8_Tired.clarifying",
+            id="leading_question",
+        ),
+        pytest.param(
+            "phq8",
+            "Of the past 14 days, roughly how many were you drained on?",
+            "How many days were you drained on?",
+            "no_period",
+            "items.PHQ8_Tired.clarifying",
+            id="no_two_weeks",
+        ),
+        pytest.param(
+            "phq8",
+            "Of the past 14 days, roughly how many were you drained on?",
+            "Of the past 14 days, roughly how many were low or sad ones for you?",
+            "repeated_question",
+            "items.PHQ8_Tired.clarifying",
+            id="repeated_question",
+        ),
+        pytest.param(
+            "phq8",
+            "text: Several days",
+            "text: not at  ALL",
+            "duplicate_option",
+            "answers.anchors",
+            id="duplicate_option",
+        ),
+        pytest.param(
+            "phq8", "score: 3", "score: 2", "anchor_scores", "answers.anchors", id="anchor_scores"
+        ),
+        pytest.param(
+            "phq8",
+            "  decline: I prefer not to say\n",
+            "",
+            "missing_key",
+            "answers",
+            id="no_decline",
+        ),
+        pytest.param(
+            "phq8", "max_asks: 2", "max_asks: 4", "out_of_range", "stop.max_asks", id="max_asks"
+        ),
+        pytest.param(
+            "phq8",
+            "max_turns: 16",
+            "max_turns: 16\n  threshold: 80",
+            "not_for_this_kind",
+            "stop.threshold",
+            id="threshold_of_items",
+        ),
+        pytest.param(
+            "phq8", "report: items", "report: analysis", "report_kind", "report", id="report"
+        ),
+        pytest.param(
+            "phq8",
+            "That was my last question.",
+            "That was it, {name}.",
+            "unknown_input",
+            "texts.closing",
+            id="unknown_input_in_a_sentence",
+        ),
+        pytest.param(
+            "phq8",
+            "Thank you for telling me this.",
+            "Thank you, {name}.",
+            "place_not_filled",
+            "safety.hold",
+            id="place_in_the_safety_text",
+        ),
+        pytest.param(
+            "incident",
+            "threshold: confidence_threshold",
+            "threshold: confidence_treshold",
+            "unknown_input",
+            "stop.threshold",
+            id="unknown_threshold_input",
+        ),
+        pytest.param(
+            "incident",
+            "threshold: confidence_threshold",
+            "threshold: 101",
+            "out_of_range",
+            "stop.threshold",
+            id="threshold",
+        ),
+        pytest.param(
+            "incident", "high: 95", "high: 120", "threshold_range", "stop.threshold", id="too_high"
+        ),
+        pytest.param(
+            "incident",
+            "default: 90",
+            "default: 99",
+            "out_of_range",
+            "inputs.confidence_threshold.default",
+            id="default_outside",
+        ),
+        pytest.param(
+            "incident",
+            "{min: 5, max: 7}",
+            "{min: 7, max: 5}",
+            "empty_range",
+            "goals.generated",
+            id="goal_bounds",
+        ),
+        pytest.param(
+            "incident", "offered: 4", "offered: 3", "out_of_range", "answers.offered", id="offered"
+        ),
+        pytest.param(
+            "incident",
+            "  detect_drift: prompts/detect_drift.md\n",
+            "",
+            "missing_prompt",
+            "prompts",
+            id="missing_prompt",
+        ),
+        pytest.param(
+            "incident",
+            "drift: free_text",
+            "drift: never",
+            "unused_prompt",
+            "prompts.detect_drift",
+            id="unused_prompt",
+        ),
+        pytest.param(
+            "incident",
+            "prompts/detect_drift.md",
+            "../detect_drift.md",
+            "prompt_file",
+            "prompts.detect_drift",
+            id="prompt_outside_the_folder",
+        ),
+        pytest.param(
+            "incident",
+            "prompts/detect_drift.md",
+            "prompts/drift.md",
+            "prompt_file",
+            "prompts.detect_drift",
+            id="no_such_prompt",
+        ),
+        pytest.param(
+            "incident",
+            "inputs:\n",
+            "rules: [{name: r, expr: len(titel) > 2, error: too short}]\ninputs:\n",
+            "unknown_input",
+            "rules[0].expr",
+            id="rule_over_an_unknown_input",
+        ),
+        pytest.param(
+            "incident",
+            "inputs:\n",
+            "rules: [{name: r, expr: title.__class__, error: refused}]\ninputs:\n",
+            "expression",
+            "rules[0].expr",
+            id="rule_that_is_refused",
+        ),
+    ],
+)
+def test_a_fault_is_found_where_it_stands(
+    tmp_path: Path, name: str, old: str, new: str, code: str, where: str
+) -> None:
+    folder = copied(tmp_path, name, old, new)
+
+    found = {(problem.code, problem.where) for problem in lint_protocol(folder) if problem.is_error}
+
+    assert (code, where) in found
+    with pytest.raises(ConfigurationError, match=f"{name}/protocol.yaml"):
+        load_protocol(folder)
+
+
+def test_a_refusal_names_file_and_line(tmp_path: Path) -> None:
+    folder = copied(tmp_path, "phq8", "max_asks: 2", "max_asks: 9")
+    line = (folder / "protocol.yaml").read_text(encoding="utf-8").split("max_asks")[0].count("\n")
+
+    with pytest.raises(
+        ConfigurationError, match=rf"phq8/protocol\.yaml:{line + 1}:\d+: 'max_asks'"
+    ):
+        load_protocol(folder)
+
+
+def test_guidelines_are_used_as_they_stand(tmp_path: Path) -> None:
+    folder = tmp_path / "incident"
+    shutil.copytree(BUILTIN / "incident", folder)
+    (folder / "prompts" / "extract_facts.md").write_text("Ask\n{interviewee_name}", "utf-8")
+
+    (problem,) = lint_protocol(folder)
+
+    assert (problem.code, problem.where) == ("place_not_filled", "prompts.extract_facts")
+    assert "line 2" in problem.message
+
+
+def test_a_file_that_nothing_names_is_a_warning(tmp_path: Path) -> None:
+    folder = tmp_path / "incident"
+    shutil.copytree(BUILTIN / "incident", folder)
+    (folder / "prompts" / "old.md").write_text("Old.", "utf-8")
+
+    (problem,) = lint_protocol(folder)
+
+    assert (problem.code, problem.is_error) == ("unused_file", False)
+    assert load_protocol(folder).id == "incident"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(b"", id="empty"),
+        pytest.param(b"- a list", id="list"),
+        pytest.param(b"id: [", id="no_yaml"),
+        pytest.param(b"\xff\xfe", id="no_utf8"),
+        pytest.param(b"kind: goals", id="kind_alone"),
+        pytest.param(b"kind: items\nitems: 3\nanswers: []\nstop: {}", id="wrong_shapes"),
+        pytest.param(b"kind: goals\ninputs: {a: 1}\nprompts: [x]\nrules: 5", id="more_shapes"),
+    ],
+)
+def test_a_file_that_is_no_protocol_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "protocol.yaml").write_bytes(content)
+
+    assert any(problem.is_error for problem in lint_protocol(tmp_path))
+    with pytest.raises(ConfigurationError):
+        load_protocol(tmp_path)
+
+
+def test_a_folder_without_a_protocol_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"protocol\.yaml cannot be used"):
+        load_protocol(tmp_path / "nothing")
+
+
+def test_a_change_of_guidelines_changes_the_digest(tmp_path: Path) -> None:
+    folder = tmp_path / "incident"
+    shutil.copytree(BUILTIN / "incident", folder)
+    before = load_protocol(folder).digest
+    (folder / "prompts" / "detect_drift.md").write_text("Look closely.", "utf-8")
+
+    assert load_protocol(folder).digest != before

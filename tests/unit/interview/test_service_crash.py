@@ -1,0 +1,94 @@
+"""A program that is killed at any write boundary loses no answer and works none in twice."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from tests.crash.boundaries import Boundaries, write_count
+from tests.unit.interview.built import Desk, desk
+from tests.unit.interview.scripted_agents import ScriptedAgents
+
+from ai_psychiatrist.domain.interview import InterviewState, MessageSpeaker
+from ai_psychiatrist.interview.service import AnswerSubmission
+
+SAID = "Sam dropped it nearly every day."
+
+
+def submission(version: int) -> AnswerSubmission:
+    """Return the one answer that is given, before the kill and after it."""
+    return AnswerSubmission(
+        question_id="q1", idempotency_key="the-answer", version=version, text=SAID
+    )
+
+
+async def sit(at: Desk, protocol: str) -> None:
+    """Begin an interview and answer once."""
+    begun = await at.begin(protocol)
+    await at.service.answer(begun.id, submission(begun.version))
+
+
+def killed(folder: Path, protocol: str, kill_at: int | None) -> bool:
+    """Run the sitting in a child that does not survive one boundary."""
+    child = os.fork()
+    if child == 0:
+        boundaries = Boundaries(kill_at)
+        boundaries.watch()
+        with desk(folder, ScriptedAgents()) as at:
+            asyncio.run(sit(at, protocol))
+        write_count(folder.with_suffix(".count"), boundaries)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    assert code in {0, -signal.SIGKILL}
+    return code != 0
+
+
+async def go_on(at: Desk) -> InterviewState:
+    """Do what a client does that got no reply: read, and send the same answer again.
+
+    Returns the state in which the kill left the interview.
+    """
+    listed = await at.service.list()
+    if not listed:
+        return InterviewState.CREATED
+    found = await at.service.get(listed[0].id)
+    assert found.state is InterviewState.AWAITING
+    at.snapshot = await at.service.answer(found.id, submission(found.version))
+    stored = at.store.load(found.id)
+    said = [one for one in stored.messages if one.speaker is MessageSpeaker.PARTICIPANT]
+    assert [message.text for message in said] == [SAID]
+    assert (stored.turn, len(stored.progress)) == (1, 1)
+    assert len(stored.facts) + len(stored.readings) == 1
+    assert (await at.read()).question is not None
+    return listed[0].state
+
+
+@pytest.mark.parametrize(
+    ("protocol", "left_behind"),
+    [
+        ("phq8", {InterviewState.CREATED, InterviewState.AWAITING}),
+        (
+            "incident",
+            {
+                InterviewState.CREATED,
+                InterviewState.PREPARING,
+                InterviewState.AWAITING,
+                InterviewState.DIGESTING,
+            },
+        ),
+    ],
+)
+def test_an_answer_is_worked_in_once_wherever_the_program_was_killed(
+    protocol: str, left_behind: set[InterviewState], tmp_path: Path
+) -> None:
+    assert not killed(tmp_path / "whole", protocol, None)
+    boundaries = int((tmp_path / "whole.count").read_text(encoding="ascii"))
+    found = set()
+    for boundary in range(1, boundaries + 1):
+        folder = tmp_path / f"killed{boundary}"
+        assert killed(folder, protocol, boundary)
+        with desk(folder, ScriptedAgents()) as at:
+            found.add(asyncio.run(go_on(at)))
+    assert found == left_behind
