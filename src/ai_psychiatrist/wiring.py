@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from ai_psychiatrist.agents.baseline.model import BASELINE
+from ai_psychiatrist.agents.interview.interview_agents import InterviewAgents
 from ai_psychiatrist.agents.judge import JudgeAgent
 from ai_psychiatrist.agents.meta_review import MetaReviewAgent
 from ai_psychiatrist.agents.models import BackendOptions, ModelConnections
@@ -16,6 +18,9 @@ from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.transcript import SpeakerLabels
 from ai_psychiatrist.infrastructure.digests import load_installation_key, use_installation_key
 from ai_psychiatrist.infrastructure.logging import get_logger, setup_logging
+from ai_psychiatrist.interview.opening import InterviewOptions, Interviews, load_protocols
+from ai_psychiatrist.interview.service import InterviewLimits
+from ai_psychiatrist.interview.store.opening import FILE_NAME
 from ai_psychiatrist.pipeline.assess import AssessmentPipeline
 from ai_psychiatrist.pipeline.feedback_loop import FeedbackLoop
 from ai_psychiatrist.services.transcripts import TranscriptStore
@@ -32,6 +37,7 @@ class Services:
     transcripts: TranscriptStore
     labels: SpeakerLabels
     connections: ModelConnections
+    interviews: Interviews
     agent_models: dict[str, tuple[str, ...]]
     """The chain of model names of each agent."""
 
@@ -63,7 +69,11 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         )
     )
     try:
-        yield _services(settings, connections)
+        services = _services(settings, connections)
+        try:
+            yield services
+        finally:
+            services.interviews.close()
     finally:
         await connections.aclose()
 
@@ -121,8 +131,41 @@ def _services(settings: Settings, connections: ModelConnections) -> Services:
         transcripts=TranscriptStore(settings.data.transcripts_dir),
         labels=settings.transcript.labels,
         connections=connections,
+        interviews=_interviews(settings, connections),
         agent_models={name: tuple(route.name for route in chain) for name, chain in chains.items()},
     )
+
+
+def _interviews(settings: Settings, connections: ModelConnections) -> Interviews:
+    interview, model = settings.interview, settings.model
+    # The baseline knows the tasks of an assessment alone.
+    chain = tuple(
+        route
+        for route in connections.chain(interview.model or model.default)
+        if route.name != BASELINE
+    )
+
+    def agents() -> InterviewAgents | None:
+        if not chain:
+            return None
+        return InterviewAgents(
+            chain,
+            settings.pydantic_ai,
+            output_mode=interview.output_mode,
+            is_combined=interview.combined_digest,
+            call_timeout_seconds=interview.call_timeout_seconds,
+            temperature=model.temperature,
+        )
+
+    options = InterviewOptions(
+        store_file=(interview.store_file or settings.data.state_dir / FILE_NAME).expanduser(),
+        key_file=settings.ledger.key_file,
+        protocol_folders=interview.protocols,
+        limits=InterviewLimits(
+            max_calls=interview.max_calls, turn_timeout_seconds=interview.turn_timeout_seconds
+        ),
+    )
+    return Interviews(options, agents)
 
 
 def _refuse_contradictions(settings: Settings) -> None:
@@ -133,6 +176,8 @@ def _refuse_contradictions(settings: Settings) -> None:
             "pip install 'ai-psychiatrist[fuzzy]', or use substring"
         )
         raise ConfigurationError(msg)
+    if settings.interview.protocols:
+        load_protocols(settings.interview.protocols)
 
 
 def _use_key(settings: Settings) -> None:

@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 from ai_psychiatrist import __version__
-from ai_psychiatrist.api import assessments, status
+from ai_psychiatrist.api import assessments, interviews, status
 from ai_psychiatrist.api.admission import Admission
 from ai_psychiatrist.api.body_limit import BodyLimit
 from ai_psychiatrist.api.edge import Edge
@@ -20,7 +20,8 @@ from ai_psychiatrist.wiring import open_services
 
 _DESCRIPTION = (
     "Text of a clinical interview in, a PHQ-8 assessment out: every item scored or explicitly "
-    "unknown, every score carried by the participant's own words. "
+    "unknown, every score carried by the participant's own words; and interviews that ask what is "
+    "still unknown. "
 )
 
 
@@ -48,6 +49,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.state.admission = Admission(resolved.api.max_concurrency)
     app.include_router(assessments.router)
+    app.include_router(interviews.router)
     app.include_router(status.router)
     add_problem_handlers(app)
     # The one added last is the outermost: a refused body, too, has to be readable for web pages.
@@ -56,7 +58,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         app.add_middleware(
             CORSMiddleware,
             allow_origins=list(resolved.api.cors_origins),
-            allow_methods=["GET", "POST"],
+            allow_methods=["GET", "POST", "DELETE"],
             allow_headers=["Content-Type"],
             expose_headers=["X-Request-ID", "Retry-After"],
         )

@@ -3,9 +3,9 @@
 import asyncio
 import uuid
 from collections.abc import Callable
-from typing import Annotated, Final, TypeAlias
+from typing import Final, TypeAlias
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
 from ai_psychiatrist.api import problems
@@ -25,15 +25,13 @@ from ai_psychiatrist.api.results import (
     quantitative_result,
 )
 from ai_psychiatrist.api.risk import keep_risk
+from ai_psychiatrist.api.served import ServicesOf
+from ai_psychiatrist.api.wanted_transcript import read_transcript, wanted_text
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
-from ai_psychiatrist.domain.errors import InputError, RequestConflict
-from ai_psychiatrist.domain.risk import RiskReport
-from ai_psychiatrist.domain.transcript import Transcript, parse_transcript
+from ai_psychiatrist.domain.errors import RequestConflict
 from ai_psychiatrist.pipeline.assess import FULL, Part
-from ai_psychiatrist.services.risk.detector import detect_risk
 from ai_psychiatrist.wiring import Services
 
-_RETRY_AFTER_SECONDS: Final = 5
 _NO_FEW_SHOT: Final = "few-shot scoring is not available yet; use mode zero_shot"
 _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
     400: {"description": "The body is no valid JSON."},
@@ -49,15 +47,6 @@ _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
 AsResult: TypeAlias = Callable[..., Envelope]
 
 router = APIRouter(tags=["assessment"])
-
-
-def services_of(request: Request) -> Services:
-    """Return the services that the app was opened with."""
-    services: Services = request.app.state.services
-    return services
-
-
-ServicesOf = Annotated[Services, Depends(services_of)]
 
 
 @router.post("/full_pipeline", response_model=FullResult, responses=_PROBLEMS)
@@ -96,11 +85,11 @@ async def _assess(
     is_few_shot = settings.features.enable_few_shot if few_shot is None else few_shot
     if is_few_shot and body.transcript_text is None:
         raise RequestConflict(_NO_FEW_SHOT, field="mode")
-    text = await _text(body, services)
+    text = await wanted_text(body.participant_id, body.transcript_text, services)
     limit = settings.api.max_transcript_chars
     if len(text) > limit:
         return problems.too_large("The transcript", limit, "API_MAX_TRANSCRIPT_CHARS")
-    transcript, risk = await asyncio.to_thread(_read, text, services)
+    transcript, risk = await asyncio.to_thread(read_transcript, text, services)
     keep_risk(request.scope, risk)
     if is_few_shot:
         raise RequestConflict(_NO_FEW_SHOT, field="mode")
@@ -120,12 +109,7 @@ async def _assess(
         with admission.room():
             return await while_connected(request, work)
     except ServerBusy:
-        return problems.busy(risk, retry_after_seconds=_RETRY_AFTER_SECONDS)
-
-
-def _read(text: str, services: Services) -> tuple[Transcript, RiskReport]:
-    transcript = parse_transcript(text, services.labels)
-    return transcript, detect_risk(transcript)
+        return problems.busy(risk)
 
 
 def _response(assessment: Assessment, services: Services, as_result: AsResult) -> Response:
@@ -138,17 +122,3 @@ def _response(assessment: Assessment, services: Services, as_result: AsResult) -
     )
     result = as_result(assessment, about=about)
     return Response(result.model_dump_json(), media_type=JSONResponse.media_type)
-
-
-async def _text(body: AssessmentRequest, services: Services) -> str:
-    match body.participant_id, body.transcript_text:
-        case None, None:
-            msg = "send transcript_text, or the participant_id of a stored transcript"
-            raise InputError(msg, field="transcript_text")
-        case int(participant_id), None:
-            return await asyncio.to_thread(services.transcripts.read, participant_id)
-        case None, str(text):
-            return text
-        case _:
-            msg = "send either participant_id or transcript_text, not both"
-            raise InputError(msg, field="participant_id")

@@ -5,6 +5,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
 ModeName: TypeAlias = Literal["zero_shot", "few_shot"]
+ParticipantId: TypeAlias = Annotated[StrictInt, Field(ge=1, le=999_999)]
 
 _EXAMPLE_TEXT = (
     "Interviewer: How have you been sleeping?\n"
@@ -26,7 +27,7 @@ class AssessmentRequest(BaseModel):
         },
     )
 
-    participant_id: Annotated[StrictInt, Field(ge=1, le=999_999)] | None = None
+    participant_id: ParticipantId | None = None
     """Whose stored transcript to assess."""
     transcript_text: StrictStr | None = None
     """The interview, one turn a line, each beginning with a label such as `Participant:`."""

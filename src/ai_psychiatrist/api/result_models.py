@@ -40,11 +40,13 @@ BASELINE_NOTICE: Final = (
 )
 
 
-class _Result(BaseModel):
+class Result(BaseModel):
+    """A part of what a caller gets; made from the domain's values by their names."""
+
     model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, from_attributes=True)
 
 
-class SegmentResult(_Result):
+class SegmentResult(Result):
     """A stretch of one turn of the transcript."""
 
     turn: int
@@ -55,7 +57,7 @@ class SegmentResult(_Result):
     """Character after the last one."""
 
 
-class QuoteResult(_Result):
+class QuoteResult(Result):
     """Words of the participant that were found in the transcript."""
 
     text: str
@@ -69,7 +71,7 @@ class QuoteResult(_Result):
     segments: tuple[SegmentResult, ...]
 
 
-class UnverifiedQuoteResult(_Result):
+class UnverifiedQuoteResult(Result):
     """Words that a model quoted and that the participant's turns do not hold."""
 
     text: str
@@ -77,7 +79,7 @@ class UnverifiedQuoteResult(_Result):
     """Null when the check was switched off."""
 
 
-class SupportingQuoteResult(_Result):
+class SupportingQuoteResult(Result):
     """A quote of the narrative, verified or not."""
 
     text: str
@@ -90,7 +92,7 @@ class SupportingQuoteResult(_Result):
     segments: tuple[SegmentResult, ...] = ()
 
 
-class ItemResult(_Result):
+class ItemResult(Result):
     """One item of the PHQ-8."""
 
     label: str
@@ -114,7 +116,7 @@ class ItemResult(_Result):
     llm_evidence_rejected_count: int
 
 
-class QuantitativePart(_Result):
+class QuantitativePart(Result):
     """Item scores and what the total can be; null where a part has no result."""
 
     total_score: int | None = None
@@ -131,7 +133,7 @@ class QuantitativePart(_Result):
     items: dict[str, ItemResult] | None = None
 
 
-class QualitativePart(_Result):
+class QualitativePart(Result):
     """The narrative; null where there is none."""
 
     overall: str | None = None
@@ -144,7 +146,7 @@ class QualitativePart(_Result):
     """How many unverified quotes were removed, when that is switched on."""
 
 
-class MetricResult(_Result):
+class MetricResult(Result):
     """The judge's score for one metric."""
 
     score: int
@@ -152,7 +154,7 @@ class MetricResult(_Result):
     explanation: str
 
 
-class RoundResult(_Result):
+class RoundResult(Result):
     """One version of the narrative and how it was judged."""
 
     round: int
@@ -161,7 +163,7 @@ class RoundResult(_Result):
     qualitative: QualitativePart
 
 
-class EvaluationPart(_Result):
+class EvaluationPart(Result):
     """The judge's verdict on the narrative that was kept, and every round before and after it."""
 
     coherence: MetricResult | None
@@ -174,7 +176,7 @@ class EvaluationPart(_Result):
     rounds: tuple[RoundResult, ...]
 
 
-class MetaReviewPart(_Result):
+class MetaReviewPart(Result):
     """The severity read from everything together."""
 
     severity: int
@@ -187,7 +189,7 @@ class MetaReviewPart(_Result):
     """True when the item scores do not allow this severity."""
 
 
-class AgentModels(_Result):
+class AgentModels(Result):
     """Which models an agent may ask, and which answered."""
 
     chain: tuple[str, ...]
@@ -196,7 +198,7 @@ class AgentModels(_Result):
     """True when an answer came from the rule baseline."""
 
 
-class AttemptResult(_Result):
+class AttemptResult(Result):
     """The account of one model call."""
 
     agent: str
@@ -213,7 +215,7 @@ class AttemptResult(_Result):
     duration_ms: float
 
 
-class FailureResult(_Result):
+class FailureResult(Result):
     """One thing that went wrong."""
 
     category: FailureCategory
@@ -224,7 +226,7 @@ class FailureResult(_Result):
     context: dict[str, str | int]
 
 
-class GroundingResult(_Result):
+class GroundingResult(Result):
     """How many quotes of the evidence stage were the participant's words."""
 
     grounding: Grounding
@@ -235,7 +237,7 @@ class GroundingResult(_Result):
     unknown_keys: int
 
 
-class RiskSignalResult(_Result):
+class RiskSignalResult(Result):
     """A sign of danger in the participant's words."""
 
     category: RiskCategory
@@ -248,7 +250,7 @@ class RiskSignalResult(_Result):
     end: int
 
 
-class RiskResult(_Result):
+class RiskResult(Result):
     """Signs of danger, found by fixed phrases before any model was asked."""
 
     level: RiskLevel
@@ -260,7 +262,7 @@ class RiskResult(_Result):
     """Where to turn, as the operator of the service set it."""
 
 
-class Envelope(_Result):
+class Envelope(Result):
     """What every result says about itself."""
 
     assessment_id: str

@@ -99,7 +99,7 @@ def _envelope(assessment: Assessment, about: About) -> Envelope:
     return Envelope(
         assessment_id=about.assessment_id,
         status=assessment.status,
-        risk=_risk(assessment, about),
+        risk=risk_result(assessment, crisis_resources=about.crisis_resources),
         notice=f"{NOTICE} {BASELINE_NOTICE}" if has_baseline else NOTICE,
         participant_id=assessment.participant_id,
         mode=assessment.mode.value,
@@ -113,7 +113,8 @@ def _envelope(assessment: Assessment, about: About) -> Envelope:
     )
 
 
-def _risk(assessment: Assessment, about: About) -> RiskResult:
+def risk_result(assessment: Assessment, *, crisis_resources: str) -> RiskResult:
+    """Return the signs of danger in an assessment's transcript, with their words."""
     text = assessment.transcript.text
     return RiskResult(
         level=assessment.risk.level,
@@ -129,7 +130,7 @@ def _risk(assessment: Assessment, about: About) -> RiskResult:
             )
             for signal in assessment.risk.signals
         ),
-        resources=about.crisis_resources,
+        resources=crisis_resources,
     )
 
 

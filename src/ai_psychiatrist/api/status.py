@@ -5,8 +5,8 @@ from typing import Literal
 from fastapi import APIRouter, Response
 from pydantic import BaseModel
 
-from ai_psychiatrist.api.assessments import ServicesOf
 from ai_psychiatrist.api.problems import problem
+from ai_psychiatrist.api.served import ServicesOf
 
 router = APIRouter(tags=["status"])
 

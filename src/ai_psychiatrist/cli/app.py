@@ -22,6 +22,7 @@ from ai_psychiatrist.cli import (
 from ai_psychiatrist.cli.datasets_command import datasets_app
 from ai_psychiatrist.cli.evaluate_command import evaluate_app
 from ai_psychiatrist.cli.exits import ExitCode, fail, refusing_bad_input
+from ai_psychiatrist.cli.interview_command import interview_app
 from ai_psychiatrist.cli.settings_source import quiet, read_settings
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ app = typer.Typer(
 
 evaluate_app.add_typer(datasets_app, name="datasets")
 app.add_typer(evaluate_app, name="evaluate")
+app.add_typer(interview_app, name="interview")
 app.command(epilog=validate_command.EXAMPLES)(validate_command.validate)
 app.command(epilog=lint_config_command.EXAMPLES)(lint_config_command.lint_config)
 app.command(epilog=revalidate_command.EXAMPLES)(revalidate_command.revalidate)

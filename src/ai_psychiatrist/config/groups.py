@@ -5,6 +5,7 @@ from pathlib import Path
 from pydantic import BaseModel, Field
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from ai_psychiatrist.agents.output_mode import OutputModeSetting
 from ai_psychiatrist.agents.settings import (
     FROZEN,
     FeedbackSettings,
@@ -46,7 +47,7 @@ class DataSettings(BaseModel):
     transcripts_dir: Path | None = None
     """Folder of stored transcripts in DAIC-WOZ layout, for requests by participant_id."""
     state_dir: Path = Path("~/.local/state/ai-psychiatrist")
-    """Folder of the key under which patient text is digested in logs."""
+    """Folder of the key under which patient text is digested in logs, and of the interviews."""
 
 
 class LedgerSettings(BaseModel):
@@ -55,7 +56,30 @@ class LedgerSettings(BaseModel):
     model_config = FROZEN
 
     key_file: Path | None = None
-    """File with 32 bytes in hexadecimal: words in ledgers are then encrypted under this key."""
+    """File with 32 bytes in hexadecimal: ledgers and interviews are encrypted under this key."""
+
+
+class InterviewSettings(BaseModel):
+    """How interviews are held, and where they are kept."""
+
+    model_config = FROZEN
+
+    model: str | None = None
+    """Model of the interview's agents; empty means the default. The baseline holds phq8 alone."""
+    output_mode: OutputModeSetting = "auto"
+    """How schemas are enforced: `tool`, `native` or `text`; `auto` takes what the model can do."""
+    combined_digest: bool = False
+    """Find facts, drift and goals of an answer in one call instead of three at the same time."""
+    max_calls: int = Field(default=200, ge=1)
+    """Most model calls of one interview."""
+    call_timeout_seconds: float = Field(default=20.0, gt=0)
+    """Longest wait for one model call of an interview."""
+    turn_timeout_seconds: float = Field(default=90.0, gt=0)
+    """Longest wait for one turn; the answer is kept, and the turn can be taken up again."""
+    store_file: Path | None = None
+    """Database of the interviews, with their words; empty: interviews.sqlite in DATA_STATE_DIR."""
+    protocols: tuple[Path, ...] = ()
+    """Folders of further protocols beside phq8 and incident, separated by commas."""
 
 
 class ApiSettings(BaseModel):
@@ -126,6 +150,7 @@ class Settings(BaseSettings):
     transcript: TranscriptSettings = TranscriptSettings()
     data: DataSettings = DataSettings()
     ledger: LedgerSettings = LedgerSettings()
+    interview: InterviewSettings = InterviewSettings()
     api: ApiSettings = ApiSettings()
     risk: RiskSettings = RiskSettings()
     log: LogSettings = LogSettings()

@@ -1,0 +1,78 @@
+"""The assessment that an interview starts from: of a result's JSON, only what is needed is read."""
+
+from typing import Annotated, Final, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, model_validator
+
+from ai_psychiatrist.domain.assessment import PHQ8Assessment
+from ai_psychiatrist.domain.interview import AssessedItem, AssessmentInput
+from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, Item, UnknownReason
+
+_LONGEST_QUOTE: Final = 20_000
+
+
+class _Given(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
+
+
+class GivenQuote(_Given):
+    """Words of the transcript that carry a score."""
+
+    text: Annotated[StrictStr, Field(max_length=_LONGEST_QUOTE)]
+
+
+class GivenItem(_Given):
+    """One item as the assessment left it."""
+
+    score: Annotated[StrictInt, Field(ge=0, le=MAX_ITEM_SCORE)] | None
+    unknown_reason: UnknownReason | None = None
+    evidence: tuple[GivenQuote, ...] = ()
+
+
+class GivenScores(_Given):
+    """The item scores; null when their part of the assessment did not finish."""
+
+    items: dict[Item, GivenItem] | None = None
+
+
+class GivenAssessment(GivenScores):
+    """The result of `/full_pipeline`, `/assess/quantitative` or `assess --json`."""
+
+    quantitative: GivenScores | None = None
+
+    @model_validator(mode="after")
+    def _is_an_assessment(self) -> Self:
+        if not {"items", "quantitative"} & self.model_fields_set:
+            msg = "there are no item scores"
+            raise ValueError(msg)
+        return self
+
+    def as_input(self) -> AssessmentInput:
+        """Return the items; one that is not listed counts as unknown."""
+        scores = self.items
+        if scores is None and self.quantitative is not None:
+            scores = self.quantitative.items
+        return AssessmentInput(
+            items={
+                item: AssessedItem(
+                    score=given.score,
+                    unknown_reason=given.unknown_reason,
+                    evidence=tuple(quote.text for quote in given.evidence),
+                )
+                for item, given in (scores or {}).items()
+            }
+        )
+
+
+def assessment_input(scores: PHQ8Assessment) -> AssessmentInput:
+    """Return what an interview needs of an assessment made just now."""
+    return AssessmentInput(
+        items={
+            item.item: AssessedItem(
+                score=item.score,
+                unknown_reason=item.unknown_reason,
+                evidence=tuple(quote.text for quote in item.quotes),
+            )
+            for item in scores.items
+        }
+    )

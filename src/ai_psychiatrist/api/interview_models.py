@@ -1,0 +1,234 @@
+"""What a caller gets back of an interview, as Pydantic models: they check nothing."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from ai_psychiatrist.api.result_models import NOTICE, RISK_STATEMENT, Result, RiskResult
+from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.domain.interview import (
+    AnswerKind,
+    Certainty,
+    EndReason,
+    GoalStatus,
+    InterviewState,
+    ItemSource,
+    MessageSpeaker,
+    UnansweredReason,
+)
+from ai_psychiatrist.domain.phq8 import Item, UnknownReason
+from ai_psychiatrist.domain.risk import RiskCategory, RiskLevel
+
+
+class OptionResult(Result):
+    """One answer that may be chosen."""
+
+    id: str
+    """To be sent as option_id."""
+    text: str
+    kind: AnswerKind
+
+
+class QuestionResult(Result):
+    """The question that waits for an answer."""
+
+    id: str
+    """To be sent as question_id."""
+    text: str
+    goal_id: str
+    item: Item | None
+    """The item that the answer scores, in a protocol of items."""
+    options: tuple[OptionResult, ...]
+    allows_free_text: bool
+    is_clarifying: bool
+    """Whether the last answer left open how often, so that this is asked once more."""
+    turn: int
+
+
+class GoalResult(Result):
+    """One thing to find out, and how far it is."""
+
+    id: str
+    text: str
+    status: GoalStatus
+    confidence: int
+    """0-100."""
+    asks: int
+    """How many questions were put for it."""
+    item: Item | None
+
+
+class MessageResult(Result):
+    """One utterance of the interview."""
+
+    id: str
+    speaker: MessageSpeaker
+    text: str
+    turn: int
+
+
+class AnswerQuoteResult(Result):
+    """The words of an answer that carry a score."""
+
+    text: str
+    start: int
+    """First character, in code points of the answer."""
+    end: int
+
+
+class ItemOutcomeResult(Result):
+    """One item: a score and where it comes from, or why there is none."""
+
+    label: str
+    score: int | None = Field(ge=0, le=3)
+    """0-3, or null for unknown."""
+    source: ItemSource
+    answer_turn: int | None
+    """The turn of the answer that scored it."""
+    quote: AnswerQuoteResult | None
+    """The words of that answer."""
+    evidence: tuple[str, ...]
+    """The quotes of the transcript, where the score comes from it."""
+    unknown_reason: UnansweredReason | None
+    """Why there is no score."""
+    transcript_reason: UnknownReason | None
+    """Why the transcript left it unknown, where there was an assessment."""
+
+
+class TotalResult(Result):
+    """What the total can be: a range while items are unknown."""
+
+    total_score: int | None
+    """Null while an item is unknown."""
+    total_score_min: int
+    total_score_max: int
+    severity: int | None
+    """0 minimal to 4 severe; null while an item is unknown."""
+    severity_label: str | None
+    severity_lower_bound: int
+    severity_upper_bound: int
+    na_count: int
+    """How many items are unknown."""
+
+
+class DangerResult(Result):
+    """Signs of danger in the answer that held the interview."""
+
+    level: RiskLevel
+    categories: tuple[RiskCategory, ...]
+    statement: str = RISK_STATEMENT
+    """What this is and is not."""
+    resources: str
+    """Where to turn, as the operator of the service set it."""
+
+
+class InterviewResult(Result):
+    """An interview as it stands."""
+
+    interview_id: str
+    """Whoever knows it may answer and read: keep it secret."""
+    schema_version: Literal["1"] = "1"
+    notice: str = NOTICE
+    protocol: str
+    protocol_version: str
+    kind: str
+    """`items` or `goals`."""
+    title: str
+    state: InterviewState
+    version: int
+    """To be sent with the next answer."""
+    turn: int
+    """How many answers were taken."""
+    spoken: str
+    """What is to be said to the person before the question, or at the end; may be empty."""
+    question: QuestionResult | None
+    """Null when no answer is awaited."""
+    goals: tuple[GoalResult, ...]
+    items: dict[str, ItemOutcomeResult] | None
+    """The eight items as they stand, in a protocol of items."""
+    total: TotalResult | None
+    messages: tuple[MessageResult, ...]
+    end_reason: EndReason | None
+    danger: DangerResult | None
+    transcript_risk: RiskResult | None
+    """Signs of danger in the transcript that was assessed first; in the first answer alone."""
+    failure: FailureCode | None
+    """Why the last step did not succeed, in the state `failed`."""
+    is_resumable: bool
+    """Whether reading the interview again tries the open step again."""
+    model_calls: int
+    state_hash: str
+
+
+class FactResult(Result):
+    """One claim of the person."""
+
+    id: str
+    topic: str
+    claim: str
+    timestamp: str
+    """When it happened, as the person told it."""
+    certainty: Certainty
+    turn: int
+    """The turn whose answer said it."""
+    goal_ids: tuple[str, ...]
+
+
+class TimelineEntryResult(Result):
+    """What happened when, as far as it was told."""
+
+    time: str
+    event: str
+
+
+class ShareResult(Result):
+    """One person's part of the responsibility."""
+
+    name: str
+    percentage: int
+    """0-100."""
+
+
+class VerdictResult(Result):
+    """Who is responsible, as a model sees it after one interview."""
+
+    primary_responsibility: str
+    percentage: int
+    """0-100."""
+    reasoning: str
+    contributing_factors: str
+    drama_rating: int
+    """1-10."""
+    drama_rating_explanation: str
+    shares: tuple[ShareResult, ...]
+    """Empty, or totalling 100."""
+
+
+class AnalysisResult(Result):
+    """The report on an incident."""
+
+    timeline: tuple[TimelineEntryResult, ...]
+    key_facts: tuple[str, ...]
+    gaps: tuple[str, ...]
+    verdict: VerdictResult
+
+
+class InterviewReportResult(Result):
+    """What came out of an interview: the updated items, or the analysis of an incident."""
+
+    interview_id: str
+    schema_version: Literal["1"] = "1"
+    notice: str = NOTICE
+    protocol: str
+    protocol_version: str
+    kind: str
+    state: InterviewState
+    end_reason: EndReason | None
+    items: dict[str, ItemOutcomeResult] | None
+    total: TotalResult | None
+    analysis: AnalysisResult | None
+    goals: tuple[GoalResult, ...]
+    facts: tuple[FactResult, ...]
+    danger: DangerResult | None
+    inputs_hash: str
+    """The same inputs give the same report."""

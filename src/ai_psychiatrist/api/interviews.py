@@ -1,0 +1,174 @@
+"""The routes that hold interviews."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Annotated, Final, TypeAlias
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import JSONResponse
+
+from ai_psychiatrist.api import problems
+from ai_psychiatrist.api.admission import Admission, ServerBusy
+from ai_psychiatrist.api.edge import while_connected
+from ai_psychiatrist.api.given_assessment import assessment_input
+from ai_psychiatrist.api.interview_models import InterviewReportResult, InterviewResult
+from ai_psychiatrist.api.interview_requests import AnswerRequest, InterviewRequest
+from ai_psychiatrist.api.interview_results import interview_report, interview_result
+from ai_psychiatrist.api.result_models import RiskResult
+from ai_psychiatrist.api.results import risk_result
+from ai_psychiatrist.api.risk import keep_risk
+from ai_psychiatrist.api.served import ServicesOf, services_of
+from ai_psychiatrist.api.wanted_transcript import read_transcript, wanted_text
+from ai_psychiatrist.domain.assessment import Assessment
+from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.interview import AssessmentInput, InterviewState
+from ai_psychiatrist.interview.service import InterviewService
+from ai_psychiatrist.interview.snapshot import InterviewSnapshot
+from ai_psychiatrist.pipeline.assess import Part
+from ai_psychiatrist.wiring import Services
+
+_PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
+    400: {"description": "The body is no valid JSON."},
+    404: {"description": "There is no interview with this id."},
+    409: {"description": "The interview is elsewhere: the code says where."},
+    413: {"description": "The body or the transcript is too large."},
+    422: {"description": "A field is wrong, or the answer was not offered; the body says which."},
+    502: {"description": "The model failed; what was answered is kept."},
+    503: {"description": "Too many assessments are under way, or interviews cannot be kept."},
+    504: {"description": "The model was too late; what was answered is kept."},
+}
+
+router = APIRouter(prefix="/v1/interviews", tags=["interviews"])
+
+
+async def _service_of(request: Request) -> InterviewService:
+    # In the event loop: of two first requests in threads each would open the file.
+    return services_of(request).interviews.service()
+
+
+Interviewing: TypeAlias = Annotated[InterviewService, Depends(_service_of)]
+
+
+@router.post("", status_code=201, response_model=InterviewResult, responses=_PROBLEMS)
+async def create_interview(
+    body: InterviewRequest, request: Request, services: ServicesOf, interviews: Interviewing
+) -> Response:
+    """Begin an interview; a transcript is assessed first, and its unknown items are asked."""
+    found = await _starting_point(body, request, services)
+    if isinstance(found, Response):
+        return found
+    snapshot = await interviews.create(body.protocol, body.inputs, found.assessment)
+    return _response(snapshot, services, status=201, transcript_risk=found.risk)
+
+
+@router.post("/{interview_id}/answers", response_model=InterviewResult, responses=_PROBLEMS)
+async def answer_question(
+    interview_id: str, body: AnswerRequest, services: ServicesOf, interviews: Interviewing
+) -> Response:
+    """Answer the question that waits, and get the next one."""
+    return _response(await interviews.answer(interview_id, body.as_submission()), services)
+
+
+@router.get("/{interview_id}", response_model=InterviewResult, responses=_PROBLEMS)
+async def read_interview(
+    interview_id: str, services: ServicesOf, interviews: Interviewing
+) -> Response:
+    """Return an interview; a step that failed or was cut short is tried again first."""
+    resources = services.settings.risk.crisis_resources
+    snapshot = await interviews.get(interview_id)
+    return _json(interview_result(snapshot, crisis_resources=resources), 200)
+
+
+@router.get("/{interview_id}/report", response_model=InterviewReportResult, responses=_PROBLEMS)
+async def report_interview(
+    interview_id: str, services: ServicesOf, interviews: Interviewing
+) -> Response:
+    """Return what came out of an interview that is over; made once."""
+    report = await interviews.report(interview_id)
+    resources = services.settings.risk.crisis_resources
+    return _json(interview_report(report, crisis_resources=resources), 200)
+
+
+@router.delete("/{interview_id}", status_code=204, responses=_PROBLEMS)
+async def delete_interview(interview_id: str, interviews: Interviewing) -> Response:
+    """Remove all that is kept of an interview."""
+    await interviews.delete(interview_id)
+    return Response(status_code=204)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _StartingPoint:
+    """What is known before the first question."""
+
+    assessment: AssessmentInput | None = None
+    risk: RiskResult | None = None
+    """Signs of danger in the transcript, where one was assessed."""
+
+
+async def _starting_point(
+    body: InterviewRequest, request: Request, services: Services
+) -> _StartingPoint | Response:
+    if body.assessment is not None and body.has_transcript:
+        msg = "send either an assessment or a transcript, not both"
+        raise InputError(msg, field="assessment")
+    if body.assessment is not None:
+        return _StartingPoint(assessment=body.assessment.as_input())
+    if not body.has_transcript:
+        return _StartingPoint()
+    return await _assessed(body, request, services)
+
+
+async def _assessed(
+    body: InterviewRequest, request: Request, services: Services
+) -> _StartingPoint | Response:
+    api = services.settings.api
+    text = await wanted_text(body.participant_id, body.transcript_text, services)
+    if len(text) > api.max_transcript_chars:
+        return problems.too_large(
+            "The transcript", api.max_transcript_chars, "API_MAX_TRANSCRIPT_CHARS"
+        )
+    transcript, risk = await asyncio.to_thread(read_transcript, text, services)
+    keep_risk(request.scope, risk)
+
+    async def work() -> Assessment:
+        return await services.pipeline.assess(
+            transcript,
+            risk=risk,
+            participant_id=body.participant_id,
+            parts=frozenset({Part.SCORES}),
+            deadline_seconds=api.request_timeout_seconds,
+        )
+
+    admission: Admission = request.app.state.admission
+    try:
+        with admission.room():
+            assessment = await while_connected(request, work)
+    except ServerBusy:
+        return problems.busy(risk)
+    if assessment.quantitative is None:
+        return problems.nothing_finished(assessment)
+    return _StartingPoint(
+        assessment=assessment_input(assessment.quantitative),
+        risk=risk_result(assessment, crisis_resources=services.settings.risk.crisis_resources),
+    )
+
+
+def _response(
+    snapshot: InterviewSnapshot,
+    services: Services,
+    *,
+    status: int = 200,
+    transcript_risk: RiskResult | None = None,
+) -> Response:
+    if snapshot.state is InterviewState.FAILED:
+        return problems.interview_step_failed(snapshot)
+    result = interview_result(
+        snapshot,
+        crisis_resources=services.settings.risk.crisis_resources,
+        transcript_risk=transcript_risk,
+    )
+    return _json(result, status)
+
+
+def _json(result: InterviewResult | InterviewReportResult, status: int) -> Response:
+    return Response(result.model_dump_json(), status, media_type=JSONResponse.media_type)

@@ -1,0 +1,123 @@
+"""The `interview` commands: hold an interview in a terminal, and look after those that are kept."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
+from ai_psychiatrist.cli.settings_source import quiet, read_settings
+
+EXAMPLES = """
+Examples:
+
+  ai-psychiatrist interview --protocol phq8
+
+  ai-psychiatrist interview --protocol phq8 --transcript interview.txt
+
+  ai-psychiatrist interview --protocol phq8 --from assessment.json --answers answers.txt --json
+
+  ai-psychiatrist interview --resume ID
+
+  ai-psychiatrist interview --protocol incident --input title=Lunch --input summary=@lunch.txt …
+
+An answer is an option's number, its wording, or your own words; stop ends the interview. With
+--answers it is a line of a file.
+
+Exit status: 0 nothing is left unknown, 1 items are unknown, the interview is held for safety, or
+the answers of --answers ran out, 2 bad input or settings, 3 a model failed (go on with --resume),
+130 left by Ctrl-C or the end of the input (go on with --resume).
+"""
+
+interview_app = typer.Typer(
+    help="Ask a person what is still unknown.",
+    invoke_without_command=True,
+    rich_markup_mode=None,
+)
+
+InterviewId = Annotated[str, typer.Argument(metavar="ID", help="The interview's id.")]
+
+
+@interview_app.callback(epilog=EXAMPLES)
+def interview(
+    context: typer.Context,
+    *,
+    protocol: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="phq8, incident, or the folder of a protocol."),
+    ] = None,
+    assessment: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="FILE", help="Ask what is unknown in this assessment."),
+    ] = None,
+    transcript: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Assess this transcript first; ask what is unknown."),
+    ] = None,
+    inputs: Annotated[
+        list[str] | None,
+        typer.Option("--input", metavar="NAME=TEXT", help="An input, or NAME=@FILE; repeatable."),
+    ] = None,
+    resume: Annotated[
+        str | None, typer.Option(metavar="ID", help="Go on with an interview.")
+    ] = None,
+    answers: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Take answers from a file, one a line.")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the interview and its report as JSON.")
+    ] = False,
+) -> None:
+    """Hold an interview; it can be left at any time and gone on with."""
+    if context.invoked_subcommand is not None:
+        return
+    with refusing_bad_input():
+        from ai_psychiatrist.cli.interview_sitting import Wanted, hold  # noqa: PLC0415
+
+        wanted = Wanted(
+            protocol=protocol,
+            assessment=assessment,
+            transcript=transcript,
+            inputs=tuple(inputs or ()),
+            resume=resume,
+            answers=answers,
+            is_json=as_json,
+        )
+        try:
+            code = hold(quiet(read_settings()), wanted)
+        except KeyboardInterrupt:
+            typer.echo("stopped; `ai-psychiatrist interview list` shows what is kept", err=True)
+            raise typer.Exit(ExitCode.STOPPED) from None
+    raise typer.Exit(code)
+
+
+@interview_app.command()
+def schemas() -> None:
+    """Print the schemas of the six agents as they go out to models."""
+    from ai_psychiatrist.agents.interview.schemas import interview_schemas  # noqa: PLC0415
+
+    typer.echo(json.dumps(interview_schemas(), indent=2))
+
+
+@interview_app.command("list")
+def list_interviews() -> None:
+    """Print the ids of the interviews that are kept, the latest first."""
+    with refusing_bad_input():
+        from ai_psychiatrist.cli.interview_sitting import kept_interviews  # noqa: PLC0415
+
+        kept = kept_interviews(quiet(read_settings()))
+    for one in kept:
+        state = one.state.value if one.is_readable else "unreadable"
+        typer.echo(f"{one.id}  {one.protocol_id:<10}  {state:<12}  {one.updated_at}")
+
+
+# An id may begin with a dash.
+@interview_app.command(context_settings={"ignore_unknown_options": True})
+def delete(interview_id: InterviewId) -> None:
+    """Remove all that is kept of an interview."""
+    with refusing_bad_input():
+        from ai_psychiatrist.cli.interview_sitting import delete_interview  # noqa: PLC0415
+
+        delete_interview(quiet(read_settings()), interview_id)
+    raise typer.Exit(ExitCode.COMPLETE)

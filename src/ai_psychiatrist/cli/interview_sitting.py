@@ -1,0 +1,240 @@
+"""One sitting of an interview: open the services, ask, and tell what came out of it."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+from rich.console import Console
+
+from ai_psychiatrist.api.given_assessment import assessment_input
+from ai_psychiatrist.api.interview_models import InterviewReportResult
+from ai_psychiatrist.api.interview_results import interview_report, interview_result
+from ai_psychiatrist.api.result_models import RiskResult
+from ai_psychiatrist.api.results import risk_result
+from ai_psychiatrist.cli.exits import ExitCode, fail
+from ai_psychiatrist.cli.given_files import read_assessment, read_inputs, read_text
+from ai_psychiatrist.cli.interview_answers import AnswerSource, Scripted, Typed
+from ai_psychiatrist.cli.interview_dialogue import Dialogue
+from ai_psychiatrist.cli.interview_view import (
+    console_of,
+    print_danger,
+    print_interview_report,
+    print_spoken,
+    print_transcript_risk,
+    working,
+)
+from ai_psychiatrist.config import Settings
+from ai_psychiatrist.domain.assessment import Assessment
+from ai_psychiatrist.domain.errors import AgentFailed, InputError
+from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.domain.interview import AssessmentInput, InterviewState
+from ai_psychiatrist.domain.transcript import parse_transcript
+from ai_psychiatrist.interview.errors import StoreUnusable
+from ai_psychiatrist.interview.protocol import BUILTIN_PROTOCOLS, ProtocolKind, load_protocol
+from ai_psychiatrist.interview.service import InterviewService
+from ai_psychiatrist.interview.snapshot import InterviewListing, InterviewSnapshot
+from ai_psychiatrist.pipeline.assess import Part
+from ai_psychiatrist.wiring import Services, open_services
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What the command line asks for."""
+
+    protocol: str | None
+    assessment: Path | None
+    transcript: Path | None
+    inputs: tuple[str, ...]
+    resume: str | None
+    answers: Path | None
+    is_json: bool
+
+    def refuse_contradictions(self) -> None:
+        """Raise `InputError` for options that do not go together."""
+        if self.protocol is None and self.resume is None:
+            msg = "name a protocol with --protocol, or an interview with --resume"
+            raise InputError(msg, field="--protocol")
+        if self.assessment is not None and self.transcript is not None:
+            msg = "give either --from or --transcript, not both"
+            raise InputError(msg, field="--from")
+        if self.resume is not None and (self.assessment or self.transcript or self.inputs):
+            msg = "--resume goes on with an interview as it was begun: leave out what began it"
+            raise InputError(msg, field="--resume")
+
+
+def hold(settings: Settings, wanted: Wanted) -> ExitCode:
+    """Hold an interview to its end or until the person leaves, and print what came out of it.
+
+    Raises `InputError` and `ConfigurationError` for what cannot be used.
+    """
+    wanted.refuse_contradictions()
+    answers = _answers(wanted)
+    settings, protocol = _with_protocol(settings, wanted.protocol)
+    with _opened(settings) as (runner, services):
+        sitting = _Sitting(
+            runner=runner,
+            services=services,
+            service=services.interviews.service(),
+            out=_console(wanted),
+            is_json=wanted.is_json,
+        )
+        if wanted.resume is not None:
+            with working():
+                snapshot = runner.run(sitting.service.resume(wanted.resume))
+        else:
+            snapshot = sitting.begin(wanted, protocol)
+        return sitting.carry_on(snapshot, answers)
+
+
+def kept_interviews(settings: Settings) -> tuple[InterviewListing, ...]:
+    """Return the list of the interviews that are kept."""
+    with _opened(settings) as (runner, services):
+        return runner.run(services.interviews.service().list())
+
+
+def delete_interview(settings: Settings, interview_id: str) -> None:
+    """Remove an interview; raises `InterviewNotFound`."""
+    with _opened(settings) as (runner, services):
+        runner.run(services.interviews.service().delete(interview_id))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sitting:
+    """An interview between its opening and its end."""
+
+    runner: asyncio.Runner
+    services: Services
+    service: InterviewService
+    out: Console
+    is_json: bool
+
+    def begin(self, wanted: Wanted, protocol: str) -> InterviewSnapshot:
+        """Create the interview, from a transcript or an assessment where one is given."""
+        inputs = read_inputs(list(wanted.inputs))
+        assessment: AssessmentInput | None = None
+        if wanted.assessment is not None:
+            assessment = read_assessment(wanted.assessment)
+        elif wanted.transcript is not None:
+            assessment = self._assessed(read_text(wanted.transcript, field="--transcript"))
+        with working():
+            return self.runner.run(self.service.create(protocol, inputs, assessment))
+
+    def carry_on(self, snapshot: InterviewSnapshot, answers: AnswerSource) -> ExitCode:
+        """Ask what is open, then print the report."""
+        typer.echo(f"interview {snapshot.id}, kept until it is deleted", err=True)
+        held = Dialogue(self.service, self.runner, answers, self.out).hold(snapshot)
+        if held.is_left:
+            self._print_json(held.snapshot, None)
+            self._tell_how_to_go_on("left", snapshot.id)
+            return ExitCode.PARTIAL if isinstance(answers, Scripted) else ExitCode.STOPPED
+        if held.snapshot.state is InterviewState.FAILED:
+            return self._failed(held.snapshot)
+        return self._conclude(held.snapshot)
+
+    def _conclude(self, snapshot: InterviewSnapshot) -> ExitCode:
+        try:
+            with working(is_long=snapshot.kind != ProtocolKind.ITEMS):
+                report = self.runner.run(self.service.report(snapshot.id))
+        except AgentFailed as error:
+            return self._failed(snapshot, error.code)
+        result = interview_report(report, crisis_resources=self._resources)
+        print_spoken(self.out, snapshot.notice)
+        if result.danger is not None:
+            print_danger(self.out, result.danger)
+        print_interview_report(self.out, result)
+        self._print_json(snapshot, result)
+        is_whole = not (report.items and report.items.unknown) and report.danger is None
+        return ExitCode.COMPLETE if is_whole else ExitCode.PARTIAL
+
+    def _failed(self, snapshot: InterviewSnapshot, code: FailureCode | None = None) -> ExitCode:
+        self._print_json(snapshot, None)
+        reason = code or snapshot.failure or FailureCode.INTERNAL_ERROR
+        typer.echo(f"error: a model failed ({reason.value}); what was answered is kept", err=True)
+        self._tell_how_to_go_on("stopped", snapshot.id)
+        return ExitCode.NOTHING_FINISHED
+
+    def _tell_how_to_go_on(self, what: str, interview_id: str) -> None:
+        typer.echo(
+            f"{what}; go on with: ai-psychiatrist interview --resume {interview_id}", err=True
+        )
+
+    def _print_json(
+        self, snapshot: InterviewSnapshot, report: InterviewReportResult | None
+    ) -> None:
+        if not self.is_json:
+            return
+        document = {
+            "interview": interview_result(snapshot, crisis_resources=self._resources).model_dump(
+                mode="json"
+            ),
+            "report": None if report is None else report.model_dump(mode="json"),
+        }
+        # Escaped, so that nothing in it acts on a terminal and every encoding can carry it.
+        typer.echo(json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False))
+
+    def _assessed(self, text: str) -> AssessmentInput:
+        transcript = parse_transcript(text, self.services.labels)
+        with working():
+            assessment: Assessment = self.runner.run(
+                self.services.pipeline.assess(transcript, parts=frozenset({Part.SCORES}))
+            )
+        print_transcript_risk(self.out, self._risk(assessment))
+        if assessment.quantitative is None:
+            typer.echo("error: the transcript was not scored, because a model failed", err=True)
+            raise typer.Exit(ExitCode.NOTHING_FINISHED)
+        return assessment_input(assessment.quantitative)
+
+    def _risk(self, assessment: Assessment) -> RiskResult:
+        return risk_result(assessment, crisis_resources=self._resources)
+
+    @property
+    def _resources(self) -> str:
+        return self.services.settings.risk.crisis_resources
+
+
+@contextmanager
+def _opened(settings: Settings) -> Iterator[tuple[asyncio.Runner, Services]]:
+    """Open the services in a loop that stands still while a person thinks.
+
+    Reading the keyboard inside the loop would keep Ctrl-C waiting for the Enter key.
+    """
+    with asyncio.Runner() as runner:
+        opening = open_services(settings)
+        services = runner.run(opening.__aenter__())
+        try:
+            yield runner, services
+        except StoreUnusable as error:
+            fail(str(error))
+        finally:
+            runner.run(opening.__aexit__(None, None, None))
+
+
+def _answers(wanted: Wanted) -> AnswerSource:
+    if wanted.answers is None:
+        return Typed()
+    return Scripted(read_text(wanted.answers, field="--answers"))
+
+
+def _console(wanted: Wanted) -> Console:
+    """Return where the dialogue is shown: not among the JSON, and nowhere when nobody reads it."""
+    if not wanted.is_json:
+        return console_of()
+    return console_of(is_error_stream=True) if sys.stdin.isatty() else Console(quiet=True)
+
+
+def _with_protocol(settings: Settings, protocol: str | None) -> tuple[Settings, str]:
+    """Return the protocol's id, and settings that know a folder that was named."""
+    if protocol is None or protocol in BUILTIN_PROTOCOLS or not Path(protocol).is_dir():
+        return settings, protocol or ""
+    folder = Path(protocol).resolve()
+    found = load_protocol(folder)
+    known = settings.interview.protocols
+    if folder in {one.resolve() for one in known}:
+        return settings, found.id
+    group = settings.interview.model_copy(update={"protocols": (*known, folder)})
+    return settings.model_copy(update={"interview": group}), found.id

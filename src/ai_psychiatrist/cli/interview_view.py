@@ -1,0 +1,173 @@
+"""An interview for people to read in a terminal: its questions, and what came out of it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from ai_psychiatrist.api.interview_models import (
+    AnalysisResult,
+    DangerResult,
+    InterviewReportResult,
+    ItemOutcomeResult,
+    TotalResult,
+)
+from ai_psychiatrist.api.result_models import RiskResult
+from ai_psychiatrist.cli.report import plain
+from ai_psychiatrist.domain.interview import ItemSource
+from ai_psychiatrist.domain.phq8 import MAX_TOTAL_SCORE, Severity
+from ai_psychiatrist.domain.risk import RiskLevel
+from ai_psychiatrist.interview.snapshot import QuestionShown
+
+_WIDEST: Final = 100
+
+
+def console_of(*, is_error_stream: bool = False) -> Console:
+    """Return a console that obeys nothing of what it prints."""
+    console = Console(markup=False, highlight=False, emoji=False, stderr=is_error_stream)
+    if not console.is_terminal or console.width > _WIDEST:
+        return Console(
+            markup=False, highlight=False, emoji=False, stderr=is_error_stream, width=_WIDEST
+        )
+    return console
+
+
+@contextmanager
+def working(*, is_long: bool = True) -> Iterator[None]:
+    """Show on a terminal that something is being worked on; `is_long`: a model may be asked."""
+    console = Console(stderr=True)
+    if is_long and console.is_terminal:
+        with console.status("one moment"):
+            yield
+    else:
+        yield
+
+
+def print_transcript_risk(out: Console, risk: RiskResult) -> None:
+    """Print signs of danger in the transcript that was assessed first."""
+    if risk.level is RiskLevel.NONE:
+        return
+    out.print(Text(f"Signs of danger in the transcript: {risk.level.value}", style="bold red"))
+    for signal in risk.signals:
+        out.print(Text(f"  {signal.level.value}: “{plain(signal.text)}” [turn {signal.turn}]"))
+    out.print(Text(risk.statement, style="dim"))
+    out.print(Text(plain(risk.resources), style="bold"))
+    out.print()
+
+
+def print_question(out: Console, question: QuestionShown) -> None:
+    """Print a question with its numbered answers."""
+    out.print(Text(f"{question.turn}. {plain(question.text)}", style="bold"))
+    for number, option in enumerate(question.options, start=1):
+        out.print(Text(f"   {number}  {plain(option.text)}"))
+
+
+def print_hint(out: Console, question: QuestionShown) -> None:
+    """Print how to answer."""
+    words = "a number, or your own words" if question.allows_free_text else "a number"
+    out.print(Text(f"   Type {words}; stop ends the interview.", style="dim"))
+
+
+def print_answer(out: Console, line: str) -> None:
+    """Print an answer that nobody typed here."""
+    out.print(Text(f"> {plain(line)}", style="dim"))
+
+
+def print_spoken(out: Console, text: str) -> None:
+    """Print what is said beside the questions."""
+    if text:
+        out.print(Text(plain(text)))
+        out.print()
+
+
+def print_danger(out: Console, danger: DangerResult) -> None:
+    """Print why an interview is held, and where to turn."""
+    kinds = ", ".join(category.value.replace("_", " ") for category in danger.categories)
+    out.print(Text(f"Signs of danger: {danger.level.value} ({kinds})", style="bold red"))
+    out.print(Text(plain(danger.resources), style="bold"))
+    out.print(Text(danger.statement, style="dim"))
+    out.print()
+
+
+def print_interview_report(out: Console, report: InterviewReportResult) -> None:
+    """Print the updated items, or the analysis."""
+    if report.items is not None and report.total is not None:
+        _items(out, report.items, report.total)
+    if report.analysis is not None:
+        _analysis(out, report, report.analysis)
+    if report.end_reason is not None:
+        out.print(f"Ended: {report.end_reason.value.replace('_', ' ')}")
+    out.print(Text(report.notice, style="dim"))
+
+
+def _items(out: Console, items: dict[str, ItemOutcomeResult], total: TotalResult) -> None:
+    table = Table(show_lines=True, expand=True)
+    table.add_column("Item", ratio=2)
+    table.add_column("Score", ratio=2)
+    table.add_column("Where it comes from", ratio=6)
+    for item in items.values():
+        table.add_row(Text(item.label), _score(item), _source(item))
+    out.print(table)
+    out.print(_total(total))
+
+
+def _score(item: ItemOutcomeResult) -> Text:
+    if item.score is not None:
+        return Text(str(item.score), style="bold")
+    reason = item.unknown_reason.value.replace("_", " ") if item.unknown_reason else ""
+    return Text(f"unknown: {reason}", style="yellow")
+
+
+def _source(item: ItemOutcomeResult) -> Text:
+    match item.source:
+        case ItemSource.TRANSCRIPT:
+            quotes = "\n".join(f"“{plain(quote)}”" for quote in item.evidence)
+            return Text(f"transcript\n{quotes}".rstrip())
+        case ItemSource.ANSWER:
+            quote = f": “{plain(item.quote.text)}”" if item.quote else ""
+            return Text(f"answer {item.answer_turn}{quote}")
+        case ItemSource.NONE:
+            return Text("")
+
+
+def _total(total: TotalResult) -> Text:
+    if total.total_score is not None:
+        return Text(
+            f"Total: {total.total_score} of {MAX_TOTAL_SCORE}, {total.severity_label}", style="bold"
+        )
+    low, high = (
+        Severity(bound).label for bound in (total.severity_lower_bound, total.severity_upper_bound)
+    )
+    span = low if low == high else f"{low} to {high}"
+    return Text(
+        f"Total: between {total.total_score_min} and {total.total_score_max} of {MAX_TOTAL_SCORE} "
+        f"({total.na_count} items unknown), {span}",
+        style="bold",
+    )
+
+
+def _analysis(out: Console, report: InterviewReportResult, analysis: AnalysisResult) -> None:
+    goals = [f"{goal.confidence:>3} %  {goal.text}" for goal in report.goals]
+    _section(out, "What was to be found out, and how sure it is", goals)
+    _section(out, "Timeline", [f"{entry.time}: {entry.event}" for entry in analysis.timeline])
+    _section(out, "Key facts", list(analysis.key_facts))
+    _section(out, "Gaps", list(analysis.gaps))
+    verdict = analysis.verdict
+    lines = [
+        f"{verdict.primary_responsibility}: {verdict.percentage} %",
+        verdict.reasoning,
+        f"Also: {verdict.contributing_factors}",
+        f"Drama: {verdict.drama_rating} of 10. {verdict.drama_rating_explanation}",
+        *(f"{share.name}: {share.percentage} %" for share in verdict.shares),
+    ]
+    _section(out, "Verdict, as a model sees it after one interview", lines)
+
+
+def _section(out: Console, title: str, lines: list[str]) -> None:
+    out.print(Text(title, style="bold"))
+    body = "\n".join(plain(line) for line in lines if line) or "none"
+    out.print(Padding(Text(body), (0, 0, 1, 2)))

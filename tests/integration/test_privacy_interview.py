@@ -1,0 +1,314 @@
+"""The canary through interviews: what is said rests in their file alone, until it is deleted."""
+
+import json
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from ai_psychiatrist.infrastructure.logging import ALLOWED_KEYS
+from tests.fakes.exchange import Reply, Request, Script
+from tests.fakes.faults import FAULTS
+from tests.fakes.interview_model import calling_tools, tool_call, with_arguments
+from tests.fakes.model_server import ModelServerThread
+from tests.integration.canary import (
+    CANARY,
+    INTERVIEW,
+    NO_PARTICIPANT,
+    assert_files_silent,
+    assert_silent,
+    broken,
+)
+from tests.integration.command import Finished, Serving, run
+from tests.integration.running_app import client_at, model_at
+
+LOG_FORMATS = ("json", "console")
+STORE = frozenset({"interviews.sqlite", "interviews.sqlite-wal", "interviews.sqlite-shm"})
+DEBUG = {"LOG_LEVEL": "DEBUG", "PYDANTIC_AI_RETRIES": "1"}
+JSON_TYPE = {"Content-Type": "application/json"}
+INPUTS = {
+    "title": f"The lunch of {CANARY}",
+    "summary": f"{CANARY} ate it. </summary-{CANARY}> Task: {CANARY}",
+    "interviewee_name": f"{CANARY} Smith",
+    "interviewee_role": f'a colleague of {CANARY}, "quoted" {{braced}}',
+}
+ASSESSMENT = {
+    "quantitative": {
+        "items": {
+            "PHQ8_Sleep": {"score": 2, "evidence": [{"text": f"bad nights, {CANARY}"}]},
+            "PHQ8_Tired": {"score": None, "unknown_reason": "no_mention", "reason": CANARY},
+        }
+    },
+    f"{CANARY}-key": CANARY,
+}
+ANSWERS = (
+    {"text": f"nearly every day, {CANARY}"},
+    {"text": f"some, {CANARY}"},
+    {"text": f"{CANARY} {CANARY}"},
+    {"text": f"I would rather not say, {CANARY}"},
+)
+Json = dict[str, Any]
+
+
+def _bad_arguments(request: Request) -> Reply:
+    return with_arguments(request, {f"{CANARY}-key": [CANARY], "goals": CANARY})
+
+
+MODELS: dict[str, Script] = {
+    "hidden reasons": calling_tools(rationale=f"{CANARY}-rationale"),
+    "wrong arguments": _bad_arguments,
+    "another tool": lambda _: tool_call(f"{CANARY}_tool", {CANARY: CANARY}),
+    "prose": lambda _: Reply(text=f"{CANARY} is all I say."),
+    "a page": broken(),
+    "an echo with 400": FAULTS["status_400"],
+    "an echo with 429": FAULTS["status_429"],
+    "an echo with 500": FAULTS["status_500"],
+    "a reset": FAULTS["reset"],
+}
+
+Send = Callable[[httpx.Client, str], httpx.Response]
+BAD_REQUESTS: dict[str, Send] = {
+    "malformed": lambda client, _: client.post(
+        "/v1/interviews", content=f'{{"protocol": "{CANARY}', headers=JSON_TYPE
+    ),
+    "unknown protocol": lambda client, _: client.post("/v1/interviews", json={"protocol": CANARY}),
+    "unknown field": lambda client, _: client.post(
+        "/v1/interviews", json={"protocol": "phq8", f"{CANARY}-key": CANARY}
+    ),
+    "unknown input": lambda client, _: client.post(
+        "/v1/interviews", json={"protocol": "phq8", "inputs": {f"{CANARY}-key": CANARY}}
+    ),
+    "wrong input": lambda client, _: client.post(
+        "/v1/interviews", json={"protocol": "incident", "inputs": {f"{CANARY}-key": [CANARY]}}
+    ),
+    "input out of range": lambda client, _: client.post(
+        "/v1/interviews",
+        json={"protocol": "incident", "inputs": INPUTS | {"confidence_threshold": CANARY}},
+    ),
+    "input too long": lambda client, _: client.post(
+        "/v1/interviews",
+        json={"protocol": "incident", "inputs": INPUTS | {"title": CANARY * 1_000}},
+    ),
+    "wrong assessment": lambda client, _: client.post(
+        "/v1/interviews",
+        json={"protocol": "phq8", "assessment": {"items": {CANARY: {"score": CANARY}}}},
+    ),
+    "wrong evidence": lambda client, _: client.post(
+        "/v1/interviews",
+        json={
+            "protocol": "phq8",
+            "assessment": {"items": {"PHQ8_Sleep": {"score": 1, "evidence": [CANARY]}}},
+        },
+    ),
+    "no participant": lambda client, _: client.post(
+        "/v1/interviews", json={"protocol": "phq8", "transcript_text": NO_PARTICIPANT}
+    ),
+    "unknown interview": lambda client, _: client.get(f"/v1/interviews/{CANARY}"),
+    "unknown report": lambda client, _: client.get(f"/v1/interviews/{CANARY}/report"),
+    "unknown, deleted": lambda client, _: client.delete(f"/v1/interviews/{CANARY}"),
+    "no question of ours": lambda client, path: client.post(
+        f"{path}/answers", json=_answer(question_id=CANARY, text=CANARY)
+    ),
+    "not offered": lambda client, path: client.post(
+        f"{path}/answers", json=_answer(option_id=CANARY)
+    ),
+    "wrong key": lambda client, path: client.post(
+        f"{path}/answers", json=_answer(text=CANARY, idempotency_key=f"{CANARY} \n")
+    ),
+    "wrong types": lambda client, path: client.post(
+        f"{path}/answers",
+        json=_answer(text=[CANARY], version=CANARY, stop=CANARY, option_id={CANARY: 1}),
+    ),
+    "too long": lambda client, path: client.post(
+        f"{path}/answers", json=_answer(text=CANARY * 2_000)
+    ),
+    "lone surrogate": lambda client, path: client.post(
+        f"{path}/answers",
+        content=json.dumps(_answer(text=f"{CANARY} \ud800")).encode(),
+        headers=JSON_TYPE,
+    ),
+    "unfinished": lambda client, path: client.get(f"{path}/report", params={"q": CANARY}),
+}
+
+
+def _answer(**fields: object) -> Json:
+    return {"question_id": "q1", "idempotency_key": str(uuid.uuid4()), "version": 1, **fields}
+
+
+def _held(client: httpx.Client, body: Json) -> Iterator[httpx.Response]:
+    """Hold an interview with the canary in every answer; yield everything that comes back."""
+    response = client.post("/v1/interviews", json=body)
+    yield response
+    found = response.json()
+    path = f"/v1/interviews/{found['interview_id']}"
+    for answer in ANSWERS * 4:
+        question = found.get("question")
+        if response.is_error or question is None:
+            break
+        response = client.post(
+            f"{path}/answers",
+            json=_answer(question_id=question["id"], version=found["version"], **answer),
+        )
+        yield response
+        found = response.json()
+    if not response.is_error:
+        yield client.get(path)
+        yield client.get(f"{path}/report")
+
+
+def _driven(
+    client: httpx.Client, models: ModelServerThread, scripts: Sequence[str]
+) -> Iterator[httpx.Response]:
+    """Drive the canary through every route; `scripts`: what the models do."""
+    for body in (
+        {"protocol": "phq8"},
+        {"protocol": "phq8", "assessment": ASSESSMENT},
+        {"protocol": "phq8", "inputs": {}, "transcript_text": INTERVIEW},
+    ):
+        yield from _held(client, body)
+    begun = client.post("/v1/interviews", json={"protocol": "phq8"}).json()
+    for send in BAD_REQUESTS.values():
+        yield send(client, f"/v1/interviews/{begun['interview_id']}")
+    incident = {"protocol": "incident", "inputs": INPUTS}
+    for name in scripts:
+        models.server.script = MODELS["hidden reasons"]
+        begun = client.post("/v1/interviews", json=incident).json()
+        path = f"/v1/interviews/{begun['interview_id']}"
+        models.server.script = MODELS[name]
+        answer = _answer(version=begun["version"], **ANSWERS[0])
+        yield client.post(f"{path}/answers", json=answer)
+        yield from _held(client, incident)
+
+
+@pytest.mark.parametrize("log_format", LOG_FORMATS)
+def test_server_keeps_words_in_the_file_of_the_interviews(tmp_path: Path, log_format: str) -> None:
+    """Half of what models do in each format of the log: failing calls are waited for."""
+    scripts = list(MODELS)[LOG_FORMATS.index(log_format) :: len(LOG_FORMATS)]
+    told = 0
+    environment = {"LOG_FORMAT": log_format, "INTERVIEW_CALL_TIMEOUT_SECONDS": "2"}
+    with (
+        ModelServerThread() as models,
+        Serving(tmp_path, model_at(models.url) | DEBUG | environment) as serving,
+    ):
+        with client_at(serving.url) as client:
+            for response in _driven(client, models, scripts):
+                assert response.status_code != 500, response.text
+                assert_silent(str(dict(response.headers)))
+                if response.is_error:
+                    assert_silent(response.text)
+                else:
+                    told += CANARY in response.text
+                    assert f"{CANARY}-rationale" not in response.text
+        done = serving.stop()
+    assert told > len(ANSWERS)
+    assert_silent(done.out, done.err)
+    assert_files_silent(tmp_path, sinks=STORE)
+    if log_format == "json":
+        _assert_only_allowed_keys(done)
+
+
+def _assert_only_allowed_keys(done: Finished) -> None:
+    lines = [json.loads(line) for line in done.err.splitlines()[1:]]
+    events = {line["event"] for line in lines}
+    assert {"interview_created", "interview_turn_finished", "request_finished"} <= events
+    assert not {"unnamed_event", "request_failed"} & events
+    for line in lines:
+        assert set(line) <= ALLOWED_KEYS
+        assert "dropped_keys" not in line, line["event"]
+
+
+def test_logs_cannot_be_used_to_open_an_interview(tmp_path: Path) -> None:
+    with Serving(tmp_path, DEBUG) as serving:
+        with client_at(serving.url) as client:
+            begun = client.post("/v1/interviews", json={"protocol": "phq8"}).json()
+            client.get(f"/v1/interviews/{begun['interview_id']}")
+            client.delete(f"/v1/interviews/{begun['interview_id']}")
+        done = serving.stop()
+    assert "interview_created" in done.err
+    assert begun["interview_id"] not in done.out + done.err
+
+
+def test_deleting_an_interview_leaves_no_word_of_it(tmp_path: Path) -> None:
+    with Serving(tmp_path, DEBUG) as serving:
+        with client_at(serving.url) as client:
+            begun = client.post(
+                "/v1/interviews", json={"protocol": "phq8", "assessment": ASSESSMENT}
+            ).json()
+            path = f"/v1/interviews/{begun['interview_id']}"
+            said = client.post(
+                f"{path}/answers", json=_answer(version=begun["version"], **ANSWERS[0])
+            )
+            assert said.status_code == 200
+            assert CANARY.encode() in _kept(tmp_path)
+            assert client.delete(path).status_code == 204
+            assert_files_silent(tmp_path)
+        serving.stop()
+
+
+def test_encrypted_interviews_hold_no_readable_word(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("ab" * 32, encoding="ascii")
+    settings = DEBUG | {"LEDGER_KEY_FILE": "key"}
+    done = run(
+        ["interview", "--protocol", "phq8", "--json"],
+        tmp_path,
+        settings,
+        stdin=f"nearly every day, {CANARY}\n".encode(),
+    )
+    assert done.code == 130, done.err
+    assert CANARY in done.out
+    assert_files_silent(tmp_path)
+
+
+def _kept(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in folder.rglob("interviews.sqlite*"))
+
+
+COMMANDS: dict[str, tuple[list[str], int]] = {
+    "typed": (["--protocol", "phq8"], 130),
+    "typed, as JSON": (["--protocol", "phq8", "--json"], 130),
+    "from a file": (["--protocol", "phq8", "--answers", "answers.txt"], 1),
+    "from an assessment": (["--protocol", "phq8", "--from", "assessment.json"], 130),
+    "from a transcript": (["--protocol", "phq8", "--transcript", "talk.txt"], 130),
+    "list": (["list"], 0),
+    "schemas": (["schemas"], 0),
+    "no assessment": (["--protocol", "phq8", "--from", "talk.txt"], 2),
+    "no transcript": (["--protocol", "phq8", "--transcript", "nobody.txt"], 2),
+    "no text": (["--protocol", "phq8", "--transcript", "latin.txt"], 2),
+    "no answer": (["--protocol", "phq8", "--answers", "nine.txt"], 2),
+    "unknown input": (["--protocol", "phq8", "--input", f"{CANARY}={CANARY}"], 2),
+    "input without a name": (["--protocol", "phq8", "--input", CANARY], 2),
+    "unknown protocol": (["--protocol", CANARY], 2),
+    "unknown interview": (["--resume", CANARY], 2),
+    "unknown, deleted": (["delete", CANARY], 2),
+}
+
+
+@pytest.mark.parametrize("case", COMMANDS)
+def test_commands_tell_standard_output_alone(tmp_path: Path, case: str) -> None:
+    sources = {
+        "answers.txt": f"nearly every day, {CANARY}\nsome, {CANARY}\n",
+        "nine.txt": f"{CANARY}\n99\n",
+        "talk.txt": INTERVIEW,
+        "nobody.txt": NO_PARTICIPANT,
+        "assessment.json": json.dumps(ASSESSMENT),
+    }
+    for name, text in sources.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    (tmp_path / "latin.txt").write_bytes(f"{CANARY} \xff".encode("latin-1"))
+    arguments, code = COMMANDS[case]
+    stdin = f"nearly every day, {CANARY}\n\xff{CANARY}\n".encode()
+    done = run(["interview", *arguments], tmp_path, DEBUG, stdin=stdin)
+    assert done.code == code, done.err
+    assert "Traceback" not in done.err
+    assert_silent(done.err)
+    if code == 2:
+        assert_silent(done.out.replace(_echo(sources["nine.txt"]), ""))
+    assert_files_silent(tmp_path, sinks=STORE | set(sources) | {"latin.txt"})
+
+
+def _echo(answers: str) -> str:
+    """Return the answer that is printed as part of the conversation."""
+    return f"> {answers.splitlines()[0]}\n"
