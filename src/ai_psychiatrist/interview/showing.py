@@ -150,4 +150,7 @@ def _notice(interview: Interview) -> str:
         said.append(message.text)
     if interview.question is not None and said:
         said.pop(0)
+    if interview.end_reason is EndReason.STOPPED:
+        # Nobody answered what was asked before the stop.
+        said = said[:1]
     return "\n".join(reversed(said))

@@ -448,3 +448,16 @@ def test_an_answer_longer_than_the_limit_is_refused(tmp_path: Path) -> None:
 
     with desk(tmp_path, limits=InterviewLimits(max_answer_characters=10)) as at:
         asyncio.run(work(at))
+
+
+def test_stop_is_followed_by_the_closing_words_alone(tmp_path: Path) -> None:
+    async def work(at: Desk) -> None:
+        await at.begin("phq8")
+        question = at.snapshot.question
+        assert question is not None
+        await at.stop()
+        assert question.text not in at.snapshot.notice
+        assert at.snapshot.notice == PROTOCOLS["phq8"].sentences.closing
+
+    with desk(tmp_path, ScriptedAgents()) as at:
+        asyncio.run(work(at))
