@@ -11,12 +11,15 @@ from pathlib import Path
 
 from tests.fuzz.campaign import run_in_process
 from tests.fuzz.hostile import recorded_replies
+from tests.fuzz.interview import run_interviews
+from tests.fuzz.interview_items import run_item_interviews
 from tests.fuzz.invariants import InvariantBroken
 from tests.fuzz.over_http import run_over_http
 from tests.fuzz.tally import Tally
 
 _IN_PROCESS_CHUNK = 250
 _OVER_HTTP_CHUNK = 50
+_INTERVIEWS_CHUNK = 25
 _PROGRESS_EVERY = 10
 
 Run = Callable[[range, Path], Tally]
@@ -26,8 +29,9 @@ def main() -> int:
     """Spread the seeds over processes; returns the exit status."""
     options = _options()
     _tell(
-        f"Fuzzing {options.assessments} assessments in process and {options.http} over HTTP from "
-        f"seed {options.seed}, with {len(recorded_replies())} recorded replies.",
+        f"Fuzzing {options.assessments} assessments in process, {options.http} over HTTP and "
+        f"{options.interviews} interviews of each kind from seed {options.seed}, with "
+        f"{len(recorded_replies())} recorded replies.",
     )
     started = time.monotonic()
     with (
@@ -54,6 +58,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tests.fuzz", description=__doc__)
     parser.add_argument("--assessments", type=int, default=20_000, help="in process")
     parser.add_argument("--http", type=int, default=500, help="over HTTP")
+    parser.add_argument("--interviews", type=int, default=350, help="of each kind")
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--processes", type=int, default=2)
     return parser.parse_args()
@@ -61,6 +66,8 @@ def _options() -> argparse.Namespace:
 
 def _chunks(options: argparse.Namespace) -> Iterator[tuple[Run, range]]:
     yield from _cut(run_over_http, options.seed, options.http, _OVER_HTTP_CHUNK)
+    for run in (run_interviews, run_item_interviews):
+        yield from _cut(run, options.seed, options.interviews, _INTERVIEWS_CHUNK)
     yield from _cut(run_in_process, options.seed, options.assessments, _IN_PROCESS_CHUNK)
 
 
@@ -73,7 +80,8 @@ def _cut(run: Run, first: int, count: int, size: int) -> Iterator[tuple[Run, ran
 def _progress(done: int, chunks: int, total: Tally, started: float) -> None:
     if done % _PROGRESS_EVERY == 0 or done == chunks:
         seconds = time.monotonic() - started
-        _tell(f"{total.assessments} assessments after {seconds:.0f} s")
+        done_so_far = f"{total.assessments} assessments, {total.interviews} interviews"
+        _tell(f"{done_so_far} after {seconds:.0f} s")
 
 
 def _tell(text: str) -> None:
@@ -89,7 +97,7 @@ def _give_up(runs: dict[Future[Tally], Run]) -> None:
 def _explained(broken: InvariantBroken) -> str:
     return (
         f"Broken: {broken.invariant} (seed {broken.seed})\n{broken.detail}\n"
-        f"Again: python -m tests.fuzz --seed {broken.seed} --assessments 1 --http 1"
+        f"Again: python -m tests.fuzz --seed {broken.seed} --assessments 1 --http 1 --interviews 1"
     )
 
 

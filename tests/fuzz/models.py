@@ -44,7 +44,7 @@ _REPLY_BYTES = {"fuzz-large": 1_048_576, "fuzz-small": 16_384}
 _CALL_SECONDS = 0.05
 _HANG_SECONDS = 30.0
 
-_ERRORS: tuple[Callable[[], Exception], ...] = (
+ERRORS: tuple[Callable[[], Exception], ...] = (
     lambda: ModelHTTPError(400, CANARY, body={"error": CANARY}),
     lambda: ModelHTTPError(413, CANARY, body=f"context length {CANARY}"),
     lambda: ModelHTTPError(429, CANARY, body=None),
@@ -195,7 +195,7 @@ def _prompt(message: ModelMessage) -> str:
 
 async def _misbehave(draw: Random, reply: FuzzReply) -> None:
     if reply.form == "error":
-        raise draw.choice(_ERRORS)()
+        raise draw.choice(ERRORS)()
     if reply.form == "hang":
         await asyncio.sleep(_HANG_SECONDS)
 

@@ -13,6 +13,9 @@ class Tally:
 
     assessments: int = 0
     repeated: int = 0
+    interviews: int = 0
+    turns: int = 0
+    """Answers that interviews took."""
     seconds: float = 0.0
     """Time of the slowest assessment."""
     counts: dict[str, Counter[str]] = field(default_factory=dict)
@@ -25,6 +28,8 @@ class Tally:
         """Add the counts of another tally."""
         self.assessments += other.assessments
         self.repeated += other.repeated
+        self.interviews += other.interviews
+        self.turns += other.turns
         self.seconds = max(self.seconds, other.seconds)
         for title, counter in other.counts.items():
             self.counts.setdefault(title, Counter()).update(counter)
@@ -54,6 +59,7 @@ class Tally:
             f"{self.assessments} assessments, {self.repeated} of them repeated, the slowest took "
             f"{self.seconds:.2f} s"
         )
+        yield f"{self.interviews} interviews of {self.turns} turns"
         for title, counter in sorted(self.counts.items()):
             yield f"\n{title} ({counter.total()})"
             yield from (f"  {name:<28}{number:>10}" for name, number in counter.most_common())
