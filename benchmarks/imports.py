@@ -7,7 +7,8 @@ from typing import Final
 
 # The last two are imported by FastAPI for the first route and by Pydantic AI for the first model.
 LIBRARIES: Final = (
-    "import aiohttp, fastapi, httpx, openai, pydantic_settings, structlog, uvicorn, "
+    "import aiohttp, fastapi, httpx, jsonschema_rs, openai, orjson, pydantic_settings, sqlite3, "
+    "structlog, uvicorn, yaml, "
     "fastapi.middleware.cors, pydantic_ai.models.ollama, pydantic_ai.models.openai, "
     "pydantic_ai.models.wrapper, pydantic_ai.providers.ollama, pydantic_ai.providers.openai, "
     "pydantic.v1, genai_prices.data"

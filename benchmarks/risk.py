@@ -16,8 +16,12 @@ from ai_psychiatrist.services.risk.detector import detect_risk
 from benchmarks.evidence import median_ms
 from benchmarks.transcripts import synthetic_interview
 
-STATEMENTS: Final = Path(__file__).parent / "labelled" / "risk_statements.jsonl"
+LABELLED: Final = Path(__file__).with_name("labelled")
+STATEMENTS: Final = LABELLED / "risk_statements.jsonl"
+INTERVIEW_STATEMENTS: Final = LABELLED / "risk_interview.jsonl"
+INTERVIEW_HELD_OUT: Final = LABELLED / "risk_interview_held_out.jsonl"
 NO_DANGER: Final = "none"
+_URGENT: Final = frozenset({RiskLevel.MODERATE.value, RiskLevel.HIGH.value})
 _SIZES: Final = (10_000, 400_000)
 
 
@@ -37,6 +41,11 @@ class Labelled:
     def is_danger(self) -> bool:
         """Whether anything should be found."""
         return self.category != NO_DANGER
+
+    @property
+    def is_urgent(self) -> bool:
+        """Whether a person should look soon; denials and other people's dangers are not."""
+        return self.level in _URGENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,9 +89,9 @@ class Share:
         return f"| {self.name} | {self.count} | {self.of} | {self.value:.3f} |"
 
 
-def labelled_statements() -> tuple[Labelled, ...]:
-    """Load the frozen set."""
-    lines = STATEMENTS.read_text(encoding="utf-8").splitlines()
+def labelled_statements(path: Path) -> tuple[Labelled, ...]:
+    """Load a frozen set."""
+    lines = path.read_text(encoding="utf-8").splitlines()
     return tuple(_labelled(json.loads(line)) for line in lines if line.strip())
 
 
@@ -99,11 +108,11 @@ def _labelled(record: dict[str, str | bool | None]) -> Labelled:
     )
 
 
-def readings() -> tuple[Reading, ...]:
-    """Read each statement as the answer to its question."""
+def readings(path: Path = STATEMENTS) -> tuple[Reading, ...]:
+    """Read each statement of a set as the answer to its question."""
     return tuple(
         Reading(labelled=one, report=detect_risk(parse_transcript(_interview(one))))
-        for one in labelled_statements()
+        for one in labelled_statements(path)
     )
 
 
@@ -137,6 +146,16 @@ def shares(read: Sequence[Reading]) -> Iterator[Share]:
     yield _share("false alarms, moderate or high", harmless, lambda one: one.is_urgent)
     flagged = [one for one in read if one.is_found]
     yield _share("precision", flagged, lambda one: one.labelled.is_danger)
+
+
+def alarm_shares(read: Sequence[Reading]) -> Iterator[Share]:
+    """Count what stops an interview, where it should and where it should not."""
+    urgent = [one for one in read if one.labelled.is_urgent]
+    others = [one for one in read if not one.labelled.is_urgent]
+    harmless = [one for one in others if not one.labelled.is_danger]
+    yield _share("dangers found as moderate or high", urgent, lambda one: one.is_urgent)
+    yield _share("look-alikes taken for moderate or high", others, lambda one: one.is_urgent)
+    yield _share("… harmless ones, any level", harmless, lambda one: one.is_found)
 
 
 def _share(name: str, of: Sequence[Reading], holds: Callable[[Reading], bool]) -> Share:
@@ -173,6 +192,12 @@ def main() -> None:
     """Print the tables."""
     print("| labelled statements | count | of | share |\n| --- | ---: | ---: | ---: |")
     _print(share.row() for share in shares(readings()))
+    for path, name in (
+        (INTERVIEW_STATEMENTS, "answers to an interviewer"),
+        (INTERVIEW_HELD_OUT, "answers to an interviewer, held out"),
+    ):
+        print(f"\n| {name} | count | of | share |\n| --- | ---: | ---: | ---: |")
+        _print(share.row() for share in alarm_shares(readings(path)))
     reports = [detect_risk(transcript) for transcript in public_conversations()]
     if reports:
         print(f"\n| in {len(reports)} public conversations, per 100 | signals | flagged |")

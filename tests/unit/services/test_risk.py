@@ -4,9 +4,16 @@ In the tables a statement may follow the interviewer's question and a bar.
 """
 
 import time
+from pathlib import Path
 
 import pytest
-from benchmarks.risk import readings, shares
+from benchmarks.risk import (
+    INTERVIEW_HELD_OUT,
+    INTERVIEW_STATEMENTS,
+    alarm_shares,
+    readings,
+    shares,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -193,6 +200,13 @@ What do you do for fun? | I shoot hoops and beat my brother at chess
 """
 
 OBLIQUE_HIGH = """
+I looked up how many sleeping pills it takes to die
+I checked which tablets are lethal
+I've thought about driving my car into a tree so that it's all over
+I loaded my dad's gun
+I held the kitchen knife against my throat
+I pray every night that I die
+I'd prefer death to another year of this
 I took every tablet in the cabinet on Saturday and then I got scared
 my head keeps telling me to step in front of a train
 I sat in the car with the engine on and the hose in the window
@@ -283,6 +297,11 @@ Have you been having thoughts of harming yourself? | on and off
 Any suicidal thoughts? | they come and go
 """
 OBLIQUE_MODERATE = """
+I'd be happier dead
+it would be better if I disappeared for good and never came back
+I've been starving for it all to end
+being dead has to be easier than this
+I wish that fall had killed me
 sometimes I think the world would be better without me in it
 I just don't see the point in living any more
 I go to sleep praying I don't wake up
@@ -352,6 +371,18 @@ no plans to hurt myself or anyone
 Do you think about suicide? | I did, a few years ago
 """
 OBLIQUE_HARMLESS = """
+I wouldn't be happier dead
+I looked up how many pills are in a pack
+I looked up the easiest way to go to the airport
+I was reading how many people die of flu
+I drove my car into a tree last year, an accident
+the taxi crashed into a barrier
+the barber held a razor to my throat
+I loaded the nail gun
+I pray my heart stops racing at night
+I prefer death metal to pop
+I'm better at dead lifts than squats
+I'm one step away from a promotion
 my back is killing me today
 I was bored to death in that lecture
 I nearly died of embarrassment
@@ -623,6 +654,18 @@ def test_the_frozen_statements_are_read_as_well_as_recorded() -> None:
     assert found["labelled high, found as moderate or high"] >= 0.99
     assert found["false alarms, any level"] <= 0.01
     assert found["level"] >= 0.98
+
+
+@pytest.mark.parametrize(
+    ("path", "least"),
+    [(INTERVIEW_STATEMENTS, 60), (INTERVIEW_HELD_OUT, 22)],
+    ids=["tuned to", "held out at first"],
+)
+def test_what_an_interviewer_is_told_is_read_as_well_as_recorded(path: Path, least: int) -> None:
+    dangers, look_alikes, harmless = alarm_shares(readings(path))
+
+    assert dangers.count >= least
+    assert (look_alikes.count, harmless.count) == (0, 0)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from ai_psychiatrist.services.cues.lexicon import Hit, Lexicon, Words, lexicon_f
 _LIST: Final = re.compile(r"\{(\w+)\}")
 _PIECE: Final = re.compile(r"[()|$_]|[^()|$_\s]+")
 _ANY: Final = "_"
-"""Stands in a phrase for any one word."""
+"""Stands in a phrase for any one word that does not deny."""
 _END: Final = "$"
 """Stands in a phrase for the end of the clause."""
 _MARKS: Final = frozenset("()|")
@@ -30,7 +30,8 @@ class _Node:
     def after(self, word: str) -> Iterator["_Node"]:
         """Yield the nodes that a word leads to."""
         yield from self.following.get(word, ())
-        yield from self.following.get(_ANY, ())
+        if _ANY in self.following and word not in _denying():
+            yield from self.following[_ANY]
 
     def child(self, words: frozenset[str]) -> "_Node":
         """Return the node after any one of some words."""
@@ -146,6 +147,11 @@ def spoken_words(text: str) -> Words:
 @cache
 def _fillers() -> frozenset[str]:
     return frozenset(_risk_file()["fillers"]["words"])
+
+
+@cache
+def _denying() -> frozenset[str]:
+    return frozenset(_risk_file()["lists"]["denying"])
 
 
 @cache
