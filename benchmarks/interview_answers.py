@@ -1,7 +1,9 @@
 """How answers in people's own words are read, on sets labelled by hand before any tuning.
 
-The sets are frozen: `labelled/interview_answers.jsonl`, to which the reading was tuned, and
-`labelled/interview_answers_held_out.jsonl`, which is only measured.
+The sets are frozen: `labelled/interview_answers.jsonl`, to which the reading was tuned,
+`labelled/interview_answers_held_out.jsonl`, which was measured once and then mended to, and
+`labelled/interview_answers_corrections.jsonl`: people who take back what they said, contradict
+themselves, or come to the point late.
 """
 
 import json
@@ -17,6 +19,12 @@ from benchmarks.labelled_sets import LABELLED
 
 TUNED: Final = "interview_answers.jsonl"
 HELD_OUT: Final = "interview_answers_held_out.jsonl"
+CORRECTIONS: Final = "interview_answers_corrections.jsonl"
+SETS: Final = (
+    ("tuned to", TUNED),
+    ("first held out", HELD_OUT),
+    ("corrected, contradictory or wandering", CORRECTIONS),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +94,7 @@ def worst(read: Sequence[Labelled]) -> str:
 
 def main() -> None:
     """Print the tables."""
-    for title, name in (("tuned to", TUNED), ("first held out", HELD_OUT)):
+    for title, name in SETS:
         read = readings(name)
         print(f"Answers in people's own words, {title}\n")
         print("\n".join(table(read)))

@@ -1,7 +1,7 @@
 """Free answers to questions that count days."""
 
 import pytest
-from benchmarks.interview_answers import HELD_OUT, TUNED, readings
+from benchmarks.interview_answers import CORRECTIONS, HELD_OUT, TUNED, readings
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -129,10 +129,90 @@ def test_any_text_is_read_the_same_way_twice_and_within_bounds(item: Item, text:
 
 @pytest.mark.parametrize(
     ("name", "least_right"),
-    [pytest.param(TUNED, 560, id="tuned_to"), pytest.param(HELD_OUT, 106, id="held_out")],
+    [
+        pytest.param(TUNED, 560, id="tuned_to"),
+        pytest.param(HELD_OUT, 110, id="held_out"),
+        pytest.param(CORRECTIONS, 65, id="corrected"),
+    ],
 )
 def test_labelled_answers_are_never_given_a_wrong_score(name: str, least_right: int) -> None:
     labelled = readings(name)
 
     assert [one.id for one in labelled if one.is_wrong_score] == []
     assert sum(one.is_right for one in labelled) >= least_right
+
+
+@pytest.mark.parametrize(
+    ("item", "answer", "score"),
+    [
+        pytest.param(Item.TIRED, "Not at all. That's a lie. Every day.", 3, id="own_lie"),
+        pytest.param(Item.TIRED, "Every day, no, that's not true, maybe nine days", 2, id="untrue"),
+        pytest.param(Item.TIRED, "Not at all. Who am I kidding, most days", 2, id="kidding"),
+        pytest.param(Item.TIRED, "Every day. Not really every day, most days.", 2, id="denied"),
+        pytest.param(Item.TIRED, "Most days is too much. A few days.", 1, id="too_much"),
+        pytest.param(Item.TIRED, "Every day, no, not at all", 0, id="no_with_more_words"),
+        pytest.param(Item.TIRED, "I was going to say never, but three days", 1, id="nearly_said"),
+        pytest.param(Item.TIRED, "Most days. You mean tired? No, not at all.", 0, id="misheard"),
+        pytest.param(
+            Item.SLEEP,
+            "A few nights, no, that was my sister, for me none",
+            0,
+            id="of_somebody_else",
+        ),
+        pytest.param(
+            Item.SLEEP, "The bus was late. Anyway. Every night.", 3, id="late_to_the_point"
+        ),
+        pytest.param(Item.TIRED, "Tired, no, not on any day", 0, id="heading"),
+    ],
+)
+def test_what_is_taken_back_does_not_count(item: Item, answer: str, score: int) -> None:
+    assert read(item, answer).score == score
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param("Not at all, I mean it's every day.", id="i_mean_explains_or_corrects"),
+        pytest.param("Every day. That's a lie.", id="nothing_in_its_place"),
+        pytest.param("Every day. No.", id="no_in_its_place"),
+        pytest.param("A few days. More than that.", id="surpassed"),
+        pytest.param("Every day. Not every day.", id="denied_again"),
+        pytest.param("It's constant, but it hasn't happened.", id="constant_and_never"),
+        pytest.param("A few days, but none.", id="some_and_none"),
+        pytest.param("Not a problem. It was a problem every day.", id="problem_and_none"),
+        pytest.param("Not really, or maybe really.", id="or_maybe"),
+        pytest.param("Most days I'm okay, no", id="well_most_days_and_no"),
+        pytest.param("My wife is low. Every day.", id="count_of_somebody_else"),
+        pytest.param("I work hard every day", id="hard_work"),
+        pytest.param("The party never stops", id="something_that_never_stops"),
+    ],
+)
+def test_what_stays_contradictory_or_unclear_has_no_score(answer: str) -> None:
+    assert read(Item.TIRED, answer).score is None
+
+
+def test_a_count_of_something_else_is_off_topic() -> None:
+    assert read(Item.TIRED, "My dog had puppies, five of them.").kind is ReadingKind.OFF_TOPIC
+
+
+_OF_SCORES = {0: "not at all", 1: "a few days", 2: "most days", 3: "every day"}
+
+
+@pytest.mark.parametrize("first", _OF_SCORES)
+@pytest.mark.parametrize("last", _OF_SCORES)
+@pytest.mark.parametrize(
+    "between", [". No wait, ", ", no, that's not right, ", ". Scratch that, ", ". No, "]
+)
+def test_the_last_of_two_counts_when_the_first_is_taken_back(
+    first: int, last: int, between: str
+) -> None:
+    assert read(Item.TIRED, _OF_SCORES[first] + between + _OF_SCORES[last]).score == last
+
+
+@pytest.mark.parametrize("first", _OF_SCORES)
+@pytest.mark.parametrize("last", _OF_SCORES)
+@pytest.mark.parametrize("between", [". ", ", ", " and also ", ", but ", ", although "])
+def test_none_of_two_counts_when_neither_is_taken_back(first: int, last: int, between: str) -> None:
+    reading = read(Item.TIRED, _OF_SCORES[first] + between + _OF_SCORES[last])
+
+    assert reading.score == (first if first == last else None)

@@ -59,7 +59,16 @@ _OF_ALL: Final = (
 )
 _FEW: Final = r"(?:(?:just|only|quite) )?(?:a |one |the )?(?:few|several|handful of|a handful of)"
 
+_TIME_OF_DAY: Final = (
+    rf"(?:{NUMBER}|noon|midday|dawn|late|lunchtime|the (?:evening|morning|afternoon|early|small))"
+)
 _NO_FREQUENCIES: Final = (
+    _pattern(
+        always(ANY),
+        r"(?:like|as|(?:the way|what|how) (?:i|ive)) (?:i )?always(?: \w+)?",
+        rf"(?:until|till|til) {_TIME_OF_DAY}(?: \w+)*",
+        r"(?:until|till|til) i (?:feel|felt|cant|burst|drop|fall|am|im)\b.*",
+    ),
     _pattern(
         always(ANY),
         rf"(?:(?:{COUNT}|a few|several|many) (?:times? |\w+ )?|once |twice |once or twice )"
@@ -118,32 +127,35 @@ _OF_THE_DAYS: Final = (
     _pattern(always(SEVERAL | MORE_THAN_HALF), rf"{_EVERY} couple of days"),
     _pattern(
         always(NEARLY_EVERY_DAY),
-        rf"{_NEARLY}{_EVERY} {_STRESS}(?:day|night|morning|evening|afternoon|one of them)"
+        rf"{_NEARLY}{_EVERY} {_STRESS}(?:day|night|morning|evening|afternoon|one of them|one)"
         r"(?: and (?:every )?(?:day|night))?(?: without fail)?",
         rf"everyday|nightly|{_NEARLY}daily",
     ),
     _pattern(
         always(NEARLY_EVERY_DAY),
-        r"all the time|always|constantly|permanently|continually|continuously|non ?stop",
+        r"all the time|always|constantly|constant|permanently|continually|continuously|non ?stop",
         r"without fail|round the clock|day in(?: and)? day out|day after day|day and night",
+        r"night after night|all (?:14|fourteen)(?: of them)?|"
         r"night and day|every minute of every day|all day every day|all day long every day",
         r"(?:for )?(?:the )?(?:whole|entire|full) (?:two weeks|fortnight|time)",
-        r"all (?:two weeks|fortnight)|all (?:of them|of the days|of the nights|days|nights)",
+        r"all (?:two weeks|fortnight)|(?:(?:nearly|almost|practically|pretty much) )?"
+        r"all (?:of them|of the days|of the nights|days|nights)",
     ),
     _pattern(
         always(MORE_THAN_HALF),
         r"more (?:days|nights|mornings|evenings) than not|more often than not",
-        r"(?:(?:well|way|just|a bit|slightly|a little) )?(?:more than|over) (?:half|fifty percent)",
+        r"(?:(?:well|way|just|a bit|slightly|a little) )?(?:more than|over) (?:half|fifty percent)"
+        r"(?: of)?(?: (?:the|these|those))?(?: days| nights| time| mornings)?",
     ),
     _pattern(always(SEVERAL), r"(?:less|fewer) than half|under half|not (?:even )?half"),
     _pattern(
         always(MORE_THAN_HALF),
         r"(?:three quarters|two thirds|(?:about |around |roughly )?half) (?:of )?(?:the |of )?"
         r"(?:days|nights|time|mornings)",
-        r"three quarters|two thirds|a week and a half",
+        r"three quarters|two thirds|a week and a half|(?:about |around |roughly )?half of them",
         r"(?:most|majority of|bulk of)(?: of)?(?: the| these| those)? "
         rf"(?:{_UNIT}|of them|two weeks|fortnight)",
-        r"(?<!at )most$",
+        r"(?<!at )(?<!at the )most$",
     ),
     _pattern(
         percentage,
@@ -152,8 +164,16 @@ _OF_THE_DAYS: Final = (
     ),
 )
 _COUNTS: Final = (
-    _pattern(always(SEVERAL), r"a (?:day|night) or (?:two|so)"),
-    _pattern(counted_per_week, rf"{COUNT} {_KIND}(?:{_UNIT} )?(?:a|per|each|every) week"),
+    _pattern(always(SEVERAL), r"a (?:day|night) or (?:two|so)|weekly"),
+    _pattern(
+        counted,
+        rf"(?:more like|closer to|make that|make it|lets say|counted) {COUNT}(?= of them$|$)"
+        r"(?: of them)?",
+    ),
+    _pattern(
+        counted_per_week,
+        rf"{COUNT} {_KIND}(?:{_UNIT} )?(?:a|per|(?:out of )?each|(?:out of )?every) week",
+    ),
     _pattern(
         always(SEVERAL),
         rf"a few {_KIND}(?:{_UNIT} )?(?:a|per|each|every) week",
@@ -172,7 +192,9 @@ _COUNTS: Final = (
     _pattern(counted, rf"{COUNT} {_KIND}{_UNIT}{_OF_ALL}?"),
     _pattern(counted, rf"{COUNT}{_OF_ALL}"),
     _pattern(
-        counted, rf"{COUNT} (?:of them|of the days|of the nights|in all|altogether|in total|tops)"
+        counted,
+        rf"{COUNT} (?:of them|of the days|of the nights|in all|altogether|in total|tops"
+        r"|at most|at the most|at best|max|maximum|easily)",
     ),
     _pattern(
         always(SEVERAL),
@@ -184,7 +206,8 @@ _COUNTS: Final = (
 # Of those that begin at one place the first counts.
 _PATTERNS: Final = (*_NO_FREQUENCIES, *_OF_THE_DAYS, *_COUNTS)
 _ALONE: Final = re.compile(
-    r"(?:(?:(?P<rough>about|around|roughly)|not many|maybe|probably|like|just|only|i'd|id|i|say"
+    r"(?:(?:(?P<rough>about|around|roughly)|not many|or|and|so|say|then|meant|counted"
+    r"|make that|more like|maybe|probably|like|just|only|i'd|id|i|say"
     r"|guess|think|put|it|yeah|yes|hmm|um|perhaps) )*"
     rf"(?P<all>{COUNT})(?: (?:or so|ish|maybe|i|guess|think|suppose|roughly|probably))*\Z"
 )

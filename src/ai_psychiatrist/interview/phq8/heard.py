@@ -16,7 +16,7 @@ from ai_psychiatrist.services.cues.statement import statement_of
 
 NEGATION: Final = re.compile(
     r"\b(?:not|no|never|none|nobody|dont|doesnt|didnt|isnt|wasnt|werent|havent|hasnt|hadnt|cant"
-    r"|cannot|couldnt|wont|wouldnt|aint|arent|without)\b"
+    r"|cannot|couldnt|wont|wouldnt|aint|arent|without|neither|nor)\b"
 )
 # "More days than not I feel sad" denies nothing.
 _NO_NEGATION: Final = re.compile(r"\b(?:than not|not (?:all|just|only))\b")
@@ -26,7 +26,11 @@ _COMPARED: Final = re.compile(
 )
 """What is compared is not told: "I've been happier"."""
 _GOOD: Final = frozenset("well good great right better".split())
-_FRAMES: Final = ("filler", "none", "yes", "correction", "anaphor")
+_ROUNDED_UP: Final = re.compile(
+    r"\b(?:a|one) good (?=(?:\w+ (?:or|to) )?\w+ (?:days|nights)\b)", re.IGNORECASE
+)
+"""The word that makes a number larger, "a good ten days", and says nothing about the days."""
+_FRAMES: Final = ("filler", "none", "yes", "correction", "anaphor", "bad")
 
 
 class About(Enum):
@@ -113,7 +117,7 @@ def single_words(key: str) -> frozenset[str]:
 
 
 def _polarity(item: Item, text: str, words: Words) -> Polarity | None:
-    votes = {vote.polarity for vote in statement_of(text).votes}
+    votes = {vote.polarity for vote in statement_of(_ROUNDED_UP.sub("", text)).votes}
     votes |= {
         _turned(hit.cue, " ".join(words.texts[: hit.first]))
         for hit in found(phrases_of(item).states, words)

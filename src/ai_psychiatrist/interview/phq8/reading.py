@@ -10,8 +10,10 @@ from typing import Final
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.phq8.day_counts import ANY, NONE, Scores
 from ai_psychiatrist.interview.phq8.phrases import found, frame
-from ai_psychiatrist.interview.phq8.statement import Kind, Said, is_refusal, read_stretch
+from ai_psychiatrist.interview.phq8.said import Kind, Said
+from ai_psychiatrist.interview.phq8.statement import is_refusal, read_stretch
 from ai_psychiatrist.interview.phq8.stretches import Stretch, stretches_of
+from ai_psychiatrist.interview.phq8.turns import cut_at_turns, without_headings
 
 _MOST_CHARACTERS: Final = 4_000
 
@@ -65,8 +67,9 @@ def read_answer(item: Item, question: str, text: str) -> AnswerReading:
         return AnswerReading(kind=ReadingKind.UNREADABLE)
     if any(map(is_refusal, stretches)):
         return AnswerReading(kind=ReadingKind.DECLINED)
-    read = [(stretch, read_stretch(item, text, stretch)) for stretch in stretches]
-    return _Settling().settle(read)
+    cut = cut_at_turns(stretches)
+    read = [(stretch, read_stretch(item, text, stretch)) for stretch in cut]
+    return _Settling().settle(without_headings(item, read))
 
 
 class _Settling:
@@ -75,6 +78,8 @@ class _Settling:
     def __init__(self) -> None:
         self._claims: list[_Claim] = []
         self._is_taken_back = False
+        self._is_taken_back_weakly = False
+        self._is_withdrawn = False
         self._is_doubtful = False
         self._before: tuple[Stretch, Said] | None = None
 
@@ -84,10 +89,11 @@ class _Settling:
         return self._outcome([said for _, said in read])
 
     def _take(self, stretch: Stretch, said: Said) -> None:
-        if said.is_correction and self._before is not None:
-            self._is_taken_back, self._is_doubtful = True, False
+        self._turn(said)
         match said.kind:
             case Kind.DOUBT:
+                self._is_doubtful = True
+            case Kind.VAGUE if stretch.words.texts[0] == "or":
                 self._is_doubtful = True
             case Kind.UNKNOWN if stretch.is_contrast and self._has_no():
                 self._is_doubtful = True
@@ -98,6 +104,19 @@ class _Settling:
             case _:
                 pass
         self._before = (stretch, said)
+
+    def _turn(self, said: Said) -> None:
+        """Take back what was said before, as far as this does."""
+        if said.is_correction and self._before is not None:
+            self._is_taken_back_weakly = said.is_weak and not self._is_taken_back
+            self._is_taken_back, self._is_doubtful = True, False
+        if said.is_return and not self._claims:
+            self._is_doubtful, self._before = False, None
+        was_interjected = self._before is not None and self._before[1].is_interjection
+        is_elsewhere = said.is_placed_elsewhere and was_interjected
+        denied = [claim for claim in self._claims if claim.scores <= said.denied]
+        if said.is_withdrawal or is_elsewhere or denied:
+            self._is_withdrawn = self._is_taken_back = True
 
     def _has_no(self) -> bool:
         return bool(self._claims) and all(claim.scores == NONE for claim in self._claims)
@@ -110,6 +129,9 @@ class _Settling:
             return
         if said.kind is Kind.BARE and self._before is not None:
             before_stretch, before = self._before
+            if before.kind is Kind.OTHER:
+                self._is_doubtful |= stretch.opens_sentence
+                return
             if before.kind is Kind.UNKNOWN:
                 self._is_doubtful = True
             if before.kind is Kind.WELL:
@@ -117,10 +139,13 @@ class _Settling:
                 scores = NONE if said.scores == frozenset({3}) else ANY
                 self._is_doubtful = self._is_doubtful or scores == ANY
         if self._is_taken_back and said.kind in {Kind.NO, Kind.CLAIM, Kind.WELL, Kind.BARE}:
+            if self._is_taken_back_weakly and self._claims:
+                self._is_doubtful |= self._has_no() != (scores == NONE)
             self._claims.clear()
+            self._is_withdrawn &= said.is_interjection
             # "Actually no, most days": the number to come may take the place of this "no".
             self._is_taken_back = said.kind is Kind.NO
-        elif self._was_no_between() and said.kind in {Kind.CLAIM, Kind.BARE}:
+        elif self._was_no_between() and (said.kind in {Kind.CLAIM, Kind.BARE} or said.is_full_no):
             self._claims.clear()
         span = AnswerSpan(start=start, end=stretch.end)
         self._claims.append(_Claim(scores=scores, span=span, kind=said.kind))
@@ -130,7 +155,7 @@ class _Settling:
 
     def _outcome(self, said: list[Said]) -> AnswerReading:
         kinds = {one.kind for one in said}
-        if self._is_doubtful:
+        if self._is_doubtful or self._is_withdrawn:
             return AnswerReading(kind=ReadingKind.AMBIGUOUS)
         if not self._claims:
             return AnswerReading(kind=_without_claims(kinds))
@@ -145,4 +170,6 @@ class _Settling:
 
 def _without_claims(kinds: set[Kind]) -> ReadingKind:
     aside = {Kind.OTHER, Kind.UNKNOWN}
-    return ReadingKind.OFF_TOPIC if kinds & aside and kinds <= aside else ReadingKind.AMBIGUOUS
+    # "My dog had puppies, five of them": the count is of what was said before it.
+    is_off_topic = kinds & aside and kinds <= {*aside, Kind.BARE}
+    return ReadingKind.OFF_TOPIC if is_off_topic else ReadingKind.AMBIGUOUS

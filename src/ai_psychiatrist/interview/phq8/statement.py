@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from itertools import dropwhile
 from typing import Final
 
 from ai_psychiatrist.domain.evidence import Polarity
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.phq8.day_counts import (
     ANY,
+    MORE_THAN_HALF,
     NEARLY_EVERY_DAY,
     NONE,
     SEVERAL,
@@ -18,43 +18,11 @@ from ai_psychiatrist.interview.phq8.day_counts import (
 )
 from ai_psychiatrist.interview.phq8.heard import NEGATION, About, Heard, hear, single_words
 from ai_psychiatrist.interview.phq8.phrases import found, frame, phrases
+from ai_psychiatrist.interview.phq8.said import Kind, Said
 from ai_psychiatrist.interview.phq8.stretches import Stretch
+from ai_psychiatrist.interview.phq8.turns import marked, turn_of
 from ai_psychiatrist.services.cues.person import others_words
 from ai_psychiatrist.services.cues.statement import statement_of
-
-
-class Kind(StrEnum):
-    """What a stretch is good for."""
-
-    CLAIM = "claim"
-    """It says how often the difficulty was there."""
-    BARE = "bare"
-    """It is a frequency alone, which belongs to what stands beside it."""
-    NO = "no"
-    YES = "yes"
-    TROUBLE = "trouble"
-    """The difficulty is there, and nothing says how often."""
-    WELL = "well"
-    """The difficulty is not there."""
-    PAST = "past"
-    VAGUE = "vague"
-    DOUBT = "doubt"
-    """It takes any frequency beside it into doubt."""
-    UNKNOWN = "unknown"
-    OTHER = "other"
-    """It is about somebody else or another item."""
-    EMPTY = "empty"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """What a stretch says; `scores` are those that it leaves open."""
-
-    kind: Kind
-    scores: Scores = ANY
-    is_correction: bool = False
-    """Whether it takes back what was said before it."""
-
 
 _DAY: Final = r"(?:days?|nights?|mornings?|evenings?|moments?)"
 _NO_DAY: Final = re.compile(
@@ -63,6 +31,23 @@ _NO_DAY: Final = re.compile(
     rf"(?:a |one |any |a single )?{_DAY} (?:(?:goes|went|has gone|passes) ?(?:by)? ?)?"
     r"(?P<link>without|that|when|where|(?=i\b)|(?<=by ))(?P<rest>.*)"
 )
+_NO_GOOD_DAY: Final = re.compile(
+    r"\b(?:not|never|no|havent|hasnt|didnt|cant remember|dont remember)(?: (?:had|get|got|been))?"
+    r" (?:one|a|a single|any|my last|the last) (?:good|decent|proper|full) (?:day|night)s?\b"
+    r"(?! off| out)"
+)
+_HARDLY_WITHOUT: Final = re.compile(
+    rf"\b(?:hardly|barely|scarcely) (?:a |one |any )?{_DAY} (?:goes by |passes )?without\b"
+)
+_ODD_GOOD: Final = re.compile(
+    r"\b(?:with a|with some|the odd|an odd|get a few|with the odd) (?:good|decent|better)"
+    r" (?:one|day|night)s?(?: in between| now and then| here and there)?\Z"
+)
+"""Days that are no exception worth counting."""
+_UNENDING: Final = re.compile(
+    r"\b(?:it|this|that|they) never (?:stops?|lets up|goes away|ends|lifts|leaves)\b"
+)
+_ANY_DAY: Final = re.compile(r"\b(?:on|for) (?:any|one|a single) (?:single )?(?:day|night)\b")
 _NOT_SO: Final = re.compile(r"(?:that |when )?(?:i )?(?:dont|didnt|wasnt|havent|not)\b")
 _NEVER: Final = re.compile(
     r"\b(?:never|not (?:once|ever)|not (?:even )?(?:a|one)(?: single)? (?:day|night|time))\b"
@@ -73,20 +58,32 @@ _NEVER_NOT: Final = re.compile(r"\bnever not\b")
 _NEVER_ALONE: Final = frozenset(
     "never not once ever i i've ive have havent had has hasnt felt feel thought that it its this "
     "way like at all a one single day night time well really even honestly tbh actually just "
-    "experienced noticed happened happens no bothered me been".split()
+    "experienced noticed happened happens no bothered me been for in the two weeks"
+    " last past over these fortnight".split()
 )
 _NOT_THAT_OFTEN: Final = re.compile(
     r"\b(?:not|wouldnt say|isnt|dont think|hardly|wasnt|far from|nowhere near|less than|cant say)"
-    r"(?: its| it is)?\s*\Z"
+    r"(?: really| quite| exactly| actually| even)?(?: its| it is)?\s*\Z"
+)
+_TOO_MUCH: Final = re.compile(
+    r" ?(?:(?:is|was|would be|sounds|might be|thats) )?(?:a bit |way |far )?"
+    r"(?:too (?:much|many|few|little)|not right|wrong|an exaggeration|exaggerated)"
 )
 _ONE_WEEK: Final = re.compile(r"\b(?:first|second|this|last|past|other|previous|next) week\b")
 _ONLY_NOW: Final = re.compile(
     r"\b(?:today|yesterday|tonight|last night|this (?:morning|week)|(?:last|first) week|right now"
     r"|at the moment)\b"
 )
+_TIMES: Final = (
+    r"(?:\d|one|two|three|four|five|six|seven|eight|nine|ten|eleven|noon|midday|dawn|late|lunch"
+    r"|the evening|the morning|the afternoon|the early|the small"
+    r"|i feel|i felt|i cant|i burst|i drop)"
+)
 _MEDICINE: Final = r"(?:pills|tablets|medication|meds|help)"
 _UNDER: Final = re.compile(
-    r"\b(?:when|whenever|if|unless|except|until|before|while|as long as|provided|apart from|once i"
+    r"\b(?:when|whenever|if|unless|except|before|while|as long as|provided|apart from|once i"
+    r"|for (?:work|school|my job|the kids)"
+    rf"|until(?! {_TIMES})"
     rf"|on the|with (?:the |my )?{_MEDICINE}|on (?:my )?{_MEDICINE})\b"
 )
 """What limits a statement to some of the days."""
@@ -103,8 +100,18 @@ _ONLY: Final = frozenset("only just so and mainly its it was is that that's".spl
 _WHEN: Final = frozenset("when whenever after because if during".split())
 _SELF: Final = frozenset("i i'm im i've ive i'd i'll me my myself mine".split())
 
-_CORRECTS_WITHIN: Final = 2
-"""How many words may stand before those that take something back."""
+_JOINING: Final = frozenset(
+    "and but also although though or then more like for me its it's".split()
+)
+_MARKERS: Final = frozenset("ok okay right alright so well oh ah ugh".split())
+_OF_DAYS: Final = re.compile(r" (?:or so )?of (?:just |simply )?(?:not |\w+ing\b)")
+_FIRST_PERSON: Final = re.compile(
+    r"(?:^|\b(?:days?|nights?|time|not|and|where|when|week|seven) )(?:i|i'm|im|ive)\b"
+)
+_KEPT_FROM: Final = re.compile(
+    r"\b(?:cant|cannot|couldnt|(?:can|could) (?:hardly|barely)"
+    r"|(?:didnt|dont)(?: \w+)? (?:want|fancy|care|feel like)|not (?:being able|caring|wanting))\b"
+)
 
 
 def is_refusal(stretch: Stretch) -> bool:
@@ -120,11 +127,11 @@ def is_refusal(stretch: Stretch) -> bool:
 def read_stretch(item: Item, text: str, stretch: Stretch) -> Said:
     """Read one stretch of the answer `text`."""
     heard = hear(item, text, stretch)
+    turn = turn_of(heard, stretch)
+    if turn is not None:
+        return turn
     said = next(said for said in (read(heard) for read in _READERS) if said is not None)
-    corrections = found(frame("correction"), stretch.words)
-    if corrections and corrections[0].first <= _CORRECTS_WITHIN:
-        return replace(said, is_correction=True)
-    return said
+    return marked(heard, said)
 
 
 def _aside(heard: Heard) -> Said | None:
@@ -134,17 +141,23 @@ def _aside(heard: Heard) -> Said | None:
         return Said(kind=Kind.OTHER)
     if heard.has("past"):
         return Said(kind=Kind.PAST)
-    return Said(kind=Kind.EMPTY) if heard.is_whole("tail") else None
+    if _MARKERS.issuperset(texts):
+        return Said(kind=Kind.VAGUE)
+    is_aside = heard.is_whole("tail") or _ODD_GOOD.search(heard.spoken) is not None
+    return Said(kind=Kind.EMPTY) if is_aside else None
 
 
 def _plain(heard: Heard) -> Said | None:
-    if heard.is_whole("none"):
+    rest = tuple(dropwhile(_JOINING.__contains__, heard.words.texts))
+    if heard.is_whole("none") or rest in frame("none").cues:
         return Said(kind=Kind.NO, scores=NONE)
     return Said(kind=Kind.DOUBT) if heard.is_in_doubt else None
 
 
 def _no_day(heard: Heard) -> Said | None:
     """Read "there was no day when I slept" and "not a day without tears"."""
+    if _NO_GOOD_DAY.search(heard.spoken) or _HARDLY_WITHOUT.search(heard.spoken):
+        return Said(kind=Kind.CLAIM, scores=NEARLY_EVERY_DAY)
     match = _NO_DAY.search(heard.spoken)
     if match is None:
         is_always = _NEVER_NOT.search(heard.spoken) is not None
@@ -153,10 +166,17 @@ def _no_day(heard: Heard) -> Said | None:
     votes = {vote.polarity for vote in statement_of(rest).votes}
     if not rest or _NOT_SO.match(rest) or (is_without and not votes):
         return Said(kind=Kind.CLAIM, scores=NEARLY_EVERY_DAY)
-    if len(votes) != 1:
-        return Said(kind=Kind.DOUBT)
+    if len(votes) != 1 or votes == {Polarity.UNCLEAR}:
+        return _no_day_of(heard.polarity)
     is_never = (votes == {Polarity.AFFIRMED}) != is_without
     return Said(kind=Kind.CLAIM, scores=NONE if is_never else NEARLY_EVERY_DAY)
+
+
+def _no_day_of(polarity: Polarity | None) -> Said:
+    """Read by what the whole says of the item, as "there was no day when I could sit still"."""
+    if polarity is Polarity.AFFIRMED:
+        return Said(kind=Kind.CLAIM, scores=NEARLY_EVERY_DAY)
+    return Said(kind=Kind.DOUBT)
 
 
 def _elsewhere(heard: Heard) -> Said | None:
@@ -169,11 +189,17 @@ def _elsewhere(heard: Heard) -> Said | None:
 
 def _never(heard: Heard) -> Said | None:
     """Read "I never sleep" as every night and "I never felt low" as not at all."""
+    if _UNENDING.search(heard.spoken):
+        return Said(kind=Kind.CLAIM, scores=NEARLY_EVERY_DAY)
     if heard.is_vague or _NEVER.search(heard.spoken) is None:
         return None
     polarity = heard.polarity if heard.about is About.THIS else None
     negations = len(NEGATION.findall(heard.spoken))
-    if polarity is None and _NEVER_ALONE.issuperset(heard.words.texts) and negations == 1:
+    if (
+        polarity is None
+        and _NEVER_ALONE.issuperset(heard.spoken.replace("about myself", "").split())
+        and negations == 1
+    ):
         return Said(kind=Kind.NO, scores=NONE)
     if negations > 1 or polarity is Polarity.UNCLEAR or "enough" in heard.words.texts:
         return Said(kind=Kind.DOUBT)
@@ -187,8 +213,8 @@ def _often(heard: Heard) -> Said | None:
     if all(frequency.scores == ANY for frequency in heard.frequencies):
         return None
     scores = frozenset.intersection(*(frequency.scores for frequency in heard.frequencies))
-    if _NOT_THAT_OFTEN.search(heard.before) and scores:
-        return Said(kind=Kind.VAGUE)
+    if scores and (_NOT_THAT_OFTEN.search(heard.before) or _TOO_MUCH.match(heard.after)):
+        return Said(kind=Kind.VAGUE, denied=scores)
     if not scores or _is_limited(heard, scores):
         return Said(kind=Kind.DOUBT)
     return _as_it_is(heard, scores)
@@ -205,6 +231,20 @@ def _is_limited(heard: Heard, scores: Scores) -> bool:
 def _as_it_is(heard: Heard, scores: Scores) -> Said:
     polarity = heard.polarity
     is_subordinate = _is_subordinate(heard.after)
+    if (
+        polarity is Polarity.DENIED
+        and scores == MORE_THAN_HALF
+        and _FIRST_PERSON.search(heard.spoken)
+    ):
+        # "Fine most of the time" leaves the other days.
+        is_denied = NEGATION.search(heard.spoken) is not None
+        return (
+            Said(kind=Kind.DOUBT)
+            if is_denied
+            else Said(kind=Kind.CLAIM, scores=SEVERAL | MORE_THAN_HALF)
+        )
+    if heard.about is About.NOTHING and polarity is Polarity.AFFIRMED and _is_own(heard):
+        return Said(kind=Kind.CLAIM, scores=scores)
     if heard.about is About.NOTHING and polarity is not None:
         polarity = None if is_subordinate else Polarity.UNCLEAR
     if polarity is Polarity.AFFIRMED:
@@ -219,6 +259,16 @@ def _as_it_is(heard: Heard, scores: Scores) -> Said:
     is_framed = single_words("filler").issuperset(heard.before.split()) and is_subordinate
     is_known = not heard.has_unknown or heard.has("anaphor") or is_framed
     return Said(kind=Kind.BARE if is_known else Kind.UNKNOWN, scores=scores)
+
+
+def _is_own(heard: Heard) -> bool:
+    """Whether it is the speaker who is kept from something, or nothing else is named."""
+    if not heard.has_unknown or _OF_DAYS.match(heard.after):
+        return True
+    return (
+        _FIRST_PERSON.search(heard.spoken) is not None
+        and _KEPT_FROM.search(heard.spoken) is not None
+    )
 
 
 def _is_subordinate(tail: str) -> bool:
@@ -239,7 +289,7 @@ def _whether(heard: Heard) -> Said | None:
     if heard.is_vague:
         return Said(kind=Kind.VAGUE)
     if heard.polarity is Polarity.AFFIRMED:
-        return Said(kind=Kind.TROUBLE, scores=SOME)
+        return _troubled(heard)
     is_turned = _OF_NOTHING.search(heard.spoken) is not None
     is_limited = is_turned or _ONLY_NOW.search(heard.spoken) or _UNDER.search(heard.spoken)
     if heard.polarity is Polarity.DENIED:
@@ -247,6 +297,14 @@ def _whether(heard: Heard) -> Said | None:
     if heard.has_unknown:
         return None
     return _yes_or_no(heard, is_limited=bool(is_limited))
+
+
+def _troubled(heard: Heard) -> Said:
+    """Read "I had no appetite on any day" as every day, and other difficulties as some days."""
+    is_unbroken = _ANY_DAY.search(heard.spoken) and NEGATION.search(heard.spoken)
+    if is_unbroken and heard.about is About.THIS:
+        return Said(kind=Kind.CLAIM, scores=NEARLY_EVERY_DAY)
+    return Said(kind=Kind.TROUBLE, scores=SOME)
 
 
 def _yes_or_no(heard: Heard, *, is_limited: bool) -> Said | None:

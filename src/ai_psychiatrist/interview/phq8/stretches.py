@@ -8,8 +8,9 @@ from ai_psychiatrist.services.cues.lexicon import Words
 
 _TOKEN: Final = re.compile(
     r"(?P<range>\d{1,2}\s?[-–/]\s?\d{1,2}\b)|(?P<percent>\d{1,3}\s?%)"
-    r"|(?P<word>[^\W_]+(?:['’ʼ][^\W_]+)*)|(?P<stop>[.?!;:…\n,()—–]|\s-+\s)"
+    r"|(?P<word>[^\W_]+(?:['’ʼ][^\W_]+)*)|(?P<stop>(?<!\b[Dd]ay in)[.?!;:…\n,()—–]|\s-+\s)"
 )
+_SENTENCE_ENDS: Final = frozenset(".?!;\n")
 _CONTRASTS: Final = frozenset("but though although otherwise because except".split())
 # "All but two days", "every day except Sunday".
 _EXCEPTIONS: Final = frozenset(
@@ -34,6 +35,18 @@ class Stretch:
     """Whether it ends in a question mark."""
     is_contrast: bool
     """Whether a word such as "but" or "otherwise" opens it."""
+    opens_sentence: bool
+    """Whether a sentence begins with it."""
+
+    def part(self, first: int, after: int) -> "Stretch":
+        """Return the words from `first` to the one before `after`; there must be some."""
+        texts, spans = self.words.texts[first:after], self.words.spans[first:after]
+        return Stretch(
+            words=Words(texts=texts, spans=spans),
+            is_question=self.is_question and after == len(self.words.texts),
+            is_contrast=texts[0] in _CONTRASTS,
+            opens_sentence=self.opens_sentence and first == 0,
+        )
 
     @property
     def start(self) -> int:
@@ -50,23 +63,33 @@ def stretches_of(text: str) -> tuple[Stretch, ...]:
     """Cut an answer; text without any word or number has no stretches."""
     found: list[Stretch] = []
     words: list[tuple[str, tuple[int, int]]] = []
+    opens_sentence = True
     for token in _TOKEN.finditer(text):
         if token["stop"] is not None:
-            _close(found, words, is_question=token["stop"] == "?")
+            had_words = bool(words)
+            _close(found, words, opens_sentence=opens_sentence, is_question=token["stop"] == "?")
+            ends = token["stop"] in _SENTENCE_ENDS
+            opens_sentence = ends or (opens_sentence and not had_words)
             continue
         spoken = _normalised(token)
         if spoken[0] in _CONTRASTS and words and (words[-1][0], spoken[0]) not in _EXCEPTIONS:
-            _close(found, words, is_question=False)
+            _close(found, words, opens_sentence=opens_sentence, is_question=False)
+            opens_sentence = False
         is_after_answer = spoken[0] in _AFTER_ANSWER or [word for word, _ in words] == ["well"]
         if is_after_answer and len(words) == 1 and words[0][0] in _OPENINGS:
-            _close(found, words, is_question=False)
+            _close(found, words, opens_sentence=opens_sentence, is_question=False)
+            opens_sentence = False
         words.extend((word, token.span()) for word in spoken)
-    _close(found, words, is_question=False)
+    _close(found, words, opens_sentence=opens_sentence, is_question=False)
     return tuple(found)
 
 
 def _close(
-    found: list[Stretch], words: list[tuple[str, tuple[int, int]]], *, is_question: bool
+    found: list[Stretch],
+    words: list[tuple[str, tuple[int, int]]],
+    *,
+    opens_sentence: bool,
+    is_question: bool,
 ) -> None:
     if words:
         found.append(
@@ -76,6 +99,7 @@ def _close(
                 ),
                 is_question=is_question,
                 is_contrast=words[0][0] in _CONTRASTS,
+                opens_sentence=opens_sentence,
             )
         )
         words.clear()
