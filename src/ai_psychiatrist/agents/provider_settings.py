@@ -29,7 +29,7 @@ def provider_settings(
     """Return the settings of a call whose output keeps to a schema.
 
     Of one required tool nothing else can be called, and the servers of OpenAI's chat protocol are
-    left at that: llama.cpp's takes a tool's name there for no choice at all (its issue 26535).
+    left at that: llama.cpp's takes a tool's name there for no choice at all.
     """
     if model.system != ANTHROPIC:
         return ModelSettings(temperature=temperature)
