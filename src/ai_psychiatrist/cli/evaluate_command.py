@@ -10,6 +10,7 @@ import typer
 
 from ai_psychiatrist.cli.exits import ExitCode, fail, refusing_bad_input
 from ai_psychiatrist.cli.settings_source import quiet, read_settings
+from ai_psychiatrist.evaluation.datasets.dataset import SpeakerFilter
 
 if TYPE_CHECKING:
     from ai_psychiatrist.config import Settings
@@ -55,14 +56,6 @@ class Mode(StrEnum):
     ZERO_SHOT = "zero-shot"
 
 
-class Speakers(StrEnum):
-    """Whose words are assessed."""
-
-    BOTH = "both"
-    PARTICIPANT_ONLY = "participant-only"
-    QUESTION_CONTEXT = "question-context"
-
-
 RunFolderArgument = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run.")]
 
 
@@ -92,7 +85,9 @@ def run(
             "--no-raw", help="Keep no text; a stopped unit then starts from its beginning."
         ),
     ] = False,
-    speakers: Annotated[Speakers, typer.Option(help="Whose words are assessed.")] = Speakers.BOTH,
+    speakers: Annotated[
+        SpeakerFilter, typer.Option(help="Whose words are assessed.")
+    ] = SpeakerFilter.BOTH,
     unrelated: Annotated[
         bool,
         typer.Option(
@@ -136,7 +131,7 @@ class _Wanted:
     limit: int | None
     is_resumed: bool
     keeps_raw: bool
-    speakers: Speakers
+    speakers: SpeakerFilter
     is_unrelated: bool
 
 
@@ -168,7 +163,6 @@ async def _run(settings: "Settings", wanted: _Wanted, options: "SittingOptions")
 def _request(services: "Services", wanted: _Wanted) -> "RunRequest":
     from ai_psychiatrist.agents.contracts.contract import shipped_contract  # noqa: PLC0415
     from ai_psychiatrist.agents.prompts.digests import PROMPT_DIGESTS  # noqa: PLC0415
-    from ai_psychiatrist.evaluation.datasets.dataset import SpeakerFilter  # noqa: PLC0415
     from ai_psychiatrist.evaluation.datasets.opening import open_dataset  # noqa: PLC0415
     from ai_psychiatrist.evaluation.run.folder import RunFolder  # noqa: PLC0415
     from ai_psychiatrist.evaluation.run.opening import RunRequest  # noqa: PLC0415
@@ -177,7 +171,7 @@ def _request(services: "Services", wanted: _Wanted) -> "RunRequest":
 
     dataset = open_dataset(
         wanted.dataset,
-        speakers=SpeakerFilter(wanted.speakers.value),
+        speakers=wanted.speakers,
         labels=services.labels,
     )
     contract = shipped_contract()
@@ -194,7 +188,7 @@ def _request(services: "Services", wanted: _Wanted) -> "RunRequest":
             contracts={"pipeline": contract.digest},
             settings=_deciding(services.settings),
         ),
-        contract_files=contract.files,
+        contract=contract,
         limit=wanted.limit,
         is_resumed=wanted.is_resumed,
         keeps_raw=wanted.keeps_raw,

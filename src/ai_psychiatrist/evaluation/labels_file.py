@@ -13,7 +13,7 @@ from ai_psychiatrist.domain.phq8 import MAX_TOTAL_SCORE, Item
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.prediction import ItemScore
 from ai_psychiatrist.evaluation.record_lines import complaint_of, line_error, numbered_lines
-from ai_psychiatrist.evaluation.run.folder import write_whole
+from ai_psychiatrist.infrastructure.private_files import write_whole
 
 _FIELD: Final = "labels"
 

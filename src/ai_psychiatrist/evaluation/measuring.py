@@ -10,7 +10,8 @@ import orjson
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.evaluation.labels_file import read_labels
 from ai_psychiatrist.evaluation.prediction import UnitPrediction, read_predictions
-from ai_psychiatrist.evaluation.run.folder import RunFolder, write_whole
+from ai_psychiatrist.evaluation.run.folder import RunFolder
+from ai_psychiatrist.infrastructure.private_files import write_whole
 
 _EXTRA = ("numpy", "jinja2")
 

@@ -1,18 +1,17 @@
 """Write a run's outcomes as lines for other programs."""
 
 import json
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.domain.retries import RetryLimits
 from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
 from ai_psychiatrist.infrastructure.ledger.records import CurrentRow
+from ai_psychiatrist.infrastructure.private_files import draft_of
 
 _CLASSIC_STAGES: Final = frozenset({FailureStage.SCHEMA_VALIDATION, FailureStage.VALIDATION})
 
@@ -61,8 +60,8 @@ def export_run(
 def _export_step(ledger: Ledger, out: Path, step: str, choices: ExportChoices) -> StepExport:
     valid = failed = 0
     with (
-        _draft(out / f"{step}_validated.jsonl") as valid_lines,
-        _draft(out / f"{step}_failures.jsonl") as failure_lines,
+        draft_of(out / f"{step}_validated.jsonl") as valid_lines,
+        draft_of(out / f"{step}_failures.jsonl") as failure_lines,
     ):
         for row in ledger.current(step):
             if row.is_valid:
@@ -74,7 +73,7 @@ def _export_step(ledger: Ledger, out: Path, step: str, choices: ExportChoices) -
     schema = choices.schemas.get(step)
     if schema is not None:
         (out / "schemas").mkdir(exist_ok=True, mode=0o700)
-        with _draft(out / "schemas" / f"{step}.json") as file:
+        with draft_of(out / "schemas" / f"{step}.json") as file:
             file.write(schema)
     queued = _export_queue(ledger, out, step, choices)
     return StepExport(step=step, valid=valid, failed=failed, queued=queued)
@@ -82,7 +81,7 @@ def _export_step(ledger: Ledger, out: Path, step: str, choices: ExportChoices) -
 
 def _export_queue(ledger: Ledger, out: Path, step: str, choices: ExportChoices) -> int:
     queue = ledger.queue(step, choices.limits, includes_failed=choices.retries_failed)
-    with _draft(out / f"{step}_queue.jsonl") as lines:
+    with draft_of(out / f"{step}_queue.jsonl") as lines:
         for unit_id, number in queue:
             row = ledger.last(unit_id, step, round=number)
             asked: dict[str, object] = {
@@ -139,16 +138,3 @@ def _line(value: Mapping[str, object]) -> bytes:
     ordered = {"unit_id": value["unit_id"], **value}
     text = json.dumps(ordered, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "backslashreplace") + b"\n"
-
-
-@contextmanager
-def _draft(path: Path) -> Iterator[BinaryIO]:
-    """Write a file beside its place and move it there when it is whole."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            yield file
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)

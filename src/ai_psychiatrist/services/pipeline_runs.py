@@ -1,7 +1,6 @@
 """Runs of a pipeline file: the ledger, beside it the pipeline as it was, and its rules."""
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,6 +12,7 @@ from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.infrastructure.ledger.cipher import Cipher
 from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
 from ai_psychiatrist.infrastructure.ledger.opening import holds_run, make_private_folder
+from ai_psychiatrist.infrastructure.private_files import write_whole
 from ai_psychiatrist.validation.host_fields import UNIT_ID
 from ai_psychiatrist.validation.pipeline_config import PipelineConfig, StepConfig, load_pipeline
 from ai_psychiatrist.validation.step import StepValidator
@@ -57,17 +57,27 @@ def create_pipeline_run(
     Raises `InputError` when the folder holds a run, and `ConfigurationError` when a file of the
     pipeline lies outside its folder.
     """
-    places = _places(config)
     steps = [step.name for step in model_steps(config)]
     about = {"kind": KIND, "pipeline_digest": config.digest, "code_version": __version__}
     if holds_run(folder):
         msg = f"{str(folder)!r} holds a run already; name another folder"
         raise InputError(msg, field="RUN")
-    make_private_folder(folder)
-    for file, place in places.items():
-        _write(folder / _CONFIG_FOLDER / place, file.read_bytes())
+    keep_pipeline(folder, config)
     # Last: a folder with a ledger is a run with everything that belongs to it.
     return Ledger.create(folder, steps=steps, cipher=cipher, about=about)
+
+
+def keep_pipeline(folder: Path, config: PipelineConfig) -> None:
+    """Copy a pipeline's files into a run's folder, for `kept_pipeline` to find.
+
+    Raises `ConfigurationError` when one lies outside the pipeline's folder.
+    """
+    places = _places(config)
+    make_private_folder(folder)
+    for file, place in places.items():
+        target = folder / _CONFIG_FOLDER / place
+        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_whole(target, [file.read_bytes()])
 
 
 def kept_pipeline(folder: Path) -> PipelineConfig:
@@ -151,10 +161,3 @@ def _places(config: PipelineConfig) -> dict[Path, Path]:
             raise ConfigurationError(msg)
         places[file] = file.resolve().relative_to(folder)
     return places
-
-
-def _write(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)

@@ -7,7 +7,7 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.prediction import UnitPrediction
 from ai_psychiatrist.evaluation.report.page import Page, page_of
 from ai_psychiatrist.evaluation.report.shown import grouped
-from ai_psychiatrist.evaluation.run.folder import write_whole
+from ai_psychiatrist.infrastructure.private_files import write_whole
 
 
 def write_report(

@@ -1,7 +1,6 @@
 """The files of a run: written whole or not at all, readable by their owner alone."""
 
-import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ import orjson
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.infrastructure.ledger.lock import run_lock
+from ai_psychiatrist.infrastructure.private_files import write_whole
 
 _PRETTY = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
 
@@ -86,15 +86,3 @@ def read_json(path: Path, *, missing: str) -> dict[str, object]:
 def write_json(path: Path, value: Mapping[str, object]) -> None:
     """Write one JSON object with sorted keys."""
     write_whole(path, [orjson.dumps(value, option=_PRETTY)])
-
-
-def write_whole(path: Path, chunks: Iterable[bytes]) -> None:
-    """Write a file beside its place and put it there when it is complete."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.writelines(chunks)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)

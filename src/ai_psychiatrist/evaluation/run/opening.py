@@ -1,11 +1,9 @@
 """Begin a run, or go on with one: its ledger, its units and the record of what it is made with."""
 
 import secrets
-import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.agents.definition import AGENT_ORDER
@@ -20,6 +18,8 @@ from ai_psychiatrist.infrastructure.ledger.cipher import Cipher
 from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
 from ai_psychiatrist.infrastructure.ledger.opening import FILE_NAME, holds_run
 from ai_psychiatrist.infrastructure.ledger.records import QueuedUnit, UnitInput
+from ai_psychiatrist.services.pipeline_runs import keep_pipeline
+from ai_psychiatrist.validation.pipeline_config import PipelineConfig
 
 RUN_KIND: Final = "assessment"
 _PROMPT_KEY: Final = "prompt_key"
@@ -35,8 +35,7 @@ class RunRequest:
     folder: RunFolder
     record: Mapping[str, object]
     """The provenance."""
-    contract_files: tuple[Path, ...]
-    """The pipeline file first, then its schemas and templates."""
+    contract: PipelineConfig
     limit: int | None = None
     """Most units, the first ones of the dataset."""
     is_resumed: bool = False
@@ -76,7 +75,7 @@ def _created(request: RunRequest) -> Ledger:
         cipher=request.cipher,
         about={"kind": RUN_KIND, _PROMPT_KEY: secrets.token_hex(_KEY_BYTES)},
     )
-    _copy_contract(request)
+    keep_pipeline(folder.path, request.contract)
     # Last, because a folder with this file is a run that can be gone on with.
     write_json(folder.run, request.record)
     return ledger
@@ -97,14 +96,6 @@ def _resumed(request: RunRequest) -> Ledger:
     before = request.folder.require_run()
     refuse_other_inputs(before, request.record)
     return Ledger.open(request.folder.path, cipher=request.cipher)
-
-
-def _copy_contract(request: RunRequest) -> None:
-    source = request.contract_files[0].parent
-    for path in request.contract_files:
-        target = request.folder.path / "config" / path.relative_to(source)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, target)
 
 
 def _add_units(ledger: Ledger, request: RunRequest) -> None:
