@@ -7,12 +7,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from ai_psychiatrist.agents.baseline.model import BASELINE
+from ai_psychiatrist.agents.baseline.route import baseline_route
 from ai_psychiatrist.agents.interview.interview_agents import InterviewAgents
 from ai_psychiatrist.agents.judge import JudgeAgent
 from ai_psychiatrist.agents.meta_review import MetaReviewAgent
-from ai_psychiatrist.agents.models import BackendOptions, ModelConnections
 from ai_psychiatrist.agents.qualitative import QualitativeAssessmentAgent
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
+from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop
+from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.transcript import SpeakerLabels
@@ -21,8 +23,7 @@ from ai_psychiatrist.infrastructure.logging import get_logger, setup_logging
 from ai_psychiatrist.interview.opening import InterviewOptions, Interviews, load_protocols
 from ai_psychiatrist.interview.service import InterviewLimits
 from ai_psychiatrist.interview.store.opening import FILE_NAME
-from ai_psychiatrist.pipeline.assess import AssessmentPipeline
-from ai_psychiatrist.pipeline.feedback_loop import FeedbackLoop
+from ai_psychiatrist.llm.connections import BackendOptions, ModelConnections
 from ai_psychiatrist.services.transcripts import TranscriptStore
 
 logger = get_logger(__name__)
@@ -65,7 +66,11 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             openai=settings.openai,
             ollama=settings.ollama,
             pydantic_ai=settings.pydantic_ai,
-            labels=settings.transcript.labels,
+            local={
+                BASELINE: baseline_route(
+                    settings.transcript.labels, max_reply_bytes=settings.model.max_reply_bytes
+                )
+            },
         )
     )
     try:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from ai_psychiatrist.agents.call_store import CallRequest, Judgement, KeptReply
+from ai_psychiatrist.llm.call_store import CallRequest, Judgement, KeptReply
 
 
 @dataclass

@@ -6,15 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from ai_psychiatrist.agents.call_store import CallStore
-from ai_psychiatrist.agents.case import CallLog
 from ai_psychiatrist.agents.interview.interview_agents import InterviewAgents
-from ai_psychiatrist.agents.model_chain import ModelChain
-from ai_psychiatrist.agents.output_mode import OutputModeSetting
-from ai_psychiatrist.agents.output_models import ModelOutput
-from ai_psychiatrist.agents.runner import Outcome
-from ai_psychiatrist.agents.settings import PydanticAISettings
-from ai_psychiatrist.agents.transport import TransportRetries
 from ai_psychiatrist.domain.failures import Attempt
 from ai_psychiatrist.domain.interview import (
     AnswerKind,
@@ -28,6 +20,14 @@ from ai_psychiatrist.domain.interview import (
     MessageSpeaker,
     Question,
 )
+from ai_psychiatrist.llm.call_log import CallLog
+from ai_psychiatrist.llm.call_store import CallStore
+from ai_psychiatrist.llm.output import ModelOutput
+from ai_psychiatrist.llm.output_mode import OutputModeSetting
+from ai_psychiatrist.llm.retries import TransportRetries
+from ai_psychiatrist.llm.routes import ModelChain
+from ai_psychiatrist.llm.runner import Outcome
+from ai_psychiatrist.llm.settings import PydanticAISettings
 from tests.fakes.scripted import ScriptedChat, ScriptedModel, route
 
 Arguments: TypeAlias = dict[str, Any]

@@ -3,7 +3,6 @@
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from ai_psychiatrist.agents.case import CallLog
 from ai_psychiatrist.agents.interview.interview_agents import DigestOutcome
 from ai_psychiatrist.agents.interview.outputs import (
     AnalysisOutput,
@@ -13,9 +12,10 @@ from ai_psychiatrist.agents.interview.outputs import (
     GoalUpdatesOutput,
     QuestionOutput,
 )
-from ai_psychiatrist.agents.runner import Outcome
 from ai_psychiatrist.domain.interview import GoalStatus, InterviewView
 from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
+from ai_psychiatrist.llm.call_log import CallLog
+from ai_psychiatrist.llm.runner import Outcome
 from tests.fakes.interview_replies import Brief
 
 brief: ContextVar[Brief] = ContextVar("brief")

@@ -13,13 +13,13 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
 from ai_psychiatrist.agents.interview.interview_agents import InterviewAgents
-from ai_psychiatrist.agents.model_chain import ModelRoute
-from ai_psychiatrist.agents.settings import PydanticAISettings
 from ai_psychiatrist.domain.interview import AnswerKind
 from ai_psychiatrist.interview.protocol import load_protocol
 from ai_psychiatrist.interview.service import AnswerSubmission, InterviewService
 from ai_psychiatrist.interview.snapshot import QuestionShown
 from ai_psychiatrist.interview.store.store import InterviewStore
+from ai_psychiatrist.llm.routes import ModelRoute
+from ai_psychiatrist.llm.settings import PydanticAISettings
 from tests.fakes.interview_replies import good_reply
 from tests.fakes.noted_agents import NotedAgents, brief
 

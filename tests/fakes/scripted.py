@@ -18,16 +18,15 @@ from pydantic_ai.messages import (
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.usage import RequestUsage
 
-from ai_psychiatrist.agents.model_chain import ModelChain, ModelRoute
-from ai_psychiatrist.agents.models import BackendOptions, ModelConnections
-from ai_psychiatrist.agents.settings import (
+from ai_psychiatrist.llm.chat import ChatReply
+from ai_psychiatrist.llm.connections import BackendOptions, ModelConnections
+from ai_psychiatrist.llm.routes import ModelChain, ModelRoute
+from ai_psychiatrist.llm.settings import (
     ModelSettings,
     OllamaSettings,
     OpenAISettings,
     PydanticAISettings,
 )
-from ai_psychiatrist.domain.transcript import DEFAULT_LABELS
-from ai_psychiatrist.infrastructure.llm.chat import ChatReply
 
 Scripted: TypeAlias = str | ModelResponse | BaseException
 """What one call does; the last of a script is used again and again."""
@@ -138,7 +137,6 @@ async def served_chain(server_url: str, *, num_ctx: int | None = None) -> AsyncI
             openai=OpenAISettings(),
             ollama=OllamaSettings(host=server_url, timeout_seconds=5, num_ctx=num_ctx),
             pydantic_ai=PydanticAISettings(),
-            labels=DEFAULT_LABELS,
         )
     )
     try:

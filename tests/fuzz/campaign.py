@@ -10,7 +10,8 @@ from pathlib import Path
 from random import Random
 
 from ai_psychiatrist import wiring
-from ai_psychiatrist.agents.models import BackendOptions
+from ai_psychiatrist.agents.baseline.model import BASELINE
+from ai_psychiatrist.agents.baseline.route import baseline_route
 from ai_psychiatrist.api.problems import nothing_finished
 from ai_psychiatrist.api.result_models import Envelope, FullResult
 from ai_psychiatrist.api.results import (
@@ -19,11 +20,12 @@ from ai_psychiatrist.api.results import (
     qualitative_result,
     quantitative_result,
 )
+from ai_psychiatrist.assessment.pipeline import FULL, Part
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
 from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.infrastructure.logging import setup_logging
-from ai_psychiatrist.pipeline.assess import FULL, Part
+from ai_psychiatrist.llm.connections import BackendOptions
 from ai_psychiatrist.wiring import Services
 from tests.fuzz.invariants import InvariantBroken, Observed, check
 from tests.fuzz.models import FuzzConnections, Session, session
@@ -193,7 +195,7 @@ async def _services(settings: Settings) -> AsyncIterator[Services]:
             openai=settings.openai,
             ollama=settings.ollama,
             pydantic_ai=settings.pydantic_ai,
-            labels=settings.transcript.labels,
+            local={BASELINE: baseline_route(settings.transcript.labels)},
         )
     )
     try:

@@ -24,8 +24,8 @@ from pydantic_ai.profiles import ModelProfile
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
-from ai_psychiatrist.agents.model_chain import ModelChain, ModelRoute
-from ai_psychiatrist.infrastructure.llm.chat import ChatReply
+from ai_psychiatrist.llm.chat import ChatReply
+from ai_psychiatrist.llm.routes import ModelChain, ModelRoute
 from tests.fakes.interview_replies import Brief, tool_of_schema
 from tests.fakes.noted_agents import brief
 from tests.fuzz.hostile import CANARY

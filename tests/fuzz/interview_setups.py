@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.agents.interview.interview_agents import InterviewAgents
-from ai_psychiatrist.agents.output_mode import OutputModeSetting
-from ai_psychiatrist.agents.settings import PydanticAISettings
-from ai_psychiatrist.agents.transport import TransportRetries
 from ai_psychiatrist.interview.limits import InterviewLimits
 from ai_psychiatrist.interview.protocol import load_protocol
 from ai_psychiatrist.interview.service import InterviewService
 from ai_psychiatrist.interview.store.store import InterviewStore
+from ai_psychiatrist.llm.output_mode import OutputModeSetting
+from ai_psychiatrist.llm.retries import TransportRetries
+from ai_psychiatrist.llm.settings import PydanticAISettings
 from tests.fakes.noted_agents import NotedAgents
 from tests.fuzz.interview_models import MODELS, RATIONALE, fuzz_chain
 

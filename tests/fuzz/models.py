@@ -29,11 +29,11 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
-from ai_psychiatrist.agents.model_chain import ModelChain, ModelRoute
-from ai_psychiatrist.agents.models import ModelConnections
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.infrastructure.llm.chat import ChatReply
+from ai_psychiatrist.llm.chat import ChatReply
+from ai_psychiatrist.llm.connections import ModelConnections
+from ai_psychiatrist.llm.routes import ModelChain, ModelRoute
 from tests.fakes.exchange import Message
 from tests.fakes.wires import read_prompt
 from tests.fuzz.hostile import CANARY

@@ -8,22 +8,21 @@ from typing import Any, Final
 
 import pytest
 
-from ai_psychiatrist.agents.case import CallLog
 from ai_psychiatrist.agents.interview.interview_agents import InterviewAgents
 from ai_psychiatrist.agents.interview.schemas import interview_schemas
-from ai_psychiatrist.agents.models import BackendOptions, ModelConnections
-from ai_psychiatrist.agents.output_mode import OutputModeSetting
-from ai_psychiatrist.agents.runner import Outcome
-from ai_psychiatrist.agents.settings import (
+from ai_psychiatrist.domain.failures import Attempt, FailureCode, RejectionCode
+from ai_psychiatrist.domain.interview import InterviewView
+from ai_psychiatrist.llm.call_log import CallLog
+from ai_psychiatrist.llm.connections import BackendOptions, ModelConnections
+from ai_psychiatrist.llm.output_mode import OutputModeSetting
+from ai_psychiatrist.llm.retries import TransportRetries
+from ai_psychiatrist.llm.runner import Outcome
+from ai_psychiatrist.llm.settings import (
     ModelSettings,
     OllamaSettings,
     OpenAISettings,
     PydanticAISettings,
 )
-from ai_psychiatrist.agents.transport import TransportRetries
-from ai_psychiatrist.domain.failures import Attempt, FailureCode, RejectionCode
-from ai_psychiatrist.domain.interview import InterviewView
-from ai_psychiatrist.domain.transcript import DEFAULT_LABELS
 from tests.fakes.interview_agents import GOOD, INTERVIEW_HASH, OPEN_GOALS, SAID, TOOLS, VIEW
 from tests.fakes.interview_model import tool_call, tool_of
 from tests.fakes.messages_api import (
@@ -52,7 +51,6 @@ def options(**urls: str) -> BackendOptions:
         openai=OpenAISettings(base_url=urls.get("openai")),
         ollama=OllamaSettings(host=urls.get("ollama", "127.0.0.1"), timeout_seconds=5),
         pydantic_ai=PydanticAISettings(),
-        labels=DEFAULT_LABELS,
     )
 
 

@@ -21,9 +21,10 @@ from ai_psychiatrist.cli.app import app as command_line
 from ai_psychiatrist.config import load_settings
 from ai_psychiatrist.domain.errors import AssessmentServiceError
 from ai_psychiatrist.domain.transcript import parse_transcript
-from ai_psychiatrist.infrastructure.llm.http_json import JsonBackend
-from ai_psychiatrist.infrastructure.llm.ollama import OllamaChatClient
 from ai_psychiatrist.infrastructure.logging import ALLOWED_KEYS
+from ai_psychiatrist.llm.http_json import JsonBackend
+from ai_psychiatrist.llm.ollama import OllamaChatClient
+from ai_psychiatrist.llm.rejection import ReplyRejected
 from ai_psychiatrist.services.evidence_settings import QuantitativeSettings
 from ai_psychiatrist.services.transcripts import TranscriptStore
 from ai_psychiatrist.wiring import open_services
@@ -339,7 +340,7 @@ EXTRACTIONS: dict[str, tuple[Callable[[str], object], str]] = {
 @pytest.mark.parametrize("case", EXTRACTIONS)
 def test_rejections_of_replies_do_not_repeat_them(case: str) -> None:
     extract, reply = EXTRACTIONS[case]
-    with pytest.raises(extractors.ReplyRejected) as raised:
+    with pytest.raises(ReplyRejected) as raised:
         extract(reply)
     assert_exception_silent(raised.value)
 

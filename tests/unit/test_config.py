@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from ai_psychiatrist.agents.settings import PydanticAISettings
 from ai_psychiatrist.config import (
     QuantitativeSettings,
     Settings,
@@ -15,6 +14,7 @@ from ai_psychiatrist.config import (
     variables,
 )
 from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.services import evidence_settings
 from ai_psychiatrist.wiring import open_services
 

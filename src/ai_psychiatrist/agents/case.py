@@ -3,61 +3,21 @@
 import asyncio
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-from ai_psychiatrist.agents.call_store import CallStore, Occurrences
 from ai_psychiatrist.agents.prompts.shared import DELIMITED, SYSTEM
-from ai_psychiatrist.domain.errors import ModelCallFailed
-from ai_psychiatrist.domain.failures import Attempt, FailureCode
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.digests import keyed_digest
+from ai_psychiatrist.llm.call_log import DEFAULT_MAX_CALLS, CallLog
+from ai_psychiatrist.llm.call_store import CallStore
+from ai_psychiatrist.llm.prompt import Prompt
 from ai_psychiatrist.services.grounding import TranscriptIndex
 
-DEFAULT_MAX_CALLS: Final = 60
 LARGE_TRANSCRIPT_CHARACTERS: Final = 50_000
 _BOUNDARY_DIGITS: Final = 16
 
 T = TypeVar("T")
-
-
-class CallLog:
-    """The model calls of one assessment: those made, and how many may still be made."""
-
-    def __init__(
-        self, max_calls: int = DEFAULT_MAX_CALLS, *, store: CallStore | None = None
-    ) -> None:
-        """`store`: where calls are kept and found again; without one nothing is kept."""
-        self._left = max_calls
-        self.store = store
-        self.occurrences = Occurrences()
-        self.attempts: list[Attempt] = []
-        """In the order in which they ended."""
-
-    def spend(self) -> None:
-        """Take one call; raises `ModelCallFailed` when none is left."""
-        if self._left <= 0:
-            raise ModelCallFailed(FailureCode.CALL_BUDGET_SPENT)
-        self._left -= 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prompt:
-    """What one call sends: the system text, and transcript block and task as the user's text."""
-
-    system: str = field(repr=False)
-    user: str = field(repr=False)
-    digest: str
-    """Keyed digest of both texts."""
-    stable_characters: int = 0
-    """How much of the user's text later calls begin with, too; 0 when that is not known."""
-    subject: str = ""
-    """Keyed digest of what the call belongs to: metadata for a provider, part of no text."""
-
-
-def ending_with(prompt: Prompt, words: str) -> Prompt:
-    """Return the prompt with words at its end."""
-    return replace(prompt, user=f"{prompt.user}\n\n{words}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

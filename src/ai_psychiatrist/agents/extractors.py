@@ -5,11 +5,9 @@ wrong and what is wanted and never repeats the reply.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Final, TypeVar
-
-from pydantic_ai import ModelRetry
 
 from ai_psychiatrist.agents.output_models import (
     EvidenceOutput,
@@ -24,6 +22,7 @@ from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.domain.phq8 import PHQ8_DOMAIN_KEYS
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.llm.rejection import ReplyRejected
 from ai_psychiatrist.services.evidence_validation import (
     EvidenceSchemaError,
     validate_evidence_schema,
@@ -39,17 +38,6 @@ MAX_QUOTES: Final = 100
 """Most quotes in one list of a reply."""
 
 R = TypeVar("R")
-
-
-class ReplyRejected(ModelRetry):
-    """A reply that is not accepted; the message is the feedback for the model."""
-
-    def __init__(
-        self, code: RejectionCode, feedback: str, violations: Mapping[str, str] | None = None
-    ) -> None:
-        super().__init__(feedback)
-        self.code = code
-        self.violations = dict(violations or {})
 
 
 def asking_again(extract: Callable[[str], R]) -> Callable[[str], R]:

@@ -4,14 +4,14 @@ import asyncio
 
 from ai_psychiatrist.agents.case import Case
 from ai_psychiatrist.agents.definition import JUDGE
-from ai_psychiatrist.agents.model_chain import ModelChain, as_chain
 from ai_psychiatrist.agents.prompts import judge as prompts
 from ai_psychiatrist.agents.prompts.findings import findings_text
 from ai_psychiatrist.agents.pydantic_agents import create_judge_metric_agent
-from ai_psychiatrist.agents.runner import AgentRunner
-from ai_psychiatrist.agents.settings import PydanticAISettings
 from ai_psychiatrist.domain.assessment import Metric, MetricScore, QualitativeAssessment
-from ai_psychiatrist.infrastructure.llm.chat import SimpleChatClient
+from ai_psychiatrist.llm.chat import SimpleChatClient
+from ai_psychiatrist.llm.routes import ModelChain, as_chain
+from ai_psychiatrist.llm.runner import AgentRunner
+from ai_psychiatrist.llm.settings import PydanticAISettings
 
 
 class JudgeAgent:

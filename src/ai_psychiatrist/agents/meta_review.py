@@ -4,15 +4,15 @@ import json
 
 from ai_psychiatrist.agents.case import Case
 from ai_psychiatrist.agents.definition import META_REVIEW
-from ai_psychiatrist.agents.model_chain import ModelChain, as_chain
 from ai_psychiatrist.agents.prompts import meta_review as prompts
 from ai_psychiatrist.agents.prompts.findings import findings_text
 from ai_psychiatrist.agents.pydantic_agents import create_meta_review_agent
-from ai_psychiatrist.agents.runner import AgentRunner
-from ai_psychiatrist.agents.settings import PydanticAISettings
 from ai_psychiatrist.domain.assessment import MetaReview, PHQ8Assessment, QualitativeAssessment
 from ai_psychiatrist.domain.phq8 import Severity
-from ai_psychiatrist.infrastructure.llm.chat import SimpleChatClient
+from ai_psychiatrist.llm.chat import SimpleChatClient
+from ai_psychiatrist.llm.routes import ModelChain, as_chain
+from ai_psychiatrist.llm.runner import AgentRunner
+from ai_psychiatrist.llm.settings import PydanticAISettings
 
 _NO_FINDINGS = "There is no qualitative assessment."
 

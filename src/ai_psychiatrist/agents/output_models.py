@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from ai_psychiatrist.domain.phq8 import PHQ8_DOMAIN_KEYS
+from ai_psychiatrist.llm.output import ModelOutput
 
 NOT_ASSESSED = "not assessed in interview"
 """What a model writes, in any case, for a domain that the interview does not cover."""
@@ -13,17 +14,6 @@ Scale3 = Annotated[int, Field(strict=True, ge=0, le=3)]
 Scale4 = Annotated[int, Field(strict=True, ge=0, le=4)]
 Scale5 = Annotated[int, Field(strict=True, ge=1, le=5)]
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-
-
-class ModelOutput(BaseModel):
-    """An accepted reply, and what had to be done to read it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
-
-    repaired: bool = False
-    """Whether the JSON syntax was repaired."""
-    coercions: int = Field(default=0, ge=0)
-    """How many values were read from another type."""
 
 
 class QualitativeOutput(ModelOutput):

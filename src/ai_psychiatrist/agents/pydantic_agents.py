@@ -1,27 +1,14 @@
-"""Pydantic AI agents whose output is what an extractor makes of the reply, in every mode."""
+"""The agents of an assessment as Pydantic AI agents."""
 
-from typing import Final
+from pydantic_ai import Agent
 
-from pydantic_ai import (
-    Agent,
-    NativeOutput,
-    RunContext,
-    StructuredDict,
-    TextOutput,
-    ToolOutput,
-)
-
-from ai_psychiatrist.agents.account import CallAccount
 from ai_psychiatrist.agents.definition import (
     EVIDENCE,
     JUDGE,
     META_REVIEW,
     QUALITATIVE,
     QUANTITATIVE,
-    AgentDefinition,
-    OutputT,
 )
-from ai_psychiatrist.agents.output_mode import OutputMode
 from ai_psychiatrist.agents.output_models import (
     EvidenceOutput,
     JudgeMetricOutput,
@@ -30,52 +17,8 @@ from ai_psychiatrist.agents.output_models import (
     QuantitativeOutput,
 )
 from ai_psychiatrist.domain.assessment import Metric
-
-DEFAULT_RETRIES: Final = 3
-
-
-def create_agent(
-    definition: AgentDefinition[OutputT],
-    *,
-    retries: int = DEFAULT_RETRIES,
-    mode: OutputMode = OutputMode.TEXT,
-) -> Agent[CallAccount, OutputT]:
-    """Return an agent without a model: each run names its own.
-
-    Raises `ValueError` when the mode needs a schema and the definition has none.
-    """
-    return Agent(
-        deps_type=CallAccount,
-        output_type=_output(definition, mode),
-        instructions=definition.system,
-        name=definition.name,
-        retries={"output": retries, "tools": 0},
-    )
-
-
-def _output(
-    definition: AgentDefinition[OutputT], mode: OutputMode
-) -> TextOutput[OutputT] | ToolOutput[OutputT] | NativeOutput[OutputT]:
-    async def extract(context: RunContext[CallAccount], text: str) -> OutputT:
-        return await context.deps.judge(definition.extract, text)
-
-    if mode is OutputMode.TEXT:
-        return TextOutput(extract)
-    tool = definition.tool
-    if tool is None:
-        msg = f"agent {definition.name!r} has no schema to send"
-        raise ValueError(msg)
-    reply_type = StructuredDict(dict(tool.schema))
-
-    # The library reads arguments more leniently than text (the last of two equal keys wins, NaN is
-    # a number), so the model's own characters are judged, by the one extractor of all modes.
-    async def extract_reply(context: RunContext[CallAccount], _: object) -> OutputT:
-        return await context.deps.judge(definition.extract, context.deps.reply_text)
-
-    extract_reply.__annotations__["_"] = reply_type
-    if mode is OutputMode.TOOL:
-        return ToolOutput(extract_reply, name=tool.name, description=tool.description)
-    return NativeOutput(extract_reply, name=tool.name, description=tool.description)
+from ai_psychiatrist.llm.account import CallAccount
+from ai_psychiatrist.llm.agent import DEFAULT_RETRIES, create_agent
 
 
 def create_qualitative_agent(

@@ -4,18 +4,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from ai_psychiatrist.agents.case import Case, Prompt
+from ai_psychiatrist.agents.case import Case
 from ai_psychiatrist.agents.definition import QUALITATIVE
-from ai_psychiatrist.agents.model_chain import ModelChain, as_chain
 from ai_psychiatrist.agents.output_models import QualitativeOutput
 from ai_psychiatrist.agents.prompts import qualitative as prompts
 from ai_psychiatrist.agents.prompts.findings import feedback_text, findings_text
 from ai_psychiatrist.agents.pydantic_agents import create_qualitative_agent
-from ai_psychiatrist.agents.runner import AgentRunner
-from ai_psychiatrist.agents.settings import PydanticAISettings, QualitativeSettings
+from ai_psychiatrist.agents.settings import QualitativeSettings
 from ai_psychiatrist.domain.assessment import Metric, MetricScore, QualitativeAssessment
 from ai_psychiatrist.domain.evidence import Quote, UnverifiedQuote
-from ai_psychiatrist.infrastructure.llm.chat import SimpleChatClient
+from ai_psychiatrist.llm.chat import SimpleChatClient
+from ai_psychiatrist.llm.prompt import Prompt
+from ai_psychiatrist.llm.routes import ModelChain, as_chain
+from ai_psychiatrist.llm.runner import AgentRunner
+from ai_psychiatrist.llm.settings import PydanticAISettings
 
 
 class QualitativeAssessmentAgent:

@@ -9,17 +9,9 @@ from typing import NoReturn
 from ai_psychiatrist.agents.case import Case, open_case
 from ai_psychiatrist.agents.contracts.item_check import ItemFinding, check_item
 from ai_psychiatrist.agents.definition import EVIDENCE, QUANTITATIVE
-from ai_psychiatrist.agents.extractors import ReplyRejected
-from ai_psychiatrist.agents.model_chain import ModelChain, as_chain
-from ai_psychiatrist.agents.output_models import (
-    ItemScoreOutput,
-    ModelOutput,
-    QuantitativeOutput,
-)
+from ai_psychiatrist.agents.output_models import ItemScoreOutput, QuantitativeOutput
 from ai_psychiatrist.agents.prompts import quantitative as prompts
 from ai_psychiatrist.agents.pydantic_agents import create_evidence_agent, create_quantitative_agent
-from ai_psychiatrist.agents.runner import AgentRunner
-from ai_psychiatrist.agents.settings import PydanticAISettings
 from ai_psychiatrist.domain.assessment import AssessmentMode, ItemAssessment, PHQ8Assessment
 from ai_psychiatrist.domain.errors import AgentFailed
 from ai_psychiatrist.domain.evidence import Grounding, GroundingReport
@@ -32,7 +24,12 @@ from ai_psychiatrist.domain.failures import (
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.infrastructure.failure_log import record_failure
-from ai_psychiatrist.infrastructure.llm.chat import SimpleChatClient
+from ai_psychiatrist.llm.chat import SimpleChatClient
+from ai_psychiatrist.llm.output import ModelOutput
+from ai_psychiatrist.llm.rejection import ReplyRejected
+from ai_psychiatrist.llm.routes import ModelChain, as_chain
+from ai_psychiatrist.llm.runner import AgentRunner
+from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.services.evidence_settings import QuantitativeSettings
 from ai_psychiatrist.services.evidence_validation import (
     EvidenceGroundingError,

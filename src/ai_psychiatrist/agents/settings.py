@@ -1,21 +1,8 @@
 """Options of the agents; each is read from the environment by `config` alone."""
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, ConfigDict, Field
 
 FROZEN = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
-
-
-class PydanticAISettings(BaseModel):
-    """How models are asked through Pydantic AI."""
-
-    model_config = FROZEN
-
-    enabled: bool = True
-    """Ask through Pydantic AI agents; false uses one plain chat call per agent alone."""
-    retries: int = Field(default=3, ge=0, le=10)
-    """How often a model is asked again when its reply is rejected."""
-    timeout_seconds: float | None = Field(default=None, gt=0)
-    """Longest wait for one model call; empty means the backend's own timeout."""
 
 
 class QualitativeSettings(BaseModel):
@@ -31,81 +18,3 @@ class QualitativeSettings(BaseModel):
     """How often the model is asked again for verbatim quotes, apart from other retries."""
     delimit_transcript: bool = False
     """Put a sentence before the transcript that says that it is data, for every agent."""
-
-
-class FeedbackSettings(BaseModel):
-    """When the findings are refined and judged again."""
-
-    model_config = FROZEN
-
-    enabled: bool = True
-    """Refine findings that the judge finds weak."""
-    max_iterations: int = Field(default=10, ge=0, le=50)
-    """How many refinements at most."""
-    score_threshold: int = Field(default=3, ge=0, le=5)
-    """Refine while any metric is at or below this score, 1-5; 0 never refines."""
-
-
-class ModelSettings(BaseModel):
-    """Which models the agents ask, and what bounds their calls."""
-
-    model_config = FROZEN
-
-    default: str = "baseline"
-    """Model of every agent that names none, such as `ollama:gemma3` or `openai-chat:qwen3`."""
-    qualitative_model: str | None = None
-    """Model of the qualitative agent; empty means the default."""
-    quantitative_model: str | None = None
-    """Model of evidence extraction and scoring; empty means the default."""
-    judge_model: str | None = None
-    """Model of the judge; empty means the default."""
-    meta_review_model: str | None = None
-    """Model of the meta-review; empty means the default."""
-    fallbacks: tuple[str, ...] = ()
-    """Models to ask next, in order, when an agent's own model gives nothing acceptable."""
-    temperature: float = Field(default=0.0, ge=0.0, le=2.0)
-    """Sampling temperature, 0-2."""
-    max_calls: int = Field(default=60, ge=1)
-    """Most model calls of one assessment."""
-    max_reply_bytes: int = Field(default=1_048_576, ge=1024)
-    """Longest reply that is read, in bytes of UTF-8."""
-    max_concurrency: int = Field(default=16, ge=1)
-    """Most calls under way at one backend."""
-
-
-class OpenAISettings(BaseModel):
-    """Where `openai-chat:` models are served."""
-
-    model_config = FROZEN
-
-    base_url: str | None = None
-    """Base URL of an OpenAI-compatible server, such as http://127.0.0.1:8080/v1."""
-    api_key: SecretStr = SecretStr("")
-    """API key of that server, if it asks for one."""
-
-
-class OllamaSettings(BaseModel):
-    """Where `ollama:` models are served."""
-
-    model_config = FROZEN
-
-    host: str = "127.0.0.1"
-    """Host, host:port or URL of the Ollama server."""
-    port: int = Field(default=11434, ge=1, le=65535)
-    """Port, unless the host names one."""
-    timeout_seconds: float = Field(default=600.0, gt=0)
-    """Longest wait for one call, unless PYDANTIC_AI_TIMEOUT_SECONDS is set."""
-    num_ctx: int | None = Field(default=None, ge=256)
-    """Context window in tokens; an overlong prompt fails instead of being cut."""
-
-    @property
-    def base_url(self) -> str:
-        """The server's URL without a trailing slash."""
-        host = self.host.strip().rstrip("/")
-        if "://" in host:
-            return host
-        if host.count(":") > 1 and "[" not in host:
-            host = f"[{host}]"
-        if host.rpartition(":")[2].isdigit():
-            return f"http://{host}"
-        return f"http://{host}:{self.port}"

@@ -27,9 +27,9 @@ from ai_psychiatrist.api.results import (
 from ai_psychiatrist.api.risk import keep_risk
 from ai_psychiatrist.api.served import ServicesOf
 from ai_psychiatrist.api.wanted_transcript import read_transcript, wanted_text
+from ai_psychiatrist.assessment.pipeline import FULL, Part
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
 from ai_psychiatrist.domain.errors import RequestConflict
-from ai_psychiatrist.pipeline.assess import FULL, Part
 from ai_psychiatrist.wiring import Services
 
 _NO_FEW_SHOT: Final = "few-shot scoring is not available yet; use mode zero_shot"

@@ -19,12 +19,12 @@ from ai_psychiatrist.api.results import risk_result
 from ai_psychiatrist.api.risk import keep_risk
 from ai_psychiatrist.api.served import ServicesOf, services_of
 from ai_psychiatrist.api.wanted_transcript import read_transcript, wanted_text
+from ai_psychiatrist.assessment.pipeline import Part
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.interview import AssessmentInput, InterviewState
 from ai_psychiatrist.interview.service import InterviewService
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
-from ai_psychiatrist.pipeline.assess import Part
 from ai_psychiatrist.wiring import Services
 
 _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {

@@ -16,6 +16,7 @@ from ai_psychiatrist.api.interview_models import InterviewReportResult
 from ai_psychiatrist.api.interview_results import interview_report, interview_result
 from ai_psychiatrist.api.result_models import RiskResult
 from ai_psychiatrist.api.results import risk_result
+from ai_psychiatrist.assessment.pipeline import Part
 from ai_psychiatrist.cli.exits import ExitCode, fail
 from ai_psychiatrist.cli.given_files import read_assessment, read_inputs, read_text
 from ai_psychiatrist.cli.interview_answers import AnswerSource, Scripted, Typed
@@ -38,7 +39,6 @@ from ai_psychiatrist.interview.errors import StoreUnusable
 from ai_psychiatrist.interview.protocol import BUILTIN_PROTOCOLS, ProtocolKind, load_protocol
 from ai_psychiatrist.interview.service import InterviewService
 from ai_psychiatrist.interview.snapshot import InterviewListing, InterviewSnapshot
-from ai_psychiatrist.pipeline.assess import Part
 from ai_psychiatrist.wiring import Services, open_services
 
 

@@ -1,10 +1,10 @@
 """Settings: what there is, how it is read, and how it is documented."""
 
-from ai_psychiatrist.agents.settings import PydanticAISettings
 from ai_psychiatrist.config.groups import ApiSettings, Settings
 from ai_psychiatrist.config.reader import load_settings
 from ai_psychiatrist.config.reference import env_example, settings_tables
 from ai_psychiatrist.config.variables import variables
+from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.services.evidence_settings import QuantitativeSettings
 
 __all__ = [

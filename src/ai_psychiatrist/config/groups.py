@@ -5,18 +5,17 @@ from pathlib import Path
 from pydantic import BaseModel, Field
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from ai_psychiatrist.agents.output_mode import OutputModeSetting
-from ai_psychiatrist.agents.settings import (
-    FROZEN,
-    FeedbackSettings,
+from ai_psychiatrist.agents.settings import FROZEN, QualitativeSettings
+from ai_psychiatrist.assessment.settings import FeedbackSettings
+from ai_psychiatrist.domain.transcript import INTERVIEWER_LABELS, PARTICIPANT_LABELS, SpeakerLabels
+from ai_psychiatrist.infrastructure.logging import LogFormat, LogLevel
+from ai_psychiatrist.llm.output_mode import OutputModeSetting
+from ai_psychiatrist.llm.settings import (
     ModelSettings,
     OllamaSettings,
     OpenAISettings,
     PydanticAISettings,
-    QualitativeSettings,
 )
-from ai_psychiatrist.domain.transcript import INTERVIEWER_LABELS, PARTICIPANT_LABELS, SpeakerLabels
-from ai_psychiatrist.infrastructure.logging import LogFormat, LogLevel
 from ai_psychiatrist.services.evidence_settings import QuantitativeSettings
 
 

@@ -16,8 +16,7 @@ from ai_psychiatrist.agents.definition import (
     QUALITATIVE,
     QUANTITATIVE,
 )
-from ai_psychiatrist.agents.extractors import ReplyRejected
-from ai_psychiatrist.agents.output_models import ModelOutput, QuantitativeOutput
+from ai_psychiatrist.agents.output_models import QuantitativeOutput
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.evidence import Quote, UnverifiedQuote
 from ai_psychiatrist.domain.failures import FailureStage, RejectionCode
@@ -31,6 +30,8 @@ from ai_psychiatrist.domain.transcript import (
 from ai_psychiatrist.evaluation.run.folder import RunFolder
 from ai_psychiatrist.evaluation.run.stages import stage_of_code
 from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
+from ai_psychiatrist.llm.output import ModelOutput
+from ai_psychiatrist.llm.rejection import ReplyRejected
 from ai_psychiatrist.services.evidence_settings import QuantitativeSettings
 from ai_psychiatrist.services.grounding import TranscriptIndex
 from ai_psychiatrist.validation.pipeline_config import PipelineConfig

@@ -2,7 +2,6 @@
 
 from typing import Protocol
 
-from ai_psychiatrist.agents.case import CallLog
 from ai_psychiatrist.agents.interview.interview_agents import DigestOutcome
 from ai_psychiatrist.agents.interview.outputs import (
     AnalysisOutput,
@@ -12,8 +11,9 @@ from ai_psychiatrist.agents.interview.outputs import (
     GoalUpdatesOutput,
     QuestionOutput,
 )
-from ai_psychiatrist.agents.runner import Outcome
 from ai_psychiatrist.domain.interview import InterviewView
+from ai_psychiatrist.llm.call_log import CallLog
+from ai_psychiatrist.llm.runner import Outcome
 
 
 class InterviewAgentsPort(Protocol):

@@ -12,15 +12,15 @@ from tests.fakes.scripted import Scripted, ScriptedChat, ScriptedModel, response
 
 from ai_psychiatrist.agents.case import open_case
 from ai_psychiatrist.agents.definition import JUDGE
-from ai_psychiatrist.agents.model_chain import ModelChain
 from ai_psychiatrist.agents.output_models import JudgeMetricOutput
 from ai_psychiatrist.agents.pydantic_agents import create_judge_metric_agent
-from ai_psychiatrist.agents.runner import AgentRunner, Outcome
-from ai_psychiatrist.agents.settings import PydanticAISettings
 from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.domain.failures import AttemptOutcome, FailureCode
 from ai_psychiatrist.domain.transcript import parse_transcript
-from ai_psychiatrist.infrastructure.llm.chat import ChatReply
+from ai_psychiatrist.llm.chat import ChatReply
+from ai_psychiatrist.llm.routes import ModelChain
+from ai_psychiatrist.llm.runner import AgentRunner, Outcome
+from ai_psychiatrist.llm.settings import PydanticAISettings
 
 GOOD = judge_text("4")
 BAD = "No score here."

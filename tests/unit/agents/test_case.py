@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from tests.fakes.model_server import Message
 from tests.fakes.wires import read_prompt
 
-from ai_psychiatrist.agents.case import CallLog, Case, open_case
+from ai_psychiatrist.agents.case import Case, open_case
 from ai_psychiatrist.agents.prompts import judge, meta_review, qualitative, quantitative
 from ai_psychiatrist.agents.prompts.digests import PROMPT_DIGESTS
 from ai_psychiatrist.agents.prompts.shared import DELIMITED
@@ -13,6 +13,7 @@ from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.infrastructure.digests import use_installation_key
+from ai_psychiatrist.llm.call_log import CallLog
 
 INTERVIEW = "Interviewer: How do you sleep?\nParticipant: I wake up at four every night."
 

@@ -18,16 +18,17 @@ from tests.fakes.replies import (
 )
 
 from ai_psychiatrist.agents.extractors import (
-    ReplyRejected,
     extract_evidence,
     extract_judge_metric,
     extract_meta_review,
     extract_qualitative,
     extract_quantitative,
 )
-from ai_psychiatrist.agents.output_models import ItemScoreOutput, ModelOutput
+from ai_psychiatrist.agents.output_models import ItemScoreOutput
 from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.infrastructure.digests import keyed_digest
+from ai_psychiatrist.llm.output import ModelOutput
+from ai_psychiatrist.llm.rejection import ReplyRejected
 
 Code = RejectionCode
 Extract = Callable[[str], ModelOutput]

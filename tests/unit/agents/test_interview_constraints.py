@@ -14,10 +14,10 @@ from tests.fakes.interview_agents import (
 )
 from tests.fakes.scripted import ScriptedModel, tool_call
 
-from ai_psychiatrist.agents.extractors import ReplyRejected
 from ai_psychiatrist.agents.interview.checks import MAX_TEXT_CHARACTERS
 from ai_psychiatrist.agents.interview.schemas import DIGEST_ANSWER
 from ai_psychiatrist.domain.failures import FailureCode, RejectionCode
+from ai_psychiatrist.llm.rejection import ReplyRejected
 
 GOALS, FACTS, DRIFT, UPDATES, QUESTION, ANALYSIS = TOOLS
 

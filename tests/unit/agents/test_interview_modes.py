@@ -17,8 +17,8 @@ from tests.fakes.scripted import (
     tool_call,
 )
 
-from ai_psychiatrist.agents.output_mode import OutputModeSetting
 from ai_psychiatrist.domain.failures import CallPath, FailureCode, RejectionCode
+from ai_psychiatrist.llm.output_mode import OutputModeSetting
 
 VERB = "update_goals"
 TOOL = TOOLS[VERB]

@@ -19,13 +19,14 @@ from tests.fakes.interview_agents import (
 )
 from tests.fakes.scripted import ScriptedModel, route, tool_call
 
-from ai_psychiatrist.agents.case import CallLog, Prompt
 from ai_psychiatrist.agents.interview import prompts
 from ai_psychiatrist.agents.interview.interview_agents import InterviewAgents
 from ai_psychiatrist.agents.interview.outputs import DriftOutput
-from ai_psychiatrist.agents.settings import PydanticAISettings
 from ai_psychiatrist.domain.failures import FailureCode, RejectionCode
 from ai_psychiatrist.domain.interview import InterviewView
+from ai_psychiatrist.llm.call_log import CallLog
+from ai_psychiatrist.llm.prompt import Prompt
+from ai_psychiatrist.llm.settings import PydanticAISettings
 
 _OPENED: Final = re.compile(r"<([a-z]+)-([0-9a-f]{16})>\n(.*?)\n</\1-\2>", re.DOTALL)
 

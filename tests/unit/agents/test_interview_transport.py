@@ -5,9 +5,9 @@ from pydantic_ai.exceptions import ModelConnectionError, ModelHTTPError
 from tests.fakes.interview_agents import GOOD, SAID, TOOLS, ask, plain
 from tests.fakes.scripted import ScriptedChat, ScriptedModel, route, tool_call
 
-from ai_psychiatrist.agents.transport import TransportRetries
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import CallPath, FailureCode
+from ai_psychiatrist.llm.retries import TransportRetries
 
 VERB = "extract_facts"
 GOOD_CALL = tool_call(TOOLS[VERB], GOOD[VERB])

@@ -6,11 +6,11 @@ from tests.fakes.scripted import ScriptedModel, route, served_chain
 
 from ai_psychiatrist.agents.case import Case, open_case
 from ai_psychiatrist.agents.judge import JudgeAgent
-from ai_psychiatrist.agents.settings import PydanticAISettings
 from ai_psychiatrist.domain.assessment import Metric, MetricScore, QualitativeAssessment
 from ai_psychiatrist.domain.evidence import UnverifiedQuote
 from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.domain.transcript import parse_transcript
+from ai_psychiatrist.llm.settings import PydanticAISettings
 
 FINDINGS = QualitativeAssessment(
     overall="Tired and low.",

@@ -7,7 +7,6 @@ from tests.fakes.scripted import ScriptedModel, route
 
 from ai_psychiatrist.agents.case import open_case
 from ai_psychiatrist.agents.meta_review import MetaReviewAgent
-from ai_psychiatrist.agents.settings import PydanticAISettings
 from ai_psychiatrist.domain.assessment import (
     ItemAssessment,
     MetaReview,
@@ -17,6 +16,7 @@ from ai_psychiatrist.domain.assessment import (
 from ai_psychiatrist.domain.evidence import Frequency, Grounding
 from ai_psychiatrist.domain.phq8 import Item, Severity, UnknownReason
 from ai_psychiatrist.domain.transcript import parse_transcript
+from ai_psychiatrist.llm.settings import PydanticAISettings
 
 FINDINGS = QualitativeAssessment(
     overall="Tired and low.",

@@ -11,12 +11,13 @@ from ai_psychiatrist.agents.case import Case, open_case
 from ai_psychiatrist.agents.prompts.shared import DELIMITED
 from ai_psychiatrist.agents.pydantic_agents import create_qualitative_agent
 from ai_psychiatrist.agents.qualitative import QualitativeAssessmentAgent
-from ai_psychiatrist.agents.settings import PydanticAISettings, QualitativeSettings
+from ai_psychiatrist.agents.settings import QualitativeSettings
 from ai_psychiatrist.domain.assessment import Metric, MetricScore, QualitativeAssessment
 from ai_psychiatrist.domain.evidence import Quote, QuoteRejection, UnverifiedQuote
 from ai_psychiatrist.domain.failures import CallPath, FailureCode, RejectionCode
 from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.infrastructure.failure_log import collect_failures
+from ai_psychiatrist.llm.settings import PydanticAISettings
 
 INTERVIEW = """\
 Interviewer: How have you been sleeping these days?

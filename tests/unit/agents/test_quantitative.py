@@ -10,7 +10,6 @@ from tests.fakes.scripted import ScriptedChat, ScriptedModel, route, served_chai
 
 from ai_psychiatrist.agents.case import Case, open_case
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
-from ai_psychiatrist.agents.settings import PydanticAISettings
 from ai_psychiatrist.domain.assessment import ItemAssessment, PHQ8Assessment
 from ai_psychiatrist.domain.errors import AgentFailed
 from ai_psychiatrist.domain.evidence import Grounding, Polarity
@@ -25,6 +24,7 @@ from ai_psychiatrist.domain.failures import (
 from ai_psychiatrist.domain.phq8 import UnknownReason
 from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.infrastructure.failure_log import collect_failures
+from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.services.evidence_settings import QuantitativeSettings
 from ai_psychiatrist.services.evidence_validation import (
     EvidenceGroundingError,

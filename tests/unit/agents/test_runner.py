@@ -10,11 +10,8 @@ from tests.fakes.scripted import ScriptedChat, ScriptedModel, response, route
 
 from ai_psychiatrist.agents.case import Case, open_case
 from ai_psychiatrist.agents.definition import JUDGE
-from ai_psychiatrist.agents.model_chain import ModelChain, as_chain
 from ai_psychiatrist.agents.output_models import JudgeMetricOutput
 from ai_psychiatrist.agents.pydantic_agents import create_judge_metric_agent
-from ai_psychiatrist.agents.runner import AgentRunner, Outcome
-from ai_psychiatrist.agents.settings import PydanticAISettings
 from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.domain.errors import AgentFailed, ModelCallFailed
 from ai_psychiatrist.domain.failures import (
@@ -27,7 +24,10 @@ from ai_psychiatrist.domain.failures import (
 )
 from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.infrastructure.failure_log import collect_failures
-from ai_psychiatrist.infrastructure.llm.chat import ChatReply
+from ai_psychiatrist.llm.chat import ChatReply
+from ai_psychiatrist.llm.routes import ModelChain, as_chain
+from ai_psychiatrist.llm.runner import AgentRunner, Outcome
+from ai_psychiatrist.llm.settings import PydanticAISettings
 
 SECRET = "I wake up at four every night"
 GOOD = judge_text("4")

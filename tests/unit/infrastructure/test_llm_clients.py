@@ -8,10 +8,10 @@ from tests.fakes.model_server import FAULTS, ModelServer, Reply, Request, Script
 
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.infrastructure.llm.chat import ChatReply, SimpleChatClient
-from ai_psychiatrist.infrastructure.llm.http_json import JsonBackend
-from ai_psychiatrist.infrastructure.llm.ollama import OllamaChatClient
-from ai_psychiatrist.infrastructure.llm.openai_chat import OpenAIChatClient
+from ai_psychiatrist.llm.chat import ChatReply, SimpleChatClient
+from ai_psychiatrist.llm.http_json import JsonBackend
+from ai_psychiatrist.llm.ollama import OllamaChatClient
+from ai_psychiatrist.llm.openai_chat import OpenAIChatClient
 
 Wire = Literal["ollama", "openai"]
 WIRES: tuple[Wire, ...] = ("ollama", "openai")

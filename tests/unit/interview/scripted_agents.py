@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ai_psychiatrist.agents.case import CallLog
-from ai_psychiatrist.agents.definition import OutputT
 from ai_psychiatrist.agents.interview.interview_agents import DigestOutcome
 from ai_psychiatrist.agents.interview.outputs import (
     AnalysisOutput,
@@ -17,10 +15,12 @@ from ai_psychiatrist.agents.interview.outputs import (
     GoalUpdatesOutput,
     QuestionOutput,
 )
-from ai_psychiatrist.agents.runner import Outcome
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import InterviewView
+from ai_psychiatrist.llm.call_log import CallLog
+from ai_psychiatrist.llm.definition import OutputT
+from ai_psychiatrist.llm.runner import Outcome
 
 GOALS = ("Who was there", "What was said", "When it began", "Why it began", "What came of it")
 RATIONALE = "HIDDEN-RATIONALE"

@@ -5,7 +5,7 @@ from typing import Final
 
 from ai_psychiatrist.agents.baseline.answers import answer
 from ai_psychiatrist.domain.transcript import DEFAULT_LABELS, SpeakerLabels
-from ai_psychiatrist.infrastructure.llm.chat import ChatReply
+from ai_psychiatrist.llm.chat import ChatReply
 
 
 class BaselineChatClient:

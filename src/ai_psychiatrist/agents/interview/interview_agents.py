@@ -4,8 +4,6 @@ import asyncio
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
-from ai_psychiatrist.agents.case import CallLog
-from ai_psychiatrist.agents.definition import AgentDefinition
 from ai_psychiatrist.agents.interview import prompts, schemas
 from ai_psychiatrist.agents.interview.outputs import (
     AnalysisOutput,
@@ -18,14 +16,16 @@ from ai_psychiatrist.agents.interview.outputs import (
     QuestionOutput,
 )
 from ai_psychiatrist.agents.interview.reviews import asks_for, names_known_goals
-from ai_psychiatrist.agents.model_chain import ModelChain
-from ai_psychiatrist.agents.output_mode import OutputModeSetting
-from ai_psychiatrist.agents.pydantic_agents import create_agent
-from ai_psychiatrist.agents.runner import AgentRunner, Outcome
-from ai_psychiatrist.agents.settings import PydanticAISettings
-from ai_psychiatrist.agents.transport import INTERVIEW_RETRIES, TransportRetries
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import InterviewView
+from ai_psychiatrist.llm.agent import create_agent
+from ai_psychiatrist.llm.call_log import CallLog
+from ai_psychiatrist.llm.definition import AgentDefinition
+from ai_psychiatrist.llm.output_mode import OutputModeSetting
+from ai_psychiatrist.llm.retries import INTERVIEW_RETRIES, TransportRetries
+from ai_psychiatrist.llm.routes import ModelChain
+from ai_psychiatrist.llm.runner import AgentRunner, Outcome
+from ai_psychiatrist.llm.settings import PydanticAISettings
 
 OutputT = TypeVar("OutputT", bound=InterviewOutput)
 

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from ai_psychiatrist.agents.case import Prompt, boundary_for, marked_block
+from ai_psychiatrist.agents.case import boundary_for, marked_block
 from ai_psychiatrist.domain.interview import Fact, Goal, InterviewView, Message
 from ai_psychiatrist.infrastructure.digests import keyed_digest
+from ai_psychiatrist.llm.prompt import Prompt
 
 SYSTEM: Final = """\
 You take part in an interview in which one person, the interviewee, is asked about what happened.

@@ -10,9 +10,9 @@ from pydantic_core import ErrorDetails
 from ai_psychiatrist.agents.extractors import asking_again
 from ai_psychiatrist.agents.interview.checks import OURS
 from ai_psychiatrist.agents.interview.outputs import InterviewOutput
-from ai_psychiatrist.agents.output_models import ModelOutput
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
+from ai_psychiatrist.llm.output import ModelOutput
 from ai_psychiatrist.validation.parse import parse_object
 
 InterviewOutputT = TypeVar("InterviewOutputT", bound=InterviewOutput)

@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 
-from ai_psychiatrist.agents.account import Review
-from ai_psychiatrist.agents.extractors import ReplyRejected
 from ai_psychiatrist.agents.interview.checks import same_words
 from ai_psychiatrist.agents.interview.outputs import (
     DigestOutput,
     GoalUpdatesOutput,
     QuestionOutput,
 )
-from ai_psychiatrist.agents.output_models import ModelOutput
 from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.domain.interview import InterviewView, MessageSpeaker
+from ai_psychiatrist.llm.account import Review
+from ai_psychiatrist.llm.output import ModelOutput
+from ai_psychiatrist.llm.rejection import ReplyRejected
 
 
 def names_known_goals(view: InterviewView) -> Review:

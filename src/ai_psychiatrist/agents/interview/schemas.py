@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Final
 
-from ai_psychiatrist.agents.definition import AgentDefinition
 from ai_psychiatrist.agents.interview.outputs import (
     DEFAULT_MAX_GOALS,
     DEFAULT_MIN_GOALS,
@@ -19,7 +18,8 @@ from ai_psychiatrist.agents.interview.outputs import (
 )
 from ai_psychiatrist.agents.interview.prompts import SYSTEM
 from ai_psychiatrist.agents.interview.reading import InterviewOutputT, reader_of
-from ai_psychiatrist.agents.output_mode import OutputTool
+from ai_psychiatrist.llm.definition import AgentDefinition
+from ai_psychiatrist.llm.output_mode import OutputTool
 
 
 def _definition(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
 from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.failures import FailureCategory, FailureStage
@@ -23,7 +24,6 @@ from ai_psychiatrist.evaluation.run.stages import ASSESSMENT_STEP, stage_of_unit
 from ai_psychiatrist.evaluation.run.unit_calls import UnitCalls, open_unit
 from ai_psychiatrist.evaluation.run.unit_records import FinishedUnit, record_unit
 from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
-from ai_psychiatrist.pipeline.assess import AssessmentPipeline
 
 DEFAULT_CONCURRENCY: Final = 8
 

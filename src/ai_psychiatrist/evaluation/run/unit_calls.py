@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from itertools import count, takewhile
 from typing import Protocol
 
-from ai_psychiatrist.agents.call_store import CallRequest, Judgement, KeptReply
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.evaluation.run.stages import ASSESSMENT_STEP
 from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
 from ai_psychiatrist.infrastructure.ledger.records import CallKey, KeptCall, StoredCall
+from ai_psychiatrist.llm.call_store import CallRequest, Judgement, KeptReply
 
 
 class CallWriter(Protocol):

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import orjson
 
 from ai_psychiatrist import __version__
-from ai_psychiatrist.agents.call_store import Judgement
 from ai_psychiatrist.agents.contracts.contract import shipped_step, step_of_agent
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.evaluation.prediction import UnitPrediction, to_line
 from ai_psychiatrist.evaluation.run.stages import ASSESSMENT_STEP, stage_of_code
 from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
 from ai_psychiatrist.infrastructure.ledger.records import AttemptRecord, Origin
+from ai_psychiatrist.llm.call_store import Judgement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias, TypeVar
 
-from ai_psychiatrist.agents.case import CallLog
-from ai_psychiatrist.agents.definition import OutputT
-from ai_psychiatrist.agents.runner import Outcome
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import (
     AnswerKind,
@@ -48,6 +45,9 @@ from ai_psychiatrist.interview.protocol.records import (
     FixedGoals,
     InterviewProtocol,
 )
+from ai_psychiatrist.llm.call_log import CallLog
+from ai_psychiatrist.llm.definition import OutputT
+from ai_psychiatrist.llm.runner import Outcome
 
 T = TypeVar("T")
 Step: TypeAlias = Callable[[CallLog], Awaitable[Interview]]

@@ -12,7 +12,7 @@ from pydantic_ai.settings import ModelSettings
 
 from ai_psychiatrist.domain.failures import Attempt, CallPath, FailureCode
 from ai_psychiatrist.infrastructure.digests import keyed_digest
-from ai_psychiatrist.infrastructure.llm.chat import ChatReply
+from ai_psychiatrist.llm.chat import ChatReply
 
 _DIGEST_DIGITS: Final = 64
 

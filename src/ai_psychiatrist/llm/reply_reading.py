@@ -11,9 +11,9 @@ from typing import Final
 
 from pydantic_ai.messages import ModelResponse, ModelResponsePart, TextPart, ToolCallPart
 
-from ai_psychiatrist.agents.extractors import ReplyRejected
-from ai_psychiatrist.agents.output_mode import OutputMode, OutputTool
 from ai_psychiatrist.domain.failures import RejectionCode
+from ai_psychiatrist.llm.output_mode import OutputMode, OutputTool
+from ai_psychiatrist.llm.rejection import ReplyRejected
 
 MAX_QUOTED_BACK_CHARACTERS: Final = 8_000
 """How much of a rejected reply the model is shown again when it is asked anew."""

@@ -10,11 +10,11 @@ from enum import StrEnum
 from functools import partial
 from typing import Final
 
-from ai_psychiatrist.agents.call_store import CallStore
-from ai_psychiatrist.agents.case import DEFAULT_MAX_CALLS, Case, open_case
+from ai_psychiatrist.agents.case import Case, open_case
 from ai_psychiatrist.agents.definition import AGENT_ORDER
 from ai_psychiatrist.agents.meta_review import MetaReviewAgent
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
+from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop, narrative_of
 from ai_psychiatrist.domain.assessment import (
     Assessment,
     AssessmentMode,
@@ -35,7 +35,8 @@ from ai_psychiatrist.domain.risk import RiskReport
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.failure_log import collect_failures, record_failure
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.pipeline.feedback_loop import FeedbackLoop, narrative_of
+from ai_psychiatrist.llm.call_log import DEFAULT_MAX_CALLS
+from ai_psychiatrist.llm.call_store import CallStore
 from ai_psychiatrist.services.risk.detector import detect_risk
 
 logger = get_logger(__name__)

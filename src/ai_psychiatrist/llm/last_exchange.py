@@ -13,7 +13,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from ai_psychiatrist.agents.reply_reading import MAX_QUOTED_BACK_CHARACTERS, encodable
+from ai_psychiatrist.llm.reply_reading import MAX_QUOTED_BACK_CHARACTERS, encodable
 
 _NOT_ACCEPTED: Final = "That reply was not accepted."
 

@@ -1,8 +1,8 @@
 """Turn model names into chains of models, sharing one set of connections per backend."""
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from openai import AsyncOpenAI, DefaultAioHttpClient
@@ -13,25 +13,22 @@ from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.ollama import OllamaProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 
-from ai_psychiatrist.agents.baseline.chat import BaselineChatClient
-from ai_psychiatrist.agents.baseline.model import BASELINE, BaselineModel
-from ai_psychiatrist.agents.model_chain import (
+from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.llm.chat import SimpleChatClient
+from ai_psychiatrist.llm.http_json import JsonBackend
+from ai_psychiatrist.llm.ollama import OllamaChatClient
+from ai_psychiatrist.llm.openai_chat import OpenAIChatClient
+from ai_psychiatrist.llm.routes import (
     DEFAULT_TIMEOUT_SECONDS,
     ModelChain,
     ModelRoute,
 )
-from ai_psychiatrist.agents.settings import (
+from ai_psychiatrist.llm.settings import (
     ModelSettings,
     OllamaSettings,
     OpenAISettings,
     PydanticAISettings,
 )
-from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.domain.transcript import SpeakerLabels
-from ai_psychiatrist.infrastructure.llm.chat import SimpleChatClient
-from ai_psychiatrist.infrastructure.llm.http_json import JsonBackend
-from ai_psychiatrist.infrastructure.llm.ollama import OllamaChatClient
-from ai_psychiatrist.infrastructure.llm.openai_chat import OpenAIChatClient
 
 _ESCAPED_BYTES_PER_BYTE: Final = 6
 _ENVELOPE_BYTES: Final = 65_536
@@ -46,7 +43,8 @@ class BackendOptions:
     openai: OpenAISettings
     ollama: OllamaSettings
     pydantic_ai: PydanticAISettings
-    labels: SpeakerLabels
+    local: Mapping[str, ModelRoute] = field(default_factory=dict)
+    """Models that run in this process, by name."""
 
 
 class ModelConnections:
@@ -86,23 +84,16 @@ class ModelConnections:
 
     def _route(self, name: str) -> ModelRoute:
         if name not in self._routes:
-            provider, _, model = name.partition(":")
-            build = self._builders().get(provider, self._hosted)
-            self._routes[name] = build(name, model)
+            self._routes[name] = self._options.local.get(name) or self._remote(name)
         return self._routes[name]
 
-    def _builders(self) -> dict[str, Callable[[str, str], ModelRoute]]:
-        return {BASELINE: self._baseline, "ollama": self._ollama, "openai-chat": self._openai}
+    def _remote(self, name: str) -> ModelRoute:
+        provider, _, model = name.partition(":")
+        build = self._builders().get(provider, self._hosted)
+        return build(name, model)
 
-    def _baseline(self, name: str, _: str) -> ModelRoute:
-        labels = self._options.labels
-        return ModelRoute(
-            name=name,
-            agent_model=BaselineModel(labels),
-            chat=BaselineChatClient(labels),
-            max_reply_bytes=self._options.models.max_reply_bytes,
-            takes_tools=False,
-        )
+    def _builders(self) -> dict[str, Callable[[str, str], ModelRoute]]:
+        return {"ollama": self._ollama, "openai-chat": self._openai}
 
     def _ollama(self, name: str, model: str) -> ModelRoute:
         ollama, pydantic_ai = self._options.ollama, self._options.pydantic_ai

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from ai_psychiatrist.agents.case import Case
 from ai_psychiatrist.agents.judge import JudgeAgent
 from ai_psychiatrist.agents.qualitative import QualitativeAssessmentAgent
-from ai_psychiatrist.agents.settings import FeedbackSettings
+from ai_psychiatrist.assessment.settings import FeedbackSettings
 from ai_psychiatrist.domain.assessment import (
     JudgedRound,
     Metric,

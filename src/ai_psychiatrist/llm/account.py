@@ -6,10 +6,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias, TypeVar
 
-from ai_psychiatrist.agents.call_store import CallRequest, Judgement, KeptReply
-from ai_psychiatrist.agents.case import CallLog, Prompt
-from ai_psychiatrist.agents.extractors import ReplyRejected
-from ai_psychiatrist.agents.output_models import ModelOutput
 from ai_psychiatrist.domain.failures import (
     Attempt,
     AttemptOutcome,
@@ -18,6 +14,11 @@ from ai_psychiatrist.domain.failures import (
     RejectionCode,
 )
 from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.llm.call_log import CallLog
+from ai_psychiatrist.llm.call_store import CallRequest, Judgement, KeptReply
+from ai_psychiatrist.llm.output import ModelOutput
+from ai_psychiatrist.llm.prompt import Prompt
+from ai_psychiatrist.llm.rejection import ReplyRejected
 
 logger = get_logger(__name__)
 

@@ -2,8 +2,8 @@
 
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.infrastructure.llm.chat import ChatReply
-from ai_psychiatrist.infrastructure.llm.http_json import JsonBackend, count_at, text_at
+from ai_psychiatrist.llm.chat import ChatReply
+from ai_psychiatrist.llm.http_json import JsonBackend, count_at, text_at
 
 
 class OllamaChatClient:

@@ -7,8 +7,8 @@ from pydantic_ai.messages import CachePoint, UserContent
 from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 
-from ai_psychiatrist.agents.case import Prompt
-from ai_psychiatrist.agents.output_mode import OutputMode, OutputTool
+from ai_psychiatrist.llm.output_mode import OutputMode, OutputTool
+from ai_psychiatrist.llm.prompt import Prompt
 
 ANTHROPIC: Final = "anthropic"
 MAX_OUTPUT_TOKENS: Final = 8_192

@@ -10,9 +10,9 @@ from pydantic_ai.models import Model
 from pydantic_ai.models.ollama import OllamaModel
 from pydantic_ai.providers.ollama import OllamaProvider
 
-from ai_psychiatrist.agents.settings import PydanticAISettings
-from ai_psychiatrist.infrastructure.llm.chat import SimpleChatClient
 from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.llm.chat import SimpleChatClient
+from ai_psychiatrist.llm.settings import PydanticAISettings
 
 logger = get_logger(__name__)
 

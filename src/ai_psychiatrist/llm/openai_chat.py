@@ -1,7 +1,7 @@
 """Plain chat over an OpenAI-compatible interface, `POST {base}/chat/completions`."""
 
-from ai_psychiatrist.infrastructure.llm.chat import ChatReply
-from ai_psychiatrist.infrastructure.llm.http_json import JsonBackend, count_at, text_at
+from ai_psychiatrist.llm.chat import ChatReply
+from ai_psychiatrist.llm.http_json import JsonBackend, count_at, text_at
 
 
 class OpenAIChatClient:

@@ -24,27 +24,27 @@ from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings
 
-from ai_psychiatrist.agents.account import CallAccount, Reply
-from ai_psychiatrist.agents.call_store import (
+from ai_psychiatrist.domain.errors import ModelCallFailed
+from ai_psychiatrist.domain.failures import CallPath, FailureCode
+from ai_psychiatrist.llm.account import CallAccount, Reply
+from ai_psychiatrist.llm.call_store import (
     KeptReply,
     agent_call_digest,
     kept_response,
     response_of,
 )
-from ai_psychiatrist.agents.last_exchange import (
+from ai_psychiatrist.llm.http_json import failure_of
+from ai_psychiatrist.llm.last_exchange import (
     in_users_voice,
     last_exchange,
     shortened,
     with_last_reply,
 )
-from ai_psychiatrist.agents.model_chain import ModelRoute
-from ai_psychiatrist.agents.output_mode import OutputMode, OutputTool
-from ai_psychiatrist.agents.reply_reading import is_well_formed, read_reply
-from ai_psychiatrist.agents.transport import TransportRetries
-from ai_psychiatrist.domain.errors import ModelCallFailed
-from ai_psychiatrist.domain.failures import CallPath, FailureCode
-from ai_psychiatrist.infrastructure.llm.http_json import failure_of
-from ai_psychiatrist.infrastructure.llm.ollama import fills_context
+from ai_psychiatrist.llm.ollama import fills_context
+from ai_psychiatrist.llm.output_mode import OutputMode, OutputTool
+from ai_psychiatrist.llm.reply_reading import is_well_formed, read_reply
+from ai_psychiatrist.llm.retries import TransportRetries
+from ai_psychiatrist.llm.routes import ModelRoute
 
 NO_RETRIES: Final = TransportRetries()
 

@@ -17,23 +17,6 @@ from pydantic_ai.messages import UserContent
 from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 
-from ai_psychiatrist.agents.account import CallAccount, Reply, Review
-from ai_psychiatrist.agents.call_store import (
-    KeptReply,
-    chat_reply_of,
-    kept_chat_reply,
-    plain_call_digest,
-)
-from ai_psychiatrist.agents.case import CallLog, Prompt, ending_with
-from ai_psychiatrist.agents.definition import AgentDefinition, OutputT
-from ai_psychiatrist.agents.extractors import ReplyRejected
-from ai_psychiatrist.agents.model_chain import ModelChain, ModelRoute
-from ai_psychiatrist.agents.observed_model import NO_RETRIES, ObservedModel, failure_code
-from ai_psychiatrist.agents.output_mode import OutputMode, OutputModeSetting
-from ai_psychiatrist.agents.provider_settings import provider_settings, user_content
-from ai_psychiatrist.agents.pydantic_agents import create_agent
-from ai_psychiatrist.agents.settings import PydanticAISettings
-from ai_psychiatrist.agents.transport import TransportRetries
 from ai_psychiatrist.domain.errors import AgentFailed, ModelCallFailed
 from ai_psychiatrist.domain.failures import (
     Attempt,
@@ -43,7 +26,25 @@ from ai_psychiatrist.domain.failures import (
     FailureSeverity,
 )
 from ai_psychiatrist.infrastructure.failure_log import record_failure
-from ai_psychiatrist.infrastructure.llm.chat import ChatReply, SimpleChatClient
+from ai_psychiatrist.llm.account import CallAccount, Reply, Review
+from ai_psychiatrist.llm.agent import create_agent
+from ai_psychiatrist.llm.call_log import CallLog
+from ai_psychiatrist.llm.call_store import (
+    KeptReply,
+    chat_reply_of,
+    kept_chat_reply,
+    plain_call_digest,
+)
+from ai_psychiatrist.llm.chat import ChatReply, SimpleChatClient
+from ai_psychiatrist.llm.definition import AgentDefinition, OutputT
+from ai_psychiatrist.llm.observed_model import NO_RETRIES, ObservedModel, failure_code
+from ai_psychiatrist.llm.output_mode import OutputMode, OutputModeSetting
+from ai_psychiatrist.llm.prompt import Prompt, ending_with
+from ai_psychiatrist.llm.provider_settings import provider_settings, user_content
+from ai_psychiatrist.llm.rejection import ReplyRejected
+from ai_psychiatrist.llm.retries import TransportRetries
+from ai_psychiatrist.llm.routes import ModelChain, ModelRoute
+from ai_psychiatrist.llm.settings import PydanticAISettings
 
 _NEXT_MODEL_AT_ONCE: Final = frozenset(
     {FailureCode.CONNECTION_FAILED, FailureCode.TIMED_OUT, FailureCode.RATE_LIMITED}

@@ -1,0 +1,16 @@
+"""Options of the feedback loop; each is read from the environment by `config` alone."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class FeedbackSettings(BaseModel):
+    """When the findings are refined and judged again."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    enabled: bool = True
+    """Refine findings that the judge finds weak."""
+    max_iterations: int = Field(default=10, ge=0, le=50)
+    """How many refinements at most."""
+    score_threshold: int = Field(default=3, ge=0, le=5)
+    """Refine while any metric is at or below this score, 1-5; 0 never refines."""
