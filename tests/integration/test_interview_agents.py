@@ -8,6 +8,8 @@ from typing import Any, Final
 
 import pytest
 
+from ai_psychiatrist.agents.baseline.model import BASELINE
+from ai_psychiatrist.agents.baseline.route import baseline_route
 from ai_psychiatrist.agents.interview.interview_agents import InterviewAgents
 from ai_psychiatrist.agents.interview.schemas import interview_schemas
 from ai_psychiatrist.domain.failures import Attempt, FailureCode, RejectionCode
@@ -51,6 +53,7 @@ def options(**urls: str) -> BackendOptions:
         openai=OpenAISettings(base_url=urls.get("openai")),
         ollama=OllamaSettings(host=urls.get("ollama", "127.0.0.1"), timeout_seconds=5),
         pydantic_ai=PydanticAISettings(),
+        local={BASELINE: baseline_route()},
     )
 
 

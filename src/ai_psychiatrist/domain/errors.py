@@ -68,9 +68,23 @@ class OutputRejected(AssessmentServiceError):
 class ModelCallFailed(AssessmentServiceError):
     """A model backend gave no usable response to one call."""
 
-    def __init__(self, code: FailureCode) -> None:
+    def __init__(
+        self,
+        code: FailureCode,
+        *,
+        http_status: int | None = None,
+        retry_after_seconds: float | None = None,
+        error_type: str | None = None,
+    ) -> None:
+        """`retry_after_seconds`: how long the backend asks to wait before the next call.
+
+        `error_type`: the class of an exception that nobody foresaw, for the log.
+        """
         super().__init__(code.value)
         self.code = code
+        self.http_status = http_status
+        self.retry_after_seconds = retry_after_seconds
+        self.error_type = error_type
 
 
 class AgentFailed(AssessmentServiceError):
