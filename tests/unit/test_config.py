@@ -12,6 +12,7 @@ from ai_psychiatrist.config import (
     env_example,
     load_settings,
     variables,
+    with_model,
 )
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.llm.settings import PydanticAISettings
@@ -139,6 +140,22 @@ def test_variable_sets_its_field(
     name: str, text: str, group: str, field: str, value: object
 ) -> None:
     assert getattr(getattr(load(**{name: text}), group), field) == value
+
+
+def test_a_model_for_one_command_takes_the_place_of_every_other_but_the_fallbacks() -> None:
+    settings = load(
+        MODEL_DEFAULT="ollama:a",
+        MODEL_JUDGE_MODEL="ollama:b",
+        MODEL_QUALITATIVE_MODEL="ollama:c",
+        MODEL_QUANTITATIVE_MODEL="ollama:d",
+        MODEL_META_REVIEW_MODEL="ollama:e",
+        INTERVIEW_MODEL="ollama:f",
+        MODEL_FALLBACKS="baseline",
+        API_PORT="9000",
+    )
+    assert with_model(settings, " ollama:z ") == load(
+        MODEL_DEFAULT="ollama:z", MODEL_FALLBACKS="baseline", API_PORT="9000"
+    )
 
 
 def test_labels_are_added_to_the_built_in_ones() -> None:

@@ -91,7 +91,7 @@ class QuantitativeAssessmentAgent(ModelAgent):
     async def assess(self, case: Case) -> PHQ8Assessment | None:
         """Return the eight items, or `None` when no evidence could be had.
 
-        When scoring fails, the items are unknown for that reason and keep their evidence.
+        When scoring fails, the items are unknown for that reason and keep what evidence there is.
         """
         try:
             evidence = await self._evidence(case)
@@ -168,7 +168,7 @@ class QuantitativeAssessmentAgent(ModelAgent):
         if self._settings.evidence_quote_fail_on_all_rejected:
             raise EvidenceGroundingError(_ALL_REJECTED)
 
-    async def _score(self, case: Case, evidence: Evidence) -> PHQ8Assessment:
+    async def _score(self, case: Case, evidence: Evidence) -> PHQ8Assessment | None:
         report = evidence.report
         quotes = json.dumps(_texts(report), ensure_ascii=False, indent=1)
         prompt = case.prompt(prompts.SCORING, evidence=quotes)
@@ -176,6 +176,8 @@ class QuantitativeAssessmentAgent(ModelAgent):
         outcome = await self._scorer.run(prompt, case.calls, review=review)
         # A model that cannot be asked again, or then replies with nothing usable, has insisted.
         output = outcome.output or review.sent_back
+        if output is None and not report.validated_count:
+            return None
         if output is None:
             items = tuple(_unscored(item, report) for item in Item)
         else:

@@ -242,7 +242,8 @@ def _assessment(
     failures: list[FailureRecord],
 ) -> Assessment:
     finished = set(results.finished())
-    status = AssessmentStatus.PARTIAL if finished else AssessmentStatus.FAILED
+    has_any = bool(finished) or results.quantitative is not None
+    status = AssessmentStatus.PARTIAL if has_any else AssessmentStatus.FAILED
     if finished >= parts:
         status = AssessmentStatus.COMPLETE
     assessment = Assessment(

@@ -1,5 +1,6 @@
 """Settings: what there is, how it is read, and how it is documented."""
 
+from ai_psychiatrist.config.chosen_model import with_model
 from ai_psychiatrist.config.groups import ApiSettings, Settings
 from ai_psychiatrist.config.reader import load_settings
 from ai_psychiatrist.config.reference import env_example, settings_tables
@@ -16,4 +17,5 @@ __all__ = [
     "load_settings",
     "settings_tables",
     "variables",
+    "with_model",
 ]

@@ -91,6 +91,8 @@ class AccountedModel(WrapperModel):
         response = await self.wrapped.request(messages, model_settings, parameters)
         if not is_well_formed(response):
             raise ModelCallFailed(FailureCode.MALFORMED_RESPONSE)
+        if response.finish_reason == "content_filter" and not response.text:
+            raise ModelCallFailed(FailureCode.CONTENT_FILTERED)
         if fills_context(response.usage.input_tokens, self._route.num_ctx):
             raise ModelCallFailed(FailureCode.CONTEXT_TRUNCATED)
         return response

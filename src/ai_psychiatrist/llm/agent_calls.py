@@ -31,7 +31,6 @@ from ai_psychiatrist.llm.call_store import (
 from ai_psychiatrist.llm.output import ModelOutput
 from ai_psychiatrist.llm.rejection import ReplyRejected
 from ai_psychiatrist.llm.reply_reading import ReplyReading
-from ai_psychiatrist.llm.retries import CallRetries
 from ai_psychiatrist.llm.routes import ModelRoute
 
 logger = get_logger(__name__)
@@ -62,7 +61,6 @@ class AgentCalls:
         agent: str,
         log: CallLog,
         *,
-        retries: CallRetries,
         review: Review | None = None,
     ) -> None:
         """`review`: looks at an output that was read, and may refuse it with `ReplyRejected`."""
@@ -72,7 +70,6 @@ class AgentCalls:
         self.attempts: list[Attempt] = []
         self.last_rejection: ReplyRejected | None = None
         self._log = log
-        self._retries = retries
         self._review = review
         self._round = log.asked[agent]
         log.asked[agent] += 1
@@ -87,7 +84,7 @@ class AgentCalls:
                 response = await self._found_or_made(call, wait_seconds)
                 break
             except ModelCallFailed as failure:
-                wait = self._retries.wait_before(failure, tries)
+                wait = call.route.retries.wait_before(failure, tries)
                 if wait is None or not self._log.has_time_for(wait):
                     raise
                 tries, wait_seconds = tries + 1, wait
@@ -141,7 +138,7 @@ class AgentCalls:
             self._note(duration_ms=kept.duration_ms)
             return self._returned(result_of(kept))
         if wait_seconds > 0:
-            await self._retries.sleep(wait_seconds)
+            await call.route.retries.sleep(wait_seconds)
         async with self._turn_at(call.route):
             attempt = self._begin(call)
             result = await self._sent(call)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from openai import AsyncOpenAI, DefaultAioHttpClient
@@ -18,6 +18,7 @@ from ai_psychiatrist.llm.chat import SimpleChatClient
 from ai_psychiatrist.llm.http_json import JsonBackend
 from ai_psychiatrist.llm.ollama import OllamaChatClient
 from ai_psychiatrist.llm.openai_chat import OpenAIChatClient
+from ai_psychiatrist.llm.retries import BUSY_RETRIES
 from ai_psychiatrist.llm.routes import (
     DEFAULT_TIMEOUT_SECONDS,
     ModelChain,
@@ -170,6 +171,7 @@ class ModelConnections:
             max_reply_bytes=models.max_reply_bytes,
             num_ctx=num_ctx,
             limiter=limiter,
+            retries=replace(BUSY_RETRIES, waits_seconds=models.busy_waits_seconds),
         )
 
     def _client(self, base_url: str, api_key: str, timeout: float) -> AsyncOpenAI:

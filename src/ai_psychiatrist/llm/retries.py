@@ -55,6 +55,6 @@ class CallRetries:
         return bool(self.waits_seconds) and self.applies_to(failure)
 
 
-ASSESSMENT_RETRIES: Final = CallRetries(waits_seconds=(1.0, 2.0, 4.0), applies_to=is_turned_away)
+BUSY_RETRIES: Final = CallRetries(waits_seconds=(1.0, 2.0, 4.0), applies_to=is_turned_away)
 """A server that is busy is waited for; from a dead or slow one the next model takes over."""
 INTERVIEW_RETRIES: Final = CallRetries(waits_seconds=(1.0, 2.0))

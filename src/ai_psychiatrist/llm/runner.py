@@ -2,7 +2,7 @@
 
 For each model of the chain: an agent run that asks again when a reply is rejected, then one plain
 chat call with the same extractor, then the next model. A dead or slow backend is not asked twice,
-unless the agent's retries say so; one that is busy is waited for.
+unless its retries say so; one that is busy is waited for.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,6 @@ from ai_psychiatrist.llm.prompt import Prompt, ending_with
 from ai_psychiatrist.llm.provider_settings import provider_settings, user_content
 from ai_psychiatrist.llm.rejection import ReplyRejected
 from ai_psychiatrist.llm.reply_reading import read_reply
-from ai_psychiatrist.llm.retries import ASSESSMENT_RETRIES, CallRetries
 from ai_psychiatrist.llm.routes import ModelChain, ModelRoute
 from ai_psychiatrist.llm.settings import PydanticAISettings
 
@@ -84,7 +83,6 @@ class AgentRunner(Generic[OutputT]):
         *,
         temperature: float = 0.0,
         output_mode: OutputModeSetting = "auto",
-        retries: CallRetries = ASSESSMENT_RETRIES,
     ) -> None:
         """`output_mode`: how the schema of a definition that has one is enforced."""
         self.definition = definition
@@ -93,7 +91,6 @@ class AgentRunner(Generic[OutputT]):
         self._settings = settings
         self._temperature = temperature
         self._output_mode = output_mode
-        self._retries = retries
 
     @property
     def most_calls(self) -> int:
@@ -107,7 +104,7 @@ class AgentRunner(Generic[OutputT]):
 
         `review` sees each output before it is accepted, and may have the model asked again.
         """
-        calls = AgentCalls(self.definition.name, log, retries=self._retries, review=review)
+        calls = AgentCalls(self.definition.name, log, review=review)
         failure = ModelCallFailed(FailureCode.MISSING_INPUT)
         for route in self.chain:
             try:
@@ -149,7 +146,7 @@ class AgentRunner(Generic[OutputT]):
         try:
             return await self._ask_agent(route, route.agent_model, prompt, calls)
         except ModelCallFailed as error:
-            is_final = error.code in _NO_PLAIN_CALL or self._retries.is_spent_on(error)
+            is_final = error.code in _NO_PLAIN_CALL or route.retries.is_spent_on(error)
             if is_final or route.chat is None:
                 raise
         return await self._ask_plainly(route, prompt, calls)

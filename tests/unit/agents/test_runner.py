@@ -27,7 +27,6 @@ from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.infrastructure.failure_log import collect_failures
 from ai_psychiatrist.llm.agent import create_agent
 from ai_psychiatrist.llm.chat import ChatReply
-from ai_psychiatrist.llm.retries import ASSESSMENT_RETRIES
 from ai_psychiatrist.llm.routes import ModelChain, as_chain
 from ai_psychiatrist.llm.runner import AgentRunner, Outcome
 from ai_psychiatrist.llm.settings import PydanticAISettings
@@ -59,9 +58,8 @@ def runner(
     return AgentRunner(
         JUDGE[Metric.COHERENCE],
         create_judge_metric_agent(Metric.COHERENCE, retries=retries),
-        chain,
+        tuple(replace(one, retries=replace(one.retries, sleep=sleep)) for one in chain),
         PydanticAISettings(enabled=enabled, retries=retries),
-        retries=replace(ASSESSMENT_RETRIES, sleep=sleep),
     )
 
 

@@ -59,7 +59,6 @@ class _Models:
     pydantic_ai: PydanticAISettings
     output_mode: OutputModeSetting
     temperature: float
-    retries: CallRetries
 
     def runner(self, definition: AgentDefinition[OutputT]) -> AgentRunner[OutputT]:
         return AgentRunner(
@@ -69,7 +68,6 @@ class _Models:
             self.pydantic_ai,
             temperature=self.temperature,
             output_mode=self.output_mode,
-            retries=self.retries,
         )
 
 
@@ -91,13 +89,16 @@ class InterviewAgents:
         self._is_combined = is_combined
         self._models = _Models(
             chain=tuple(
-                replace(route, timeout_seconds=min(route.timeout_seconds, call_timeout_seconds))
+                replace(
+                    route,
+                    timeout_seconds=min(route.timeout_seconds, call_timeout_seconds),
+                    retries=retries,
+                )
                 for route in chain
             ),
             pydantic_ai=pydantic_ai_settings,
             output_mode=output_mode,
             temperature=temperature,
-            retries=retries,
         )
         self._goals: dict[tuple[int, int], AgentRunner[GoalsOutput]] = {}
         self._facts = self._models.runner(schemas.EXTRACT_FACTS)

@@ -1,0 +1,18 @@
+"""One model for one command, whatever the settings name."""
+
+from ai_psychiatrist.config.groups import Settings
+
+
+def with_model(settings: Settings, name: str) -> Settings:
+    """Return the settings with one model for every agent and interview; fallbacks stay."""
+    models = settings.model.model_copy(
+        update={
+            "default": name.strip(),
+            "qualitative_model": None,
+            "quantitative_model": None,
+            "judge_model": None,
+            "meta_review_model": None,
+        }
+    )
+    interview = settings.interview.model_copy(update={"model": None})
+    return settings.model_copy(update={"model": models, "interview": interview})
