@@ -4,7 +4,6 @@ import asyncio
 import io
 import socket
 import sys
-import uuid
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -223,13 +222,15 @@ async def _assess(text: str) -> "FullResult":
     # After the checks: these take a second, and an unusable transcript is told at once.
     from ai_psychiatrist.api.results import About, full_result  # noqa: PLC0415
     from ai_psychiatrist.cli.progress import part_progress  # noqa: PLC0415
+    from ai_psychiatrist.infrastructure.log_ids import begin_assessment  # noqa: PLC0415
     from ai_psychiatrist.wiring import open_services  # noqa: PLC0415
 
+    assessment_id = begin_assessment()
     async with open_services(settings) as services:
         with part_progress() as on_finished:
             assessment = await services.pipeline.assess(transcript, on_finished=on_finished)
         about = About(
-            assessment_id=str(uuid.uuid4()),
+            assessment_id=assessment_id,
             chains=services.agent_models,
             crisis_resources=settings.risk.crisis_resources,
         )
