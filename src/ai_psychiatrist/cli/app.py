@@ -4,6 +4,7 @@ import asyncio
 import io
 import socket
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -74,12 +75,12 @@ Examples:
 """
 
 
-def main() -> None:
-    """Run the command line."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line, with these arguments instead of the process's own."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal that knows no typographic quotes gets their codes instead of a traceback.
         sys.stdout.reconfigure(errors="backslashreplace")
-    app()
+    app(args=arguments, prog_name="ai-psychiatrist")
 
 
 def _print_version(*, wanted: bool) -> None:

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+import pydantic_ai
 from pydantic_ai import Agent, NativeOutput, RunContext, StructuredDict, TextOutput, ToolOutput
 
 from ai_psychiatrist.llm.account import CallAccount
@@ -9,6 +10,9 @@ from ai_psychiatrist.llm.definition import AgentDefinition, OutputT
 from ai_psychiatrist.llm.output_mode import OutputMode
 
 DEFAULT_RETRIES: Final = 3
+
+# The first run of a process would print the library's logo and advice among the results.
+pydantic_ai.BANNER_ENABLED = False
 
 
 def create_agent(
