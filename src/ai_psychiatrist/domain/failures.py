@@ -51,6 +51,9 @@ class FailureCode(StrEnum):
     TIMED_OUT = "timed_out"
     BACKEND_ERROR = "backend_error"
     RATE_LIMITED = "rate_limited"
+    """Too many calls, or the account's quota is spent."""
+    NOT_AUTHORISED = "not_authorised"
+    MODEL_NOT_FOUND = "model_not_found"
     REQUEST_REFUSED = "request_refused"
     MALFORMED_RESPONSE = "malformed_response"
     CONTENT_FILTERED = "content_filtered"
@@ -139,6 +142,8 @@ class Attempt:
     input_tokens: int | None
     output_tokens: int | None
     duration_ms: float
+    http_status: int | None = None
+    """Status of the backend's error response, where there was one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

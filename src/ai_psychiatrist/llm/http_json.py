@@ -8,14 +8,8 @@ import httpx
 
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.llm.call_failures import http_failure
 
-_CONTEXT_MARKS: Final = (b"context_length", b"context length", b"context size", b"context window")
-_CODE_OF_STATUS: Final = {
-    408: FailureCode.TIMED_OUT,
-    409: FailureCode.BACKEND_ERROR,
-    429: FailureCode.RATE_LIMITED,
-}
-"""What may be gone a moment later, unlike the other refusals of a request."""
 _MAX_ERROR_BYTES: Final = 65_536
 _LARGE_BODY_BYTES: Final = 262_144
 _PROBE_TIMEOUT_SECONDS: Final = 3.0
@@ -59,7 +53,9 @@ class JsonBackend:
             if len(body) > limit:
                 break
         if not response.is_success:
-            raise ModelCallFailed(failure_of(response.status_code, bytes(body)))
+            raise http_failure(
+                response.status_code, body.decode("utf-8", "replace"), response.headers
+            )
         if len(body) > limit:
             raise ModelCallFailed(FailureCode.MALFORMED_RESPONSE)
         return bytes(body)
@@ -77,15 +73,6 @@ class JsonBackend:
     async def aclose(self) -> None:
         """Close the connections."""
         await self._client.aclose()
-
-
-def failure_of(status: int, body: bytes) -> FailureCode:
-    """Classify an error response; its body is only searched for the word context."""
-    if status in _CODE_OF_STATUS:
-        return _CODE_OF_STATUS[status]
-    if any(mark in body.lower() for mark in _CONTEXT_MARKS):
-        return FailureCode.CONTEXT_TRUNCATED
-    return FailureCode.BACKEND_ERROR if status >= 500 else FailureCode.REQUEST_REFUSED
 
 
 def _json_object(body: bytes) -> dict[str, object]:

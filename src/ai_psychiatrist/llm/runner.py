@@ -28,6 +28,7 @@ from ai_psychiatrist.domain.failures import (
 from ai_psychiatrist.infrastructure.failure_log import record_failure
 from ai_psychiatrist.llm.account import CallAccount, Reply, Review
 from ai_psychiatrist.llm.agent import create_agent
+from ai_psychiatrist.llm.call_failures import failure_code
 from ai_psychiatrist.llm.call_log import CallLog
 from ai_psychiatrist.llm.call_store import (
     KeptReply,
@@ -37,7 +38,7 @@ from ai_psychiatrist.llm.call_store import (
 )
 from ai_psychiatrist.llm.chat import ChatReply, SimpleChatClient
 from ai_psychiatrist.llm.definition import AgentDefinition, OutputT
-from ai_psychiatrist.llm.observed_model import NO_RETRIES, ObservedModel, failure_code
+from ai_psychiatrist.llm.observed_model import NO_RETRIES, ObservedModel
 from ai_psychiatrist.llm.output_mode import OutputMode, OutputModeSetting
 from ai_psychiatrist.llm.prompt import Prompt, ending_with
 from ai_psychiatrist.llm.provider_settings import provider_settings, user_content
