@@ -2,12 +2,16 @@
 
 from typing import Final
 
+import pydantic_ai
 from pydantic_ai import Agent, RunContext, TextOutput
 
 from ai_psychiatrist.llm.agent_calls import AgentCalls
 from ai_psychiatrist.llm.definition import AgentDefinition, OutputT
 
 DEFAULT_RETRIES: Final = 3
+
+# The first run of a process would print the library's logo and advice among the results.
+pydantic_ai.BANNER_ENABLED = False
 
 
 def create_agent(
