@@ -1,6 +1,6 @@
 import pytest
 
-from ai_psychiatrist.validation.locate import has_unclosed_tag, json_candidates, tagged_block
+from ai_psychiatrist.validation.reply.locate import has_unclosed_tag, json_candidates, tagged_block
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
-from ai_psychiatrist.validation.parse import MAX_DEPTH, ParsedObject, parse_object
+from ai_psychiatrist.validation.reply.parse import MAX_DEPTH, ParsedObject, parse_object
 
 Code = RejectionCode
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ai_psychiatrist.validation.sanitise import end_of_thinking, without_thinking
+from ai_psychiatrist.validation.reply.sanitise import end_of_thinking, without_thinking
 
 
 @pytest.mark.parametrize(

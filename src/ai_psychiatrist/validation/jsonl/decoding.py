@@ -7,8 +7,8 @@ import orjson
 
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
-from ai_psychiatrist.validation.locate import is_cut_off, is_one_object
-from ai_psychiatrist.validation.parse import ParsedObject, ParseLimits, parse_object, rejected
+from ai_psychiatrist.validation.reply.locate import is_cut_off, is_one_object
+from ai_psychiatrist.validation.reply.parse import ParsedObject, ParseLimits, parse_object, rejected
 
 _AS_ZERO: Final = bytes(48 if 48 <= code <= 57 else code for code in range(256))
 _LONG_NUMBER: Final = b"0" * 19

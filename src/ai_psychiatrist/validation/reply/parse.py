@@ -14,13 +14,13 @@ from typing import Final, NamedTuple, NoReturn
 
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
-from ai_psychiatrist.validation.locate import (
+from ai_psychiatrist.validation.reply.locate import (
     is_cut_off,
     is_one_object,
     json_candidates,
     object_around,
 )
-from ai_psychiatrist.validation.sanitise import end_of_thinking, refuse_broken_text
+from ai_psychiatrist.validation.reply.sanitise import end_of_thinking, refuse_broken_text
 
 MAX_DEPTH: Final = 32
 MAX_REPAIR_CHARACTERS: Final = 65_536
