@@ -17,6 +17,8 @@ class RejectionCode(StrEnum):
     TOO_DEEP = "too_deep"
     DUPLICATE_KEY = "duplicate_key"
     UNREPAIRABLE = "unrepairable"
+    SEVERAL_ANSWERS = "several_answers"
+    """Several answers stand in the reply, and which of them is meant is not clear."""
     MISSING_TAG = "missing_tag"
     EMPTY_FIELD = "empty_field"
     MISSING_ITEM = "missing_item"
