@@ -10,12 +10,13 @@ from typing import Final
 
 from ai_psychiatrist.services.cues.lexicon import Hit, Lexicon, Words, lexicon_from, words_of
 
-_LIST: Final = re.compile(r"\{(\w+)\}")
-_PIECE: Final = re.compile(r"[()|$_]|[^()|$_\s]+")
+_PIECE: Final = re.compile(r"\{\w+\}|[()|$_]|[^(){}|$_\s]+")
 _ANY: Final = "_"
 """Stands in a phrase for any one word that does not deny."""
 _END: Final = "$"
 """Stands in a phrase for the end of the clause."""
+_LIST: Final = "{"
+"""Begins the name of a list, whose entries are alternatives."""
 _MARKS: Final = frozenset("()|")
 
 
@@ -224,15 +225,17 @@ def _rewriting() -> Lexicon:
     return lexicon_from(_risk_file()["rewrite"])
 
 
-def _pieces(entry: str) -> Iterator[str]:
-    lists = _risk_file()["lists"]
-    while _LIST.search(entry):
-        entry = _LIST.sub(lambda name: f"({'|'.join(lists[name[1]])})", entry)
-    for piece in _PIECE.findall(entry):
-        if piece in _MARKS or piece in {_END, _ANY}:
+def _pieces(text: str) -> Iterator[str]:
+    for piece in _PIECE.findall(text):
+        if piece in _MARKS or piece in {_END, _ANY} or piece[0] == _LIST:
             yield piece
         else:
             yield from words_of(piece).texts
+
+
+@cache
+def _listed(name: str) -> _Group:
+    return _group(_pieces("|".join(_risk_file()["lists"][name])))
 
 
 def _group(pieces: Iterator[str]) -> _Group:
@@ -242,6 +245,8 @@ def _group(pieces: Iterator[str]) -> _Group:
     for piece in pieces:
         if piece == "(":
             branch.append(_group(pieces))
+        elif piece[0] == _LIST:
+            branch.append(_listed(piece[1:-1]))
         elif piece in _MARKS:
             branches.append(_without_fillers(branch))
             branch = []
@@ -254,7 +259,8 @@ def _group(pieces: Iterator[str]) -> _Group:
 
 def _without_fillers(branch: list[_Step]) -> tuple[_Step, ...]:
     """Leave the fillers out; a branch of nothing else stays, and never matches."""
-    kept = tuple(step for step in branch if step not in _fillers())
+    fillers = _fillers()
+    kept = tuple(step for step in branch if isinstance(step, _Group) or step not in fillers)
     return kept or tuple(branch)
 
 
