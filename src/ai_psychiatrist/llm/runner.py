@@ -48,10 +48,11 @@ _NO_PLAIN_CALL: Final = frozenset(
         FailureCode.CONNECTION_FAILED,
         FailureCode.TIMED_OUT,
         FailureCode.RATE_LIMITED,
+        FailureCode.NOT_AUTHORISED,
         FailureCode.CALL_BUDGET_SPENT,
     }
 )
-"""After these the plain path would only double the wait."""
+"""After these the plain path would fail alike, and only later."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
