@@ -22,6 +22,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Final, NoReturn
 
 from tests.integration.command_end import run_to_the_end
@@ -159,10 +160,11 @@ def become(request: Request) -> Callable[[], None]:
     random.seed()
     sys.argv = list(request.command)
     sys.path[0] = os.fspath(Path(request.command[0]).parent)
-    main_module = sys.modules["__main__"]
-    # Processes that the command starts read here what they are to import first.
-    main_module.__spec__ = None
-    main_module.__file__ = request.command[0]
+    # A script is no part of a package; that shows in how it calls itself, and in what processes
+    # import first that it starts.
+    script = ModuleType("__main__")
+    script.__file__ = request.command[0]
+    sys.modules["__main__"] = script
     _open_streams()
     from ai_psychiatrist.cli import main  # noqa: PLC0415
 
