@@ -13,6 +13,17 @@ settings.register_profile("patient", deadline=None, suppress_health_check=[Healt
 settings.load_profile("patient")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let the sweeps be asked for as a whole."""
+    parser.addoption("--whole", action="store_true", help="do the sweeps, not a slice of each")
+
+
+@pytest.fixture(scope="session")
+def is_whole(pytestconfig: pytest.Config) -> bool:
+    """Whether the sweeps are to be done as a whole."""
+    return bool(pytestconfig.getoption("whole"))
+
+
 @pytest.fixture(scope="session")
 def example_interview() -> str:
     """The text of the example interview."""

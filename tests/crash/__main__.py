@@ -21,6 +21,7 @@ from tests.crash.runs import (
     results,
     write_dataset,
 )
+from tests.sweeps import KILLED_AT_BOUNDARIES, KILLED_AT_RANDOM
 
 
 def main() -> int:
@@ -43,8 +44,18 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tests.crash", description=__doc__)
-    parser.add_argument("--random", type=int, default=40, help="runs killed at random times")
-    parser.add_argument("--boundaries", type=int, help="write boundaries to kill at; all of them")
+    parser.add_argument(
+        "--random",
+        type=int,
+        help="runs killed at random times",
+        default=KILLED_AT_RANDOM.whole,
+    )
+    parser.add_argument(
+        "--boundaries",
+        type=int,
+        help="write boundaries to kill at, as far as there are so many",
+        default=KILLED_AT_BOUNDARIES.whole,
+    )
     parser.add_argument("--seed", type=int, default=0)
     return parser.parse_args()
 
@@ -57,8 +68,8 @@ def _kill(campaign: Campaign, folder: Path, options: argparse.Namespace) -> None
     _tell(f"An uninterrupted run: {campaign.backend.requests()} calls, {boundaries} boundaries.")
     chance = random.Random(options.seed)  # noqa: S311  which places are tried is no secret
     places = list(range(1, boundaries + 1))
-    if options.boundaries is not None:
-        places = sorted(chance.sample(places, min(options.boundaries, len(places))))
+    if options.boundaries < boundaries:
+        places = sorted(chance.sample(places, options.boundaries))
     for place in places:
         kill_at_boundary(campaign, folder / f"boundary{place}", reference, place)
         shutil.rmtree(folder / f"boundary{place}")
