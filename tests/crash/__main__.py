@@ -21,6 +21,7 @@ from tests.crash.runs import (
     results,
     write_dataset,
 )
+from tests.integration.command_parent import import_all
 from tests.sweeps import KILLED_AT_BOUNDARIES, KILLED_AT_RANDOM
 
 
@@ -32,7 +33,7 @@ def main() -> int:
         folder = Path(name)
         os.environ["DATA_STATE_DIR"] = str(folder / "state")
         campaign = Campaign(dataset=write_dataset(folder), backend=backend)
-        _import_all()
+        import_all()
         try:
             _kill(campaign, folder, options)
         except RunLost as lost:
@@ -79,14 +80,6 @@ def _kill(campaign: Campaign, folder: Path, options: argparse.Namespace) -> None
         kills += kill_at_random(campaign, folder / f"random{number}", reference, chance)
         shutil.rmtree(folder / f"random{number}")
     _tell(f"Killed {kills} times at random in {options.random} runs: nothing lost.")
-
-
-def _import_all() -> None:
-    """Import what a run imports, so that the children need not."""
-    import ai_psychiatrist.agents.contracts.contract  # noqa: PLC0415
-    import ai_psychiatrist.evaluation.datasets.opening  # noqa: PLC0415
-    import ai_psychiatrist.evaluation.run.sitting  # noqa: PLC0415
-    import ai_psychiatrist.wiring  # noqa: F401, PLC0415
 
 
 @contextmanager

@@ -30,6 +30,21 @@ from tests.integration.command_end import run_to_the_end
 LENGTH: Final = struct.Struct("!I")
 STREAMS: Final = 3
 """Standard input, output and error: the first descriptors of a request; then where to report."""
+_IMPORTED_LATE: Final = (
+    "anyio._backends._asyncio",
+    "certifi",
+    "genai_prices.data",
+    "httpcore",
+    "jinja2.sandbox",
+    "jiter",
+    "numpy.ma",
+    "numpy.random",
+    "openai.resources.chat",
+    "rich._emoji_codes",
+    "uvicorn.loops.auto",
+    "uvicorn.protocols.http.auto",
+)
+"""What libraries import when they are first used."""
 _INTERVIEW: Final = (
     "Interviewer: Do you ever think of hurting yourself?\n"
     "Participant: I feel down nearly every day, but I would never kill myself.\n"
@@ -214,8 +229,8 @@ def import_all() -> None:
     for module in pkgutil.walk_packages(ai_psychiatrist.__path__, "ai_psychiatrist."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
-    importlib.import_module("uvicorn.loops.auto")
-    importlib.import_module("uvicorn.protocols.http.auto")
+    for name in _IMPORTED_LATE:
+        importlib.import_module(name)
     from ai_psychiatrist.agents.baseline.signals import analysed  # noqa: PLC0415
     from ai_psychiatrist.domain.transcript import DEFAULT_LABELS, parse_transcript  # noqa: PLC0415
     from ai_psychiatrist.services.risk.detector import detect_risk  # noqa: PLC0415
