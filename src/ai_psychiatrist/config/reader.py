@@ -69,10 +69,13 @@ def _refuse_misspelt(known: Mapping[str, Variable], names: list[str]) -> None:
 
 
 def _nearest(name: str, known: Mapping[str, Variable]) -> str | None:
+    letters = frozenset(name)
     close = [
         (distance, other)
         for other in known
         if abs(len(other) - len(name)) <= _TYPO_DISTANCE
+        # Each letter that the other lacks is an edit: told at once, where counting takes long.
+        and len(letters.difference(other)) <= _TYPO_DISTANCE
         and (distance := _edit_distance(name, other)) <= _TYPO_DISTANCE
     ]
     return min(close)[1] if close else None
