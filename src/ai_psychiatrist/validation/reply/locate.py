@@ -68,6 +68,8 @@ class _Marks(Enum):
 _OPENING: Final = re.compile(
     rf"\{{(?=[{SPACE}]{{0,200}}(?:[\"'“„‘«}}#/,\\]|[A-Za-z_]\w{{0,63}}\s{{0,8}}:))"
     rf"|\[(?=[{SPACE}]{{0,200}}[\[{{\"'“„‘«])"
+    # An object that is written once more as a text.
+    r"|\"(?=\{(?:\s|\\[nrt]){0,200}\\\")"
 )
 _LATER_MEMBER: Final = re.compile(rf"^[ \t,}}\]]*+{KEY_AND_COLON}[ \t]*+[\[{{]", re.MULTILINE)
 _WORDS: Final = re.compile(r"\w")
@@ -220,7 +222,7 @@ class _Region:
                 self._at = repaired.end
         except OutputRejected as rejection:
             read = rejection
-            self._at = stretch.end if is_whole else self._anew(start, limit)
+            self._at = self._anew(start, limit)
         if standing is Standing.ALONE and _GOES_ON_IN_WORDS.match(self._text, self._at, self._end):
             standing = Standing.IN_A_LINE
         self._offers.append(Offer(standing=standing, read=read, end=self._at))

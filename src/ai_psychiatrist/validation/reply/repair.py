@@ -34,6 +34,8 @@ def repaired_value(text: str, limits: ParseLimits, *, start: int = 0, end: int) 
 
     Raises `OutputRejected` when it ends too early, breaks a limit, or has no one reading.
     """
+    if text[start] not in "{[":
+        raise rejected(RejectionCode.TRUNCATED)
     readings: list[_Reader] = []
     refusal = rejected(RejectionCode.UNREPAIRABLE)
     for odd_brackets in _OddBrackets:
