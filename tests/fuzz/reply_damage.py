@@ -206,9 +206,22 @@ def _marks_lost(number: int) -> Damage:
             places = [mark.start() for mark in re.finditer('"', text)]
             at = draw.choice(places[1:-1])
             text = text[:at] + text[at + 1 :]
-        return Damaged(text=text, value=value, is_whole=False)
+        # What is left can be valid: then nothing tells that it once was another answer.
+        return (
+            damage(draw, value)
+            if _is_valid(text)
+            else Damaged(text=text, value=value, is_whole=False)
+        )
 
     return damage
+
+
+def _is_valid(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _bracket_lost(draw: Random, value: Answer) -> Damaged:
@@ -305,4 +318,50 @@ DAMAGE: dict[str, Damage] = {
     "colon lost": _text(_replaced(_is(":"), " "), is_whole=False),
     "in two objects": _in_parts,
     "in a list": _as_list,
+}
+
+
+def _line_numbers(draw: Random, value: Answer) -> Damaged:
+    lines = json.dumps(value, ensure_ascii=False, indent=2).splitlines()
+    numbered = (f"{number:>3}  {line}" for number, line in enumerate(lines, start=1))
+    return Damaged(text="\n".join(numbered), value=value)
+
+
+def _diff_marks(draw: Random, value: Answer) -> Damaged:
+    lines = json.dumps(value, ensure_ascii=False, indent=2).splitlines()
+    return Damaged(text="\n".join(f"+ {line}" for line in lines), value=value)
+
+
+def _in_pieces(draw: Random, value: Answer) -> Damaged:
+    text = _at(draw, written(draw, value), _is_element, "{}")
+    return Damaged(text=re.sub(r'"(I \w+) ', r'"\1 " + "', text, count=1), value=value)
+
+
+def _tool_call(draw: Random, value: Answer) -> Damaged:
+    call = {"name": "submit", "arguments": value}
+    return Damaged(text=f"<tool_call>\n{written(draw, call)}\n</tool_call>", value=value)
+
+
+def _quote_marks_doubled(draw: Random, value: Answer) -> Damaged:
+    return Damaged(text=written(draw, value).replace('"', '""'), value=value)
+
+
+_TABLE = "\n\n| item | score |\n| --- | --- |\n| PHQ8_Sleep | {2} |\n| PHQ8_Tired | [1] |"
+
+LATER: dict[str, Damage] = {
+    "line numbers": _line_numbers,
+    "marks of a diff": _diff_marks,
+    "entities of HTML": _text(lambda _, text: text.replace('"', "&quot;")),
+    "marks doubled": _quote_marks_doubled,
+    "round brackets for lists": _text(_everywhere(r"\[", "(")) ,
+    "table after it": _text(lambda _, text: text + _TABLE),
+    "spaces inside keys": _text(lambda _, text: _KEY.sub(r'"\1 "', text)),
+    "texts in pieces": _in_pieces,
+    "control tokens": _text(lambda draw, text: text + draw.choice(("<|im_end|>", "</s>", "<|eot_id|>"))),
+    "call of a tool": _tool_call,
+    "said twice": _text(lambda _, text: f"{text}\n\n{text}"),
+    "leading zeros": _text(_replaced(_is_number, "0{}")),
+    "arrows for colons": _text(_everywhere(r":", " =>")),
+    "backticks": _text(_each_string(lambda token: f"`{token[1:-1]}`")),
+    "answer key around it": _text(lambda _, text: f'{{"answer": {text}}}'),
 }

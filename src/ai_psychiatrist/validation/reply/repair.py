@@ -17,7 +17,7 @@ from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.validation.reply.limits import ParseLimits, rejected
 from ai_psychiatrist.validation.reply.sanitise import refuse_broken_text
 from ai_psychiatrist.validation.reply.strict import unique_keys
-from ai_psychiatrist.validation.reply.strings import KEY_AND_COLON, OPENERS, SPACE, Place, string_at
+from ai_psychiatrist.validation.reply.strings import OPENERS, QUOTED_KEY, SPACE, Place, string_at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,12 +73,13 @@ _GAP: Final = re.compile(
     rf"(?:[{SPACE}]++|//[^\n]*+|\#[^\n]*+|/\*.*?\*/)*+",
     re.DOTALL,
 )
-_QUOTED_KEY: Final = re.compile(r"[\"'”’]\s*:")
-_NEXT_KEY: Final = re.compile(KEY_AND_COLON)
+_KEY_IN_COMMENT: Final = re.compile(r"[\"'”’]\s*:")
+_NEXT_KEY: Final = re.compile(QUOTED_KEY)
 _BARE_KEY: Final = re.compile(r"[A-Za-z_]\w{0,63}")
 _BARE_VALUE: Final = re.compile(rf"[^{SPACE},，:：{{}}\[\]\"'“”„‘’«»#]+")
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d{0,299})(\.\d{1,300})?([eE][+-]?\d{1,9})?")
 _WORD: Final = re.compile(r"[A-Za-z_][\w/.-]{0,63}")
+_BARE_WORD_ENDS: Final = re.compile(rf"[{SPACE}]*+(?:[,，}}\]]|\Z)")
 _NO_VALUES: Final = frozenset({"undefined", "NaN", "nan", "Infinity", "-Infinity", "inf", "-inf"})
 _CONSTANTS: Final = {
     "true": True,
@@ -91,7 +92,8 @@ _CONSTANTS: Final = {
     "None": None,
     "NULL": None,
 }
-_MORE_MEMBERS: Final = re.compile(rf"[{SPACE},}}\]]*+(?={KEY_AND_COLON})")
+_COMMA_BEFORE_BRACKET: Final = re.compile(r",\s*[}\]]\Z")
+_MORE_MEMBERS: Final = re.compile(rf"[{SPACE},}}\]]*+(?={QUOTED_KEY})")
 _CLOSERS_LEFT: Final = re.compile(rf"(?:[{SPACE}]*+[}}\]])*+")
 _GOES_ON: Final = re.compile(rf"[{SPACE}]*+(?:,[{SPACE}]*+[{{\[]|:)")
 
@@ -138,7 +140,7 @@ class _Reader:
             else:
                 key = self._key()
                 members.append((key, self._value(depth, Place.MEMBER)))
-                self._require_separator()
+                self._require_separator(self.at)
 
     def _key(self) -> str:
         if self.text[self.at] in OPENERS:
@@ -153,11 +155,13 @@ class _Reader:
         self.at += 1
         return key
 
-    def _require_separator(self) -> None:
+    def _require_separator(self, end_of_last: int) -> None:
         """Refuse what follows a member, when it is no comma, no bracket and no other member."""
         if self._next() in ",，}]":
             return
-        if _NEXT_KEY.match(self.text, self.at, self._end) is None:
+        # A comma before the bracket in place of after it: the bracket stands in the wrong place.
+        is_bracket_moved = _COMMA_BEFORE_BRACKET.search(self.text[max(0, end_of_last - 40) : end_of_last])
+        if is_bracket_moved or not _NEXT_KEY.match(self.text, self.at, self._end):
             raise rejected(RejectionCode.UNREPAIRABLE)
 
     def _refuse_third_comma(self) -> None:
@@ -220,7 +224,7 @@ class _Reader:
             return self._list(depth + 1)
         if symbol in OPENERS:
             return self._string(place)
-        return self._bare()
+        return self._bare(place)
 
     def _string(self, place: Place) -> str:
         found = string_at(self.text, self.at, self._end, place)
@@ -228,7 +232,7 @@ class _Reader:
         refuse_broken_text(found.value)
         return found.value
 
-    def _bare(self) -> object:
+    def _bare(self, place: Place) -> object:
         """Read a number, a constant, or a single word without marks."""
         found = _BARE_VALUE.match(self.text, self.at, self._end)
         if found is None:
@@ -244,7 +248,8 @@ class _Reader:
             return _number(number)
         if word in _NO_VALUES:
             raise rejected(RejectionCode.NOT_FINITE)
-        if _WORD.fullmatch(word) is None or self._next() not in ",，}]":
+        is_one_word = place is Place.MEMBER and _WORD.fullmatch(word) is not None
+        if not is_one_word or _BARE_WORD_ENDS.match(self.text, self.at, self._end) is None:
             raise rejected(RejectionCode.UNREPAIRABLE)
         return word
 
@@ -258,7 +263,7 @@ class _Reader:
         gap = _GAP.match(self.text, self.at, self._end)
         if gap is not None and gap.end() > self.at:
             # A comment with a key in it may have swallowed a member.
-            if _QUOTED_KEY.search(gap[0]):
+            if _KEY_IN_COMMENT.search(gap[0]):
                 raise rejected(RejectionCode.UNREPAIRABLE)
             self.at = gap.end()
         if self.at >= self._end:
