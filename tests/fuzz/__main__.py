@@ -10,6 +10,7 @@ from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 from tests.fuzz.campaign import run_in_process
+from tests.fuzz.damaged_replies import report_damaged_replies
 from tests.fuzz.hostile import recorded_replies
 from tests.fuzz.interview import run_interviews
 from tests.fuzz.interview_items import run_item_interviews
@@ -34,6 +35,8 @@ def main() -> int:
         f"{len(recorded_replies())} recorded replies.",
     )
     started = time.monotonic()
+    if not report_damaged_replies(range(options.seed, options.seed + options.replies)):
+        return 1
     with (
         tempfile.TemporaryDirectory() as folder,
         ProcessPoolExecutor(options.processes, multiprocessing.get_context("spawn")) as pool,
@@ -57,6 +60,7 @@ def main() -> int:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tests.fuzz", description=__doc__)
     parser.add_argument("--assessments", type=int, default=20_000, help="in process")
+    parser.add_argument("--replies", type=int, default=10_000, help="damaged ones")
     parser.add_argument("--http", type=int, default=500, help="over HTTP")
     parser.add_argument("--interviews", type=int, default=350, help="of each kind")
     parser.add_argument("--seed", type=int, default=0, help="the first seed")

@@ -21,12 +21,14 @@ from ai_psychiatrist.agents.extractors import (
 from ai_psychiatrist.agents.output_models import ModelOutput
 from tests.fuzz.known_answers import FRAMES, Answer, Task, drawn_answer, framed
 from tests.fuzz.reply_damage import DAMAGE, Damage
+from tests.fuzz.unseen_damage import UNSEEN
 
 Outcome: TypeAlias = Literal["right", "refused", "rightly refused", "wrong"]
 
 ENOUGH_READ = 0.8
 """Share of the replies with a whole answer that have to be read."""
-_LEAST_REPLIES = 5_000
+KINDS: dict[str, Damage] = DAMAGE | UNSEEN
+_REPLIES = 10_000
 _EXTRACT: dict[Task, Callable[[str], ModelOutput]] = {
     "scoring": extract_quantitative,
     "evidence": extract_evidence,
@@ -38,6 +40,7 @@ class KindTally:
     """How the replies of one kind of damage were read."""
 
     whole: int = 0
+    read_whole: int = 0
     ours: Counter[Outcome] = field(default_factory=Counter)
     library: Counter[Outcome] = field(default_factory=Counter)
     """json-repair alone, on the same replies."""
@@ -46,12 +49,13 @@ class KindTally:
     def add(self, other: "KindTally") -> None:
         """Add the counts of another kind."""
         self.whole += other.whole
+        self.read_whole += other.read_whole
         self.ours.update(other.ours)
         self.library.update(other.library)
         self.wrong_replies += other.wrong_replies
 
 
-def run_damaged_replies(seeds: range, kinds: Mapping[str, Damage] = DAMAGE) -> dict[str, KindTally]:
+def run_damaged_replies(seeds: range, kinds: Mapping[str, Damage] = KINDS) -> dict[str, KindTally]:
     """Damage one answer a seed, task, frame and kind in turn, and return the counts by kind."""
     tallies = {kind: KindTally() for kind in kinds}
     for seed in seeds:
@@ -66,6 +70,11 @@ def total(tallies: Mapping[str, KindTally]) -> KindTally:
     for tally in tallies.values():
         everything.add(tally)
     return everything
+
+
+def share_read(tallies: Mapping[str, KindTally]) -> float:
+    """Return the share of the replies with a whole answer that were read right."""
+    return total(tallies).read_whole / total(tallies).whole
 
 
 def table(tallies: Mapping[str, KindTally]) -> Iterator[str]:
@@ -92,6 +101,7 @@ def _run_one(seed: int, damage: Damage, tally: KindTally) -> None:
     tally.whole += damaged.is_whole
     ours = _outcome(lambda: _EXTRACT[task](reply), expected, is_whole=damaged.is_whole)
     tally.ours[ours] += 1
+    tally.read_whole += damaged.is_whole and ours == "right"
     if ours == "wrong":
         tally.wrong_replies.append(f"seed {seed}, {task}, {frame}:\n{reply}")
     tally.library[
@@ -120,25 +130,34 @@ def _bare(output: ModelOutput) -> dict[str, object]:
     return output.model_dump(exclude={"repaired", "coercions"})
 
 
+def report_damaged_replies(seeds: range, *, shown: int = 3) -> bool:
+    """Print the counts by kind of damage; returns whether none was read wrongly and enough were."""
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+    try:
+        tallies = run_damaged_replies(seeds)
+    finally:
+        structlog.reset_defaults()
+    everything, read = total(tallies), share_read(tallies)
+    wrong = everything.ours["wrong"]
+    sys.stdout.write("\n".join(table(tallies)) + "\n")
+    sys.stdout.write(
+        f"{everything.whole} of {len(seeds)} replies hold a whole answer, {read:.1%} of them were "
+        f"read. Read wrongly: {wrong}.\n"
+    )
+    for reply in everything.wrong_replies[:shown]:
+        sys.stdout.write(f"\n{reply}\n")
+    return not wrong and read >= ENOUGH_READ
+
+
 def main() -> int:
-    """Print the counts by kind of damage; returns the exit status."""
+    """Damage replies and print how they are read; returns the exit status."""
     parser = argparse.ArgumentParser(prog="tests.fuzz.damaged_replies", description=__doc__)
-    parser.add_argument("--replies", type=int, default=_LEAST_REPLIES * 2)
+    parser.add_argument("--replies", type=int, default=_REPLIES)
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--show", type=int, default=3, help="how many wrong replies to print")
     options = parser.parse_args()
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
-    tallies = run_damaged_replies(range(options.seed, options.seed + options.replies))
-    everything = total(tallies)
-    sys.stdout.write("\n".join(table(tallies)) + "\n")
-    read = everything.ours["right"] / (everything.ours["right"] + everything.ours["refused"])
-    sys.stdout.write(
-        f"{everything.whole} of {options.replies} replies hold a whole answer; of those that were "
-        f"not read wrongly {read:.1%} were read. Wrong: {everything.ours['wrong']}.\n"
-    )
-    for reply in everything.wrong_replies[: options.show]:
-        sys.stdout.write(f"\n{reply}\n")
-    return int(everything.ours["wrong"] > 0 or read < ENOUGH_READ)
+    seeds = range(options.seed, options.seed + options.replies)
+    return 0 if report_damaged_replies(seeds, shown=options.show) else 1
 
 
 if __name__ == "__main__":

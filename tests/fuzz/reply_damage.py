@@ -10,10 +10,10 @@ from tests.fakes.replies import ITEMS
 from tests.fuzz.known_answers import SAID, Answer, Damaged, written
 
 Damage: TypeAlias = Callable[[Random, Answer], Damaged]
-Place: TypeAlias = Callable[[re.Match[str]], str]
+IsPlace: TypeAlias = Callable[[list[str], int], bool]
 
 
-def _text(change: Callable[[Random, str], str], **flags: bool) -> Damage:
+def changed_text(change: Callable[[Random, str], str], **flags: bool) -> Damage:
     """Damage the written text; what the answer says stays the same."""
 
     def damage(draw: Random, value: Answer) -> Damaged:
@@ -22,7 +22,7 @@ def _text(change: Callable[[Random, str], str], **flags: bool) -> Damage:
     return damage
 
 
-def _pretty(change: Callable[[Random, str], str], **flags: bool) -> Damage:
+def changed_lines(change: Callable[[Random, str], str], **flags: bool) -> Damage:
     """Damage a text of many lines."""
 
     def damage(draw: Random, value: Answer) -> Damaged:
@@ -40,7 +40,7 @@ def tokens(text: str) -> list[str]:
     return _TOKEN.findall(text)
 
 
-def _at(draw: Random, text: str, is_place: Callable[[list[str], int], bool], new: str) -> str:
+def changed_at(draw: Random, text: str, is_place: IsPlace, new: str) -> str:
     """Replace one token among those at which a condition holds; `{}` is the token itself."""
     found = tokens(text)
     places = [at for at in range(len(found)) if is_place(found, at)]
@@ -59,7 +59,7 @@ def _after(found: list[str], at: int) -> str:
     return next((token for token in found[at + 1 :] if not token.isspace()), "")
 
 
-def _is(*marks: str) -> Callable[[list[str], int], bool]:
+def _is(*marks: str) -> IsPlace:
     return lambda found, at: found[at] in marks
 
 
@@ -79,11 +79,11 @@ def _parts_elements(found: list[str], at: int) -> bool:
     return found[at] == "," and not _parts_members(found, at)
 
 
-def _is_number(found: list[str], at: int) -> bool:
+def is_number(found: list[str], at: int) -> bool:
     return found[at].isdigit()
 
 
-def _is_element(found: list[str], at: int) -> bool:
+def is_element(found: list[str], at: int) -> bool:
     return found[at].startswith('"') and _after(found, at) != ":" and _before(found, at) in ",["
 
 
@@ -95,11 +95,11 @@ def _ends_item_list(found: list[str], at: int) -> bool:
     return found[at] == "]" and _after(found, at) == ","
 
 
-def _replaced(is_place: Callable[[list[str], int], bool], new: str) -> Callable[[Random, str], str]:
-    return lambda draw, text: _at(draw, text, is_place, new)
+def replaced(is_place: IsPlace, new: str) -> Callable[[Random, str], str]:
+    return lambda draw, text: changed_at(draw, text, is_place, new)
 
 
-def _everywhere(pattern: str, new: str) -> Callable[[Random, str], str]:
+def everywhere(pattern: str, new: str) -> Callable[[Random, str], str]:
     def change(_: Random, text: str) -> str:
         return "".join(
             re.sub(pattern, new, token) if not token.startswith('"') else token
@@ -109,7 +109,7 @@ def _everywhere(pattern: str, new: str) -> Callable[[Random, str], str]:
     return change
 
 
-def _each_string(change: Callable[[str], str]) -> Callable[[Random, str], str]:
+def each_string(change: Callable[[str], str]) -> Callable[[Random, str], str]:
     def changed(_: Random, text: str) -> str:
         return "".join(change(token) if token.startswith('"') else token for token in tokens(text))
 
@@ -144,8 +144,7 @@ def _quotations(draw: Random, value: Answer) -> Damaged:
 
 def _apostrophes(draw: Random, value: Answer) -> Damaged:
     said = _said(draw, value, ("I don't know", "it's what I've got", "I can't and I won't"))
-    texts = [token for token in tokens(written(draw, said))]
-    text = "".join(f"'{token[1:-1]}'" if token.startswith('"') else token for token in texts)
+    text = each_string(lambda token: f"'{token[1:-1]}'")(draw, written(draw, said))
     return Damaged(text=text, value=said)
 
 
@@ -163,7 +162,7 @@ def _constants(draw: Random, value: Answer) -> Damaged:
     held = value[item]
     with_null = value | {item: held | {"score": None} if isinstance(held, dict) else None}
     return Damaged(
-        text=_everywhere(r"\bnull\b", "None")(draw, written(draw, with_null)), value=with_null
+        text=everywhere(r"\bnull\b", "None")(draw, written(draw, with_null)), value=with_null
     )
 
 
@@ -176,7 +175,7 @@ def _unknown_words(draw: Random, value: Answer) -> Damaged:
     return Damaged(text=written(draw, texts), value=value)
 
 
-def _numbers_as_texts(draw: Random, value: Answer) -> Damaged:
+def _numbers_as_texts(_: Random, value: Answer) -> Damaged:
     return Damaged(text=re.sub(r": (\d)\b", r': "\1"', json.dumps(value)), value=value)
 
 
@@ -225,7 +224,7 @@ def _is_valid(text: str) -> bool:
 
 
 def _bracket_lost(draw: Random, value: Answer) -> Damaged:
-    text = _at(draw, written(draw, value), _is("{", "}", "[", "]"), "")
+    text = changed_at(draw, written(draw, value), _is("{", "}", "[", "]"), "")
     return Damaged(text=text, value=value, is_whole=False)
 
 
@@ -256,112 +255,66 @@ def _as_text(draw: Random, value: Answer) -> Damaged:
 
 
 def _closed_early(draw: Random, value: Answer) -> Damaged:
-    return Damaged(text=_at(draw, written(draw, value), _parts_items, "}{}"), value=value)
+    return Damaged(text=changed_at(draw, written(draw, value), _parts_items, "}{}"), value=value)
 
 
-_KEY = re.compile(r'"(\w+)"(?=\s*:)')
+KEY = re.compile(r'"(\w+)"(?=\s*:)')
 _COMMENT = "most days, I think"
 
 DAMAGE: dict[str, Damage] = {
-    "none": _text(lambda _, text: text),
-    "comma before }": _text(_replaced(_ends_object, ",{}")),
-    "comma before ]": _text(_replaced(_ends_list, ",{}")),
-    "comma left out between members": _text(_replaced(_parts_members, " ")),
-    "comma left out between lines": _pretty(_replaced(_parts_elements, "")),
-    "comma doubled between members": _text(_replaced(_parts_members, ",,")),
-    "comma doubled in a list": _text(_replaced(_parts_elements, ",,"), is_whole=False),
-    "comma after the end": _text(lambda _, text: text + ","),
-    "Python's repr": lambda draw, value: Damaged(text=repr(value), value=value),
+    "none": changed_text(lambda _, text: text),
+    "comma before }": changed_text(replaced(_ends_object, ",{}")),
+    "comma before ]": changed_text(replaced(_ends_list, ",{}")),
+    "comma left out between members": changed_text(replaced(_parts_members, " ")),
+    "comma left out between lines": changed_lines(replaced(_parts_elements, "")),
+    "comma doubled between members": changed_text(replaced(_parts_members, ",,")),
+    "comma doubled in a list": changed_text(replaced(_parts_elements, ",,"), is_whole=False),
+    "comma after the end": changed_text(lambda _, text: text + ","),
+    "Python's repr": lambda _, value: Damaged(text=repr(value), value=value),
     "single marks, apostrophes inside": _apostrophes,
-    "typographic marks": _text(_each_string(lambda token: f"“{token[1:-1]}”")),
-    "typographic single marks": _text(_each_string(lambda token: f"‘{token[1:-1]}’")),
-    "keys without marks": _text(lambda _, text: _KEY.sub(r"\1", text)),
-    "keys in single marks": _text(lambda _, text: _KEY.sub(r"'\1'", text)),
+    "typographic marks": changed_text(each_string(lambda token: f"“{token[1:-1]}”")),
+    "typographic single marks": changed_text(each_string(lambda token: f"‘{token[1:-1]}’")),
+    "keys without marks": changed_text(lambda _, text: KEY.sub(r"\1", text)),
+    "keys in single marks": changed_text(lambda _, text: KEY.sub(r"'\1'", text)),
     "constants of Python": _constants,
-    "// after a value": _pretty(_replaced(_is_number, f"{{}} // {_COMMENT}\n")),
-    "# after a value": _pretty(_replaced(_is_number, f"{{}} # {_COMMENT}\n")),
-    "/* */ after a value": _text(_replaced(_is_number, f"{{}} /* {_COMMENT} */")),
-    "// after a comma": _pretty(_replaced(_parts_members, f"{{}} // {_COMMENT}")),
-    "# after a comma": _pretty(_replaced(_parts_items, f"{{}} # {_COMMENT}")),
-    "comment at the top": _text(lambda _, text: f"{{ // {_COMMENT}\n{text[1:]}"),
-    "zero-width spaces": _text(_everywhere(r"([{},:\[])", "\u200b\\1\ufeff")),
-    "hard spaces": _text(_everywhere(r" ", "\u00a0")),
+    "// after a value": changed_lines(replaced(is_number, f"{{}} // {_COMMENT}\n")),
+    "# after a value": changed_lines(replaced(is_number, f"{{}} # {_COMMENT}\n")),
+    "/* */ after a value": changed_text(replaced(is_number, f"{{}} /* {_COMMENT} */")),
+    "// after a comma": changed_lines(replaced(_parts_members, f"{{}} // {_COMMENT}")),
+    "# after a comma": changed_lines(replaced(_parts_items, f"{{}} # {_COMMENT}")),
+    "comment at the top": changed_text(lambda _, text: f"{{ // {_COMMENT}\n{text[1:]}"),
+    "zero-width spaces": changed_text(everywhere(r"([{},:\[])", "\u200b\\1\ufeff")),
+    "hard spaces": changed_text(everywhere(r" ", "\u00a0")),
     "quotation inside": _quotations,
     "line breaks inside": _raw_breaks,
     "escapes of Markdown": _markdown_escapes,
-    "escaped apostrophes": _text(_each_string(lambda token: token.replace("'", "\\'"))),
+    "escaped apostrophes": changed_text(each_string(lambda token: token.replace("'", "\\'"))),
     "closed too early": _closed_early,
-    "stray ]": _text(_replaced(_ends_item_list, "{}]")),
-    "} for ]": _text(_replaced(_ends_item_list, "}")),
-    "] left out before the next key": _text(_replaced(_ends_item_list, "")),
-    "brackets after the end": _text(
+    "stray ]": changed_text(replaced(_ends_item_list, "{}]")),
+    "} for ]": changed_text(replaced(_ends_item_list, "}")),
+    "] left out before the next key": changed_text(replaced(_ends_item_list, "")),
+    "brackets after the end": changed_text(
         lambda draw, text: text + draw.choice(("}", "]", "}]}", "\n}"))
     ),
     "written once more as text": _as_text,
-    "byte order mark": _text(lambda _, text: f"\ufeff{text}"),
-    "CRLF": _pretty(lambda _, text: text.replace("\n", "\r\n")),
+    "byte order mark": changed_text(lambda _, text: f"\ufeff{text}"),
+    "CRLF": changed_lines(lambda _, text: text.replace("\n", "\r\n")),
     "numbers as texts": _numbers_as_texts,
     "unknown in words": _unknown_words,
-    "assigned to a name": _text(lambda _, text: f"result = {text}"),
+    "assigned to a name": changed_text(lambda _, text: f"result = {text}"),
     "cut off": _cut,
-    "last bracket lost": _text(lambda _, text: text[:-1], is_whole=False, is_cut=True),
+    "last bracket lost": changed_text(lambda _, text: text[:-1], is_whole=False, is_cut=True),
     "some bracket lost": _bracket_lost,
     "bracket moved": _bracket_moved,
     "still thinking": _in_unclosed_thinking,
-    "value left out": _text(_replaced(_is_number, ""), is_whole=False),
-    "number spaced": _text(_replaced(_is_number, "{} 000"), is_whole=False),
-    "not a number": _text(_replaced(_is_number, "NaN"), is_whole=False),
+    "value left out": changed_text(replaced(is_number, ""), is_whole=False),
+    "number spaced": changed_text(replaced(is_number, "{} 000"), is_whole=False),
+    "not a number": changed_text(replaced(is_number, "NaN"), is_whole=False),
     "key twice": _key_twice,
     "mark lost": _marks_lost(1),
     "two marks lost": _marks_lost(2),
-    "ellipsis": _text(_replaced(_ends_item_list, ", ...{}"), is_whole=False),
-    "colon lost": _text(_replaced(_is(":"), " "), is_whole=False),
+    "ellipsis": changed_text(replaced(_ends_item_list, ", ...{}"), is_whole=False),
+    "colon lost": changed_text(replaced(_is(":"), " "), is_whole=False),
     "in two objects": _in_parts,
     "in a list": _as_list,
-}
-
-
-def _line_numbers(draw: Random, value: Answer) -> Damaged:
-    lines = json.dumps(value, ensure_ascii=False, indent=2).splitlines()
-    numbered = (f"{number:>3}  {line}" for number, line in enumerate(lines, start=1))
-    return Damaged(text="\n".join(numbered), value=value)
-
-
-def _diff_marks(draw: Random, value: Answer) -> Damaged:
-    lines = json.dumps(value, ensure_ascii=False, indent=2).splitlines()
-    return Damaged(text="\n".join(f"+ {line}" for line in lines), value=value)
-
-
-def _in_pieces(draw: Random, value: Answer) -> Damaged:
-    text = _at(draw, written(draw, value), _is_element, "{}")
-    return Damaged(text=re.sub(r'"(I \w+) ', r'"\1 " + "', text, count=1), value=value)
-
-
-def _tool_call(draw: Random, value: Answer) -> Damaged:
-    call = {"name": "submit", "arguments": value}
-    return Damaged(text=f"<tool_call>\n{written(draw, call)}\n</tool_call>", value=value)
-
-
-def _quote_marks_doubled(draw: Random, value: Answer) -> Damaged:
-    return Damaged(text=written(draw, value).replace('"', '""'), value=value)
-
-
-_TABLE = "\n\n| item | score |\n| --- | --- |\n| PHQ8_Sleep | {2} |\n| PHQ8_Tired | [1] |"
-
-LATER: dict[str, Damage] = {
-    "line numbers": _line_numbers,
-    "marks of a diff": _diff_marks,
-    "entities of HTML": _text(lambda _, text: text.replace('"', "&quot;")),
-    "marks doubled": _quote_marks_doubled,
-    "round brackets for lists": _text(_everywhere(r"\[", "(")) ,
-    "table after it": _text(lambda _, text: text + _TABLE),
-    "spaces inside keys": _text(lambda _, text: _KEY.sub(r'"\1 "', text)),
-    "texts in pieces": _in_pieces,
-    "control tokens": _text(lambda draw, text: text + draw.choice(("<|im_end|>", "</s>", "<|eot_id|>"))),
-    "call of a tool": _tool_call,
-    "said twice": _text(lambda _, text: f"{text}\n\n{text}"),
-    "leading zeros": _text(_replaced(_is_number, "0{}")),
-    "arrows for colons": _text(_everywhere(r":", " =>")),
-    "backticks": _text(_each_string(lambda token: f"`{token[1:-1]}`")),
-    "answer key around it": _text(lambda _, text: f'{{"answer": {text}}}'),
 }

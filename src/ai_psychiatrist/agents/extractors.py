@@ -6,6 +6,7 @@ wrong and what is wanted and never repeats the reply.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import wraps
 from typing import Final, TypeVar
 
@@ -168,8 +169,11 @@ def _is_placeholder(quote: str) -> bool:
 def extract_evidence(text: str) -> EvidenceOutput:
     """Read the quotes per item; a value that is not a list of texts is refused, never coerced."""
     parsed = parse_value(text)
+    named = _by_item(parsed.value) if isinstance(parsed.value, dict) else _NamedItems()
     try:
-        quotes = validate_evidence_schema(parsed.value)
+        quotes = validate_evidence_schema(
+            named.values if isinstance(parsed.value, dict) else parsed.value
+        )
     except EvidenceSchemaError as error:
         logger.error(
             "evidence_schema_validation_failed",
@@ -185,26 +189,66 @@ def extract_evidence(text: str) -> EvidenceOutput:
         ) from None
     for key, listed in quotes.items():
         _refuse_too_many(listed, key)
-    named = parsed.value.keys() if isinstance(parsed.value, dict) else set[str]()
-    unknown_keys = len(named - set(PHQ8_DOMAIN_KEYS))
-    return EvidenceOutput(quotes=quotes, unknown_keys=unknown_keys, repaired=parsed.repaired)
+    if named.unknown_keys and not named.values:
+        raise OutputRejected(
+            RejectionCode.MISSING_ITEM,
+            f"No key names an item. Use these keys: {', '.join(PHQ8_DOMAIN_KEYS)}.",
+        )
+    return EvidenceOutput(
+        quotes=quotes,
+        unknown_keys=named.unknown_keys,
+        repaired=parsed.repaired,
+        coercions=named.renamed,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _NamedItems:
+    """What a reply says of each item that it names."""
+
+    values: dict[str, object] = field(default_factory=dict)
+    unknown_keys: int = 0
+    renamed: int = 0
+    """How many keys were written in another way than the task has them."""
+
+
+def _by_item(value: dict[str, object]) -> _NamedItems:
+    """Find the items by their keys, whatever the case, spaces and hyphens in them."""
+    items: dict[str, object] = {}
+    renamed = 0
+    for key, said in value.items():
+        item = _ITEM_OF_NAME.get(_NO_LETTER.sub("", key).lower())
+        if item is None:
+            continue
+        if item in items:
+            raise OutputRejected(
+                RejectionCode.DUPLICATE_KEY, f"{item} is given twice. Give each item once."
+            )
+        items[item] = said
+        renamed += key != item
+    return _NamedItems(values=items, unknown_keys=len(value) - len(items), renamed=renamed)
+
+
+_NO_LETTER: Final = re.compile(r"[\W_]")
+_ITEM_OF_NAME: Final = {_NO_LETTER.sub("", key).lower(): key for key in PHQ8_DOMAIN_KEYS}
 
 
 @asking_again
 def extract_quantitative(text: str) -> QuantitativeOutput:
     """Read the proposed score of each of the eight items."""
     parsed = parse_object(text)
-    missing = [key for key in PHQ8_DOMAIN_KEYS if not isinstance(parsed.value.get(key), dict)]
+    named = _by_item(parsed.value)
+    missing = [key for key in PHQ8_DOMAIN_KEYS if not isinstance(named.values.get(key), dict)]
     if missing:
         raise OutputRejected(
             RejectionCode.MISSING_ITEM,
             f"Each of the eight items needs an object. Missing or wrong: {', '.join(missing)}.",
         )
-    readings = [_ItemReading(key, parsed.value[key]) for key in PHQ8_DOMAIN_KEYS]
+    readings = [_ItemReading(key, named.values[key]) for key in PHQ8_DOMAIN_KEYS]
     return QuantitativeOutput(
         items={reading.key: reading.output() for reading in readings},
         repaired=parsed.repaired,
-        coercions=sum(reading.coercions for reading in readings),
+        coercions=named.renamed + sum(reading.coercions for reading in readings),
     )
 
 

@@ -5,6 +5,7 @@ or not; where it is not clear which one is meant, none does.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Final
@@ -67,13 +68,15 @@ class _Marks(Enum):
 
 
 _OPENING: Final = re.compile(
-    rf"\{{(?=[{SPACE}]{{0,200}}(?:[\"'“„‘«}}#/,\\]|[A-Za-z_]\w{{0,63}}\s{{0,8}}:))"
+    rf"\{{(?=[{SPACE}]{{0,200}}(?:[\"'`“„‘«}}#/,\\]|[A-Za-z_]\w{{0,63}}\s{{0,8}}:))"
     rf"|\[(?=[{SPACE}]{{0,200}}[\[{{\"'“„‘«])"
     # An object that is written once more as a text.
     r"|\"(?=\{(?:\s|\\[nrt]){0,200}\\\")"
 )
 _LATER_MEMBER: Final = re.compile(rf"^[ \t,}}\]]*+{QUOTED_KEY}[ \t]*+[\[{{]", re.MULTILINE)
 _WRITTEN_KEY: Final = re.compile(r'"([^"\n]{1,200})"\s*:')
+_BRACKET: Final = re.compile(r"[\[{(]")
+_NAMED: Final = re.compile(r"(\w++)(?:&quot;|[^\w\n]){0,4}?(?:=|:|：)")
 _WORDS: Final = re.compile(r"\w")
 
 
@@ -90,6 +93,7 @@ class _Region:
         self._at = start
         self._found: dict[re.Pattern[str], re.Match[str] | None] = {}
         self._has_begun_anew = False
+        self._remarks: list[tuple[int, int]] = []
 
     def answer(self) -> Parsed:
         """Return the last offer; raises `OutputRejected` when there is none that counts."""
@@ -108,9 +112,26 @@ class _Region:
             raise last.read
         if _LATER_MEMBER.search(self._text, last.end, self._end):
             raise rejected(RejectionCode.UNREPAIRABLE)
+        if self._is_given_again(last.read.value, last.end):
+            raise rejected(RejectionCode.SEVERAL_ANSWERS)
         if any(self._has_more(offer, last.read.value) for offer in earlier):
             raise rejected(RejectionCode.SEVERAL_ANSWERS)
         return last.read
+
+    def _is_given_again(self, value: object, end: int) -> bool:
+        """Return whether all keys of an answer follow it once more, in a form that is not read."""
+        rest = [self._text[max(end, start) : stop] for start, stop in self._between_remarks()]
+        if not isinstance(value, dict) or not value or not any(map(_BRACKET.search, rest)):
+            return False
+        named = {name for piece in rest for name in _NAMED.findall(piece)}
+        return named.issuperset(value)
+
+    def _between_remarks(self) -> Iterator[tuple[int, int]]:
+        start = self._start
+        for remark_start, remark_end in self._remarks:
+            yield start, remark_start
+            start = remark_end
+        yield start, self._end
 
     def _has_more(self, earlier: Offer, last: object) -> bool:
         """Return whether an earlier offer has keys that the last one lacks: they may be parts."""
@@ -218,6 +239,8 @@ class _Region:
         is_whole = stretch.is_whole and stretch.end <= self._end
         if standing is Standing.REMARK:
             self._at = min(stretch.end, self._end)
+            if is_whole:
+                self._remarks.append((start, self._at))
             return
         self._at = start + 1
         mark = self._next(self._marks.value)

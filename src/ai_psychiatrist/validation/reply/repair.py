@@ -1,9 +1,10 @@
 """Read malformed JSON where only one reading exists.
 
 What is mended is this and no more: a comma too many before a bracket or too few between members,
-between lists or objects, or between lines; two commas in an object; the marks around strings, and
-quotations inside them; keys and single words without marks; constants of Python; comments; and a
-bracket in a wrong place, as long as no key is lost by that. A text that ends too early is refused.
+between lists or objects, or between lines; two commas in an object; an arrow for a colon; the marks
+around strings, and quotations inside them; keys and single words without marks; constants of
+Python; zeros before a number; comments; and a bracket in a wrong place, as long as no key is lost
+by that. A text that ends too early is refused.
 """
 
 import math
@@ -17,7 +18,14 @@ from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.validation.reply.limits import ParseLimits, rejected
 from ai_psychiatrist.validation.reply.sanitise import refuse_broken_text
 from ai_psychiatrist.validation.reply.strict import unique_keys
-from ai_psychiatrist.validation.reply.strings import OPENERS, QUOTED_KEY, SPACE, Place, string_at
+from ai_psychiatrist.validation.reply.strings import (
+    COLON,
+    OPENERS,
+    QUOTED_KEY,
+    SPACE,
+    Place,
+    string_at,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,10 +82,11 @@ _GAP: Final = re.compile(
     re.DOTALL,
 )
 _KEY_IN_COMMENT: Final = re.compile(r"[\"'”’]\s*:")
+_COLON: Final = re.compile(COLON)
 _NEXT_KEY: Final = re.compile(QUOTED_KEY)
 _BARE_KEY: Final = re.compile(r"[A-Za-z_]\w{0,63}")
-_BARE_VALUE: Final = re.compile(rf"[^{SPACE},，:：{{}}\[\]\"'“”„‘’«»#]+")
-_NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d{0,299})(\.\d{1,300})?([eE][+-]?\d{1,9})?")
+_BARE_VALUE: Final = re.compile(rf"[^{SPACE},，:：{{}}\[\]\"'`“”„‘’«»#]+")
+_NUMBER: Final = re.compile(r"-?0{0,9}(?:0|[1-9]\d{0,299})(\.\d{1,300})?([eE][+-]?\d{1,9})?")
 _WORD: Final = re.compile(r"[A-Za-z_][\w/.-]{0,63}")
 _BARE_WORD_ENDS: Final = re.compile(rf"[{SPACE}]*+(?:[,，}}\]]|\Z)")
 _NO_VALUES: Final = frozenset({"undefined", "NaN", "nan", "Infinity", "-Infinity", "inf", "-inf"})
@@ -150,9 +159,11 @@ class _Reader:
             if word is None:
                 raise rejected(RejectionCode.UNREPAIRABLE)
             self.at, key = word.end(), word[0]
-        if self._next() not in ":：":
+        self._next()
+        colon = _COLON.match(self.text, self.at, self._end)
+        if colon is None:
             raise rejected(RejectionCode.UNREPAIRABLE)
-        self.at += 1
+        self.at = colon.end()
         return key
 
     def _require_separator(self, end_of_last: int) -> None:
@@ -160,7 +171,9 @@ class _Reader:
         if self._next() in ",，}]":
             return
         # A comma before the bracket in place of after it: the bracket stands in the wrong place.
-        is_bracket_moved = _COMMA_BEFORE_BRACKET.search(self.text[max(0, end_of_last - 40) : end_of_last])
+        is_bracket_moved = _COMMA_BEFORE_BRACKET.search(
+            self.text[max(0, end_of_last - 40) : end_of_last]
+        )
         if is_bracket_moved or not _NEXT_KEY.match(self.text, self.at, self._end):
             raise rejected(RejectionCode.UNREPAIRABLE)
 
@@ -190,7 +203,8 @@ class _Reader:
             start = self.at
             element = self._value(depth, Place.ELEMENT)
             end = self.at
-            if self._next() in ":：":
+            self._next()
+            if _COLON.match(self.text, self.at, self._end):
                 if not elements or not isinstance(element, str):
                     raise rejected(RejectionCode.UNREPAIRABLE)
                 # It is a key already: the list was never closed.

@@ -15,21 +15,24 @@ from ai_psychiatrist.validation.reply.limits import rejected
 SPACE: Final = r"\s\u180e\u200b-\u200f\u2060\ufeff"
 """Characters between the marks of JSON that stand for nothing, for a class of a pattern."""
 
-OPENERS: Final = "\"'“”„‘’«"
+OPENERS: Final = "\"'`“”„‘’«"
 _CLOSERS: Final = {
     '"': re.compile(r'\\.|"', re.DOTALL),
     "'": re.compile(r"\\.|'", re.DOTALL),
+    "`": re.compile(r"\\.|`", re.DOTALL),
     "«": re.compile(r"\\.|[«»]", re.DOTALL),
     **dict.fromkeys("“”„", re.compile(r"\\.|[“”]", re.DOTALL)),
     **dict.fromkeys("‘’", re.compile(r"\\.|[‘’]", re.DOTALL)),
 }
 
+COLON: Final = r"(?:[:：]|=>)"
 # Bounded, for it is read anew at each mark of a string.
 _NEAR: Final = rf"(?:[{SPACE}]++|//[^\n]{{0,200}}\n|\#[^\n]{{0,200}}\n|/\*[^*]{{0,200}}\*/){{0,8}}+"
 QUOTED_KEY: Final = (
-    r"(?:\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|'[^'\n]{1,200}'|‘[^’\n]{1,200}’)" rf"{_NEAR}[:：]"
+    r"(?:\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|'[^'\n]{1,200}'|‘[^’\n]{1,200}’|`[^`\n]{1,200}`)"
+    rf"{_NEAR}{COLON}"
 )
-_KEY: Final = rf"(?:{QUOTED_KEY}|[A-Za-z_]\w{{0,63}}{_NEAR}[:：])"
+_KEY: Final = rf"(?:{QUOTED_KEY}|[A-Za-z_]\w{{0,63}}{_NEAR}{COLON})"
 _VALUE: Final = rf"(?:[{OPENERS}\[{{\d-]|(?:[Tt]rue|[Ff]alse|null|None)\b)"
 _CLOSED: Final = rf"(?:[\]}}]|[{SPACE},]*\Z)"
 _CUT_OFF: Final = r"[\"“][^\"”]{0,200}[\"”]?\Z"
@@ -38,7 +41,7 @@ _CUT_OFF: Final = r"[\"“][^\"”]{0,200}[\"”]?\Z"
 class Place(Enum):
     """Where a string stands; the value is what may follow one there."""
 
-    KEY = re.compile(rf"{_NEAR}[:：]")
+    KEY = re.compile(rf"{_NEAR}{COLON}")
     MEMBER = re.compile(
         rf"{_NEAR}(?:{_CLOSED}|(?:[,，]{_NEAR}){{1,2}}(?:{_KEY}|{_CLOSED}|{_CUT_OFF})|{QUOTED_KEY})"
     )
