@@ -40,3 +40,9 @@ SHARDED_LINES: Final = Sweep(slice=2_500, whole=25_000)
 """Lines of a file that several processes validate."""
 SHARDING_WORKERS: Final = Sweep(slice=4, whole=8)
 """The most processes that validate one file, from one by doubling."""
+DAMAGED_REPLIES: Final = Sweep(slice=1_000, whole=10_000)
+"""Replies of known values that are damaged before they are read."""
+LATENCIES: Final = Sweep(slice=10, whole=200)
+"""Drawn latencies of all calls of one assessment, which decide nothing."""
+DEADLINES: Final = Sweep(slice=40, whole=600)
+"""Drawn deadlines of one assessment, with its events in any order."""

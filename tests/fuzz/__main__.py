@@ -10,6 +10,7 @@ from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 from tests.fuzz.campaign import run_in_process
+from tests.fuzz.damaged_replies import report_damaged_replies
 from tests.fuzz.hostile import recorded_replies
 from tests.fuzz.interview import run_interviews
 from tests.fuzz.interview_items import run_item_interviews
@@ -17,6 +18,7 @@ from tests.fuzz.invariants import InvariantBroken
 from tests.fuzz.over_http import run_over_http
 from tests.fuzz.tally import Tally
 from tests.sweeps import (
+    DAMAGED_REPLIES,
     FUZZED_ASSESSMENTS,
     FUZZED_INTERVIEWS,
     FUZZED_ITEM_INTERVIEWS,
@@ -40,6 +42,8 @@ def main() -> int:
         f"items from seed {options.seed}, with {len(recorded_replies())} recorded replies.",
     )
     started = time.monotonic()
+    if not report_damaged_replies(range(options.seed, options.seed + options.replies)):
+        return 1
     with (
         tempfile.TemporaryDirectory() as folder,
         ProcessPoolExecutor(options.processes, multiprocessing.get_context("spawn")) as pool,
@@ -75,6 +79,7 @@ def _options() -> argparse.Namespace:
         help="held about items",
         default=FUZZED_ITEM_INTERVIEWS.whole,
     )
+    parser.add_argument("--replies", type=int, help="damaged ones", default=DAMAGED_REPLIES.whole)
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--processes", type=int, default=2)
     return parser.parse_args()
