@@ -114,7 +114,8 @@ async def _assess(
 
 def _response(assessment: Assessment, services: Services, as_result: AsResult) -> Response:
     if assessment.status is AssessmentStatus.FAILED:
-        return problems.nothing_finished(assessment)
+        causes = services.connections.causes(assessment.attempts)
+        return problems.nothing_finished(assessment, causes)
     about = About(
         assessment_id=str(uuid.uuid4()),
         chains=services.agent_models,

@@ -146,7 +146,8 @@ async def _assessed(
     except ServerBusy:
         return problems.busy(risk)
     if assessment.quantitative is None:
-        return problems.nothing_finished(assessment)
+        causes = services.connections.causes(assessment.attempts)
+        return problems.nothing_finished(assessment, causes)
     return _StartingPoint(
         assessment=assessment_input(assessment.quantitative),
         risk=risk_result(assessment, crisis_resources=services.settings.risk.crisis_resources),
