@@ -29,7 +29,6 @@ from ai_psychiatrist.llm.last_exchange import (
     shortened,
     with_last_reply,
 )
-from ai_psychiatrist.llm.ollama import fills_context
 from ai_psychiatrist.llm.output_mode import OutputMode, OutputTool
 from ai_psychiatrist.llm.reply_reading import is_well_formed, read_reply
 from ai_psychiatrist.llm.retries import TransportRetries
@@ -120,8 +119,6 @@ class ObservedModel(WrapperModel):
                     )
                 if not is_well_formed(response):
                     raise ModelCallFailed(FailureCode.MALFORMED_RESPONSE)
-                if fills_context(response.usage.input_tokens, route.num_ctx):
-                    raise ModelCallFailed(FailureCode.CONTEXT_TRUNCATED)
             except asyncio.CancelledError:
                 self._account.failed(started, FailureCode.DEADLINE_EXCEEDED)
                 raise

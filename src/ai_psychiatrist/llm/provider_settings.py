@@ -11,8 +11,6 @@ from ai_psychiatrist.llm.output_mode import OutputMode, OutputTool
 from ai_psychiatrist.llm.prompt import Prompt
 
 ANTHROPIC: Final = "anthropic"
-MAX_OUTPUT_TOKENS: Final = 8_192
-"""Anthropic wants a limit; this one holds the longest report, and needs no stream."""
 
 
 class _AnthropicSettings(ModelSettings, total=False):
@@ -33,13 +31,7 @@ def provider_settings(
     """
     if model.system != ANTHROPIC:
         return ModelSettings(temperature=temperature)
-    # The runner decides what is asked again; retries of the SDK would be calls nobody counts.
-    settings = _AnthropicSettings(
-        temperature=temperature,
-        max_tokens=MAX_OUTPUT_TOKENS,
-        max_retries=0,
-        anthropic_cache_instructions=True,
-    )
+    settings = _AnthropicSettings(temperature=temperature, anthropic_cache_instructions=True)
     if prompt.subject:
         settings["anthropic_metadata"] = {"user_id": prompt.subject}
     if mode is OutputMode.TOOL:

@@ -48,7 +48,13 @@ from ai_psychiatrist.llm.routes import ModelChain, ModelRoute
 from ai_psychiatrist.llm.settings import PydanticAISettings
 
 _NEXT_MODEL_AT_ONCE: Final = frozenset(
-    {FailureCode.CONNECTION_FAILED, FailureCode.TIMED_OUT, FailureCode.RATE_LIMITED}
+    {
+        FailureCode.CONNECTION_FAILED,
+        FailureCode.TIMED_OUT,
+        FailureCode.RATE_LIMITED,
+        FailureCode.NOT_AUTHORISED,
+        FailureCode.MODEL_NOT_FOUND,
+    }
 )
 
 

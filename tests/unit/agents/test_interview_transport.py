@@ -47,10 +47,20 @@ def test_only_the_last_cause_is_kept() -> None:
     assert asked.outcome.failure is FailureCode.RATE_LIMITED
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422])
-def test_refused_request_is_not_tried_again(status: int) -> None:
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [
+        (400, FailureCode.REQUEST_REFUSED),
+        (401, FailureCode.NOT_AUTHORISED),
+        (403, FailureCode.NOT_AUTHORISED),
+        (404, FailureCode.MODEL_NOT_FOUND),
+        (413, FailureCode.REQUEST_REFUSED),
+        (422, FailureCode.REQUEST_REFUSED),
+    ],
+)
+def test_refused_request_is_not_tried_again(status: int, code: FailureCode) -> None:
     asked = ask(VERB, ScriptedModel([http(status), GOOD_CALL]))
-    assert asked.codes == [FailureCode.REQUEST_REFUSED]
+    assert asked.codes == [code]
     assert asked.slept == []
 
 
