@@ -223,6 +223,7 @@ async def _assess(text: str, model: str | None) -> "FullResult":
 
     # After the checks: these take a second, and an unusable transcript is told at once.
     from ai_psychiatrist.api.results import About, full_result  # noqa: PLC0415
+    from ai_psychiatrist.cli.failure_account import tell_causes  # noqa: PLC0415
     from ai_psychiatrist.cli.progress import part_progress  # noqa: PLC0415
     from ai_psychiatrist.infrastructure.log_ids import begin_assessment  # noqa: PLC0415
     from ai_psychiatrist.wiring import open_services  # noqa: PLC0415
@@ -231,6 +232,7 @@ async def _assess(text: str, model: str | None) -> "FullResult":
     async with open_services(settings) as services:
         with part_progress() as on_finished:
             assessment = await services.pipeline.assess(transcript, on_finished=on_finished)
+        tell_causes(assessment, services.connections)
         about = About(
             assessment_id=assessment_id,
             chains=services.agent_models,
