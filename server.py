@@ -1,5 +1,12 @@
-"""The ASGI application, for `uvicorn server:app`."""
+"""The HTTP API: `python server.py` serves it, and `uvicorn server:app` finds it here."""
 
-from ai_psychiatrist.api.app import create_app
+import sys
 
-app = create_app()
+if __name__ == "__main__":
+    from ai_psychiatrist.cli import main
+
+    main(["serve", *sys.argv[1:]])
+else:
+    from ai_psychiatrist.api.app import create_app
+
+    app = create_app()

@@ -17,7 +17,6 @@ from tests.integration.running_app import (
     client_of,
     model_at,
     settings_with,
-    wait_until,
 )
 from tests.integration.soundness import (
     Json,
@@ -26,6 +25,7 @@ from tests.integration.soundness import (
     assert_sound,
     reported_quotes,
 )
+from tests.patience import wait_until
 
 ROUTES = ("/full_pipeline", "/assess/quantitative", "/assess/qualitative")
 INTERVIEW = (
@@ -486,22 +486,6 @@ def test_unknown_routes_and_methods_are_problems(
     client: httpx.Client, method: str, path: str, status: int, code: str
 ) -> None:
     assert_problem(client.request(method, path), status, code, "/docs")
-
-
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
-        ("GET", "/health"),
-        ("GET", "/nonesuch"),
-        ("POST", "/full_pipeline"),
-        ("DELETE", "/readyz"),
-    ],
-)
-def test_every_response_has_a_request_id_of_its_own(
-    client: httpx.Client, method: str, path: str
-) -> None:
-    first, second = (client.request(method, path).headers["x-request-id"] for _ in range(2))
-    assert uuid.UUID(first) != uuid.UUID(second)
 
 
 def test_a_request_id_of_the_caller_is_not_repeated(client: httpx.Client) -> None:

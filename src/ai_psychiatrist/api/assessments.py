@@ -1,16 +1,11 @@
 """The routes that assess a transcript."""
 
-import asyncio
-import uuid
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
-from ai_psychiatrist.api import problems
-from ai_psychiatrist.api.admission import Admission, ServerBusy
-from ai_psychiatrist.api.edge import while_connected
 from ai_psychiatrist.api.requests import AssessmentRequest
 from ai_psychiatrist.api.result_models import (
     Envelope,
@@ -24,11 +19,9 @@ from ai_psychiatrist.api.results import (
     qualitative_result,
     quantitative_result,
 )
-from ai_psychiatrist.api.risk import keep_risk
 from ai_psychiatrist.api.served import ServicesOf
-from ai_psychiatrist.api.wanted_transcript import read_transcript, wanted_text
+from ai_psychiatrist.api.wanted_assessment import assess_wanted, read_wanted
 from ai_psychiatrist.assessment.pipeline import FULL, Part
-from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
 from ai_psychiatrist.domain.errors import RequestConflict
 from ai_psychiatrist.wiring import Services
 
@@ -85,41 +78,18 @@ async def _assess(
     is_few_shot = settings.features.enable_few_shot if few_shot is None else few_shot
     if is_few_shot and body.transcript_text is None:
         raise RequestConflict(_NO_FEW_SHOT, field="mode")
-    text = await wanted_text(body.participant_id, body.transcript_text, services)
-    limit = settings.api.max_transcript_chars
-    if len(text) > limit:
-        return problems.too_large("The transcript", limit, "API_MAX_TRANSCRIPT_CHARS")
-    transcript, risk = await asyncio.to_thread(read_transcript, text, services)
-    keep_risk(request.scope, risk)
+    wanted = await read_wanted(body, request, services)
+    if isinstance(wanted, Response):
+        return wanted
     if is_few_shot:
         raise RequestConflict(_NO_FEW_SHOT, field="mode")
-
-    async def work() -> Response:
-        assessment = await services.pipeline.assess(
-            transcript,
-            risk=risk,
-            participant_id=body.participant_id,
-            parts=parts,
-            deadline_seconds=settings.api.request_timeout_seconds,
-        )
-        return _response(assessment, services, as_result)
-
-    admission: Admission = request.app.state.admission
-    try:
-        with admission.room():
-            return await while_connected(request, work)
-    except ServerBusy:
-        return problems.busy(risk)
-
-
-def _response(assessment: Assessment, services: Services, as_result: AsResult) -> Response:
-    if assessment.status is AssessmentStatus.FAILED:
-        causes = services.connections.causes(assessment.attempts)
-        return problems.nothing_finished(assessment, causes)
+    assessed = await assess_wanted(wanted, request, services, parts)
+    if isinstance(assessed, Response):
+        return assessed
     about = About(
-        assessment_id=str(uuid.uuid4()),
+        assessment_id=assessed.id,
         chains=services.agent_models,
-        crisis_resources=services.settings.risk.crisis_resources,
+        crisis_resources=settings.risk.crisis_resources,
     )
-    result = as_result(assessment, about=about)
+    result = as_result(assessed.assessment, about=about)
     return Response(result.model_dump_json(), media_type=JSONResponse.media_type)

@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-import uuid
 from collections.abc import Awaitable, Callable
 from http import HTTPMethod
 from typing import Final, TypeVar
@@ -13,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ai_psychiatrist.api.problems import problem
 from ai_psychiatrist.api.risk import kept_risk
+from ai_psychiatrist.infrastructure.log_ids import identified_request
 from ai_psychiatrist.infrastructure.logging import get_logger
 
 logger = get_logger(__name__)
@@ -40,9 +40,11 @@ class Edge:
             return
         # One dictionary for the whole request: routes keep in it what a problem has to carry.
         scope.setdefault("state", {})
-        request_id, method = str(uuid.uuid4()), scope["method"]
-        started = time.perf_counter()
-        status = 0
+        with identified_request() as request_id:
+            await self._serve(request_id, scope, receive, send)
+
+    async def _serve(self, request_id: str, scope: Scope, receive: Receive, send: Send) -> None:
+        method, started, status = scope["method"], time.perf_counter(), 0
 
         async def observed_send(message: Message) -> None:
             nonlocal status
@@ -56,7 +58,7 @@ class Edge:
         except ClientGone:
             status = 499
         except Exception as error:  # noqa: BLE001  the edge: nothing may pass it but a response
-            logger.error("request_failed", request_id=request_id, error_type=type(error).__name__)
+            logger.error("request_failed", error_type=type(error).__name__)
             if not status:
                 detail = "This is a defect of the service."
                 response = problem(500, "internal_error", detail, more=kept_risk(scope))
@@ -65,7 +67,6 @@ class Edge:
             route = scope.get("route")
             logger.info(
                 "request_finished",
-                request_id=request_id,
                 method=method if method in _METHODS else "OTHER",
                 route=getattr(route, "path", None),
                 status=status,

@@ -1,6 +1,5 @@
 """The routes that hold interviews."""
 
-import asyncio
 from dataclasses import dataclass
 from typing import Annotated, Final, TypeAlias
 
@@ -8,19 +7,15 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse
 
 from ai_psychiatrist.api import problems
-from ai_psychiatrist.api.admission import Admission, ServerBusy
-from ai_psychiatrist.api.edge import while_connected
 from ai_psychiatrist.api.given_assessment import assessment_input
 from ai_psychiatrist.api.interview_models import InterviewReportResult, InterviewResult
 from ai_psychiatrist.api.interview_requests import AnswerRequest, InterviewRequest
 from ai_psychiatrist.api.interview_results import interview_report, interview_result
 from ai_psychiatrist.api.result_models import RiskResult
 from ai_psychiatrist.api.results import risk_result
-from ai_psychiatrist.api.risk import keep_risk
 from ai_psychiatrist.api.served import ServicesOf, services_of
-from ai_psychiatrist.api.wanted_transcript import read_transcript, wanted_text
+from ai_psychiatrist.api.wanted_assessment import assess_wanted, read_wanted
 from ai_psychiatrist.assessment.pipeline import Part
-from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.interview import AssessmentInput, InterviewState
 from ai_psychiatrist.interview.service import InterviewService
@@ -121,33 +116,16 @@ async def _starting_point(
 async def _assessed(
     body: InterviewRequest, request: Request, services: Services
 ) -> _StartingPoint | Response:
-    api = services.settings.api
-    text = await wanted_text(body.participant_id, body.transcript_text, services)
-    if len(text) > api.max_transcript_chars:
-        return problems.too_large(
-            "The transcript", api.max_transcript_chars, "API_MAX_TRANSCRIPT_CHARS"
-        )
-    transcript, risk = await asyncio.to_thread(read_transcript, text, services)
-    keep_risk(request.scope, risk)
-
-    async def work() -> Assessment:
-        return await services.pipeline.assess(
-            transcript,
-            risk=risk,
-            participant_id=body.participant_id,
-            parts=frozenset({Part.SCORES}),
-            deadline_seconds=api.request_timeout_seconds,
-        )
-
-    admission: Admission = request.app.state.admission
-    try:
-        with admission.room():
-            assessment = await while_connected(request, work)
-    except ServerBusy:
-        return problems.busy(risk)
+    wanted = await read_wanted(body, request, services)
+    if isinstance(wanted, Response):
+        return wanted
+    assessed = await assess_wanted(wanted, request, services, frozenset({Part.SCORES}))
+    if isinstance(assessed, Response):
+        return assessed
+    assessment = assessed.assessment
     if assessment.quantitative is None:
         causes = services.connections.causes(assessment.attempts)
-        return problems.nothing_finished(assessment, causes)
+        return problems.nothing_finished(assessment, causes, assessment_id=assessed.id)
     return _StartingPoint(
         assessment=assessment_input(assessment.quantitative),
         risk=risk_result(assessment, crisis_resources=services.settings.risk.crisis_resources),

@@ -109,7 +109,12 @@ def problem(
     return JSONResponse(body, status, dict(headers or {}), media_type=_MEDIA_TYPE)
 
 
-def nothing_finished(assessment: Assessment, causes: Iterable[Cause] = ()) -> JSONResponse:
+def nothing_finished(
+    assessment: Assessment,
+    causes: Iterable[Cause] = (),
+    *,
+    assessment_id: str | None = None,
+) -> JSONResponse:
     """Return the problem of an assessment without any finished part."""
     codes = {failure.code for failure in assessment.failures if failure.code is not None}
     is_late = bool(codes) and codes - {FailureCode.MISSING_INPUT} <= _TOO_LATE
@@ -119,6 +124,7 @@ def nothing_finished(assessment: Assessment, causes: Iterable[Cause] = ()) -> JS
         "deadline_exceeded" if is_late else "backend_failed",
         "No part of the assessment was finished. The causes say why calls failed and what to do.",
         more={
+            **({} if assessment_id is None else {"assessment_id": assessment_id}),
             "failures": [
                 {"stage": failure.stage, "code": failure.code and failure.code.value}
                 for failure in assessment.failures

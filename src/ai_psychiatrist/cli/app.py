@@ -4,7 +4,7 @@ import asyncio
 import io
 import socket
 import sys
-import uuid
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -23,7 +23,7 @@ from ai_psychiatrist.cli.datasets_command import datasets_app
 from ai_psychiatrist.cli.evaluate_command import evaluate_app
 from ai_psychiatrist.cli.exits import ExitCode, fail, refusing_bad_input
 from ai_psychiatrist.cli.interview_command import interview_app
-from ai_psychiatrist.cli.settings_source import quiet, read_settings
+from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
 
 if TYPE_CHECKING:
     from ai_psychiatrist.api.result_models import FullResult
@@ -62,7 +62,7 @@ Examples:
 
   cat interview.txt | ai-psychiatrist assess -
 
-  MODEL_DEFAULT=ollama:gemma3 ai-psychiatrist assess interview.txt
+  ai-psychiatrist assess interview.txt --model ollama:gemma3
 
 Exit status: 0 complete, 1 partial, 2 bad input or settings, 3 nothing finished.
 """
@@ -71,16 +71,16 @@ Examples:
 
   ai-psychiatrist serve
 
-  API_PORT=9000 MODEL_DEFAULT=ollama:gemma3 ai-psychiatrist serve
+  API_PORT=9000 ai-psychiatrist serve --model ollama:gemma3
 """
 
 
-def main() -> None:
-    """Run the command line."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line, with these arguments instead of the process's own."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal that knows no typographic quotes gets their codes instead of a traceback.
         sys.stdout.reconfigure(errors="backslashreplace")
-    app()
+    app(args=arguments, prog_name="ai-psychiatrist")
 
 
 def _print_version(*, wanted: bool) -> None:
@@ -113,10 +113,11 @@ def assess(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the whole result as JSON.")
     ] = False,
+    model: ModelOption = None,
 ) -> None:
     """Assess one interview and print the result."""
     with refusing_bad_input():
-        result = asyncio.run(_assess(_read(file)))
+        result = asyncio.run(_assess(_read(file), model))
     if as_json:
         # Escaped, so that nothing in it acts on a terminal and every encoding can carry it.
         typer.echo(result.model_dump_json(indent=2, ensure_ascii=True))
@@ -135,10 +136,10 @@ _EXIT_CODES = {
 
 
 @app.command(epilog=_SERVE_EXAMPLES)
-def serve() -> None:
+def serve(*, model: ModelOption = None) -> None:
     """Serve the HTTP API at API_HOST and API_PORT."""
     with refusing_bad_input():
-        settings = read_settings()
+        settings = read_settings(model)
         listener = _listen(settings.api.host, settings.api.port)
         asyncio.run(_refuse_unusable(settings))
 
@@ -214,22 +215,24 @@ def _read(file: str) -> str:
         raise InputError(msg, field="FILE") from None
 
 
-async def _assess(text: str) -> "FullResult":
+async def _assess(text: str, model: str | None) -> "FullResult":
     from ai_psychiatrist.domain.transcript import parse_transcript  # noqa: PLC0415
 
-    settings = quiet(read_settings())
+    settings = quiet(read_settings(model))
     transcript = parse_transcript(text, settings.transcript.labels)
 
     # After the checks: these take a second, and an unusable transcript is told at once.
     from ai_psychiatrist.api.results import About, full_result  # noqa: PLC0415
     from ai_psychiatrist.cli.progress import part_progress  # noqa: PLC0415
+    from ai_psychiatrist.infrastructure.log_ids import begin_assessment  # noqa: PLC0415
     from ai_psychiatrist.wiring import open_services  # noqa: PLC0415
 
+    assessment_id = begin_assessment()
     async with open_services(settings) as services:
         with part_progress() as on_finished:
             assessment = await services.pipeline.assess(transcript, on_finished=on_finished)
         about = About(
-            assessment_id=str(uuid.uuid4()),
+            assessment_id=assessment_id,
             chains=services.agent_models,
             crisis_resources=settings.risk.crisis_resources,
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ai_psychiatrist.cli.exits import ExitCode, fail, refusing_bad_input
-from ai_psychiatrist.cli.settings_source import quiet, read_settings
+from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
 from ai_psychiatrist.evaluation.datasets.dataset import SpeakerFilter
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ Examples:
 
   ai-psychiatrist evaluate run interviews/ --out runs/first --resume
 
-  MODEL_DEFAULT=ollama:gemma3 ai-psychiatrist evaluate run DAIC-WOZ/ --out runs/gemma --limit 20
+  ai-psychiatrist evaluate run DAIC-WOZ/ --out runs/gemma --model ollama:gemma3 --limit 20
 
 Exit status: 0 every unit complete, 1 some units failed, 2 bad input or settings, 3 no unit is
 complete, 130 stopped by Ctrl-C (go on with --resume).
@@ -94,12 +94,13 @@ def run(
             "--unrelated", help="None is about depression: all that is found is false evidence."
         ),
     ] = False,
+    model: ModelOption = None,
 ) -> None:
     """Assess every unit of a dataset; can be stopped at any time and gone on with."""
     with refusing_bad_input():
         from ai_psychiatrist.evaluation.run.sitting import SittingOptions  # noqa: PLC0415
 
-        settings = quiet(read_settings())
+        settings = quiet(read_settings(model))
         wanted = _Wanted(
             dataset=dataset,
             out=out,

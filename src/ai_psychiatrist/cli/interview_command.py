@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
-from ai_psychiatrist.cli.settings_source import quiet, read_settings
+from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
 
 EXAMPLES = """
 Examples:
@@ -68,6 +68,7 @@ def interview(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the interview and its report as JSON.")
     ] = False,
+    model: ModelOption = None,
 ) -> None:
     """Hold an interview; it can be left at any time and gone on with."""
     if context.invoked_subcommand is not None:
@@ -85,7 +86,7 @@ def interview(
             is_json=as_json,
         )
         try:
-            code = hold(quiet(read_settings()), wanted)
+            code = hold(quiet(read_settings(model)), wanted)
         except KeyboardInterrupt:
             typer.echo("stopped; `ai-psychiatrist interview list` shows what is kept", err=True)
             raise typer.Exit(ExitCode.STOPPED) from None

@@ -35,6 +35,7 @@ from ai_psychiatrist.domain.errors import AgentFailed, InputError
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import AssessmentInput, InterviewState
 from ai_psychiatrist.domain.transcript import parse_transcript
+from ai_psychiatrist.infrastructure.log_ids import begin_assessment
 from ai_psychiatrist.interview.errors import StoreUnusable
 from ai_psychiatrist.interview.protocol import BUILTIN_PROTOCOLS, ProtocolKind, load_protocol
 from ai_psychiatrist.interview.service import InterviewService
@@ -179,6 +180,7 @@ class _Sitting:
 
     def _assessed(self, text: str) -> AssessmentInput:
         transcript = parse_transcript(text, self.services.labels)
+        begin_assessment()
         with working():
             assessment: Assessment = self.runner.run(
                 self.services.pipeline.assess(transcript, parts=frozenset({Part.SCORES}))

@@ -1,18 +1,35 @@
 """Read the settings for a command; what is logged about them goes to standard error."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
 
 if TYPE_CHECKING:
     from ai_psychiatrist.config import Settings
 
+ModelOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--model", metavar="NAME", help="Ask this model, whatever the settings name."),
+]
 
-def read_settings() -> "Settings":
-    """Return the settings; raises `ConfigurationError` for unusable ones."""
-    from ai_psychiatrist.config import load_settings  # noqa: PLC0415
+
+def read_settings(model: str | None = None) -> "Settings":
+    """Return the settings, with one model for every agent where it is named.
+
+    Raises `ConfigurationError` for unusable ones.
+    """
+    from ai_psychiatrist.config import load_settings, with_model  # noqa: PLC0415
+    from ai_psychiatrist.domain.errors import ConfigurationError  # noqa: PLC0415
     from ai_psychiatrist.infrastructure.logging import setup_logging  # noqa: PLC0415
 
     setup_logging()
-    return load_settings()
+    settings = load_settings()
+    if model is None:
+        return settings
+    if not model.strip():
+        msg = "--model names no model; write for example ollama:gemma3:27b, or baseline"
+        raise ConfigurationError(msg)
+    return with_model(settings, model)
 
 
 def quiet(settings: "Settings") -> "Settings":

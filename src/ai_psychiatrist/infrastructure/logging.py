@@ -42,6 +42,7 @@ def setup_logging(level: LogLevel = "INFO", log_format: LogFormat = "console") -
     Their log lines can quote requests and replies, so of each only its logger's name is written.
     """
     processors: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         only_allowed_keys,

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import httpx2
 from pydantic_ai.settings import ModelSettings as RequestSettings
@@ -23,6 +23,7 @@ from ai_psychiatrist.llm.direct_chat import DirectChatClient
 from ai_psychiatrist.llm.http_client import http_client
 from ai_psychiatrist.llm.model_list import unserved
 from ai_psychiatrist.llm.providers import Provider, provider_of
+from ai_psychiatrist.llm.retries import BUSY_RETRIES
 from ai_psychiatrist.llm.routes import DEFAULT_TIMEOUT_SECONDS, ModelChain, ModelRoute
 from ai_psychiatrist.llm.settings import (
     AnthropicSettings,
@@ -133,6 +134,7 @@ class ModelConnections:
             timeout_seconds=self._timeout_seconds(backend.provider),
             max_reply_bytes=options.models.max_reply_bytes,
             limiter=self._limiters.setdefault(backend.address, limiter),
+            retries=replace(BUSY_RETRIES, waits_seconds=options.models.busy_waits_seconds),
         )
 
     def _backend(self, provider: Provider, name: str) -> Backend:

@@ -1,0 +1,102 @@
+"""Assess the transcript that a request names or brings, as far as there is room for it."""
+
+import asyncio
+from dataclasses import dataclass
+
+from fastapi import Request, Response
+
+from ai_psychiatrist.api import problems
+from ai_psychiatrist.api.admission import Admission, ServerBusy
+from ai_psychiatrist.api.edge import while_connected
+from ai_psychiatrist.api.interview_requests import InterviewRequest
+from ai_psychiatrist.api.requests import AssessmentRequest
+from ai_psychiatrist.api.risk import keep_risk
+from ai_psychiatrist.assessment.pipeline import Part
+from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
+from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.risk import RiskReport
+from ai_psychiatrist.domain.transcript import Transcript, parse_transcript
+from ai_psychiatrist.infrastructure.log_ids import begin_assessment
+from ai_psychiatrist.services.risk.detector import detect_risk
+from ai_psychiatrist.wiring import Services
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A transcript that was read and is to be assessed."""
+
+    participant_id: int | None
+    transcript: Transcript
+    risk: RiskReport
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assessed:
+    """An assessment and the id that its log lines carry."""
+
+    id: str
+    assessment: Assessment
+
+
+async def read_wanted(
+    body: AssessmentRequest | InterviewRequest, request: Request, services: Services
+) -> Wanted | Response:
+    """Return the transcript of a request, or the problem of one that is too long.
+
+    Its signs of danger are kept with the request. Raises `InputError` for a transcript that cannot
+    be used, and unless exactly one is given.
+    """
+    text = await _text(body.participant_id, body.transcript_text, services)
+    limit = services.settings.api.max_transcript_chars
+    if len(text) > limit:
+        return problems.too_large("The transcript", limit, "API_MAX_TRANSCRIPT_CHARS")
+
+    def read() -> Wanted:
+        transcript = parse_transcript(text, services.labels)
+        risk = detect_risk(transcript)
+        return Wanted(participant_id=body.participant_id, transcript=transcript, risk=risk)
+
+    wanted = await asyncio.to_thread(read)
+    keep_risk(request.scope, wanted.risk)
+    return wanted
+
+
+async def assess_wanted(
+    wanted: Wanted, request: Request, services: Services, parts: frozenset[Part]
+) -> Assessed | Response:
+    """Return the assessment, or the problem when there is no room or nothing finished."""
+    assessment_id = begin_assessment()
+
+    async def work() -> Assessment:
+        return await services.pipeline.assess(
+            wanted.transcript,
+            risk=wanted.risk,
+            participant_id=wanted.participant_id,
+            parts=parts,
+            deadline_seconds=services.settings.api.request_timeout_seconds,
+        )
+
+    admission: Admission = request.app.state.admission
+    try:
+        with admission.room():
+            assessment = await while_connected(request, work)
+    except ServerBusy:
+        return problems.busy(wanted.risk)
+    if assessment.status is AssessmentStatus.FAILED:
+        causes = services.connections.causes(assessment.attempts)
+        return problems.nothing_finished(assessment, causes, assessment_id=assessment_id)
+    return Assessed(id=assessment_id, assessment=assessment)
+
+
+async def _text(participant_id: int | None, text: str | None, services: Services) -> str:
+    match participant_id, text:
+        case None, None:
+            msg = "send transcript_text, or the participant_id of a stored transcript"
+            raise InputError(msg, field="transcript_text")
+        case int(), None:
+            return await asyncio.to_thread(services.transcripts.read, participant_id)
+        case None, str():
+            return text
+        case _:
+            msg = "send either participant_id or transcript_text, not both"
+            raise InputError(msg, field="participant_id")
