@@ -284,6 +284,7 @@ def test_example_file_is_the_generated_one() -> None:
 def test_example_file_sets_nothing_and_names_everything(tmp_path: Path) -> None:
     example = env_example()
     assert load(env_file(tmp_path, example)) == Settings()
+    assert all(line.startswith("#") for line in example.splitlines() if line)
     names = [f"# {variable.name}=" for variable in variables()]
     assert [line for line in example.splitlines() if line.startswith(tuple(names))] == [
         line for line in example.splitlines() if line.partition("=")[0].removeprefix("# ").isupper()
