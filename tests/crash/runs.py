@@ -15,9 +15,9 @@ import httpx
 
 from ai_psychiatrist.cli.app import main
 from tests.crash.boundaries import Boundaries, write_count
+from tests.patience import PATIENCE_SECONDS
 
 RESULT_FILES = ("run.json", "labels.jsonl", "predictions.jsonl", "failures.jsonl")
-PATIENCE_SECONDS = 60.0
 _KILLED = -signal.SIGKILL
 
 INTERVIEWS = {

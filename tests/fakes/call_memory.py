@@ -2,26 +2,27 @@
 
 from dataclasses import dataclass, field
 
-from ai_psychiatrist.llm.call_store import CallRequest, Judgement, KeptReply
+from ai_psychiatrist.domain.model_call import ModelCall
+from ai_psychiatrist.llm.call_store import Judgement
 
 
 @dataclass
 class CallMemory:
     """Keeps calls and judgements; `recalled` counts the calls that were found again."""
 
-    kept: dict[CallRequest, KeptReply] = field(default_factory=dict)
+    kept: dict[tuple[str, int], ModelCall] = field(default_factory=dict)
     judgements: list[Judgement] = field(default_factory=list)
     recalled: int = 0
 
-    async def recall(self, request: CallRequest) -> KeptReply | None:
+    async def recall(self, digest: str, occurrence: int) -> ModelCall | None:
         """Find a call."""
-        reply = self.kept.get(request)
-        self.recalled += reply is not None
-        return reply
+        call = self.kept.get((digest, occurrence))
+        self.recalled += call is not None
+        return call
 
-    async def keep(self, request: CallRequest, reply: KeptReply) -> None:
+    async def keep(self, call: ModelCall) -> None:
         """Keep a call."""
-        self.kept[request] = reply
+        self.kept[call.digest, call.occurrence] = call
 
     def judged(self, judgement: Judgement) -> None:
         """Note a judgement."""

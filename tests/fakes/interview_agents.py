@@ -24,7 +24,7 @@ from ai_psychiatrist.llm.call_log import CallLog
 from ai_psychiatrist.llm.call_store import CallStore
 from ai_psychiatrist.llm.output import ModelOutput
 from ai_psychiatrist.llm.output_mode import OutputModeSetting
-from ai_psychiatrist.llm.retries import TransportRetries
+from ai_psychiatrist.llm.retries import CallRetries
 from ai_psychiatrist.llm.routes import ModelChain
 from ai_psychiatrist.llm.runner import Outcome
 from ai_psychiatrist.llm.settings import PydanticAISettings
@@ -193,7 +193,7 @@ def ask(
     store: CallStore | None = None,
 ) -> Asked:
     """Let one agent do its work; a wait between tries is noted and takes no time."""
-    calls = CallLog(max_calls, store=store)
+    calls = CallLog.of(max_calls, store=store)
     slept: list[float] = []
 
     async def sleep(seconds: float) -> None:
@@ -204,7 +204,7 @@ def ask(
         PydanticAISettings(enabled=enabled, retries=retries),
         output_mode=output_mode,
         call_timeout_seconds=call_timeout_seconds,
-        transport=TransportRetries(waits_seconds=(1.0, 2.0), sleep=sleep),
+        retries=CallRetries(waits_seconds=(1.0, 2.0), sleep=sleep),
     )
     verbs: dict[str, Callable[[], Awaitable[Outcome[Any]]]] = {
         "generate_goals": lambda: agents.generate_goals(view, calls),

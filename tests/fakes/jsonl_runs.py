@@ -10,7 +10,7 @@ from typing import Any
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
 from ai_psychiatrist.validation.jsonl.run import DEFAULT_OPTIONS, RunOptions, validate_lines
 from ai_psychiatrist.validation.jsonl.summary import Summary
-from ai_psychiatrist.validation.parse import ParseLimits
+from ai_psychiatrist.validation.reply.limits import ParseLimits
 from ai_psychiatrist.validation.rules import RuleSpec
 from ai_psychiatrist.validation.step import DEFAULT_LIMITS, StepValidator
 from ai_psychiatrist.validation.step_config import RuleBlock, StepConfig

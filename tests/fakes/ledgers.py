@@ -3,14 +3,15 @@
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from ai_psychiatrist.domain.failures import CallPath
+from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.infrastructure.ledger.cipher import Cipher
 from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
 from ai_psychiatrist.infrastructure.ledger.records import (
     AttemptRecord,
-    CallKey,
+    KeptCall,
     Origin,
     QueuedUnit,
-    StoredCall,
     UnitInput,
 )
 
@@ -58,12 +59,23 @@ def attempt(
     )
 
 
-def call_key(unit_id: str = "u1", *, number: int = 1, digest: str = "d1") -> CallKey:
-    """Return the key of a unit's call."""
-    return CallKey(unit_id=unit_id, attempt=number, digest=digest, occurrence=0)
-
-
-def call(reply: str | None = "reply", **fields: object) -> StoredCall:
+def call(reply: str | None = "reply", **fields: object) -> ModelCall:
     """Return a call of the step `score`."""
-    plain: dict[str, object] = {"step": "score", "model": "model", "path": "agent"}
-    return StoredCall(**{**plain, "reply": reply, **fields})  # type: ignore[arg-type]
+    plain: dict[str, object] = {
+        "agent": "score",
+        "model": "model",
+        "path": CallPath.AGENT,
+        "digest": "d1",
+    }
+    return ModelCall(**{**plain, "reply": reply, **fields})  # type: ignore[arg-type]
+
+
+def keep(ledger: Ledger, made: ModelCall, unit_id: str = "u1") -> None:
+    """Keep a call of the first attempt at a unit."""
+    ledger.keep_calls([KeptCall(unit_id, 1, made)])
+
+
+def recalled(ledger: Ledger, digest: str = "d1", unit_id: str = "u1") -> ModelCall | None:
+    """Find a call of the first attempt at a unit."""
+    calls = (kept.call for kept in ledger.calls_of(unit_id, 1))
+    return next((one for one in calls if one.digest == digest), None)

@@ -11,7 +11,7 @@ from ai_psychiatrist.interview.protocol import load_protocol
 from ai_psychiatrist.interview.service import InterviewService
 from ai_psychiatrist.interview.store.store import InterviewStore
 from ai_psychiatrist.llm.output_mode import OutputModeSetting
-from ai_psychiatrist.llm.retries import TransportRetries
+from ai_psychiatrist.llm.retries import CallRetries
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from tests.fakes.noted_agents import NotedAgents
 from tests.fuzz.interview_models import MODELS, RATIONALE, fuzz_chain
@@ -57,7 +57,7 @@ def service_of(setup: Setup, store: InterviewStore) -> InterviewService:
         PydanticAISettings(retries=RETRIES),
         output_mode=setup.output_mode,
         is_combined=setup.is_combined,
-        transport=TransportRetries(waits_seconds=(0.0,) * (TRIES - 1)),
+        retries=CallRetries(waits_seconds=(0.0,) * (TRIES - 1)),
     )
     protocols = {"incident": load_protocol("incident")}
     return InterviewService(protocols, store, NotedAgents(agents, RATIONALE), limits=setup.limits)

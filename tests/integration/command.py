@@ -3,19 +3,20 @@
 import os
 import re
 import signal
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import BinaryIO, Self
 
 from ai_psychiatrist.config import variables
-from tests.integration.running_app import wait_until
+from tests.integration.started import Started, start
+from tests.patience import wait_until
 
 COMMAND = str(Path(sys.executable).parent / "ai-psychiatrist")
-PATIENCE_SECONDS = 30.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,18 +41,26 @@ def run(
     settings: Mapping[str, str] | None = None,
     *,
     stdin: bytes = b"",
+    is_afresh: bool = False,
 ) -> Finished:
     """Run the command in a folder and wait for its end."""
-    done = subprocess.run(
-        [COMMAND, *arguments],
-        cwd=folder,
-        env=environment_of(folder, settings or {}),
-        input=stdin,
-        capture_output=True,
-        timeout=PATIENCE_SECONDS,
-        check=False,
-    )
-    return Finished(code=done.returncode, out=done.stdout.decode(), err=done.stderr.decode())
+    environment = environment_of(folder, settings or {})
+    command = [COMMAND, *arguments]
+    with start(command, folder, environment, is_afresh=is_afresh) as process:
+        return finish(process, stdin=stdin)
+
+
+def finish(process: Started, *, stdin: bytes = b"") -> Finished:
+    """Give a command its input, all at once, and wait for its end."""
+    with ThreadPoolExecutor(2) as pool:
+        out, err = pool.submit(process.stdout.read), pool.submit(process.stderr.read)
+        try:
+            with suppress(BrokenPipeError), process.stdin as stream:
+                stream.write(stdin)
+            code = process.wait()
+        finally:
+            process.send_signal(signal.SIGKILL)
+    return Finished(code=code, out=out.result().decode(), err=err.result().decode())
 
 
 class Serving:
@@ -60,30 +69,46 @@ class Serving:
     It writes into files: nobody reads a pipe while it serves, and a full one would stop it.
     """
 
-    def __init__(self, folder: Path, settings: Mapping[str, str]) -> None:
+    def __init__(
+        self, folder: Path, settings: Mapping[str, str], *, is_afresh: bool = False
+    ) -> None:
         self._folder = folder
+        self._is_afresh = is_afresh
         self._environment = environment_of(folder, {"API_PORT": "0"} | dict(settings))
+        self._ending = ExitStack()
         self.url = ""
 
     def __enter__(self) -> Self:
         """Start it and read from its first line where it serves."""
-        with (
-            (self._folder / "serve.out").open("wb") as out,
-            (self._folder / "serve.err").open("wb") as err,
-        ):
-            self._process = subprocess.Popen(
-                [COMMAND, "serve"], cwd=self._folder, env=self._environment, stdout=out, stderr=err
+        with ExitStack() as opened:
+            streams: dict[int, BinaryIO] = {
+                number: opened.enter_context((self._folder / name).open("wb"))
+                for number, name in ((1, "serve.out"), (2, "serve.err"))
+            }
+            self._process = self._ending.enter_context(
+                start(
+                    [COMMAND, "serve"],
+                    self._folder,
+                    self._environment,
+                    streams=streams,
+                    is_afresh=self._is_afresh,
+                )
             )
-        wait_until(lambda: "\n" in self._written("serve.err") or self._process.poll() is not None)
-        found = re.search(r"http://\S+:\d+", self._written("serve.err"))
-        assert found is not None, self._written("serve.err")
-        self.url = found[0]
+        with ExitStack() as failing:
+            failing.push(self._ending)
+            wait_until(
+                lambda: "\n" in self._written("serve.err") or self._process.poll() is not None
+            )
+            found = re.search(r"http://\S+:\d+", self._written("serve.err"))
+            assert found is not None, self._written("serve.err")
+            self.url = found[0]
+            failing.pop_all()
         return self
 
     def stop(self) -> Finished:
         """Ask it to end and return all that it wrote."""
         self._process.send_signal(signal.SIGTERM)
-        code = self._process.wait(timeout=PATIENCE_SECONDS)
+        code = self._process.wait()
         return Finished(code=code, out=self._written("serve.out"), err=self._written("serve.err"))
 
     def __exit__(
@@ -93,9 +118,7 @@ class Serving:
         trace: TracebackType | None,
     ) -> None:
         """End it at once if it still runs."""
-        if self._process.poll() is None:
-            self._process.kill()
-            self._process.wait()
+        self._ending.close()
 
     def _written(self, name: str) -> str:
         return (self._folder / name).read_text("utf-8", "replace")

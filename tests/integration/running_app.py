@@ -3,7 +3,6 @@
 import socket
 import ssl
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,10 +16,10 @@ from ai_psychiatrist.api.app import create_app
 from ai_psychiatrist.api.results import About
 from ai_psychiatrist.config import Settings, load_settings
 from ai_psychiatrist.wiring import Services
+from tests.patience import PATIENCE_SECONDS, wait_until
 
 # Each client would otherwise load the certificates anew, which takes longer than its test.
 NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-PATIENCE_SECONDS = 20.0
 
 
 class RunningApp:
@@ -92,17 +91,6 @@ def client_at(url: str) -> httpx.Client:
     return httpx.Client(
         base_url=url, timeout=PATIENCE_SECONDS, verify=NO_CERTIFICATES, trust_env=False
     )
-
-
-def wait_until(condition: object, *, seconds: float = PATIENCE_SECONDS) -> None:
-    """Wait for something that another thread does; raises `TimeoutError` when it never happens."""
-    assert callable(condition)
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            msg = "what the test waits for did not happen"
-            raise TimeoutError(msg)
-        time.sleep(0.005)
 
 
 def about(services: Services) -> About:

@@ -29,9 +29,9 @@ from tests.integration.running_app import (
     client_of,
     model_at,
     settings_with,
-    wait_until,
 )
 from tests.integration.soundness import Json, assert_sound
+from tests.patience import wait_until
 
 INTERVIEW = (
     "Interviewer: How have you been sleeping?\n"

@@ -24,6 +24,7 @@ from tests.fakes.replies import (
 from tests.integration.command import Serving, run
 from tests.integration.running_app import model_at
 from tests.integration.soundness import assert_sound
+from tests.patience import PATIENCE_SECONDS
 
 INTERVIEW = (
     "Interviewer: How have you been sleeping?\r\n"
@@ -55,7 +56,7 @@ def interview(tmp_path: Path) -> str:
 def test_help_and_version_are_printed(
     tmp_path: Path, arguments: list[str], words: list[str]
 ) -> None:
-    done = run(arguments, tmp_path)
+    done = run(arguments, tmp_path, is_afresh=True)
     assert done.code == 0
     assert done.err == ""
     for word in words:
@@ -72,7 +73,7 @@ def test_help_loads_no_model_library() -> None:
         "sys.exit(', '.join(sorted(heavy)) or 0)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, check=False, timeout=30
+        [sys.executable, "-c", script], capture_output=True, check=False, timeout=PATIENCE_SECONDS
     )
     assert done.returncode == 0, done.stderr.decode()
 
@@ -220,8 +221,10 @@ def test_a_terminal_without_unicode_gets_the_whole_report(tmp_path: Path, interv
 
 
 def test_serve_answers_and_stops_when_asked(tmp_path: Path) -> None:
-    with Serving(tmp_path, {"LOG_FORMAT": "json"}) as serving:
-        with httpx.Client(base_url=serving.url, timeout=20, trust_env=False) as client:
+    with Serving(tmp_path, {"LOG_FORMAT": "json"}, is_afresh=True) as serving:
+        with httpx.Client(
+            base_url=serving.url, timeout=PATIENCE_SECONDS, trust_env=False
+        ) as client:
             assert client.get("/readyz").json() == {"status": "ok"}
             answer = client.post("/full_pipeline", json={"transcript_text": INTERVIEW})
             slow = [client.get("/healthz").elapsed.total_seconds() for _ in range(3)]

@@ -6,8 +6,7 @@ import sys
 from pathlib import Path
 
 from tests.integration.command import environment_of
-
-PATIENCE_SECONDS = 120.0
+from tests.patience import PATIENCE_SECONDS
 
 
 def test_killed_run_goes_on_and_ends_as_an_uninterrupted_one_does(tmp_path: Path) -> None:

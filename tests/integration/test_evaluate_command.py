@@ -4,8 +4,6 @@ import json
 import os
 import signal
 import stat
-import subprocess
-import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,7 +12,8 @@ import pytest
 from tests.fakes.faults import FAULTS, only_for
 from tests.fakes.model_server import ModelServerThread, Reply, Request, Script, fault, good_replies
 from tests.integration.command import COMMAND, Finished, environment_of, run
-from tests.integration.running_app import wait_until
+from tests.integration.started import start
+from tests.patience import wait_until
 
 RESULTS = ("run.json", "labels.jsonl", "predictions.jsonl", "failures.jsonl")
 TIRED = (
@@ -199,22 +198,17 @@ def test_interrupt_stops_a_hanging_run_and_keeps_what_is_done(
 ) -> None:
     with ModelServerThread(fault("hang", tasks=["meta_review"])) as server:
         settings = served(server.url)
-        process = subprocess.Popen(
-            [COMMAND, "evaluate", "run", os.fspath(interviews), "--out", "run"],
-            cwd=tmp_path,
-            env=environment_of(tmp_path, settings),
-            stderr=subprocess.PIPE,
-        )
-        wait_until(lambda: sum(one.task == "meta_review" for one in server.requests) == 3)
-        interrupted = time.monotonic()
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=20)
-        assert time.monotonic() - interrupted < 5
+        command = [COMMAND, "evaluate", "run", os.fspath(interviews), "--out", "run"]
+        environment = environment_of(tmp_path, settings)
+        with start(command, tmp_path, environment, is_afresh=True) as process:
+            wait_until(lambda: sum(one.task == "meta_review" for one in server.requests) == 3)
+            process.send_signal(signal.SIGINT)
+            err = process.stderr.read()
+            assert process.wait() == 130
         server.server.script = good_replies()
         server.server.reset()
         rest = evaluate(tmp_path, "run", interviews, "--out", "run", "--resume", settings=settings)
         asked = [request.task for request in server.requests]
-    assert process.returncode == 130
     assert "--resume" in err.decode()
     assert (rest.code, asked) == (0, ["meta_review"] * 3)
 

@@ -17,7 +17,6 @@ from tests.integration.running_app import (
     client_of,
     model_at,
     settings_with,
-    wait_until,
 )
 from tests.integration.soundness import (
     Json,
@@ -26,6 +25,7 @@ from tests.integration.soundness import (
     assert_sound,
     reported_quotes,
 )
+from tests.patience import wait_until
 
 ROUTES = ("/full_pipeline", "/assess/quantitative", "/assess/qualitative")
 INTERVIEW = (

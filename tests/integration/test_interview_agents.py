@@ -18,7 +18,7 @@ from ai_psychiatrist.domain.interview import InterviewView
 from ai_psychiatrist.llm.call_log import CallLog
 from ai_psychiatrist.llm.connections import BackendOptions, ModelConnections
 from ai_psychiatrist.llm.output_mode import OutputModeSetting
-from ai_psychiatrist.llm.retries import TransportRetries
+from ai_psychiatrist.llm.retries import CallRetries
 from ai_psychiatrist.llm.runner import Outcome
 from ai_psychiatrist.llm.settings import (
     AnthropicSettings,
@@ -71,7 +71,7 @@ async def asked(
     output_mode: OutputModeSetting = "auto",
 ) -> tuple[Outcome[Any], list[Attempt]]:
     """Let one agent ask a model by its name in the settings."""
-    connections, calls = ModelConnections(backends), CallLog(20)
+    connections, calls = ModelConnections(backends), CallLog.of(20)
 
     async def no_sleep(_: float) -> None:
         return
@@ -80,7 +80,7 @@ async def asked(
         connections.chain(model),
         PydanticAISettings(retries=3),
         output_mode=output_mode,
-        transport=TransportRetries(waits_seconds=(1.0, 2.0), sleep=no_sleep),
+        retries=CallRetries(waits_seconds=(1.0, 2.0), sleep=no_sleep),
     )
     verbs: dict[str, Callable[[], Awaitable[Outcome[Any]]]] = {
         "generate_goals": lambda: agents.generate_goals(view, calls),

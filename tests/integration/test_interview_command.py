@@ -5,8 +5,6 @@ import os
 import pty
 import re
 import select
-import subprocess
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -24,9 +22,10 @@ from tests.fakes.interview_model import calling_tools
 from tests.fakes.model_server import ModelServerThread
 from tests.fakes.replies import ITEMS
 from tests.integration.command import COMMAND, Finished, environment_of, run
-from tests.integration.running_app import model_at, wait_until
+from tests.integration.running_app import model_at
+from tests.integration.started import start
+from tests.patience import PATIENCE_SECONDS, wait_until
 
-PATIENCE_SECONDS = 30.0
 PROTOCOLS = Path(protocols.__file__).parent.parent / "protocols"
 EIGHT = "1\n2\n3\n4\nnot at all\nSeveral days\nnearly every day\n1\n"
 SCORES = [0, 1, 2, 3, 0, 1, 3, 0]
@@ -74,15 +73,13 @@ class Terminal:
         self, folder: Path, *arguments: str, settings: Mapping[str, str] | None = None
     ) -> None:
         self._ours, theirs = pty.openpty()
-        self._process = subprocess.Popen(
+        self._process = start(
             [COMMAND, "interview", *arguments],
-            cwd=folder,
-            env=environment_of(folder, {"TERM": "xterm"} | dict(settings or {})),
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
-            start_new_session=True,
-            preexec_fn=_take_terminal,  # noqa: PLW1509  it makes one call and takes no lock
+            folder,
+            environment_of(folder, {"TERM": "xterm"} | dict(settings or {})),
+            streams=dict.fromkeys(range(3), theirs),
+            is_afresh=True,
+            is_on_terminal=True,
         )
         os.close(theirs)
         self.shown = ""
@@ -96,9 +93,7 @@ class Terminal:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._process.poll() is None:
-            self._process.kill()
-            self._process.wait()
+        self._process.end()
         os.close(self._ours)
 
     def type(self, keys: str) -> None:
@@ -108,14 +103,12 @@ class Terminal:
         os.write(self._ours, keys.encode())
 
     def leave(self) -> int:
-        """Press Ctrl-C in the middle of an answer, again if it came too early, and read on."""
+        """Press Ctrl-C in the middle of an answer and read on."""
         self.type("ne")
         self._read_until("ne")
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while time.monotonic() < deadline:
-            os.write(self._ours, b"\x03")
-            if select.select([self._ours], [], [], 2.0)[0]:
-                break
+        # A signal between two calls of the line editor would wait for one more key.
+        wait_until(self._process.is_waiting)
+        os.write(self._ours, b"\x03")
         return self.end()
 
     def press(self, keys: str) -> None:
@@ -125,12 +118,11 @@ class Terminal:
     def end(self) -> int:
         """Read to the end and return the exit status."""
         self._read_until(None)
-        return self._process.wait(PATIENCE_SECONDS)
+        return self._process.wait()
 
     def _read_until(self, wanted: str | None) -> None:
-        end = time.monotonic() + PATIENCE_SECONDS
         while wanted is None or not self.shown.endswith(wanted):
-            ready, _, _ = select.select([self._ours], [], [], max(end - time.monotonic(), 0))
+            ready, _, _ = select.select([self._ours], [], [], PATIENCE_SECONDS)
             assert ready, self.shown
             try:
                 read = os.read(self._ours, 4096)
@@ -140,14 +132,6 @@ class Terminal:
                 assert wanted is None, self.shown
                 return
             self.shown += read.decode("utf-8", "replace").replace("\r\n", "\n")
-
-
-def _take_terminal() -> None:
-    """Make the terminal the one whose Ctrl-C reaches the command."""
-    import fcntl  # noqa: PLC0415
-    import termios  # noqa: PLC0415
-
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 QUESTION = QuestionShown(

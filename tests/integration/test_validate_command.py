@@ -5,15 +5,15 @@ import json
 import shutil
 import signal
 import stat
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.conftest import EXAMPLES
-from tests.integration.command import COMMAND, PATIENCE_SECONDS, Finished, environment_of, run
-from tests.integration.running_app import wait_until
+from tests.integration.command import COMMAND, Finished, environment_of, run
+from tests.integration.started import start
+from tests.patience import wait_until
 
 PIPELINE = """
 pipeline:
@@ -273,35 +273,23 @@ def test_reader_that_goes_away_ends_the_run_quietly(folder: Path) -> None:
         lines(*({"unit_id": number, "score": 2} for number in range(50_000))), "utf-8"
     )
     command = [COMMAND, "validate", "--config", "pipeline.yaml", "--step", "s1", "in.jsonl"]
-    with subprocess.Popen(
-        [*command, "--failures", "f.jsonl"],
-        cwd=folder,
-        env=environment_of(folder, {}),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
+    command += ["--failures", "f.jsonl"]
+    with start(command, folder, environment_of(folder, {}), is_afresh=True) as process:
         process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == b""
-        assert process.wait(PATIENCE_SECONDS) == 141
+        assert process.wait() == 141
     assert not (folder / "f.jsonl").exists()
 
 
 def test_interrupted_run_leaves_nothing_behind(folder: Path) -> None:
     before = sorted(path.name for path in folder.iterdir())
     command = [COMMAND, "validate", "--config", "pipeline.yaml", "--step", "s1"]
-    with subprocess.Popen(
-        [*command, "--valid", "v.jsonl"],
-        cwd=folder,
-        env=environment_of(folder, {}),
-        stdin=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    ) as process:
+    command += ["--valid", "v.jsonl"]
+    with start(command, folder, environment_of(folder, {}), is_afresh=True) as process:
         wait_until(lambda: any(folder.glob(".v.jsonl.*")))
         process.send_signal(signal.SIGINT)
-        assert process.wait(PATIENCE_SECONDS) == 130
+        assert process.wait() == 130
     assert sorted(path.name for path in folder.iterdir()) == before
 
 

@@ -32,6 +32,7 @@ from tests.fakes.model_server import (
     good_replies,
 )
 from tests.fakes.replies import ITEMS
+from tests.patience import PATIENCE_SECONDS, wait_until
 
 TRANSCRIPT = (
     "Interviewer: How have you been sleeping these days?\n"
@@ -65,7 +66,9 @@ def against(
     async def run() -> Result:
         async with (
             ModelServer(script) as server,
-            httpx.AsyncClient(base_url=server.url, timeout=2, verify=NO_CERTIFICATES) as client,
+            httpx.AsyncClient(
+                base_url=server.url, timeout=PATIENCE_SECONDS, verify=NO_CERTIFICATES
+            ) as client,
         ):
             return await use(server, client)
 
@@ -233,7 +236,7 @@ def test_client_that_loses_patience_frees_the_server(name: str) -> None:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.2):
                 await client.post("/v1/chat/completions", json=body("scoring"))
-        await asyncio.sleep(0.05)
+        await asyncio.to_thread(wait_until, lambda: server.in_flight == 0)
         return server.in_flight
 
     assert against(fault(name), use) == 0
@@ -248,7 +251,9 @@ def run_agent(
             AsyncOpenAI(base_url=f"{server.url}/v1", api_key="none", max_retries=0) as client,
         ):
             agent = Agent(build(client), system_prompt="You assess interviews.")
-            result = await agent.run(prompt(task), model_settings=ModelSettings(timeout=2))
+            result = await agent.run(
+                prompt(task), model_settings=ModelSettings(timeout=PATIENCE_SECONDS)
+            )
             return result.output, list(server.requests)
 
     return asyncio.run(run())
@@ -315,6 +320,6 @@ def test_command_prints_its_address_counts_and_stops_on_a_signal() -> None:
             client.post("/reset")
             assert client.get("/stats").json()["requests"] == 0
         os.kill(process.pid, signal.SIGTERM)
-        assert process.wait(5) == 0
+        assert process.wait(PATIENCE_SECONDS) == 0
     assert openai_text(low).endswith("Score: 2")
     assert openai_text(high).endswith("Score: 4")

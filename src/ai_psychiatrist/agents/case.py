@@ -3,13 +3,13 @@
 import asyncio
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
 from ai_psychiatrist.agents.prompts.shared import DELIMITED, SYSTEM
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.digests import keyed_digest
-from ai_psychiatrist.llm.call_log import DEFAULT_MAX_CALLS, CallLog
+from ai_psychiatrist.llm.call_log import DEFAULT_MAX_CALLS, CallBudget, CallLog
 from ai_psychiatrist.llm.call_store import CallStore
 from ai_psychiatrist.llm.prompt import Prompt
 from ai_psychiatrist.services.grounding import TranscriptIndex
@@ -32,12 +32,15 @@ class Case:
     index: TranscriptIndex = field(repr=False)
     calls: CallLog = field(repr=False)
 
+    def within(self, budget: CallBudget) -> "Case":
+        """Return the case for an agent that may spend this budget."""
+        return replace(self, calls=replace(self.calls, budget=budget))
+
     def prompt(self, task: str, **blocks: str) -> Prompt:
         """Render a task whose placeholders are named like the blocks."""
         filled = task.format(**{name: self.block(name, text) for name, text in blocks.items()})
-        digest = keyed_digest(f"{self.boundary}\n{SYSTEM}\n{filled}")
         user = f"{self.transcript_block}\n\n{filled}"
-        return Prompt(system=SYSTEM, user=user, digest=digest)
+        return Prompt(system=SYSTEM, user=user)
 
     async def check(self, work: Callable[[], T]) -> T:
         """Return what a check against the transcript returns.
@@ -76,7 +79,7 @@ def open_case(
         boundary=boundary,
         transcript_block=f"{DELIMITED}\n{block}" if is_delimited else block,
         index=TranscriptIndex(transcript),
-        calls=CallLog(max_calls, store=store),
+        calls=CallLog.of(max_calls, store=store),
     )
 
 

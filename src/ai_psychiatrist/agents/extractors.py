@@ -28,9 +28,10 @@ from ai_psychiatrist.services.evidence_validation import (
     validate_evidence_schema,
 )
 from ai_psychiatrist.validation.coerce import whole_number
-from ai_psychiatrist.validation.locate import has_unclosed_tag, tagged_block
-from ai_psychiatrist.validation.parse import parse_object
-from ai_psychiatrist.validation.sanitise import refuse_broken_text, without_thinking
+from ai_psychiatrist.validation.reply.parse import parse_object
+from ai_psychiatrist.validation.reply.sanitise import refuse_broken_text
+from ai_psychiatrist.validation.reply.tags import has_unclosed_tag, tagged_block
+from ai_psychiatrist.validation.reply.thinking import without_thinking
 
 logger = get_logger(__name__)
 

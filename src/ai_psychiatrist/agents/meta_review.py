@@ -1,42 +1,33 @@
 """The meta-review: one severity from transcript, findings and item scores together."""
 
 import json
+from functools import cached_property
 
 from ai_psychiatrist.agents.case import Case
 from ai_psychiatrist.agents.definition import META_REVIEW
+from ai_psychiatrist.agents.model_agent import ModelAgent
+from ai_psychiatrist.agents.output_models import MetaReviewOutput
 from ai_psychiatrist.agents.prompts import meta_review as prompts
 from ai_psychiatrist.agents.prompts.findings import findings_text
 from ai_psychiatrist.agents.pydantic_agents import create_meta_review_agent
 from ai_psychiatrist.domain.assessment import MetaReview, PHQ8Assessment, QualitativeAssessment
 from ai_psychiatrist.domain.phq8 import Severity
-from ai_psychiatrist.llm.chat import SimpleChatClient
-from ai_psychiatrist.llm.routes import ModelChain, as_chain
 from ai_psychiatrist.llm.runner import AgentRunner
-from ai_psychiatrist.llm.settings import PydanticAISettings
 
 _NO_FINDINGS = "There is no qualitative assessment."
 
 
-class MetaReviewAgent:
+class MetaReviewAgent(ModelAgent):
     """Reads the severity, and notes when it contradicts the item scores."""
 
-    def __init__(
-        self,
-        models: SimpleChatClient | ModelChain,
-        *,
-        pydantic_ai_settings: PydanticAISettings | None = None,
-        ollama_base_url: str | None = None,
-        temperature: float = 0.0,
-    ) -> None:
-        """Arguments as for the qualitative agent."""
-        pydantic_ai = pydantic_ai_settings or PydanticAISettings(enabled=False)
-        self._runner = AgentRunner(
-            META_REVIEW,
-            create_meta_review_agent(retries=pydantic_ai.retries),
-            as_chain(models, pydantic_ai_settings=pydantic_ai, ollama_base_url=ollama_base_url),
-            pydantic_ai,
-            temperature=temperature,
-        )
+    @cached_property
+    def _reviewer(self) -> AgentRunner[MetaReviewOutput]:
+        return self._runner(META_REVIEW, create_meta_review_agent(retries=self._retries))
+
+    @property
+    def most_calls(self) -> int:
+        """How many calls a review may cost."""
+        return self._reviewer.most_calls
 
     async def review(
         self,
@@ -50,7 +41,7 @@ class MetaReviewAgent:
             findings=_NO_FINDINGS if findings is None else findings_text(findings),
             scores=_scores_text(quantitative),
         )
-        output = (await self._runner.run(prompt, case.calls)).output
+        output = (await self._reviewer.run(prompt, case.calls)).output
         if output is None:
             return None
         severity = Severity(output.severity)

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 
 from ai_psychiatrist.agents.case import Case
 from ai_psychiatrist.agents.definition import QUALITATIVE
+from ai_psychiatrist.agents.model_agent import ModelAgent
 from ai_psychiatrist.agents.output_models import QualitativeOutput
 from ai_psychiatrist.agents.prompts import qualitative as prompts
 from ai_psychiatrist.agents.prompts.findings import feedback_text, findings_text
@@ -15,12 +16,12 @@ from ai_psychiatrist.domain.assessment import Metric, MetricScore, QualitativeAs
 from ai_psychiatrist.domain.evidence import Quote, UnverifiedQuote
 from ai_psychiatrist.llm.chat import SimpleChatClient
 from ai_psychiatrist.llm.prompt import Prompt
-from ai_psychiatrist.llm.routes import ModelChain, as_chain
+from ai_psychiatrist.llm.routes import ModelChain
 from ai_psychiatrist.llm.runner import AgentRunner
 from ai_psychiatrist.llm.settings import PydanticAISettings
 
 
-class QualitativeAssessmentAgent:
+class QualitativeAssessmentAgent(ModelAgent):
     """Writes findings and refines them."""
 
     def __init__(
@@ -32,20 +33,18 @@ class QualitativeAssessmentAgent:
         settings: QualitativeSettings | None = None,
         temperature: float = 0.0,
     ) -> None:
-        """`models`: a chain, or the plain client of one Ollama model.
-
-        Without `pydantic_ai_settings` only the plain path is taken. `ollama_base_url`: where a
-        single model's server is, for the agent path.
-        """
-        pydantic_ai = pydantic_ai_settings or PydanticAISettings(enabled=False)
-        self._settings = settings or QualitativeSettings()
-        self._runner = AgentRunner(
-            QUALITATIVE,
-            create_qualitative_agent(retries=pydantic_ai.retries),
-            as_chain(models, pydantic_ai_settings=pydantic_ai, ollama_base_url=ollama_base_url),
-            pydantic_ai,
+        """`settings`: what is done about quotes that nobody said; the others as for all agents."""
+        super().__init__(
+            models,
+            pydantic_ai_settings=pydantic_ai_settings,
+            ollama_base_url=ollama_base_url,
             temperature=temperature,
         )
+        self._settings = settings or QualitativeSettings()
+
+    @cached_property
+    def _writer(self) -> AgentRunner[QualitativeOutput]:
+        return self._runner(QUALITATIVE, create_qualitative_agent(retries=self._retries))
 
     async def assess(self, case: Case) -> QualitativeAssessment | None:
         """Return the first findings, or `None` when no model gave acceptable ones."""
@@ -66,7 +65,7 @@ class QualitativeAssessmentAgent:
         )
 
     async def _findings(self, case: Case, task: str, **blocks: str) -> QualitativeAssessment | None:
-        output = (await self._runner.run(case.prompt(task, **blocks), case.calls)).output
+        output = (await self._writer.run(case.prompt(task, **blocks), case.calls)).output
         if output is None:
             return None
         findings = await case.check(partial(_checked, case, output))
@@ -82,7 +81,7 @@ class QualitativeAssessmentAgent:
         for _ in range(self._settings.quote_retry_max_attempts):
             if len(_unverified(findings)) <= self._settings.max_unverified_quotes:
                 break
-            again = (await self._runner.run(prompt, case.calls)).output
+            again = (await self._writer.run(prompt, case.calls)).output
             if again is None:
                 break
             other = await case.check(partial(_checked, case, again))

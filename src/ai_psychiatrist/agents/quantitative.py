@@ -1,33 +1,35 @@
 """The quantitative agent: quotes for each item, checked, and then a score that stands on them."""
 
 import json
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import chain
 from typing import NoReturn
 
 from ai_psychiatrist.agents.case import Case, open_case
-from ai_psychiatrist.agents.contracts.item_check import ItemFinding, check_item
+from ai_psychiatrist.agents.contracts.item_check import UNCHECKED, check_item
 from ai_psychiatrist.agents.definition import EVIDENCE, QUANTITATIVE
-from ai_psychiatrist.agents.output_models import ItemScoreOutput, QuantitativeOutput
+from ai_psychiatrist.agents.model_agent import ModelAgent
+from ai_psychiatrist.agents.output_models import EvidenceOutput, ItemScoreOutput, QuantitativeOutput
 from ai_psychiatrist.agents.prompts import quantitative as prompts
 from ai_psychiatrist.agents.pydantic_agents import create_evidence_agent, create_quantitative_agent
 from ai_psychiatrist.domain.assessment import AssessmentMode, ItemAssessment, PHQ8Assessment
 from ai_psychiatrist.domain.errors import AgentFailed
-from ai_psychiatrist.domain.evidence import Grounding, GroundingReport
+from ai_psychiatrist.domain.evidence import Grounding, GroundingReport, UnverifiedQuote
 from ai_psychiatrist.domain.failures import (
     FailureCategory,
     FailureCode,
     FailureSeverity,
     RejectionCode,
 )
-from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.domain.phq8 import Item, UnknownReason
 from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.infrastructure.failure_log import record_failure
 from ai_psychiatrist.llm.chat import SimpleChatClient
 from ai_psychiatrist.llm.output import ModelOutput
 from ai_psychiatrist.llm.rejection import ReplyRejected
-from ai_psychiatrist.llm.routes import ModelChain, as_chain
+from ai_psychiatrist.llm.routes import ModelChain
 from ai_psychiatrist.llm.runner import AgentRunner
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.services.evidence_settings import QuantitativeSettings
@@ -38,10 +40,7 @@ from ai_psychiatrist.services.evidence_validation import (
     log_grounding,
     nothing_grounded,
 )
-from ai_psychiatrist.services.item_scoring import (
-    decide_item,
-    stated_frequency,
-)
+from ai_psychiatrist.services.item_scoring import distinct_quotes, stated_frequency
 
 _WRONG_SHAPE = "The evidence did not have the shape that was asked for."
 _ALL_REJECTED = "The model gave evidence quotes, but none of them stands in the transcript."
@@ -55,7 +54,7 @@ class Evidence:
     unknown_keys: int
 
 
-class QuantitativeAssessmentAgent:
+class QuantitativeAssessmentAgent(ModelAgent):
     """Extracts evidence and scores the eight items from it."""
 
     def __init__(
@@ -67,27 +66,33 @@ class QuantitativeAssessmentAgent:
         settings: QuantitativeSettings | None = None,
         temperature: float = 0.0,
     ) -> None:
-        """Arguments as for the qualitative agent; `settings` says how quotes are checked."""
-        pydantic_ai = pydantic_ai_settings or PydanticAISettings(enabled=False)
-        chain = as_chain(models, pydantic_ai_settings=pydantic_ai, ollama_base_url=ollama_base_url)
+        """`settings`: how quotes are checked; the others as for all agents."""
+        super().__init__(
+            models,
+            pydantic_ai_settings=pydantic_ai_settings,
+            ollama_base_url=ollama_base_url,
+            temperature=temperature,
+        )
         self._settings = settings or QuantitativeSettings()
-        self._evidence_runner = AgentRunner(
-            EVIDENCE,
-            create_evidence_agent(retries=pydantic_ai.retries),
-            chain,
-            pydantic_ai,
-            temperature=temperature,
-        )
-        self._scoring_runner = AgentRunner(
-            QUANTITATIVE,
-            create_quantitative_agent(retries=pydantic_ai.retries),
-            chain,
-            pydantic_ai,
-            temperature=temperature,
-        )
+
+    @cached_property
+    def _finder(self) -> AgentRunner[EvidenceOutput]:
+        return self._runner(EVIDENCE, create_evidence_agent(retries=self._retries))
+
+    @cached_property
+    def _scorer(self) -> AgentRunner[QuantitativeOutput]:
+        return self._runner(QUANTITATIVE, create_quantitative_agent(retries=self._retries))
+
+    @property
+    def most_calls(self) -> int:
+        """How many calls evidence and scores may cost."""
+        return self._finder.most_calls + self._scorer.most_calls
 
     async def assess(self, case: Case) -> PHQ8Assessment | None:
-        """Return the eight items, or `None` when evidence or scores could not be had."""
+        """Return the eight items, or `None` when no evidence could be had.
+
+        When scoring fails, the items are unknown for that reason and keep what evidence there is.
+        """
         try:
             evidence = await self._evidence(case)
         except (AgentFailed, EvidenceSchemaError, EvidenceGroundingError):
@@ -107,7 +112,7 @@ class QuantitativeAssessmentAgent:
         return _texts((await self._evidence(case)).report)
 
     async def _evidence(self, case: Case) -> Evidence:
-        outcome = await self._evidence_runner.run(case.prompt(prompts.EVIDENCE), case.calls)
+        outcome = await self._finder.run(case.prompt(prompts.EVIDENCE), case.calls)
         if outcome.output is None and outcome.rejection and outcome.rejection.violations:
             self._handle_wrong_shape(case, dict(outcome.rejection.violations))
         output = outcome.required(EVIDENCE.name)
@@ -164,18 +169,23 @@ class QuantitativeAssessmentAgent:
             raise EvidenceGroundingError(_ALL_REJECTED)
 
     async def _score(self, case: Case, evidence: Evidence) -> PHQ8Assessment | None:
-        quotes = json.dumps(_texts(evidence.report), ensure_ascii=False, indent=1)
+        report = evidence.report
+        quotes = json.dumps(_texts(report), ensure_ascii=False, indent=1)
         prompt = case.prompt(prompts.SCORING, evidence=quotes)
-        review = _SentBackOnce(lambda output: self._objections(case, output, evidence.report))
-        outcome = await self._scoring_runner.run(prompt, case.calls, review=review)
+        review = _SentBackOnce(partial(self._judged, case, report), is_checked=self._is_checked)
+        outcome = await self._scorer.run(prompt, case.calls, review=review)
         # A model that cannot be asked again, or then replies with nothing usable, has insisted.
         output = outcome.output or review.sent_back
-        if output is None:
+        if output is None and not report.validated_count:
             return None
-        report = evidence.report
-        judged = await case.check(partial(self._judged, case, output, report))
+        if output is None:
+            items = tuple(_unscored(item, report) for item in Item)
+        else:
+            judged = await review.judged(output)
+            items = tuple(one.assessment for one in judged)
         return PHQ8Assessment(
-            items=tuple(item.assessment for item in judged),
+            items=items,
+            is_accepted=outcome.output is not None,
             grounding=Grounding.CHECKED if self._is_checked else Grounding.DISABLED,
             extracted_count=report.extracted_count,
             validated_count=report.validated_count,
@@ -187,53 +197,66 @@ class QuantitativeAssessmentAgent:
     def _is_checked(self) -> bool:
         return self._settings.evidence_quote_validation_enabled
 
-    async def _objections(
-        self, case: Case, output: QuantitativeOutput, report: GroundingReport
-    ) -> list[str]:
-        """Return what the clinical rules hold against a reply, in words for the model."""
-        if not self._is_checked:
-            return []
-        judged = await case.check(partial(self._judged, case, output, report))
-        return [error for item in judged for error in item.finding.errors]
-
-    def _judged(
-        self, case: Case, output: QuantitativeOutput, report: GroundingReport
-    ) -> tuple["_JudgedItem", ...]:
-        return tuple(
-            self._item(case, Item(key), proposal, report) for key, proposal in output.items.items()
+    async def _judged(
+        self, case: Case, report: GroundingReport, output: QuantitativeOutput
+    ) -> "tuple[_JudgedItem, ...]":
+        return await case.check(
+            lambda: tuple(
+                self._item(case, Item(key), proposal, report)
+                for key, proposal in output.items.items()
+            )
         )
 
     def _item(
         self, case: Case, item: Item, proposal: ItemScoreOutput, report: GroundingReport
     ) -> "_JudgedItem":
         cited = self._check({item.value: list(proposal.evidence)}, case)
-        extracted, rejected = report.accepted[item.value], report.rejected[item.value]
-        decision = decide_item(
-            proposal.score, extracted=extracted, cited=cited.accepted[item.value]
-        )
-        finding = ItemFinding()
+        quotes = distinct_quotes([*cited.accepted[item.value], *report.accepted[item.value]])
+        finding = UNCHECKED
         if self._is_checked:
             unfound = {quote.text for quote in cited.rejected[item.value]}
-            finding = check_item(
-                item, proposal, decision.quotes, lambda quote: quote not in unfound
-            )
-        unverified = {quote.text: quote for quote in (*rejected, *cited.rejected[item.value])}
-        assessment = ItemAssessment(
-            item=item,
-            score=decision.score,
-            unknown_reason=decision.unknown_reason,
+            finding = check_item(item, proposal, quotes, lambda quote: quote not in unfound)
+        reason = finding.reason_against(proposal.score, quotes)
+        assessment = replace(
+            _unscored(item, report),
+            score=proposal.score if reason is None else None,
+            unknown_reason=reason,
             proposed_score=proposal.score,
-            quotes=decision.quotes,
-            frequency=stated_frequency(decision.quotes),
-            unverified_quotes=tuple(unverified.values()),
+            quotes=quotes,
+            frequency=stated_frequency(quotes),
+            unverified_quotes=_distinct_texts(
+                report.rejected[item.value], cited.rejected[item.value]
+            ),
             reason=proposal.reason,
             confidence=proposal.confidence,
-            warnings=finding.rules,
-            llm_evidence_count=len(extracted),
-            llm_evidence_extracted_count=len(extracted) + len(rejected),
-            llm_evidence_rejected_count=sum(quote.reason is not None for quote in rejected),
+            warnings=finding.rules if self._is_checked else (),
         )
-        return _JudgedItem(assessment=assessment, finding=finding)
+        return _JudgedItem(assessment=assessment, errors=finding.errors)
+
+
+def _unscored(item: Item, report: GroundingReport) -> ItemAssessment:
+    """Return an item with its evidence and without a score."""
+    extracted, rejected = report.accepted[item.value], report.rejected[item.value]
+    quotes = distinct_quotes(extracted)
+    return ItemAssessment(
+        item=item,
+        score=None,
+        unknown_reason=UnknownReason.SCORING_FAILED,
+        proposed_score=None,
+        quotes=quotes,
+        frequency=stated_frequency(quotes),
+        unverified_quotes=_distinct_texts(rejected),
+        reason="",
+        confidence=None,
+        warnings=(),
+        llm_evidence_count=len(extracted),
+        llm_evidence_extracted_count=len(extracted) + len(rejected),
+        llm_evidence_rejected_count=sum(quote.reason is not None for quote in rejected),
+    )
+
+
+def _distinct_texts(*quotes: Iterable[UnverifiedQuote]) -> tuple[UnverifiedQuote, ...]:
+    return tuple({quote.text: quote for quote in chain.from_iterable(quotes)}.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,7 +264,8 @@ class _JudgedItem:
     """An item and what the rules say about the reply that it comes from."""
 
     assessment: ItemAssessment
-    finding: ItemFinding
+    errors: tuple[str, ...]
+    """In words for the model."""
 
 
 class _SentBackOnce:
@@ -251,20 +275,34 @@ class _SentBackOnce:
     Asking on would only wear the model down.
     """
 
-    def __init__(self, objections: Callable[[QuantitativeOutput], Awaitable[list[str]]]) -> None:
-        self._objections = objections
+    def __init__(
+        self,
+        judge: Callable[[QuantitativeOutput], Awaitable[tuple[_JudgedItem, ...]]],
+        *,
+        is_checked: bool,
+    ) -> None:
         self.sent_back: QuantitativeOutput | None = None
+        self._judge = judge
+        self._is_checked = is_checked
+        self._known: tuple[QuantitativeOutput, tuple[_JudgedItem, ...]] | None = None
 
     async def __call__(self, output: ModelOutput) -> None:
-        if self.sent_back is not None or not isinstance(output, QuantitativeOutput):
+        if not self._is_checked or not isinstance(output, QuantitativeOutput):
             return
-        objections = await self._objections(output)
-        if objections:
+        judged = await self.judged(output)
+        objections = [error for item in judged for error in item.errors]
+        if objections and self.sent_back is None:
             self.sent_back = output
             raise ReplyRejected(
                 RejectionCode.RULE_BROKEN,
                 f"{'. '.join(objections)}. Give all eight items again, these mended.",
             )
+
+    async def judged(self, output: QuantitativeOutput) -> tuple[_JudgedItem, ...]:
+        """Return the items of an output; those of the last one are remembered."""
+        if self._known is None or self._known[0] is not output:
+            self._known = (output, await self._judge(output))
+        return self._known[1]
 
 
 def _texts(report: GroundingReport) -> dict[str, list[str]]:

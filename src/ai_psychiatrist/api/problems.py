@@ -110,7 +110,10 @@ def problem(
 
 
 def nothing_finished(
-    assessment: Assessment, causes: Iterable[Cause] = (), *, assessment_id: str | None = None
+    assessment: Assessment,
+    causes: Iterable[Cause] = (),
+    *,
+    assessment_id: str | None = None,
 ) -> JSONResponse:
     """Return the problem of an assessment without any finished part."""
     codes = {failure.code for failure in assessment.failures if failure.code is not None}

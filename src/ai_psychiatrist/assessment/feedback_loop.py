@@ -30,11 +30,14 @@ class FeedbackLoop:
         Findings are added before they are judged, so that nothing is lost when the loop is stopped.
         """
         findings = await self.qualitative.assess(case)
+        before = None
         while findings is not None:
             judged = await self._judged(case, findings, rounds)
             weaknesses = self._weaknesses(judged)
-            if not weaknesses or len(rounds) > self.settings.max_iterations:
+            is_spent = len(rounds) > self.settings.max_iterations
+            if not weaknesses or is_spent or not _is_raised(before, judged):
                 return
+            before = judged
             findings = await self.qualitative.refine(case, findings, weaknesses)
 
     async def _judged(
@@ -52,6 +55,16 @@ class FeedbackLoop:
         return {
             metric: score for metric, score in judged.scores.items() if score.score <= threshold
         }
+
+
+def _is_raised(before: JudgedRound | None, judged: JudgedRound) -> bool:
+    """Return whether a round did better in any metric; one that did not promises no more."""
+    if before is None:
+        return True
+    return any(
+        metric not in before.scores or score.score > before.scores[metric].score
+        for metric, score in judged.scores.items()
+    )
 
 
 def narrative_of(rounds: Sequence[JudgedRound]) -> Narrative | None:

@@ -5,7 +5,7 @@ Findings and scores do not need one another and run at the same time; the meta-r
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
 from typing import Final
@@ -16,6 +16,7 @@ from ai_psychiatrist.agents.definition import AGENT_ORDER
 from ai_psychiatrist.agents.meta_review import MetaReviewAgent
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop, narrative_of
+from ai_psychiatrist.assessment.spending import NARRATIVE_SHARE_OF_TIME, share_out
 from ai_psychiatrist.domain.assessment import (
     Assessment,
     AssessmentMode,
@@ -67,6 +68,8 @@ class _Results:
     rounds: list[JudgedRound] = field(default_factory=list)
     quantitative: PHQ8Assessment | None = None
     meta_review: MetaReview | None = None
+    late: frozenset[Part] = frozenset()
+    """What was ended so that a part that needs its time could have it."""
 
     def finished(self) -> Iterable[Part]:
         narrative = narrative_of(self.rounds)
@@ -74,7 +77,7 @@ class _Results:
             yield Part.FINDINGS
             if len(narrative.best.scores) == len(Metric):
                 yield Part.JUDGEMENT
-        if self.quantitative is not None:
+        if self.quantitative is not None and self.quantitative.is_accepted:
             yield Part.SCORES
         if self.meta_review is not None:
             yield Part.META_REVIEW
@@ -120,10 +123,11 @@ class AssessmentPipeline:
         results = _Results()
         with collect_failures() as failures, sharing_analysis(), remembering_clauses():
             try:
-                async with asyncio.timeout(deadline_seconds):
-                    await self._run(case, parts, results, on_finished)
+                async with asyncio.timeout(deadline_seconds) as deadline:
+                    calls = replace(case.calls, deadline=deadline.when())
+                    await self._run(replace(case, calls=calls), parts, results, on_finished)
             except TimeoutError:
-                _record_deadline(parts, results)
+                _record_deadline(parts - results.late, results)
         return _assessment(case, risk, parts, results, failures)
 
     async def _run(
@@ -131,13 +135,21 @@ class AssessmentPipeline:
     ) -> None:
         if len(case.transcript.text) > _LARGE_TRANSCRIPT_CHARACTERS:
             await asyncio.to_thread(case.index.prepare)
+        spending = share_out(
+            self.max_calls,
+            most_scores=self.quantitative.most_calls if Part.SCORES in parts else 0,
+            most_review=self.meta_review.most_calls if Part.META_REVIEW in parts else 0,
+        )
         async with asyncio.TaskGroup() as group:
             if Part.FINDINGS in parts:
-                group.create_task(_guarded(self._narrate(case, parts, results, on_finished)))
+                work = self._narrate(case.within(spending.narrative), parts, results, on_finished)
+                group.create_task(_guarded(_in_time(work, case, parts, results)))
             if Part.SCORES in parts:
-                group.create_task(_guarded(self._score(case, results, on_finished)))
+                work = self._score(case.within(spending.scores), results, on_finished)
+                group.create_task(_guarded(work))
         if Part.META_REVIEW in parts:
-            await _guarded(self._review(case, results, on_finished))
+            last = case.within(spending.for_meta_review())
+            await _guarded(self._review(last, results, on_finished))
 
     async def _narrate(
         self, case: Case, parts: frozenset[Part], results: _Results, on_finished: OnFinished
@@ -155,11 +167,11 @@ class AssessmentPipeline:
 
     async def _score(self, case: Case, results: _Results, on_finished: OnFinished) -> None:
         results.quantitative = await self.quantitative.assess(case)
-        if results.quantitative is not None:
+        if results.quantitative is not None and results.quantitative.is_accepted:
             on_finished(Part.SCORES)
 
     async def _review(self, case: Case, results: _Results, on_finished: OnFinished) -> None:
-        if results.quantitative is None:
+        if results.quantitative is None or not results.quantitative.is_scored:
             _record_skipped(Part.META_REVIEW)
             return
         narrative = narrative_of(results.rounds)
@@ -167,6 +179,23 @@ class AssessmentPipeline:
         results.meta_review = await self.meta_review.review(case, findings, results.quantitative)
         if results.meta_review is not None:
             on_finished(Part.META_REVIEW)
+
+
+async def _in_time(
+    work: Awaitable[None], case: Case, parts: frozenset[Part], results: _Results
+) -> None:
+    """End the narrative while there is time for the meta-review, which can do without it."""
+    deadline = case.calls.deadline
+    if deadline is None or Part.META_REVIEW not in parts:
+        await work
+        return
+    seconds = (deadline - asyncio.get_running_loop().time()) * NARRATIVE_SHARE_OF_TIME
+    try:
+        async with asyncio.timeout(seconds):
+            await work
+    except TimeoutError:
+        results.late = parts & {Part.FINDINGS, Part.JUDGEMENT}
+        _record_deadline(results.late, results)
 
 
 async def _guarded(part: Awaitable[None]) -> None:
@@ -215,7 +244,8 @@ def _assessment(
     failures: list[FailureRecord],
 ) -> Assessment:
     finished = set(results.finished())
-    status = AssessmentStatus.PARTIAL if finished else AssessmentStatus.FAILED
+    has_any = bool(finished) or results.quantitative is not None
+    status = AssessmentStatus.PARTIAL if has_any else AssessmentStatus.FAILED
     if finished >= parts:
         status = AssessmentStatus.COMPLETE
     assessment = Assessment(

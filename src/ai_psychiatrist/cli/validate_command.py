@@ -176,8 +176,8 @@ def _file(path: Path | None) -> Path | None:
 
 def _request(config: Path, step: str, *, keeps_last_key: bool) -> _Request:
     """Compile the step before any data is read."""
-    from ai_psychiatrist.validation.parse import ParseLimits  # noqa: PLC0415
     from ai_psychiatrist.validation.pipeline_config import load_pipeline  # noqa: PLC0415
+    from ai_psychiatrist.validation.reply.limits import ParseLimits  # noqa: PLC0415
     from ai_psychiatrist.validation.step import MAX_DEPTH, StepValidator  # noqa: PLC0415
 
     pipeline = load_pipeline(config)

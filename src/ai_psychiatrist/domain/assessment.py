@@ -122,6 +122,8 @@ class PHQ8Assessment:
     """The eight items in the order of the instrument."""
 
     items: tuple[ItemAssessment, ...]
+    is_accepted: bool = True
+    """Whether a reply with scores was accepted; without one the items keep what was found."""
     grounding: Grounding
     extracted_count: int
     validated_count: int
@@ -132,6 +134,11 @@ class PHQ8Assessment:
     def total(self) -> TotalScore:
         """The total, as a range while items are unknown."""
         return total_of(item.score for item in self.items)
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether any model gave scores, accepted or not."""
+        return any(item.unknown_reason is not UnknownReason.SCORING_FAILED for item in self.items)
 
     @property
     def na_count(self) -> int:

@@ -17,6 +17,8 @@ class RejectionCode(StrEnum):
     TOO_DEEP = "too_deep"
     DUPLICATE_KEY = "duplicate_key"
     UNREPAIRABLE = "unrepairable"
+    SEVERAL_ANSWERS = "several_answers"
+    """Several answers stand in the reply, and which of them is meant is not clear."""
     MISSING_TAG = "missing_tag"
     EMPTY_FIELD = "empty_field"
     MISSING_ITEM = "missing_item"
@@ -131,19 +133,19 @@ class Attempt:
     outcome: AttemptOutcome
     code: RejectionCode | FailureCode | None
     """Why the reply was rejected or the call failed; `None` when it was accepted."""
-    prompt_digest: str
-    """Keyed digest of the prompt, 12 hex digits."""
-    reply_characters: int
+    prompt_digest: str = ""
+    """Keyed digest of all that was sent, feedback on an earlier reply apart; 12 hex digits."""
+    reply_characters: int = 0
     """Length of the reply text, 0 when none came."""
-    repaired: bool
+    repaired: bool = False
     """Whether the reply's JSON syntax was repaired before it was accepted."""
-    coercions: int
+    coercions: int = 0
     """How many values were read from another type, such as the string "2" for the score 2."""
-    input_tokens: int | None
-    output_tokens: int | None
-    duration_ms: float
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    duration_ms: float = 0.0
     http_status: int | None = None
-    """Status of the backend's error response, where there was one."""
+    """What the backend answered with, where the call failed for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

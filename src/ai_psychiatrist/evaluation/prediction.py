@@ -278,7 +278,9 @@ _KEYS: Final = frozenset(
 
 
 def _items_of(scores: PHQ8Assessment | None) -> dict[Item, ItemPrediction]:
-    return {} if scores is None else {found.item: _item_of(found) for found in scores.items}
+    if scores is None or not scores.is_scored:
+        return {}
+    return {found.item: _item_of(found) for found in scores.items}
 
 
 def _item_of(found: ItemAssessment) -> ItemPrediction:

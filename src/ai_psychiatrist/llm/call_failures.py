@@ -22,6 +22,7 @@ from pydantic_ai.exceptions import (
     ModelTimeoutError,
     ModelUnavailableError,
     UnexpectedModelBehavior,
+    UserError,
 )
 
 from ai_psychiatrist.domain.errors import ModelCallFailed
@@ -47,8 +48,11 @@ _CODES: Final[tuple[tuple[type[Exception], FailureCode], ...]] = (
     (ModelServerError, FailureCode.BACKEND_ERROR),
     (ModelRequestRejectedError, FailureCode.REQUEST_REFUSED),
     (ContentFilterError, FailureCode.CONTENT_FILTERED),
+    # A model that cannot do what was asked, such as keep to a schema.
+    (UserError, FailureCode.REQUEST_REFUSED),
     (UnexpectedModelBehavior, FailureCode.MALFORMED_RESPONSE),
     (ModelAPIError, FailureCode.MALFORMED_RESPONSE),
+    (UserError, FailureCode.REQUEST_REFUSED),
 )
 _CODE_OF_STATUS: Final = {
     401: FailureCode.NOT_AUTHORISED,
@@ -89,11 +93,6 @@ def call_failure(error: Exception) -> ModelCallFailed:
         if isinstance(error, kind):
             return ModelCallFailed(code)
     return ModelCallFailed(FailureCode.MALFORMED_RESPONSE, error_type=type(error).__name__)
-
-
-def failure_code(error: Exception) -> FailureCode:
-    """Return the code alone of whatever a call to a backend raised."""
-    return call_failure(error).code
 
 
 def http_failure(status: int, body: object, headers: Mapping[str, str]) -> ModelCallFailed:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import httpx2
 from pydantic_ai.settings import ModelSettings as RequestSettings
@@ -22,7 +22,9 @@ from ai_psychiatrist.llm.cures import Cause, cause_of, causes, shown_address
 from ai_psychiatrist.llm.direct_chat import DirectChatClient
 from ai_psychiatrist.llm.http_client import http_client
 from ai_psychiatrist.llm.model_list import unserved
+from ai_psychiatrist.llm.probe import ModelProbe, local_probe, probe
 from ai_psychiatrist.llm.providers import Provider, provider_of
+from ai_psychiatrist.llm.retries import BUSY_RETRIES
 from ai_psychiatrist.llm.routes import DEFAULT_TIMEOUT_SECONDS, ModelChain, ModelRoute
 from ai_psychiatrist.llm.settings import (
     AnthropicSettings,
@@ -77,6 +79,17 @@ class ModelConnections:
         found = await asyncio.gather(*(self._unready(route) for route in self._routes.values()))
         return {cause.model: cause for cause in found if cause is not None}
 
+    async def probe(self, name: str) -> ModelProbe:
+        """Try a model step by step.
+
+        Raises `ConfigurationError` for a name that nothing here can serve.
+        """
+        route = self._route(name)
+        backend = self._backend_of(route)
+        return (
+            local_probe(route) if backend is None else await probe(self._client(), backend, route)
+        )
+
     def causes(self, attempts: Iterable[Attempt]) -> tuple[Cause, ...]:
         """Return why calls failed and what to do about it, each cause once."""
         return causes(attempts, {name: route.address for name, route in self._routes.items()})
@@ -87,11 +100,10 @@ class ModelConnections:
             await self._http.aclose()
 
     async def _unready(self, route: ModelRoute) -> Cause | None:
-        provider = provider_of(route.name)
-        if provider is None or provider.name not in self._backends:
+        backend = self._backend_of(route)
+        if backend is None:
             return None
-        model = route.name.partition(":")[2]
-        failure = await unserved(self._client(), self._backends[provider.name], model)
+        failure = await unserved(self._client(), backend, route.name.partition(":")[2])
         if failure is None:
             return None
         return cause_of(
@@ -100,6 +112,10 @@ class ModelConnections:
             http_status=failure.http_status,
             address=route.address,
         )
+
+    def _backend_of(self, route: ModelRoute) -> Backend | None:
+        provider = provider_of(route.name)
+        return None if provider is None else self._backends.get(provider.name)
 
     def _route(self, name: str) -> ModelRoute:
         if name not in self._routes:
@@ -133,6 +149,7 @@ class ModelConnections:
             timeout_seconds=self._timeout_seconds(backend.provider),
             max_reply_bytes=options.models.max_reply_bytes,
             limiter=self._limiters.setdefault(backend.address, limiter),
+            retries=replace(BUSY_RETRIES, waits_seconds=options.models.busy_waits_seconds),
         )
 
     def _backend(self, provider: Provider, name: str) -> Backend:

@@ -107,7 +107,8 @@ class OllamaChatModel(Model):
             payload["tools"] = [_tool(tool) for tool in tools]
         if parameters.output_mode == "native" and parameters.output_object is not None:
             payload["format"] = parameters.output_object.json_schema
-        return payload
+        more = settings.get("extra_body")
+        return payload | more if isinstance(more, dict) else payload
 
     def _options(self, settings: ModelSettings) -> dict[str, object]:
         options = {
@@ -171,6 +172,7 @@ def _response(body: dict[str, object]) -> ModelResponse:
             output_tokens=count_at(body, "eval_count") or 0,
         ),
         provider_name="ollama",
+        provider_details={"logprobs": body["logprobs"]} if body.get("logprobs") else None,
         finish_reason="length" if body.get("done_reason") == "length" else "stop",
     )
 

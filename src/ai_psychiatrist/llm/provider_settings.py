@@ -1,16 +1,22 @@
 """What goes out beside the prompt: sampling, and what only one provider understands."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from pydantic_ai.messages import CachePoint, UserContent
 from pydantic_ai.models import Model
+from pydantic_ai.models.openai import OpenAIChatModelSettings
 from pydantic_ai.settings import ModelSettings
 
 from ai_psychiatrist.llm.output_mode import OutputMode, OutputTool
 from ai_psychiatrist.llm.prompt import Prompt
 
 ANTHROPIC: Final = "anthropic"
+LOG_PROBABILITIES: Final[Mapping[str, ModelSettings]] = {
+    "ollama": ModelSettings(extra_body={"logprobs": True}),
+    "openai-chat": OpenAIChatModelSettings(openai_logprobs=True, openai_top_logprobs=1),
+}
+"""What asks for the log-probabilities of a reply, by the provider's name."""
 
 
 class _AnthropicSettings(ModelSettings, total=False):

@@ -1,13 +1,7 @@
-"""What an extractor reads of a response, and what the agent run is given in its place.
-
-Under a schema the run is given a plain form of every reply, so that each one reaches the extractor
-and is refused there with feedback of ours, whatever is wrong with it.
-"""
+"""What an extractor reads of a response, in whichever form the reply was asked for."""
 
 import json
-import re
 from dataclasses import dataclass, field
-from typing import Final
 
 from pydantic_ai.messages import ModelResponse, ModelResponsePart, TextPart, ToolCallPart
 
@@ -15,24 +9,15 @@ from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.llm.output_mode import OutputMode, OutputTool
 from ai_psychiatrist.llm.rejection import ReplyRejected
 
-MAX_QUOTED_BACK_CHARACTERS: Final = 8_000
-"""How much of a rejected reply the model is shown again when it is asked anew."""
-
-_NO_CONTENT: Final = "{}"
-_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyReading:
     """One response, read."""
 
     text: str = field(repr=False)
-    """What the extractor reads."""
-    parts: tuple[ModelResponsePart, ...] | None = field(default=None, repr=False)
-    """What the agent run is given; `None` for the response as it came."""
+    """What the extractor reads: the words of the reply, or the arguments of its tool call."""
     refusal: ReplyRejected | None = None
-    shown: str | None = field(default=None, repr=False)
-    """Text that the model is shown as its last reply in place of `parts`."""
+    """Why the text is no answer, whatever stands in it."""
 
 
 def is_well_formed(response: ModelResponse) -> bool:
@@ -51,55 +36,60 @@ def _is_well_formed(part: ModelResponsePart) -> bool:
     return True
 
 
-def read_reply(response: ModelResponse, mode: OutputMode, tool: OutputTool | None) -> ReplyReading:
+def read_reply(
+    response: ModelResponse, mode: OutputMode, tool: OutputTool | None, *, max_bytes: int
+) -> ReplyReading:
     """Read a response in the mode in which it was asked for."""
     text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
-    if tool is None or mode is OutputMode.TEXT:
-        return ReplyReading(text=text)
     calls = [part for part in response.parts if isinstance(part, ToolCallPart)]
-    if mode is OutputMode.NATIVE:
-        return _read_native(text, calls)
-    return _read_call(text, calls, tool)
+    if tool is not None and mode is OutputMode.TOOL:
+        reading = _read_call(text, calls, tool)
+    else:
+        reading = ReplyReading(text=text, refusal=_needless_call(text, calls))
+    refusal = _unusable(reading.text, max_bytes, is_cut_off=response.finish_reason == "length")
+    return reading if refusal is None else ReplyReading(text=reading.text, refusal=refusal)
 
 
-def _read_native(text: str, calls: list[ToolCallPart]) -> ReplyReading:
-    refusal = None
-    if calls and not text.strip():
-        refusal = ReplyRejected(
-            RejectionCode.UNEXPECTED_TOOL_CALL,
-            "There is no tool to call. Reply with the JSON object alone.",
+def _unusable(text: str, max_bytes: int, *, is_cut_off: bool) -> ReplyRejected | None:
+    if len(text.encode("utf-8", "replace")) > max_bytes:
+        return ReplyRejected(
+            RejectionCode.REPLY_TOO_LARGE,
+            "The reply is far too long. Give only what the task asks for.",
         )
-    return ReplyReading(
-        text=text, parts=(TextPart(_NO_CONTENT),), refusal=refusal, shown=_sendable(text)
-    )
+    if is_cut_off:
+        # What stands before the cut may be a draft, or lack what was still to come.
+        return ReplyRejected(
+            RejectionCode.TRUNCATED, "The reply was cut off. Reply with all of it, briefer."
+        )
+    return None
+
+
+def _needless_call(text: str, calls: list[ToolCallPart]) -> ReplyRejected | None:
+    if text.strip():
+        return None
+    if calls:
+        return ReplyRejected(
+            RejectionCode.UNEXPECTED_TOOL_CALL,
+            "There is no tool to call. Reply in the format that the task shows.",
+        )
+    return ReplyRejected(RejectionCode.EMPTY_REPLY, "The reply is empty. Do the task.")
 
 
 def _read_call(text: str, calls: list[ToolCallPart], tool: OutputTool) -> ReplyReading:
     try:
-        arguments = [_written(call) for call in calls]
+        arguments = "\n".join(map(_written, calls))
     except RecursionError:
-        return ReplyReading(
-            text=text,
-            parts=(ToolCallPart(tool.name, {}),),
-            refusal=ReplyRejected(RejectionCode.TOO_DEEP, "The arguments are nested too deeply."),
-            shown=_sendable(text),
-        )
-    wanted = [at for at, call in enumerate(calls) if call.tool_name == tool.name]
-    if not wanted:
-        return ReplyReading(
-            text=text + "\n".join(arguments),
-            parts=(ToolCallPart(tool.name, {}),),
-            refusal=_missing_call(text, calls, tool),
-            shown=_sendable(text),
-        )
-    refusal = None
-    if len(calls) > 1:
-        refusal = ReplyRejected(
-            RejectionCode.UNEXPECTED_TOOL_CALL,
-            f"There were several tool calls. Call the tool {tool.name} once and no other.",
-        )
-    call = _sendable_call(calls[wanted[0]], arguments[wanted[0]])
-    return ReplyReading(text="\n".join(arguments), parts=(call,), refusal=refusal)
+        refusal = ReplyRejected(RejectionCode.TOO_DEEP, "The arguments are nested too deeply.")
+        return ReplyReading(text=text, refusal=refusal)
+    if not any(call.tool_name == tool.name for call in calls):
+        return ReplyReading(text=text + arguments, refusal=_missing_call(text, calls, tool))
+    if len(calls) == 1:
+        return ReplyReading(text=arguments)
+    refusal = ReplyRejected(
+        RejectionCode.UNEXPECTED_TOOL_CALL,
+        f"There were several tool calls. Call the tool {tool.name} once and no other.",
+    )
+    return ReplyReading(text=arguments, refusal=refusal)
 
 
 def _missing_call(text: str, calls: list[ToolCallPart], tool: OutputTool) -> ReplyRejected:
@@ -117,32 +107,3 @@ def _written(call: ToolCallPart) -> str:
     if isinstance(call.args, str):
         return call.args
     return json.dumps(call.args or {}, ensure_ascii=False)
-
-
-def _sendable_call(call: ToolCallPart, arguments: str) -> ToolCallPart:
-    """Return a call that every provider takes back, under another id where its own is none."""
-    sendable = _sendable_arguments(arguments)
-    if _ID.fullmatch(call.tool_call_id):
-        return ToolCallPart(call.tool_name, sendable, call.tool_call_id)
-    return ToolCallPart(call.tool_name, sendable)
-
-
-def _sendable_arguments(arguments: str) -> dict[str, object]:
-    """Return arguments that every provider takes back; none where these are broken or endless."""
-    if len(arguments) > MAX_QUOTED_BACK_CHARACTERS:
-        return {}
-    try:
-        value = json.loads(arguments)
-        json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
-def _sendable(text: str) -> str:
-    return encodable(text[:MAX_QUOTED_BACK_CHARACTERS])
-
-
-def encodable(text: str) -> str:
-    """Return a text in which what has no bytes in UTF-8 is a question mark."""
-    return text.encode("utf-8", "replace").decode("utf-8")

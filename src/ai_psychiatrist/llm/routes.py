@@ -1,7 +1,6 @@
 """The models that an agent may ask, in order, and the two ways to reach each."""
 
 import asyncio
-from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
@@ -11,6 +10,7 @@ from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.llm.chat import SimpleChatClient
 from ai_psychiatrist.llm.http_client import http_client
 from ai_psychiatrist.llm.ollama import OllamaChatModel
+from ai_psychiatrist.llm.retries import BUSY_RETRIES, CallRetries
 from ai_psychiatrist.llm.settings import PydanticAISettings
 
 logger = get_logger(__name__)
@@ -37,10 +37,8 @@ class ModelRoute:
     """Whether a model is behind it that can be made to call a tool."""
     limiter: asyncio.Semaphore | None = field(default=None, repr=False)
     """Bounds the calls under way at the model's backend; shared by all models of it."""
-
-    def slot(self) -> AbstractAsyncContextManager[object]:
-        """Wait for a free call at the backend."""
-        return nullcontext() if self.limiter is None else self.limiter
+    retries: CallRetries = BUSY_RETRIES
+    """When a call that gave no reply is made again."""
 
 
 ModelChain: TypeAlias = tuple[ModelRoute, ...]

@@ -4,7 +4,8 @@ from dataclasses import dataclass, field, replace
 
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
-from ai_psychiatrist.validation.parse import ParsedObject, ParseLimits, parse_object
+from ai_psychiatrist.validation.reply.limits import ParseLimits
+from ai_psychiatrist.validation.reply.parse import ParsedObject, parse_object
 from ai_psychiatrist.validation.schema.compiled import non_finite_errors
 from ai_psychiatrist.validation.verdict import FailureStage, UnitError, Verdict
 

@@ -18,8 +18,9 @@ from ai_psychiatrist.validation.host_fields import (
     UNIT_ID,
     without_host_fields,
 )
-from ai_psychiatrist.validation.parse import ParseLimits, parse_object
 from ai_psychiatrist.validation.refusals import refusal, unread_answer
+from ai_psychiatrist.validation.reply.limits import ParseLimits
+from ai_psychiatrist.validation.reply.parse import parse_object
 from ai_psychiatrist.validation.rules import RuleSet
 from ai_psychiatrist.validation.schema.compiled import CompiledSchema, non_finite_errors
 from ai_psychiatrist.validation.step_config import MODEL_SCOPES, RuleBlock, Schema, StepConfig

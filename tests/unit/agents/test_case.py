@@ -109,10 +109,10 @@ def test_texts_are_kept_out_of_representations() -> None:
 
 
 def test_call_log_refuses_the_call_after_the_last() -> None:
-    calls = CallLog(max_calls=1)
-    calls.spend()
+    calls = CallLog.of(1)
+    calls.budget.spend()
     with pytest.raises(ModelCallFailed) as caught:
-        calls.spend()
+        calls.budget.spend()
     assert caught.value.code is FailureCode.CALL_BUDGET_SPENT
 
 

@@ -14,7 +14,7 @@ from ai_psychiatrist.agents.contracts.generate import generated_files
 from ai_psychiatrist.agents.contracts.item_check import ItemFinding, check_item
 from ai_psychiatrist.agents.output_models import ItemScoreOutput
 from ai_psychiatrist.domain.evidence import Match, Polarity, Quote, Segment, Timeframe
-from ai_psychiatrist.domain.phq8 import Item, severity_of
+from ai_psychiatrist.domain.phq8 import Item, UnknownReason, severity_of
 from ai_psychiatrist.validation.lint import lint_pipeline
 from ai_psychiatrist.validation.verdict import FailureStage, Verdict
 
@@ -71,12 +71,9 @@ def test_every_step_compiles(step: str) -> None:
     ("found", "rules"),
     [
         pytest.param(finding(3, AFFIRMED), (), id="affirmed"),
-        pytest.param(finding(2, UNCLEAR), (), id="unclear"),
         pytest.param(finding(2, DENIED, AFFIRMED), (), id="a_denial_beside"),
         pytest.param(finding(2, DENIED), ("contradicted_by_evidence",), id="all_deny"),
         pytest.param(finding(3, ONCE, DENIED), ("contradicted_by_evidence",), id="all_past"),
-        pytest.param(finding(1, DENIED), (), id="a_one_on_a_denial"),
-        pytest.param(finding(1, ONCE), (), id="a_one_on_the_past"),
         pytest.param(finding(2), ("score_needs_evidence",), id="two_without_quotes"),
         pytest.param(finding(1), ("score_needs_evidence",), id="one_without_quotes"),
         pytest.param(finding(0, DENIED), (), id="denied"),
@@ -108,6 +105,48 @@ def test_clinical_rules_speak_against_an_item_or_do_not(
     assert len(found.errors) == len(rules)
     assert all(error.startswith(f"{Item.SLEEP.value}: ") for error in found.errors)
     assert WORDS not in " ".join(found.errors)
+
+
+@pytest.mark.parametrize(
+    ("proposed", "quotes", "reason"),
+    [
+        pytest.param(2, [AFFIRMED], None, id="affirmed"),
+        pytest.param(1, [UNCLEAR], UnknownReason.NO_AFFIRMED_EVIDENCE, id="only_unclear"),
+        pytest.param(
+            1, [UNCLEAR, DENIED], UnknownReason.NO_AFFIRMED_EVIDENCE, id="unclear_and_denied"
+        ),
+        pytest.param(2, [ONCE], UnknownReason.ONLY_DENIED_OR_PAST, id="only_past"),
+        pytest.param(3, [ONCE, DENIED], UnknownReason.ONLY_DENIED_OR_PAST, id="past_and_denied"),
+        pytest.param(1, [DENIED], UnknownReason.ONLY_DENIED_OR_PAST, id="a_one_on_a_denial"),
+        pytest.param(3, [ONCE, AFFIRMED], None, id="past_and_present"),
+        pytest.param(3, [DENIED, AFFIRMED], None, id="affirmed_beside_a_denial"),
+        pytest.param(2, [], UnknownReason.NO_GROUNDED_EVIDENCE, id="no_quote"),
+        pytest.param(0, [DENIED], None, id="zero_denied"),
+        pytest.param(0, [AFFIRMED, DENIED], None, id="zero_with_one_denial"),
+        pytest.param(0, [NOT_THEN], UnknownReason.ZERO_WITHOUT_DENIAL, id="zero_of_the_past"),
+        pytest.param(0, [AFFIRMED], UnknownReason.ZERO_WITHOUT_DENIAL, id="zero_on_a_symptom"),
+        pytest.param(0, [UNCLEAR], UnknownReason.ZERO_WITHOUT_DENIAL, id="zero_on_unclear_words"),
+        pytest.param(0, [], UnknownReason.ZERO_WITHOUT_DENIAL, id="zero_without_quote"),
+        pytest.param(None, [], UnknownReason.NO_MENTION, id="not_mentioned"),
+        pytest.param(None, [AFFIRMED], UnknownReason.SCORE_NA_WITH_EVIDENCE, id="not_scored"),
+    ],
+)
+def test_score_stands_only_on_words_that_carry_it(
+    proposed: int | None, quotes: list[Quote], reason: UnknownReason | None
+) -> None:
+    assert finding(proposed, *quotes).reason_against(proposed, quotes) is reason
+
+
+@pytest.mark.parametrize(
+    ("found", "rule"),
+    [
+        pytest.param(finding(2, UNCLEAR), "no_affirmed_evidence", id="unclear"),
+        pytest.param(finding(1, DENIED), "one_without_presence", id="a_one_on_a_denial"),
+        pytest.param(finding(1, ONCE), "one_without_presence", id="a_one_on_the_past"),
+    ],
+)
+def test_weakly_carried_score_is_noted_and_not_sent_back(found: ItemFinding, rule: str) -> None:
+    assert found == ItemFinding(errors=(), rules=(rule,))
 
 
 def test_warning_is_noted_and_not_sent_back() -> None:

@@ -195,7 +195,7 @@ def test_parts_of_a_digest_are_asked_at_the_same_time_or_together(
 ) -> None:
     assert VIEW.answer is not None
     answer = replace(VIEW.answer, option_id="a1" if is_chosen else None)
-    model, calls = Counting([]), CallLog(10)
+    model, calls = Counting([]), CallLog.of(10)
     agents = InterviewAgents((route(model),), PydanticAISettings(), is_combined=is_combined)
     digest = asyncio.run(agents.digest(replace(VIEW, answer=answer), calls))
     assert digest.failure is None
@@ -212,7 +212,7 @@ def test_refused_combined_digest_has_no_part() -> None:
     bad = changed("digest_answer", "goal_updates", 0, "goal_id", value="g9")
     model = ScriptedModel([tool_call("digest_answer", bad)])
     agents = InterviewAgents((route(model),), PydanticAISettings(retries=1), is_combined=True)
-    digest = asyncio.run(agents.digest(VIEW, CallLog(10)))
+    digest = asyncio.run(agents.digest(VIEW, CallLog.of(10)))
     assert digest.failure is FailureCode.OUTPUT_REJECTED
     assert digest.drift is not None
     assert digest.facts.output is None

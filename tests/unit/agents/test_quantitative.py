@@ -301,11 +301,28 @@ class TestScores:
         assert asyncio.run(built.assess(case())) is None
         assert len(model.sent) == 1
 
-    def test_failed_scoring_means_no_scores(self) -> None:
+    def test_failed_scoring_keeps_the_evidence_and_gives_no_scores(self) -> None:
         built, _ = agent(evidence(Sleep=[SLEEP]), "prose")
         with collect_failures() as failures:
-            assert asyncio.run(built.assess(case())) is None
+            result = asyncio.run(built.assess(case()))
         assert [failure.stage for failure in failures] == ["quantitative"]
+        assert result is not None
+        assert not result.is_scored
+        assert not result.is_accepted
+        assert {item.unknown_reason for item in result.items} == {UnknownReason.SCORING_FAILED}
+        assert [quote.text for item in result.items for quote in item.quotes] == [SLEEP]
+
+    def test_scores_that_were_only_sent_back_are_not_accepted_ones(self) -> None:
+        built, _ = agent(
+            evidence(Sleep=[SLEEP]),
+            scores(Sleep={"score": 2, "evidence": [INVENTED]}),
+            "prose",
+            retries=1,
+        )
+        result = asyncio.run(built.assess(case()))
+        assert result is not None
+        assert result.is_scored
+        assert not result.is_accepted
 
 
 class TestWithoutValidation:
@@ -377,7 +394,9 @@ def test_hostile_scoring_gives_typed_rejections_and_no_scores(
     name: str, code: RejectionCode
 ) -> None:
     opened = case()
-    assert served(fault(name, tasks=["scoring"]), opened) is None
+    result = served(fault(name, tasks=["scoring"]), opened)
+    assert result is not None
+    assert not result.is_scored
     rejected = [one.code for one in opened.calls.attempts if one.agent == "quantitative"]
     assert set(rejected) <= {code, FailureCode.MALFORMED_RESPONSE}
     assert code in rejected

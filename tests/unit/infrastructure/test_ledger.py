@@ -10,9 +10,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.fakes.ledgers import attempt, call, call_key, new_ledger
+from tests.fakes.ledgers import attempt, call, keep, new_ledger, recalled
 
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
+from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.infrastructure.ledger.errors import LedgerUnusable, RunBusy
 from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
 from ai_psychiatrist.infrastructure.ledger.opening import holds_run
@@ -104,7 +105,7 @@ def test_folder_and_files_are_the_owners_alone(run: Path) -> None:
 def test_nothing_that_was_written_can_be_changed(run: Path, table: str, change: str) -> None:
     with new_ledger(run, ["u1"]) as ledger:
         ledger.add_inputs("score", [StepInput(unit_id="u1", context=b"{}")])
-        ledger.keep_call(call_key(), call())
+        keep(ledger, call())
         ledger.record([attempt("u1")])
     statement = change.format(table)
     if table == "units":
@@ -148,7 +149,7 @@ def test_a_step_may_be_asked_about_more_than_the_unit_began_with(run: Path) -> N
     "use",
     [
         pytest.param(lambda ledger: ledger.request("u9", "score"), id="request"),
-        pytest.param(lambda ledger: ledger.keep_call(call_key("u9"), call()), id="call"),
+        pytest.param(lambda ledger: keep(ledger, call(), "u9"), id="call"),
         pytest.param(lambda ledger: ledger.record([attempt("u9")]), id="attempt"),
         pytest.param(lambda ledger: ledger.context("u9"), id="context"),
         pytest.param(lambda ledger: ledger.request("u1", "scor"), id="step"),
@@ -163,30 +164,31 @@ def test_a_unit_or_step_that_the_run_does_not_have_is_named(
 
 def test_a_finished_call_is_given_back_as_it_was(run: Path) -> None:
     made = call("half a pair \ud83d", input_tokens=10, output_tokens=None, is_cut_off=True)
-    failed = call(None, outcome="timed_out")
+    failed = call(None, digest="d2", code=FailureCode.TIMED_OUT, http_status=504)
     with new_ledger(run, ["u1"]) as ledger:
-        ledger.keep_calls([(call_key(), made), (call_key(digest="d2"), failed)])
+        keep(ledger, made)
+        keep(ledger, failed)
     with Ledger.open(run) as ledger:
-        assert ledger.recall_call(call_key()) == made
-        assert ledger.recall_call(call_key(digest="d2")) == failed
-        assert ledger.recall_call(call_key(digest="d3")) is None
+        assert recalled(ledger) == made
+        assert recalled(ledger, "d2") == failed
+        assert recalled(ledger, "d3") is None
         assert [kept.call for kept in ledger.calls_of("u1", 1)] == [made, failed]
         assert ledger.calls_of("u1", 2) == []
 
 
 def test_a_call_that_is_kept_twice_is_paid_once(run: Path) -> None:
     with new_ledger(run, ["u1"]) as ledger:
-        ledger.keep_call(call_key(), call("first", input_tokens=5, output_tokens=7))
-        ledger.keep_call(call_key(), call("second", input_tokens=500, output_tokens=700))
-        assert ledger.recall_call(call_key()).reply == "first"  # type: ignore[union-attr]
+        keep(ledger, call("first", input_tokens=5, output_tokens=7))
+        keep(ledger, call("second", input_tokens=500, output_tokens=700))
+        assert recalled(ledger).reply == "first"  # type: ignore[union-attr]
         (usage,) = ledger.usage()
     assert (usage.calls, usage.input_tokens, usage.output_tokens) == (1, 5, 7)
 
 
 def test_tokens_that_nobody_counted_make_the_sum_a_lower_bound(run: Path) -> None:
     with new_ledger(run, ["u1"]) as ledger:
-        ledger.keep_call(call_key(), call(input_tokens=5, output_tokens=7))
-        ledger.keep_call(call_key(digest="d2"), call(None, outcome="timed_out"))
+        keep(ledger, call(input_tokens=5, output_tokens=7))
+        keep(ledger, call(None, code=FailureCode.TIMED_OUT, digest="d2"))
         (usage,) = ledger.usage()
     assert (usage.calls, usage.failed_calls, usage.calls_without_counts) == (2, 1, 1)
     assert usage.input_tokens == 5
@@ -247,7 +249,7 @@ def break_off(ledger: Ledger) -> None:
     """Write something and stop before it is finished."""
     with ledger.transaction():
         ledger.record([attempt("u1")])
-        ledger.keep_call(call_key(), call())
+        keep(ledger, call())
         raise KeyboardInterrupt
 
 
@@ -262,15 +264,15 @@ def test_a_transaction_that_is_broken_off_leaves_nothing(run: Path) -> None:
 
 def test_a_full_disk_is_told_and_costs_nothing_that_was_written(run: Path) -> None:
     with new_ledger(run, ["u1"]) as ledger:
-        ledger.keep_call(call_key(), call())
+        keep(ledger, call())
         ledger._database.execute("PRAGMA max_page_count = 1")
         with pytest.raises(LedgerUnusable, match="SQLITE_FULL"):
-            ledger.keep_call(call_key(digest="d2"), call("long " * 100_000))
+            keep(ledger, call("long " * 100_000, digest="d2"))
         ledger._database.execute("PRAGMA max_page_count = 100000")
         ledger.record([attempt("u1")])
     with Ledger.open(run) as ledger:
-        assert ledger.recall_call(call_key()) == call()
-        assert ledger.recall_call(call_key(digest="d2")) is None
+        assert recalled(ledger) == call()
+        assert recalled(ledger, "d2") is None
         assert ledger.account("score").valid == 1
 
 
@@ -278,7 +280,7 @@ def test_threads_may_write_at_the_same_time(run: Path) -> None:
     names = [f"u{number}" for number in range(40)]
 
     def work(name: str) -> None:
-        ledger.keep_call(call_key(name), call(name))
+        keep(ledger, call(name), name)
         with ledger.transaction():
             ledger.record([attempt(name, "parse")])
             ledger.record([attempt(name, number=2, raw=name)])
@@ -287,7 +289,7 @@ def test_threads_may_write_at_the_same_time(run: Path) -> None:
         with ThreadPoolExecutor(8) as threads:
             list(threads.map(work, names))
         assert ledger.account("score").valid == 40
-        assert all(ledger.recall_call(call_key(name)) == call(name) for name in names)
+        assert all(recalled(ledger, unit_id=name) == call(name) for name in names)
 
 
 def test_a_ledger_opened_for_reading_takes_nothing(run: Path) -> None:
@@ -325,11 +327,11 @@ def test_a_run_that_another_process_works_on_is_busy_until_that_is_killed(run: P
 _KILLED = """
 import os, pathlib, signal, sys
 from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
-from tests.fakes.ledgers import attempt, call, call_key
+from tests.fakes.ledgers import attempt, call, keep, recalled
 ledger = Ledger.open(pathlib.Path(sys.argv[1]))
-ledger.keep_call(call_key(), call())
+keep(ledger, call())
 with ledger.transaction():
-    ledger.keep_call(call_key(digest="d2"), call())
+    keep(ledger, call(digest="d2"))
     ledger.record([attempt("u1")])
     os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -340,8 +342,8 @@ def test_a_kill_keeps_what_was_finished_and_nothing_half(run: Path) -> None:
     killed = subprocess.run([sys.executable, "-c", _KILLED, str(run)], check=False)
     assert killed.returncode == -9
     with Ledger.open(run) as ledger:
-        assert ledger.recall_call(call_key()) is not None
-        assert ledger.recall_call(call_key(digest="d2")) is None
+        assert recalled(ledger) is not None
+        assert recalled(ledger, "d2") is None
         assert ledger.account("score").pending == 1
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.fakes.ledgers import call, call_key, new_ledger
+from tests.fakes.ledgers import call, keep, new_ledger, recalled
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.infrastructure.ledger.cipher import Cipher, load_cipher
@@ -48,7 +48,7 @@ def fill(ledger: Ledger) -> None:
     """Write the canary wherever words can be."""
     ledger.add_units([UnitInput(unit_id="u2", context=CANARY.encode(), context_digest="d")])
     ledger.add_inputs("score", [StepInput(unit_id="u1", context=CANARY.encode())])
-    ledger.keep_call(call_key(), call(CANARY))
+    keep(ledger, call(CANARY))
     ledger.record([telling()])
 
 
@@ -74,7 +74,7 @@ def test_no_word_is_readable_in_an_encrypted_ledger(tmp_path: Path) -> None:
         assert ledger.history("u1", "score") == [telling()]
         assert ledger.context("u2") == CANARY.encode()
         assert ledger.step_context("u1", "score") == CANARY.encode()
-        assert ledger.recall_call(call_key()) == call(CANARY)
+        assert recalled(ledger) == call(CANARY)
 
 
 def test_the_same_words_are_encrypted_differently_each_time(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_a_run_without_raw_text_keeps_codes_places_and_digests(tmp_path: Path) -
     with new_ledger(tmp_path / "run", ["u1"], keeps_raw=False) as ledger:
         ledger.add_units([UnitInput(unit_id="u2", context=CANARY.encode(), context_digest="d")])
         ledger.add_inputs("score", [StepInput(unit_id="u1", context=CANARY.encode())])
-        ledger.keep_call(call_key(), call(CANARY, input_tokens=3, output_tokens=4))
+        keep(ledger, call(CANARY, input_tokens=3, output_tokens=4))
         ledger.record([replace_output(telling())])
     assert not is_in_files(tmp_path / "run")
     with Ledger.open(tmp_path / "run") as ledger:
@@ -163,9 +163,11 @@ def test_without_raw_text_a_call_is_not_given_back_and_is_counted_when_paid_agai
     tmp_path: Path,
 ) -> None:
     with new_ledger(tmp_path / "run", ["u1"], keeps_raw=False) as ledger:
-        ledger.keep_call(call_key(), call(input_tokens=3, output_tokens=4))
-        assert ledger.recall_call(call_key()) is None
-        ledger.keep_call(call_key(), call(input_tokens=3, output_tokens=5))
+        keep(ledger, call(input_tokens=3, output_tokens=4))
+        kept = recalled(ledger)
+        assert kept is not None
+        assert kept.reply is None
+        keep(ledger, call(input_tokens=3, output_tokens=5))
         (usage,) = ledger.usage()
     assert (usage.calls, usage.input_tokens, usage.output_tokens) == (2, 6, 9)
 

@@ -16,7 +16,7 @@ from ai_psychiatrist.agents.interview.outputs import (
     QuestionOutput,
 )
 from ai_psychiatrist.domain.errors import ModelCallFailed
-from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.domain.failures import Attempt, AttemptOutcome, CallPath, FailureCode
 from ai_psychiatrist.domain.interview import InterviewView
 from ai_psychiatrist.llm.call_log import CallLog
 from ai_psychiatrist.llm.definition import OutputT
@@ -145,9 +145,18 @@ class ScriptedAgents:
         self.asked.append(Asked(verb=verb, view=view, targets=targets))
         self.begun.set()
         try:
-            calls.spend()
+            calls.budget.spend()
         except ModelCallFailed as error:
             return Outcome(output=None, failure=error.code, attempts=())
+        calls.attempts.append(
+            Attempt(
+                agent=verb,
+                model="scripted",
+                path=CallPath.AGENT,
+                outcome=AttemptOutcome.ACCEPTED,
+                code=None,
+            )
+        )
         await self._join_wave()
         scripted = self._queues[verb].popleft() if self._queues[verb] else plain
         if isinstance(scripted, FailureCode):

@@ -189,7 +189,7 @@ def test_an_interview_that_is_over_takes_no_answer(tmp_path: Path) -> None:
         asyncio.run(work(at))
 
 
-@pytest.mark.parametrize("written", [make_id(), "../outside", ""])
+@pytest.mark.parametrize("written", [pytest.param(make_id(), id="well formed"), "../outside", ""])
 def test_an_unknown_interview_is_not_found(written: str, tmp_path: Path) -> None:
     async def work(at: Desk) -> None:
         await at.begin()

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
-from ai_psychiatrist.validation.parse import MAX_DEPTH, ParsedObject, parse_object
+from ai_psychiatrist.validation.reply.limits import MAX_DEPTH
+from ai_psychiatrist.validation.reply.parse import ParsedObject, parse_object
 
 Code = RejectionCode
 
@@ -43,19 +44,31 @@ def objects(depth: int) -> str:
         pytest.param(f"```json\n{DRAFT}\n```json\n{FINAL}\n```", id="fence_opened_twice"),
         pytest.param(f"<answer>{FINAL}</answer>", id="answer_tags"),
         pytest.param(f"<ANSWER>\n```json\n{FINAL}\n```\n</Answer>", id="fence_in_answer_tags"),
-        pytest.param(f"{DRAFT}\n<answer>{FINAL}</answer>\n{DRAFT}", id="answer_tags_go_first"),
+        pytest.param(f"{DRAFT}\n<answer>{FINAL}</answer>", id="answer_tags_after_a_draft"),
         pytest.param(f"I use <answer> tags.\n<answer>{FINAL}</answer>", id="answer_tag_mentioned"),
         pytest.param(f"<think>{DRAFT}</think>\n{FINAL}", id="thinking"),
         pytest.param(f"<thinking>{DRAFT}</thinking>{FINAL}", id="thinking_long_name"),
         pytest.param(f"<THINK>{DRAFT}</THINK>{FINAL}", id="thinking_upper_case"),
-        pytest.param(f"<think>{DRAFT}\n{FINAL}", id="thinking_never_closed"),
+        pytest.param(f"{FINAL}\n<think>{DRAFT}</think>", id="thinking_after_the_answer"),
         pytest.param(f"{DRAFT}\n</think>\n{FINAL}", id="thinking_never_opened"),
         pytest.param(f"<think>a</think><think>{DRAFT}</think>{FINAL}", id="thinking_twice"),
         pytest.param(f"<think>{{ not closed</think>{FINAL}", id="brace_in_thinking"),
         pytest.param(f"{DRAFT}\nOn reflection:\n{FINAL}", id="draft_before_the_answer"),
         pytest.param(f"```\n{DRAFT}\n```\nNo:\n```\n{FINAL}\n```", id="fenced_draft"),
         pytest.param(f"<answer>{DRAFT}</answer> no: <answer>{FINAL}</answer>", id="answered_twice"),
-        pytest.param(f"{{draft}} {FINAL} {{}}", id="braces_of_prose"),
+        pytest.param(f"I use {{braces}} and {{}}.\n{FINAL} {{}}", id="braces_of_prose"),
+        pytest.param(f"The answer is: {FINAL}", id="after_words_that_announce_it"),
+        pytest.param(f'{FINAL} (was {{"score": 1}} before)', id="remark_on_its_line"),
+        pytest.param(f'{FINAL}\n\nIt was {{"score": 1, "quotes": []}} before.', id="remark_after"),
+        pytest.param(f"**Answer**\n\n{FINAL}", id="under_a_heading"),
+        pytest.param(f"<json>{FINAL}</json>", id="other_tags"),
+        pytest.param(f"```json {FINAL}```", id="fence_on_one_line"),
+        pytest.param(f"<answer>{FINAL}", id="answer_tag_never_closed"),
+        pytest.param(
+            f"<answer>{FINAL}</answer>\nIn <answer></answer> tags.",
+            id="tags_mentioned",
+        ),
+        pytest.param(f'{{"score": 1,,, }}\nNo, once more:\n{FINAL}', id="unreadable_draft"),
     ],
 )
 def test_answer_is_found_wherever_it_stands(reply: str) -> None:
@@ -105,11 +118,37 @@ def test_strings_of_valid_json_come_out_unchanged(text: str, ascii_only: bool, f
         pytest.param('{"a": N/A}', {"a": "N/A"}, id="bare_word"),
         pytest.param('{"a": ["x", "b": ["y"]}', {"a": ["x"], "b": ["y"]}, id="missing_bracket"),
         pytest.param('{"a": -1.50,}', {"a": -1.5}, id="number"),
-        pytest.param('{"b": 1,} no: {"a": 2,}', {"a": 2}, id="draft_before_the_answer"),
+        pytest.param("{'a': ['x}y', 'z']}", {"a": ["x}y", "z"]}, id="bracket_in_a_string"),
+        pytest.param('{"a": [{}{}]}', {"a": [{}, {}]}, id="missing_comma_between_objects"),
+        pytest.param('{"a": [1\n2]}', {"a": [1, 2]}, id="missing_comma_between_lines"),
+        pytest.param('{"a": 2 // most days\n, "b": 1}', {"a": 2, "b": 1}, id="after_number"),
+        pytest.param('{"a": 2, # most days\n"b": 1}', {"a": 2, "b": 1}, id="comment_after_a_comma"),
+        pytest.param('{"a": 2/* most days */}', {"a": 2}, id="comment_without_space"),
+        pytest.param('{\u200b"a":\u2060 2\ufeff}', {"a": 2}, id="zero_width_spaces"),
+        pytest.param(
+            '{"a": ["he said "no" to me", "b"]}', {"a": ['he said "no" to me', "b"]}, id="quotation"
+        ),
+        pytest.param(
+            '{"a": "it was "bad", "sad" and so on", "b": 1}',
+            {"a": 'it was "bad", "sad" and so on', "b": 1},
+            id="quotations_with_a_comma",
+        ),
+        pytest.param('{"a": ["so he said "no""]}', {"a": ['so he said "no"']}, id="at_the_end"),
+        pytest.param("{'a': ['I don't sleep', 'ok']}", {"a": ["I don't sleep", "ok"]}, id="word"),
+        pytest.param('{"a\\_b": "x\\_y"}', {"a_b": "x_y"}, id="escapes_of_markdown"),
+        pytest.param('{"a": ["x"]}, "b": ["y"]}', {"a": ["x"], "b": ["y"]}, id="closed_too_early"),
+        pytest.param('{"a": ["x"]], "b": ["y"]}', {"a": ["x"], "b": ["y"]}, id="stray_bracket"),
+        pytest.param('{"a": ["x"}, "b": ["y"]}', {"a": ["x"], "b": ["y"]}, id="miswritten_bracket"),
+        pytest.param('{"a": {"b": 1}}}]', {"a": {"b": 1}}, id="brackets_too_many"),
+        pytest.param('{"a": 1},', {"a": 1}, id="comma_after_it"),
     ],
 )
 def test_syntax_is_repaired_around_values(reply: str, value: dict[str, object]) -> None:
-    assert parse_object(f"Here: {reply}") == ParsedObject(value=value, repaired=True)
+    assert parse_object(f"Here:\n{reply}") == ParsedObject(value=value, repaired=True)
+
+
+def test_object_that_is_written_as_a_text_is_read() -> None:
+    assert parse_object(json.dumps(FINAL)) == ParsedObject(value=ANSWER, repaired=True)
 
 
 @pytest.mark.parametrize(
@@ -122,16 +161,27 @@ def test_syntax_is_repaired_around_values(reply: str, value: dict[str, object]) 
         pytest.param('{"score": 2 3}', id="two_scores_without_comma"),
         pytest.param('{"score": 1, "score": 3,}', id="key_twice"),
         pytest.param('{"score": +2,}', id="signed_number"),
-        pytest.param('{"a": ["he said "no" to me"]}', id="quotes_inside_a_string"),
-        pytest.param("{'a': ['I don't sleep', 'ok']}", id="apostrophe_ends_a_string"),
         pytest.param('{"a": ["x", ...]}', id="ellipsis"),
         pytest.param('{"a": tired of it all}', id="words_without_quotes"),
         pytest.param('{"a": {"b": 1}', id="brace_left_out"),
         pytest.param('{"a": "x}', id="string_never_closed"),
+        pytest.param('{"a": "x, "b": "y, "c": "z"}', id="two_strings_never_closed"),
+        pytest.param('{"a": ["x, "y, "z"]}', id="two_elements_never_closed"),
+        pytest.param('{"a": ["x" "y", "z"]}', id="strings_without_comma"),
+        pytest.param('{"a": ["he called it "bad", "sad" and left", "z"]}', id="two_readings"),
+        pytest.param('{"a": ["he is 6" tall", "z"]}', id="lone_quotation_mark"),
+        pytest.param('{"a": ["x, "y"], "b": []}', id="mark_left_out"),
+        pytest.param('{"a": [1 000]}', id="spaced_number"),
+        pytest.param('{"a": [1,,2]}', id="element_left_out"),
+        pytest.param('{"a": 1 // one, "b": 2\n}', id="member_in_a_comment"),
+        pytest.param('{"a": 1}, {"b": 2}', id="objects_in_a_row"),
+        pytest.param('{"a": 1}\n\n"b": ["y"]', id="member_after_the_end"),
+        pytest.param('{"a": "C:\\data",}', id="escape_that_json_does_not_know"),
+        pytest.param('{"a": ["x"], "y"], "b": []}', id="element_after_its_list"),
     ],
 )
 def test_repair_neither_supplies_nor_changes_nor_loses_a_value(reply: str) -> None:
-    assert rejection(reply).code in {Code.UNREPAIRABLE, Code.TRUNCATED}
+    assert rejection(reply).code in {Code.UNREPAIRABLE, Code.TRUNCATED, Code.DUPLICATE_KEY}
 
 
 @pytest.mark.parametrize(
@@ -140,7 +190,7 @@ def test_repair_neither_supplies_nor_changes_nor_loses_a_value(reply: str) -> No
         pytest.param("", Code.NO_JSON, id="empty"),
         pytest.param(" \n\t", Code.NO_JSON, id="blank"),
         pytest.param("The participant seems tired.", Code.NO_JSON, id="prose"),
-        pytest.param("<think>hm", Code.NO_JSON, id="thinking_only"),
+        pytest.param("<think>hm", Code.TRUNCATED, id="thinking_only"),
         pytest.param(f"<think>{FINAL}</think>", Code.NO_JSON, id="answer_only_in_thinking"),
         pytest.param(f"{FINAL}\n<answer>N/A</answer>", Code.NO_JSON, id="answer_without_object"),
         pytest.param(FINAL[:-1], Code.TRUNCATED, id="cut_off"),
@@ -167,7 +217,20 @@ def test_repair_neither_supplies_nor_changes_nor_loses_a_value(reply: str) -> No
         pytest.param('{"a": ' + "[" * 2000 + "]" * 2000 + "}", Code.TOO_DEEP, id="2000_in_object"),
         pytest.param(objects(MAX_DEPTH + 1), Code.TOO_DEEP, id="one_level_too_deep"),
         pytest.param("{" + "[" * 50_000, Code.TOO_DEEP, id="opening_brackets"),
-        pytest.param('{a: "' + "x" * 70_000 + '",}', Code.UNREPAIRABLE, id="too_long_to_repair"),
+        pytest.param(f"<think>{DRAFT}\n{FINAL}", Code.TRUNCATED, id="thinking_never_closed"),
+        pytest.param(f"{FINAL}\n<think>But", Code.TRUNCATED, id="cut_off_in_second_thoughts"),
+        pytest.param(f"{DRAFT}\n</think>", Code.NO_JSON, id="nothing_after_thinking"),
+        pytest.param(f"{DRAFT}\nNo:\n```json\n{FINAL[:-4]}", Code.TRUNCATED, id="cut_off_fence"),
+        pytest.param(f"{DRAFT}\nNo:\n```json\n", Code.TRUNCATED, id="cut_off_before_the_answer"),
+        pytest.param(f"{DRAFT}\n<answer>", Code.TRUNCATED, id="cut_off_after_the_tag"),
+        pytest.param(f"I would say {FINAL} or so.", Code.NO_JSON, id="remark_alone"),
+        pytest.param(f"Draft: {DRAFT}\nFinal: {FINAL}", Code.SEVERAL_ANSWERS, id="two_in_lines"),
+        pytest.param(f"{FINAL}\nDraft: {DRAFT}", Code.SEVERAL_ANSWERS, id="one_in_a_line_after"),
+        pytest.param(
+            f"<answer>{FINAL}</answer>\n{DRAFT}", Code.SEVERAL_ANSWERS, id="one_after_answer_tags"
+        ),
+        pytest.param('{"a": 1}\n{"b": 2}', Code.SEVERAL_ANSWERS, id="parts"),
+        pytest.param('"a": {\n"b": 1\n},\n"c":\n{"d": 2}', Code.NO_JSON, id="parts_of_no_object"),
     ],
 )
 def test_unusable_replies_are_rejected_with_their_code(reply: str, code: RejectionCode) -> None:
@@ -176,7 +239,7 @@ def test_unusable_replies_are_rejected_with_their_code(reply: str, code: Rejecti
 
 def test_feedback_never_repeats_the_reply() -> None:
     error = rejection('{"lanterns": ["copper lanterns"')
-    assert error.feedback == "The JSON object ends too early. Reply with all of it, briefer."
+    assert error.feedback == "The reply ends too early. Reply with all of it, briefer."
     assert "lanterns" not in f"{error} {error!r} {error.violations}"
     assert error.__cause__ is None
 

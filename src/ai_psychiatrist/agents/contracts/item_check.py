@@ -2,15 +2,26 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from ai_psychiatrist.agents.contracts.contract import shipped_step
 from ai_psychiatrist.agents.output_models import ItemScoreOutput
 from ai_psychiatrist.domain.evidence import Quote
-from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.domain.phq8 import Item, UnknownReason
 from ai_psychiatrist.validation.step import StepValidator
 from ai_psychiatrist.validation.verdict import Verdict
 
 MatchesQuote = Callable[[str], bool]
+
+
+_REASON_OF_RULE: Final = {
+    "score_needs_evidence": UnknownReason.NO_GROUNDED_EVIDENCE,
+    "zero_without_denial": UnknownReason.ZERO_WITHOUT_DENIAL,
+    "contradicted_by_evidence": UnknownReason.ONLY_DENIED_OR_PAST,
+    "one_without_presence": UnknownReason.ONLY_DENIED_OR_PAST,
+    "no_affirmed_evidence": UnknownReason.NO_AFFIRMED_EVIDENCE,
+}
+"""The rules that a score cannot stand against, however often the model insists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +32,17 @@ class ItemFinding:
     """For the model: what is wrong and what is wanted, without words of the participant."""
     rules: tuple[str, ...] = ()
     """Names of all rules that speak against it, warnings among them."""
+
+    def reason_against(self, score: int | None, quotes: Sequence[Quote]) -> UnknownReason | None:
+        """Return why a proposed score 0-3, `None` for N/A, does not stand; `None` when it does."""
+        if score is None:
+            return UnknownReason.SCORE_NA_WITH_EVIDENCE if quotes else UnknownReason.NO_MENTION
+        broken = (_REASON_OF_RULE.get(rule) for rule in self.rules)
+        return next((reason for reason in broken if reason is not None), None)
+
+
+UNCHECKED: Final = ItemFinding(rules=("score_needs_evidence",))
+"""Where quotes are not checked none is grounded, and no score can stand on one."""
 
 
 def check_item(

@@ -22,7 +22,7 @@ from ai_psychiatrist.llm.agent import create_agent
 from ai_psychiatrist.llm.call_log import CallLog
 from ai_psychiatrist.llm.definition import AgentDefinition
 from ai_psychiatrist.llm.output_mode import OutputModeSetting
-from ai_psychiatrist.llm.retries import INTERVIEW_RETRIES, TransportRetries
+from ai_psychiatrist.llm.retries import INTERVIEW_RETRIES, CallRetries
 from ai_psychiatrist.llm.routes import ModelChain
 from ai_psychiatrist.llm.runner import AgentRunner, Outcome
 from ai_psychiatrist.llm.settings import PydanticAISettings
@@ -59,7 +59,6 @@ class _Models:
     pydantic_ai: PydanticAISettings
     output_mode: OutputModeSetting
     temperature: float
-    transport: TransportRetries
 
     def runner(self, definition: AgentDefinition[OutputT]) -> AgentRunner[OutputT]:
         return AgentRunner(
@@ -69,7 +68,6 @@ class _Models:
             self.pydantic_ai,
             temperature=self.temperature,
             output_mode=self.output_mode,
-            transport=self.transport,
         )
 
 
@@ -85,19 +83,22 @@ class InterviewAgents:
         is_combined: bool = False,
         call_timeout_seconds: float = DEFAULT_CALL_TIMEOUT_SECONDS,
         temperature: float = 0.0,
-        transport: TransportRetries = INTERVIEW_RETRIES,
+        retries: CallRetries = INTERVIEW_RETRIES,
     ) -> None:
         """`is_combined`: digest an answer in one call instead of three at the same time."""
         self._is_combined = is_combined
         self._models = _Models(
             chain=tuple(
-                replace(route, timeout_seconds=min(route.timeout_seconds, call_timeout_seconds))
+                replace(
+                    route,
+                    timeout_seconds=min(route.timeout_seconds, call_timeout_seconds),
+                    retries=retries,
+                )
                 for route in chain
             ),
             pydantic_ai=pydantic_ai_settings,
             output_mode=output_mode,
             temperature=temperature,
-            transport=transport,
         )
         self._goals: dict[tuple[int, int], AgentRunner[GoalsOutput]] = {}
         self._facts = self._models.runner(schemas.EXTRACT_FACTS)

@@ -11,7 +11,6 @@ from typing import Final
 
 from ai_psychiatrist.agents.case import boundary_for, marked_block
 from ai_psychiatrist.domain.interview import Fact, Goal, InterviewView, Message
-from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.llm.prompt import Prompt
 
 SYSTEM: Final = """\
@@ -161,7 +160,6 @@ def _prompt(view: InterviewView, verb: str, blocks: _Blocks, *, closing: str = "
     return Prompt(
         system=SYSTEM,
         user=user,
-        digest=keyed_digest(f"{SYSTEM}\n{user}"),
         stable_characters=len(stable),
         subject=view.interview_hash,
     )

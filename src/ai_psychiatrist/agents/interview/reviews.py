@@ -10,7 +10,7 @@ from ai_psychiatrist.agents.interview.outputs import (
 )
 from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.domain.interview import InterviewView, MessageSpeaker
-from ai_psychiatrist.llm.account import Review
+from ai_psychiatrist.llm.agent_calls import Review
 from ai_psychiatrist.llm.output import ModelOutput
 from ai_psychiatrist.llm.rejection import ReplyRejected
 

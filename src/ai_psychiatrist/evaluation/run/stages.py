@@ -18,6 +18,7 @@ _STAGE_OF_REJECTION: Final = {
     RejectionCode.TOO_DEEP: FailureStage.PARSE,
     RejectionCode.DUPLICATE_KEY: FailureStage.PARSE,
     RejectionCode.UNREPAIRABLE: FailureStage.PARSE,
+    RejectionCode.SEVERAL_ANSWERS: FailureStage.PARSE,
     RejectionCode.UNEXPECTED_TOOL_CALL: FailureStage.PARSE,
     RejectionCode.NO_TOOL_CALL: FailureStage.PARSE,
     RejectionCode.RULE_BROKEN: FailureStage.VALIDATION,

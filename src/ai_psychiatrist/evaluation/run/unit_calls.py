@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from itertools import count, takewhile
 from typing import Protocol
 
-from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.evaluation.run.stages import ASSESSMENT_STEP
 from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
-from ai_psychiatrist.infrastructure.ledger.records import CallKey, KeptCall, StoredCall
-from ai_psychiatrist.llm.call_store import CallRequest, Judgement, KeptReply
+from ai_psychiatrist.infrastructure.ledger.records import KeptCall
+from ai_psychiatrist.llm.call_store import Judgement
 
 
 class CallWriter(Protocol):
@@ -28,47 +28,20 @@ class UnitCalls:
     attempt: int
     """Which attempt at the unit this is, from 1."""
     writer: CallWriter
-    known: Mapping[tuple[str, int], StoredCall]
+    known: Mapping[tuple[str, int], ModelCall]
     """By digest and occurrence."""
     judgements: list[Judgement] = field(default_factory=list)
     paid: int = 0
     """How many calls were made, and not found."""
 
-    async def recall(self, request: CallRequest) -> KeptReply | None:
-        """Return what the call gave when it was made before."""
-        call = self.known.get((request.digest, request.occurrence))
-        if call is None:
-            return None
-        return KeptReply(
-            content=call.reply,
-            code=None if call.outcome is None else FailureCode(call.outcome),
-            is_cut_off=call.is_cut_off,
-            input_tokens=call.input_tokens,
-            output_tokens=call.output_tokens,
-            duration_ms=call.duration_ms,
-        )
+    async def recall(self, digest: str, occurrence: int) -> ModelCall | None:
+        """Return a call that was made before."""
+        return self.known.get((digest, occurrence))
 
-    async def keep(self, request: CallRequest, reply: KeptReply) -> None:
+    async def keep(self, call: ModelCall) -> None:
         """Put the call on disk."""
         self.paid += 1
-        key = CallKey(
-            unit_id=self.unit_id,
-            attempt=self.attempt,
-            digest=request.digest,
-            occurrence=request.occurrence,
-        )
-        call = StoredCall(
-            step=request.agent,
-            model=request.model,
-            path=request.path,
-            outcome=reply.code,
-            reply=reply.content,
-            is_cut_off=reply.is_cut_off,
-            input_tokens=reply.input_tokens,
-            output_tokens=reply.output_tokens,
-            duration_ms=reply.duration_ms,
-        )
-        await self.writer.write(KeptCall(key, call))
+        await self.writer.write(KeptCall(self.unit_id, self.attempt, call))
 
     def judged(self, judgement: Judgement) -> None:
         """Note what became of a reply."""
@@ -84,10 +57,10 @@ def open_unit(ledger: Ledger, unit_id: str, writer: CallWriter) -> UnitCalls:
     attempt = len(ledger.history(unit_id, ASSESSMENT_STEP)) + 1
     finished = {step for step in ledger.steps if attempt > 1 and _ended_well(ledger, unit_id, step)}
     known = {
-        (kept.key.digest, kept.key.occurrence): kept.call
+        (kept.call.digest, kept.call.occurrence): kept.call
         for number in range(1, attempt + 1)
         for kept in ledger.calls_of(unit_id, number)
-        if number == attempt or kept.call.step in finished
+        if number == attempt or kept.call.agent in finished
     }
     return UnitCalls(
         unit_id=unit_id,

@@ -20,13 +20,11 @@ from ai_psychiatrist.infrastructure.ledger.records import (
     RETRYABLE_STAGES,
     Account,
     AttemptRecord,
-    CallKey,
     CurrentRow,
     KeptCall,
     ModelUsage,
     QueuedUnit,
     StepInput,
-    StoredCall,
     UnitInput,
 )
 from ai_psychiatrist.infrastructure.ledger.rows import (
@@ -164,29 +162,17 @@ class Ledger:
                 if not is_new and not self._database.fetch(queries.CONTEXT, (unit_id,)):
                     raise _unknown_unit(unit_id)
 
-    def recall_call(self, key: CallKey) -> StoredCall | None:
-        """Return a call that was made already, so that it need not be paid again.
+    def keep_calls(self, calls: Iterable[KeptCall]) -> None:
+        """Keep finished calls in one transaction; one that is kept already stays as it is.
 
-        A run without raw text has no replies to give back and returns `None`.
+        They are on the disk when this returns.
         """
-        if not self.keeps_raw:
-            return None
-        values = (key.unit_id, key.attempt, key.digest, key.occurrence)
-        rows = self._database.fetch(queries.ONE_CALL, values)
-        return read_call(rows[0], vault=self._vault).call if rows else None
-
-    def keep_call(self, key: CallKey, call: StoredCall) -> None:
-        """Keep a finished call; it is on the disk when this returns."""
-        self.keep_calls([(key, call)])
-
-    def keep_calls(self, calls: Iterable[tuple[CallKey, StoredCall]]) -> None:
-        """Keep finished calls in one transaction; one that is kept already stays as it is."""
         with self.transaction():
-            for key, call in calls:
-                values = call_values(key, call, repeat=self._repeat(key), vault=self._vault)
+            for kept in calls:
+                values = call_values(kept, repeat=self._repeat(kept), vault=self._vault)
                 is_new = self._database.execute(queries.KEEP_CALL, values)
-                if not is_new and not self._database.fetch(queries.CONTEXT, (key.unit_id,)):
-                    raise _unknown_unit(key.unit_id)
+                if not is_new and not self._database.fetch(queries.CONTEXT, (kept.unit_id,)):
+                    raise _unknown_unit(kept.unit_id)
 
     def calls_of(self, unit_id: str, attempt: int) -> list[KeptCall]:
         """Return the calls of one attempt of a unit in the order in which they were kept."""
@@ -285,11 +271,11 @@ class Ledger:
             )
         ]
 
-    def _repeat(self, key: CallKey) -> int:
+    def _repeat(self, kept: KeptCall) -> int:
         """Return the number of a call: without its reply it may have to be paid again."""
         if self.keeps_raw:
             return 0
-        values = (key.unit_id, key.attempt, key.digest, key.occurrence)
+        values = (kept.unit_id, kept.attempt, kept.call.digest, kept.call.occurrence)
         return integer(self._database.fetch(queries.CALL_REPEATS, values)[0][0])
 
     def _refuse_unknown_step(self, step: str) -> None:

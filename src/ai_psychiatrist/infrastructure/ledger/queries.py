@@ -42,10 +42,10 @@ REQUEST: Final = """
 """
 KEEP_CALL: Final = """
     INSERT INTO calls (
-        unit, attempt, digest, occurrence, repeat, step, model, path, outcome, reply,
-        reply_digest, is_cut_off, input_tokens, output_tokens, duration_ms, recorded_at
+        unit, attempt, digest, occurrence, repeat, step, model, path, outcome, http_status,
+        reply, reply_digest, is_cut_off, input_tokens, output_tokens, duration_ms, recorded_at
     )
-    SELECT seq, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM units WHERE unit_id = ?
+    SELECT seq, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM units WHERE unit_id = ?
     ON CONFLICT DO NOTHING
 """
 RECORD: Final = """
@@ -61,11 +61,8 @@ RECORD: Final = """
 
 _CALL: Final = """
     SELECT u.unit_id, c.attempt, c.digest, c.occurrence, c.step, c.model, c.path, c.outcome,
-        c.reply, c.is_cut_off, c.input_tokens, c.output_tokens, c.duration_ms
+        c.http_status, c.reply, c.is_cut_off, c.input_tokens, c.output_tokens, c.duration_ms
     FROM calls AS c JOIN units AS u ON u.seq = c.unit
-"""
-ONE_CALL: Final = f"""{_CALL}
-    WHERE u.unit_id = ? AND c.attempt = ? AND c.digest = ? AND c.occurrence = ? AND c.repeat = 0
 """
 CALLS_OF_ATTEMPT: Final = f"{_CALL} WHERE u.unit_id = ? AND c.attempt = ? ORDER BY c.seq"
 CALL_REPEATS: Final = """

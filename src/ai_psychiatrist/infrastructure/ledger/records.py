@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from ai_psychiatrist.domain.failures import FailureStage
+from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.domain.retries import RetryLimits
 
 RETRYABLE_STAGES: Final = tuple(stage for stage in FailureStage if stage.is_retryable)
@@ -40,39 +41,13 @@ class StepInput:
     context: bytes = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallKey:
-    """Which model call it is: a repeated call of one unit has the same digest, another number."""
+class KeptCall(NamedTuple):
+    """A model call of one attempt at a unit; no two of an attempt have digest and occurrence."""
 
     unit_id: str
     attempt: int
-    digest: str
-    """Digest of prompt, model, sampling and output contract."""
-    occurrence: int
-    """Counts equal digests within the attempt, from 0."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredCall:
-    """One model call that was made and paid for."""
-
-    step: str
-    model: str
-    path: str
-    outcome: str | None = None
-    """Code of the failure; `None` when a reply came."""
-    reply: str | None = field(default=None, repr=False)
-    is_cut_off: bool = False
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    duration_ms: float = 0.0
-
-
-class KeptCall(NamedTuple):
-    """A stored call with its key."""
-
-    key: CallKey
-    call: StoredCall
+    """From 1."""
+    call: ModelCall
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,66 +3,69 @@
 from datetime import UTC, datetime
 from typing import Final
 
+from ai_psychiatrist.domain.failures import CallPath, FailureCode
+from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.ledger.database import Row, Value
 from ai_psychiatrist.infrastructure.ledger.records import (
     AttemptRecord,
-    CallKey,
     CurrentRow,
     KeptCall,
     Origin,
-    StoredCall,
 )
 from ai_psychiatrist.infrastructure.ledger.vault import Vault
 
 _DIGEST_LENGTH: Final = 32
 
 
-def call_values(key: CallKey, call: StoredCall, *, repeat: int, vault: Vault) -> Row:
+def call_values(kept: KeptCall, *, repeat: int, vault: Vault) -> Row:
     """Return the values that `queries.KEEP_CALL` wants."""
+    call = kept.call
     return (
-        key.attempt,
-        key.digest,
-        key.occurrence,
+        kept.attempt,
+        call.digest,
+        call.occurrence,
         repeat,
-        call.step,
+        call.agent,
         call.model,
         call.path,
-        call.outcome,
-        vault.put_text(call.reply, place=f"reply:{key.unit_id}"),
+        call.code,
+        call.http_status,
+        vault.put_text(call.reply, place=f"reply:{kept.unit_id}"),
         _text_digest(call.reply),
         call.is_cut_off,
         call.input_tokens,
         call.output_tokens,
         call.duration_ms,
         _now(),
-        key.unit_id,
+        kept.unit_id,
     )
 
 
 def read_call(row: Row, *, vault: Vault) -> KeptCall:
-    """Return a call from the columns of `queries.ONE_CALL`."""
-    attempt, digest, occurrence, step, model, path, outcome, reply, *rest = row[1:]
+    """Return a call from the columns of `queries.CALLS_OF_ATTEMPT`."""
+    attempt, digest, occurrence, agent, model, path, code, http_status, reply, *rest = row[1:]
     is_cut_off, input_tokens, output_tokens, duration_ms = rest
     unit_id = str(row[0])
-    key = CallKey(
-        unit_id=unit_id,
-        attempt=integer(attempt),
+    call = ModelCall(
+        agent=str(agent),
+        model=str(model),
+        path=CallPath(str(path)),
         digest=str(digest),
         occurrence=integer(occurrence),
-    )
-    call = StoredCall(
-        step=str(step),
-        model=str(model),
-        path=str(path),
-        outcome=optional_text(outcome),
+        code=None if code is None else FailureCode(str(code)),
+        http_status=_optional_integer(http_status),
         reply=vault.take_text(reply, place=f"reply:{unit_id}"),
         is_cut_off=bool(is_cut_off),
-        input_tokens=None if input_tokens is None else integer(input_tokens),
-        output_tokens=None if output_tokens is None else integer(output_tokens),
+        input_tokens=_optional_integer(input_tokens),
+        output_tokens=_optional_integer(output_tokens),
         duration_ms=float(duration_ms or 0.0),
     )
-    return KeptCall(key, call)
+    return KeptCall(unit_id, integer(attempt), call)
+
+
+def _optional_integer(value: Value) -> int | None:
+    return None if value is None else integer(value)
 
 
 def attempt_values(record: AttemptRecord, *, vault: Vault) -> Row:

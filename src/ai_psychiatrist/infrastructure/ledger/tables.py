@@ -92,7 +92,9 @@ _TRIGGERS: Final = tuple(
     for action in ("update", "delete")
 )
 
-MIGRATIONS: Final = ((*_TABLES, *_TRIGGERS),)
+_HTTP_STATUS: Final = ("ALTER TABLE calls ADD COLUMN http_status INTEGER",)
+
+MIGRATIONS: Final = ((*_TABLES, *_TRIGGERS), _HTTP_STATUS)
 """Position n holds the statements that lead from version n to version n + 1."""
 
 VERSION: Final = len(MIGRATIONS)

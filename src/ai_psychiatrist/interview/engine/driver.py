@@ -37,6 +37,7 @@ from ai_psychiatrist.interview.engine.replies import (
     proposed_question,
     updates_of,
 )
+from ai_psychiatrist.interview.engine.turn_clock import TurnClock
 from ai_psychiatrist.interview.engine.turns import end, is_repeated, put_question
 from ai_psychiatrist.interview.engine.view import view_of
 from ai_psychiatrist.interview.limits import InterviewLimits
@@ -62,17 +63,6 @@ class StepFailed(Exception):
     def __init__(self, code: FailureCode) -> None:
         super().__init__(code.value)
         self.code = code
-
-
-class _CountedCalls(CallLog):
-    """The calls of one step, those that were cut short among them."""
-
-    made = 0
-
-    def spend(self) -> None:
-        """Take one call; raises `ModelCallFailed` when none is left."""
-        super().spend()
-        self.made += 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,10 +112,10 @@ class GoalsDriver:
 
     async def _take(self, interview: Interview, step: Step, *, reserved: int) -> Interview:
         left = self.limits.max_calls - reserved - interview.spent.calls
-        calls = _CountedCalls(max(left, 0))
+        calls = CallLog.of(left)
         try:
-            async with asyncio.timeout(self.limits.turn_timeout_seconds):
-                following = await step(calls)
+            async with asyncio.timeout(self.limits.turn_timeout_seconds) as timeout:
+                following = await step(replace(calls, clock=TurnClock(timeout)))
         except TimeoutError:
             following = _failed(interview, FailureCode.DEADLINE_EXCEEDED)
         except StepFailed as failed:
@@ -256,10 +246,10 @@ def _failed(interview: Interview, code: FailureCode) -> Interview:
     return replace(interview, state=InterviewState.FAILED, failed_from=step, failure=code)
 
 
-def _spent(before: Spent, calls: _CountedCalls) -> Spent:
+def _spent(before: Spent, calls: CallLog) -> Spent:
     made = calls.attempts
     return Spent(
-        calls=before.calls + calls.made,
+        calls=before.calls + len(made),
         input_tokens=before.input_tokens + sum(attempt.input_tokens or 0 for attempt in made),
         output_tokens=before.output_tokens + sum(attempt.output_tokens or 0 for attempt in made),
     )

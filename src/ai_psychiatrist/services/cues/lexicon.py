@@ -10,7 +10,7 @@ from importlib import resources
 from typing import Final, NamedTuple
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’ʼ][^\W_]+)*|,")
-_INNERMOST: Final = re.compile(r"\(([^()]*)\)")
+_PIECE: Final = re.compile(r"[()|]|[^()|]+")
 _INVISIBLE: Final = re.compile("[\u200b-\u200d\u2060\ufeff\u00ad]")
 # Without its apostrophe "I'll" would read as "ill" and "we're" as "were".
 _KEEPS_APOSTROPHE: Final = ("'ll", "'re", "'d")
@@ -142,14 +142,28 @@ def _lengths(phrases: Iterable[_Phrase]) -> dict[str, dict[str, tuple[int, ...]]
     }
 
 
-def _expanded(entry: str) -> Iterator[_Phrase]:
-    group = _INNERMOST.search(entry)
-    if group is None:
-        # "(is|'s) fine" after a word stands for two spellings, one of which joins it.
-        yield words_of(entry.replace(" '", "'")).texts
-        return
-    for alternative in group[1].split("|"):
-        yield from _expanded(entry[: group.start()] + alternative + entry[group.end() :])
+def _expanded(entry: str) -> set[_Phrase]:
+    # "(is|'s) fine" after a word stands for two spellings, one of which joins it.
+    spelt = _spelt_out(iter(_PIECE.findall(entry)))
+    return {words_of(text.replace(" '", "'")).texts for text in spelt}
+
+
+def _spelt_out(pieces: Iterator[str]) -> set[str]:
+    """Write out the alternatives up to the end of their group."""
+    spelt: set[str] = set()
+    branch = {""}
+    for piece in pieces:
+        if piece == "(":
+            tails = _spelt_out(pieces)
+            branch = {head + tail for head in branch for tail in tails}
+        elif piece in {"|", ")"}:
+            spelt |= branch
+            branch = {""}
+            if piece == ")":
+                return spelt
+        else:
+            branch = {head + piece for head in branch}
+    return spelt | branch
 
 
 @cache

@@ -3,44 +3,21 @@
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Final
 
 from ai_psychiatrist.services.cues.lexicon import Hit, Lexicon, Words, lexicon_from, words_of
 
-_LIST: Final = re.compile(r"\{(\w+)\}")
-_PIECE: Final = re.compile(r"[()|$_]|[^()|$_\s]+")
+_PIECE: Final = re.compile(r"\{\w+\}|[()|$_]|[^(){}|$_\s]+")
 _ANY: Final = "_"
 """Stands in a phrase for any one word that does not deny."""
 _END: Final = "$"
 """Stands in a phrase for the end of the clause."""
+_LIST: Final = "{"
+"""Begins the name of a list, whose entries are alternatives."""
 _MARKS: Final = frozenset("()|")
-
-
-@dataclass(slots=True)
-class _Node:
-    """What may follow the words read so far, and the cue of a phrase that ends here."""
-
-    cue: str | None = None
-    following: dict[str, list["_Node"]] = field(default_factory=dict)
-    children: dict[frozenset[str], "_Node"] = field(default_factory=dict)
-
-    def after(self, word: str) -> Iterator["_Node"]:
-        """Yield the nodes that a word leads to."""
-        yield from self.following.get(word, ())
-        if _ANY in self.following and word not in _denying():
-            yield from self.following[_ANY]
-
-    def child(self, words: frozenset[str]) -> "_Node":
-        """Return the node after any one of some words."""
-        node = self.children.get(words)
-        if node is None:
-            node = self.children[words] = _Node()
-            for word in words:
-                self.following.setdefault(word, []).append(node)
-        return node
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +44,99 @@ class _Group:
         return cls(frozenset(words), tuple(longer))
 
 
-_Nodes = dict[int, _Node]
 _Step = str | _Group
+
+
+@dataclass(frozen=True, slots=True)
+class _Rest:
+    """What is still to be said of a phrase: steps, and then what follows their group."""
+
+    cue: str
+    steps: tuple[_Step, ...]
+    after: "_Rest | None" = None
+
+
+class _Node:
+    """What may follow the words read so far, and the cue of a phrase that ends here.
+
+    It is grown when it is first reached: a text reaches few of the many thousand nodes, and all
+    of them together cost most of a second.
+    """
+
+    __slots__ = ("_cue", "_following", "_rests")
+
+    def __init__(self) -> None:
+        self._rests: list[_Rest] = []
+        self._cue: str | None = None
+        self._following: dict[str, list[_Node]] | None = None
+
+    def add(self, rest: "_Rest") -> None:
+        """Let a phrase go on from here; before the node is first reached."""
+        self._rests.append(rest)
+
+    @property
+    def cue(self) -> str | None:
+        """The cue of the phrase that ends here; of several the one given last."""
+        self.following()
+        return self._cue
+
+    def following(self) -> dict[str, list["_Node"]]:
+        """Return the nodes that each word leads to."""
+        if self._following is None:
+            # What another thread grows at the same time is equal, and either may stay.
+            growth = _Growth()
+            for rest in self._rests:
+                growth.add(rest)
+            self._cue, self._following = growth.cue, growth.following
+        return self._following
+
+    def after(self, word: str) -> Iterator["_Node"]:
+        """Yield the nodes that a word leads to."""
+        following = self.following()
+        yield from following.get(word, ())
+        if _ANY in following and word not in _denying():
+            yield from following[_ANY]
+
+
+class _Growth:
+    """The branches of one node while its phrases are added."""
+
+    def __init__(self) -> None:
+        self.cue: str | None = None
+        self.following: dict[str, list[_Node]] = {}
+        self._children: dict[frozenset[str], _Node] = {}
+
+    def add(self, rest: _Rest) -> None:
+        """Add what is still to be said of a phrase."""
+        at: _Rest | None = rest
+        while at is not None:
+            if not self._passes(at):
+                return
+            at = at.after
+        self.cue = rest.cue
+
+    def _passes(self, rest: _Rest) -> bool:
+        """Add the steps, and tell whether all of them may be left out."""
+        for number, step in enumerate(rest.steps, start=1):
+            then = _Rest(rest.cue, rest.steps[number:], rest.after)
+            if isinstance(step, str):
+                self._child(frozenset({step})).add(then)
+                return False
+            if step.words:
+                self._child(step.words).add(then)
+            branches = [self._passes(_Rest(rest.cue, branch, then)) for branch in step.branches]
+            if not any(branches):
+                return False
+        return True
+
+    def _child(self, words: frozenset[str]) -> _Node:
+        """Return the node after any one of some words."""
+        node = self._children.get(words)
+        if node is None:
+            node = self._children[words] = _Node()
+            for word in words:
+                self.following.setdefault(word, []).append(node)
+        return node
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +147,7 @@ class PatternTable:
 
     def find(self, words: Words) -> Iterator[Hit]:
         """Yield the phrases from left to right; no two of them overlap."""
-        starts = self.root.following
+        starts = self.root.following()
         after = 0
         for at, first in enumerate(words.texts):
             if at < after or first not in starts:
@@ -108,7 +176,7 @@ def _longest(root: _Node, texts: tuple[str, ...], at: int) -> tuple[int, str | N
                 last, cue = at, node.cue
         at += 1
     for node in nodes:
-        for child in node.following.get(_END, ()):
+        for child in node.following().get(_END, ()):
             last, cue = at - 1, child.cue
     return last, cue
 
@@ -120,9 +188,7 @@ def patterns(*sections: str) -> PatternTable:
     for section in sections:
         for cue, entries in _risk_file()[section].items():
             for entry in entries:
-                ends = _extended({id(root): root}, _group(_pieces(entry)))
-                for node in ends.values():
-                    node.cue = cue
+                root.add(_Rest(cue, (_group(_pieces(entry)),)))
     return PatternTable(root)
 
 
@@ -159,15 +225,17 @@ def _rewriting() -> Lexicon:
     return lexicon_from(_risk_file()["rewrite"])
 
 
-def _pieces(entry: str) -> Iterator[str]:
-    lists = _risk_file()["lists"]
-    while _LIST.search(entry):
-        entry = _LIST.sub(lambda name: f"({'|'.join(lists[name[1]])})", entry)
-    for piece in _PIECE.findall(entry):
-        if piece in _MARKS or piece in {_END, _ANY}:
+def _pieces(text: str) -> Iterator[str]:
+    for piece in _PIECE.findall(text):
+        if piece in _MARKS or piece in {_END, _ANY} or piece[0] == _LIST:
             yield piece
         else:
             yield from words_of(piece).texts
+
+
+@cache
+def _listed(name: str) -> _Group:
+    return _group(_pieces("|".join(_risk_file()["lists"][name])))
 
 
 def _group(pieces: Iterator[str]) -> _Group:
@@ -177,6 +245,8 @@ def _group(pieces: Iterator[str]) -> _Group:
     for piece in pieces:
         if piece == "(":
             branch.append(_group(pieces))
+        elif piece[0] == _LIST:
+            branch.append(_listed(piece[1:-1]))
         elif piece in _MARKS:
             branches.append(_without_fillers(branch))
             branch = []
@@ -189,26 +259,9 @@ def _group(pieces: Iterator[str]) -> _Group:
 
 def _without_fillers(branch: list[_Step]) -> tuple[_Step, ...]:
     """Leave the fillers out; a branch of nothing else stays, and never matches."""
-    kept = tuple(step for step in branch if step not in _fillers())
+    fillers = _fillers()
+    kept = tuple(step for step in branch if isinstance(step, _Group) or step not in fillers)
     return kept or tuple(branch)
-
-
-def _extended(nodes: _Nodes, group: _Group) -> _Nodes:
-    """Add the group after each node, and return the nodes that it ends in."""
-    reached: _Nodes = {}
-    if group.words:
-        reached = {
-            id(child): child for node in nodes.values() for child in [node.child(group.words)]
-        }
-    for branch in group.branches:
-        ends = nodes
-        for step in branch:
-            if isinstance(step, _Group):
-                ends = _extended(ends, step)
-            else:
-                ends = {id(c): c for node in ends.values() for c in [node.child(frozenset({step}))]}
-        reached.update(ends)
-    return reached
 
 
 @cache

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ai_psychiatrist.domain.errors import OutputRejected
-from ai_psychiatrist.validation.parse import parse_object
+from ai_psychiatrist.validation.reply.parse import parse_object
 
 WRAPPER: Final = "response"
 

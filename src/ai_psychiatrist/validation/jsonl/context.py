@@ -14,7 +14,7 @@ from ai_psychiatrist.validation.host_fields import SET_ASIDE, UNIT_ID
 from ai_psychiatrist.validation.jsonl.decoding import decode_object
 from ai_psychiatrist.validation.jsonl.lines import Line, read_lines
 from ai_psychiatrist.validation.jsonl.unit import unit_id_of
-from ai_psychiatrist.validation.parse import ParseLimits
+from ai_psychiatrist.validation.reply.limits import ParseLimits
 
 FIELD: Final = "--context"
 

@@ -7,8 +7,8 @@ import orjson
 
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
-from ai_psychiatrist.validation.locate import is_cut_off, is_one_object
-from ai_psychiatrist.validation.parse import ParsedObject, ParseLimits, parse_object, rejected
+from ai_psychiatrist.validation.reply.limits import ParseLimits, rejected
+from ai_psychiatrist.validation.reply.parse import ParsedObject, parse_whole
 
 _AS_ZERO: Final = bytes(48 if 48 <= code <= 57 else code for code in range(256))
 _LONG_NUMBER: Final = b"0" * 19
@@ -31,12 +31,7 @@ def decode_object(content: bytes, limits: ParseLimits) -> ParsedObject:
         raise OutputRejected(
             RejectionCode.UNREPAIRABLE, "The line is no UTF-8 text. Convert the file."
         ) from None
-    if not text.startswith(("{", "[")):
-        raise rejected(_code_of_other_json(content))
-    if text.startswith("{") and not is_one_object(text):
-        cut = is_cut_off(text)
-        raise rejected(RejectionCode.TRUNCATED if cut else RejectionCode.UNREPAIRABLE)
-    return parse_object(text, limits)
+    return parse_whole(text, limits)
 
 
 def decode_leniently(content: bytes) -> dict[str, object]:
@@ -72,14 +67,6 @@ def holds_all(value: dict[str, object], content: bytes, *, keeps_last_key: bool)
 
 
 _ESCAPED_COLON: Final = re.compile(rb"\\u003[aA]")
-
-
-def _code_of_other_json(content: bytes) -> RejectionCode:
-    try:
-        orjson.loads(content)
-    except ValueError:
-        return RejectionCode.NO_JSON
-    return RejectionCode.NOT_AN_OBJECT
 
 
 def _refuse_depth(content: bytes, value: object, max_depth: int) -> None:

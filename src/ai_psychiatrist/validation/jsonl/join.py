@@ -10,7 +10,7 @@ from ai_psychiatrist.validation.jsonl.context import (
     read_context,
 )
 from ai_psychiatrist.validation.jsonl.seen import SeenIds, id_digest
-from ai_psychiatrist.validation.parse import ParseLimits
+from ai_psychiatrist.validation.reply.limits import ParseLimits
 
 
 class ContextJoin:

@@ -22,7 +22,7 @@ from ai_psychiatrist.validation.jsonl.seen import DIGEST_BYTES, SeenIds
 from ai_psychiatrist.validation.jsonl.source import readable
 from ai_psychiatrist.validation.jsonl.summary import Summary
 from ai_psychiatrist.validation.jsonl.tally import Tally
-from ai_psychiatrist.validation.parse import ParseLimits
+from ai_psychiatrist.validation.reply.limits import ParseLimits
 from ai_psychiatrist.validation.step import DEFAULT_LIMITS, StepValidator
 from ai_psychiatrist.validation.step_config import StepConfig
 

@@ -9,8 +9,9 @@ from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.validation.host_fields import METADATA, RAW_TEXT, RETRY_COUNT, UNIT_ID
 from ai_psychiatrist.validation.jsonl.decoding import decode_leniently, decode_object
 from ai_psychiatrist.validation.jsonl.lines import Line
-from ai_psychiatrist.validation.parse import ParsedObject, ParseLimits
 from ai_psychiatrist.validation.refusals import refusal, unread_answer
+from ai_psychiatrist.validation.reply.limits import ParseLimits
+from ai_psychiatrist.validation.reply.parse import ParsedObject
 from ai_psychiatrist.validation.verdict import FailureStage, Verdict
 
 UnitId: TypeAlias = str | int

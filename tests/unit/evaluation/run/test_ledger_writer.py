@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from ai_psychiatrist.domain.failures import CallPath
+from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.evaluation.run.ledger_writer import LedgerWriter
-from ai_psychiatrist.infrastructure.ledger.records import CallKey, KeptCall, StoredCall
+from ai_psychiatrist.infrastructure.ledger.records import KeptCall
 
 
 @dataclass
@@ -24,12 +26,12 @@ class SlowDisk:
         self.is_free.wait(10)
         if self.error is not None:
             raise self.error
-        self.batches.append([call.key.digest for call in calls])
+        self.batches.append([call.call.digest for call in calls])
 
 
 def call(name: str) -> KeptCall:
-    key = CallKey(unit_id="u", attempt=1, digest=name, occurrence=0)
-    return KeptCall(key, StoredCall(step="evidence", model="m", path="agent"))
+    made = ModelCall(agent="evidence", model="m", path=CallPath.AGENT, digest=name)
+    return KeptCall("u", 1, made)
 
 
 def test_calls_that_wait_are_written_in_one_transaction() -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from ai_psychiatrist.validation.locate import has_unclosed_tag, json_candidates, tagged_block
+from ai_psychiatrist.validation.reply.tags import has_unclosed_tag, tagged_block
 
 
 @pytest.mark.parametrize(
@@ -36,28 +36,3 @@ def test_last_innermost_block_of_a_tag_is_found(reply: str, block: str | None) -
 )
 def test_tag_of_a_reply_that_was_cut_off_is_unclosed(reply: str, is_unclosed: bool) -> None:
     assert has_unclosed_tag(reply, "note") is is_unclosed
-
-
-@pytest.mark.parametrize(
-    ("reply", "candidates"),
-    [
-        pytest.param('{"a": 1}', ['{"a": 1}', '{"a": 1}'], id="whole"),
-        pytest.param(
-            'x {"a": 1} y {"b": "}"} z',
-            ['x {"a": 1} y {"b": "}"} z', '{"b": "}"}', '{"a": 1}'],
-            id="last_object_first",
-        ),
-        pytest.param(
-            "```\none\n```\n~~~json\ntwo\n~~~",
-            ["```\none\n```\n~~~json\ntwo\n~~~", "two", "one"],
-            id="last_fence_first",
-        ),
-        pytest.param(
-            '{"b": 1}<answer>{"a": 1}</answer>', ['{"a": 1}', '{"a": 1}'], id="answer_tags_alone"
-        ),
-        pytest.param('x {"a": {"b"', ['x {"a": {"b"', '{"a": {"b"'], id="never_ends"),
-        pytest.param("{1} {} { } {-}", ["{1} {} { } {-}"], id="braces_of_prose"),
-    ],
-)
-def test_places_of_an_answer_come_most_explicit_first(reply: str, candidates: list[str]) -> None:
-    assert list(json_candidates(reply)) == candidates

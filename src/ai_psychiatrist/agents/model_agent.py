@@ -1,0 +1,41 @@
+"""What the agents of an assessment share: whom they ask, and how."""
+
+from pydantic_ai import Agent
+
+from ai_psychiatrist.llm.agent_calls import AgentCalls
+from ai_psychiatrist.llm.chat import SimpleChatClient
+from ai_psychiatrist.llm.definition import AgentDefinition, OutputT
+from ai_psychiatrist.llm.routes import ModelChain, as_chain
+from ai_psychiatrist.llm.runner import AgentRunner
+from ai_psychiatrist.llm.settings import PydanticAISettings
+
+
+class ModelAgent:
+    """An agent over a chain of models; built once and used for every assessment."""
+
+    def __init__(
+        self,
+        models: SimpleChatClient | ModelChain,
+        *,
+        pydantic_ai_settings: PydanticAISettings | None = None,
+        ollama_base_url: str | None = None,
+        temperature: float = 0.0,
+    ) -> None:
+        """`models`: a chain, or the plain client of one Ollama model.
+
+        Without `pydantic_ai_settings` only the plain path is taken. `ollama_base_url`: where a
+        single model's server is, for the agent path.
+        """
+        self._pydantic_ai = pydantic_ai_settings or PydanticAISettings(enabled=False)
+        self._retries = self._pydantic_ai.retries
+        self._temperature = temperature
+        self._chain = as_chain(
+            models, pydantic_ai_settings=self._pydantic_ai, ollama_base_url=ollama_base_url
+        )
+
+    def _runner(
+        self, definition: AgentDefinition[OutputT], agent: Agent[AgentCalls, OutputT]
+    ) -> AgentRunner[OutputT]:
+        return AgentRunner(
+            definition, agent, self._chain, self._pydantic_ai, temperature=self._temperature
+        )

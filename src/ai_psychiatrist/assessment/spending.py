@@ -1,0 +1,48 @@
+"""How the calls of an assessment are shared out, so that nothing optional starves what is needed.
+
+What runs at the same time has budgets of its own: which call comes first then decides nothing.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from ai_psychiatrist.domain.assessment import Metric
+from ai_psychiatrist.llm.call_log import CallBudget
+
+_LEAST_SCORES: Final = 2
+_LEAST_REVIEW: Final = 1
+_LEAST_NARRATIVE: Final = 1 + len(Metric)
+
+NARRATIVE_SHARE_OF_TIME: Final = 0.75
+"""Of the time before the deadline; the rest is the meta-review's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spending:
+    """What each part of an assessment may spend, in calls."""
+
+    scores: CallBudget
+    meta_review: CallBudget
+    narrative: CallBudget
+
+    def for_meta_review(self) -> CallBudget:
+        """Return the budget of the meta-review with all that the other parts have left over."""
+        self.meta_review.take_back(self.scores)
+        self.meta_review.take_back(self.narrative)
+        return self.meta_review
+
+
+def share_out(max_calls: int, *, most_scores: int, most_review: int) -> Spending:
+    """Share calls out: one for each step, then scores' and review's retries, then the narrative.
+
+    `most_scores`, `most_review`: what evidence and scores, and the review, cost with all retries;
+    0 for a part that is not wanted. The judge's rounds get what is left.
+    """
+    budget = CallBudget(max_calls)
+    scores = budget.set_aside(min(_LEAST_SCORES, most_scores))
+    meta_review = budget.set_aside(min(_LEAST_REVIEW, most_review))
+    narrative = budget.set_aside(_LEAST_NARRATIVE)
+    scores.take_back(budget.set_aside(most_scores - scores.left))
+    meta_review.take_back(budget.set_aside(most_review - meta_review.left))
+    narrative.take_back(budget)
+    return Spending(scores=scores, meta_review=meta_review, narrative=narrative)

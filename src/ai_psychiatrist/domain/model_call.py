@@ -1,0 +1,26 @@
+"""One model call, from the request to what is kept of it."""
+
+from dataclasses import dataclass, field
+
+from ai_psychiatrist.domain.failures import CallPath, FailureCode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCall:
+    """A call that was made and paid for, and what it gave: a reply or the code of its failure."""
+
+    agent: str
+    model: str
+    path: CallPath
+    digest: str
+    """Keyed digest of everything that was sent: texts, sampling, output contract."""
+    occurrence: int = 0
+    """0 for the first call of this digest in an assessment, then one more each time."""
+    reply: str | None = field(default=None, repr=False)
+    """JSON of the response as it came."""
+    code: FailureCode | None = None
+    http_status: int | None = None
+    is_cut_off: bool = False
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    duration_ms: float = 0.0

@@ -1,0 +1,234 @@
+"""The calls of one agent for one output: each is found or made, judged, and settled once."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Final, TypeAlias, TypeVar
+
+from pydantic_ai.messages import ModelResponse
+
+from ai_psychiatrist.domain.errors import ModelCallFailed
+from ai_psychiatrist.domain.failures import (
+    Attempt,
+    AttemptOutcome,
+    CallPath,
+    FailureCode,
+    RejectionCode,
+)
+from ai_psychiatrist.domain.model_call import ModelCall
+from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.llm.call_failures import call_failure
+from ai_psychiatrist.llm.call_log import CallLog
+from ai_psychiatrist.llm.call_store import (
+    CallResult,
+    Judgement,
+    credible_tokens,
+    result_of,
+    with_result,
+)
+from ai_psychiatrist.llm.output import ModelOutput
+from ai_psychiatrist.llm.rejection import ReplyRejected
+from ai_psychiatrist.llm.reply_reading import ReplyReading
+from ai_psychiatrist.llm.routes import ModelRoute
+
+logger = get_logger(__name__)
+
+OutputT = TypeVar("OutputT", bound=ModelOutput)
+Review: TypeAlias = Callable[[ModelOutput], Awaitable[None]]
+
+_LARGE_REPLY_CHARACTERS: Final = 32_768
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A call that is to be made: where to, how it is sent and how its reply is read."""
+
+    route: ModelRoute
+    path: CallPath
+    digest: Callable[[], str] = field(repr=False)
+    """Makes the digest of everything that is sent."""
+    send: Callable[[], Awaitable[ModelResponse]] = field(repr=False)
+    read: Callable[[ModelResponse], ReplyReading] = field(repr=False)
+
+
+class AgentCalls:
+    """Makes the calls of one agent on one prompt, and accounts for every one of them."""
+
+    def __init__(
+        self,
+        agent: str,
+        log: CallLog,
+        *,
+        review: Review | None = None,
+    ) -> None:
+        """`review`: looks at an output that was read, and may refuse it with `ReplyRejected`."""
+        self._agent = agent
+        self.prompt_digest = ""
+        """Of the prompt that is asked next."""
+        self.attempts: list[Attempt] = []
+        self.last_rejection: ReplyRejected | None = None
+        self._log = log
+        self._review = review
+        self._round = log.asked[agent]
+        log.asked[agent] += 1
+        self._under_way: Attempt | None = None
+        self._reading = ReplyReading(text="")
+
+    async def make(self, call: Call) -> ReplyReading:
+        """Return what is read of the reply; raises `ModelCallFailed` when none comes."""
+        tries, wait_seconds = 0, 0.0
+        while True:
+            try:
+                response = await self._found_or_made(call, wait_seconds)
+                break
+            except ModelCallFailed as failure:
+                wait = call.route.retries.wait_before(failure, tries)
+                if wait is None or not self._log.has_time_for(wait):
+                    raise
+                tries, wait_seconds = tries + 1, wait
+        self._reading = call.read(response)
+        self._note(reply_characters=len(self._reading.text))
+        return self._reading
+
+    async def judge(self, extract: Callable[[str], OutputT], text: str) -> OutputT:
+        """Return the output of the reply and settle its attempt; raises `ReplyRejected`."""
+        try:
+            output = await self._extracted(extract, text)
+            if self._review is not None:
+                await self._review(output)
+        except ReplyRejected as rejection:
+            self.last_rejection = rejection
+            self._note(outcome=AttemptOutcome.REJECTED, code=rejection.code)
+            self._settle(text=self._reading.text, feedback=str(rejection))
+            raise
+        self._note(
+            outcome=AttemptOutcome.ACCEPTED,
+            code=None,
+            repaired=output.repaired,
+            coercions=output.coercions,
+        )
+        self._settle(text=self._reading.text, output=output)
+        return output
+
+    def close(self, code: FailureCode) -> None:
+        """Settle the call that is still under way, because something cut it short."""
+        if self._under_way is not None:
+            self._note(code=code)
+            self._settle()
+
+    async def _extracted(self, extract: Callable[[str], OutputT], text: str) -> OutputT:
+        if self._reading.refusal is not None:
+            raise self._reading.refusal
+        if not text.strip():
+            raise ReplyRejected(RejectionCode.EMPTY_REPLY, "The reply is empty. Do the task.")
+        if len(text) > _LARGE_REPLY_CHARACTERS:
+            return await asyncio.to_thread(extract, text)
+        return extract(text)
+
+    async def _found_or_made(self, call: Call, wait_seconds: float) -> ModelResponse:
+        store = self._log.store
+        digest = "" if store is None else call.digest()
+        occurrence = self._log.made[digest]
+        self._log.made[digest] += 1
+        kept = None if store is None else await store.recall(digest, occurrence)
+        if kept is not None:
+            self._begin(call)
+            self._note(duration_ms=kept.duration_ms)
+            return self._returned(result_of(kept))
+        if wait_seconds > 0:
+            await call.route.retries.sleep(wait_seconds)
+        async with self._turn_at(call.route):
+            attempt = self._begin(call)
+            result = await self._sent(call)
+        if store is not None:
+            made = ModelCall(
+                agent=attempt.agent,
+                model=attempt.model,
+                path=attempt.path,
+                digest=digest,
+                occurrence=occurrence,
+                duration_ms=self._open_attempt().duration_ms,
+            )
+            await store.keep(with_result(made, result))
+        return self._returned(result)
+
+    @asynccontextmanager
+    async def _turn_at(self, route: ModelRoute) -> AsyncIterator[None]:
+        """Hold one of the calls that may be under way at the backend."""
+        if route.limiter is None:
+            yield
+            return
+        with self._log.clock.paused():
+            await route.limiter.acquire()
+        try:
+            yield
+        finally:
+            route.limiter.release()
+
+    async def _sent(self, call: Call) -> CallResult:
+        started = time.perf_counter()
+        try:
+            async with asyncio.timeout(call.route.timeout_seconds):
+                return await call.send()
+        except Exception as error:  # noqa: BLE001  a backend may make a library fail in any way
+            return call_failure(error)
+        finally:
+            self._note(duration_ms=round((time.perf_counter() - started) * 1000, 3))
+
+    def _returned(self, result: CallResult) -> ModelResponse:
+        if isinstance(result, ModelCallFailed):
+            self._note(code=result.code, http_status=result.http_status)
+            self._settle(error_type=result.error_type)
+            raise result from None
+        self._note(
+            input_tokens=credible_tokens(result.usage.input_tokens),
+            output_tokens=credible_tokens(result.usage.output_tokens),
+        )
+        return result
+
+    def _begin(self, call: Call) -> Attempt:
+        """Take a call from the budget; until it is settled, it counts as cut short."""
+        self._log.budget.spend()
+        self._under_way = Attempt(
+            agent=self._agent,
+            model=call.route.name,
+            path=call.path,
+            outcome=AttemptOutcome.FAILED,
+            code=FailureCode.DEADLINE_EXCEEDED,
+            prompt_digest=self.prompt_digest,
+        )
+        return self._under_way
+
+    def _open_attempt(self) -> Attempt:
+        if self._under_way is None:
+            msg = "no call is under way"
+            raise RuntimeError(msg)
+        return self._under_way
+
+    def _note(self, **known: Any) -> None:  # noqa: ANN401  the fields of an attempt
+        self._under_way = replace(self._open_attempt(), **known)
+
+    def _settle(
+        self,
+        *,
+        text: str | None = None,
+        output: ModelOutput | None = None,
+        feedback: str | None = None,
+        error_type: str | None = None,
+    ) -> None:
+        attempt, self._under_way = self._open_attempt(), None
+        self.attempts.append(attempt)
+        self._log.attempts.append(attempt)
+        if self._log.store is not None:
+            self._log.store.judged(
+                Judgement(
+                    attempt=attempt,
+                    round=self._round,
+                    text=text,
+                    output=None if output is None else output.model_dump(mode="json"),
+                    feedback=feedback,
+                )
+            )
+        logger.info("attempt_finished", **asdict(attempt), error_type=error_type)

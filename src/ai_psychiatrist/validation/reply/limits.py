@@ -1,0 +1,42 @@
+"""What a reply may hold, and what a model is told when it holds something else."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from ai_psychiatrist.domain.errors import OutputRejected
+from ai_psychiatrist.domain.failures import RejectionCode
+
+MAX_DEPTH: Final = 32
+
+_FEEDBACK: Final = {
+    RejectionCode.NO_JSON: "No JSON object was found. Reply with one JSON object.",
+    RejectionCode.NOT_AN_OBJECT: "The top level has to be a JSON object, not a list or a value.",
+    RejectionCode.NOT_FINITE: "NaN and Infinity are no JSON. Use a number of the scale.",
+    RejectionCode.TOO_DEEP: "The JSON is nested too deeply. Use the structure the task shows.",
+    RejectionCode.DUPLICATE_KEY: "A key of the JSON object occurs twice. Give each key once.",
+    RejectionCode.TRUNCATED: "The reply ends too early. Reply with all of it, briefer.",
+    RejectionCode.UNREPAIRABLE: "The JSON is malformed. Reply with one valid JSON object.",
+    RejectionCode.SEVERAL_ANSWERS: (
+        "There are several JSON objects, and which of them is the answer is not clear. "
+        "Reply with one JSON object that holds all of it."
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParseLimits:
+    """What a JSON object may hold."""
+
+    max_depth: int = MAX_DEPTH
+    keeps_non_finite: bool = False
+    """Whether NaN and infinite numbers are read, for a caller that names their places."""
+    keeps_last_key: bool = False
+    """Whether of a key that occurs twice the last value counts, not the whole object is refused."""
+
+
+STRICT_LIMITS: Final = ParseLimits()
+
+
+def rejected(code: RejectionCode) -> OutputRejected:
+    """Return the rejection of a reply that holds no usable JSON."""
+    return OutputRejected(code, _FEEDBACK[code])

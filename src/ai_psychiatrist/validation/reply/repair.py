@@ -1,0 +1,273 @@
+"""Read malformed JSON where only one reading exists.
+
+What is mended is this and no more: a comma too many before a bracket or too few between members,
+between lists or objects, or between lines; two commas in an object; the marks around strings, and
+quotations inside them; keys and single words without marks; constants of Python; comments; and a
+bracket in a wrong place, as long as no key is lost by that. A text that ends too early is refused.
+"""
+
+import math
+import re
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Final
+
+from ai_psychiatrist.domain.errors import OutputRejected
+from ai_psychiatrist.domain.failures import RejectionCode
+from ai_psychiatrist.validation.reply.limits import ParseLimits, rejected
+from ai_psychiatrist.validation.reply.sanitise import refuse_broken_text
+from ai_psychiatrist.validation.reply.strict import unique_keys
+from ai_psychiatrist.validation.reply.strings import KEY_AND_COLON, OPENERS, SPACE, Place, string_at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repaired:
+    """What malformed JSON says."""
+
+    value: object
+    end: int
+    """Offset after the value."""
+
+
+def repaired_value(text: str, limits: ParseLimits, *, start: int = 0, end: int) -> Repaired:
+    """Read the object or list that begins at `start`, of a text that goes to `end`.
+
+    Raises `OutputRejected` when it ends too early, breaks a limit, or has no one reading.
+    """
+    readings: list[_Reader] = []
+    refusal = rejected(RejectionCode.UNREPAIRABLE)
+    for odd_brackets in _OddBrackets:
+        reader = _Reader(text, start, end, limits, odd_brackets)
+        try:
+            reader.read()
+        except OutputRejected as error:
+            refusal = error
+        except RecursionError:
+            raise rejected(RejectionCode.TOO_DEEP) from None
+        else:
+            readings.append(reader)
+        if not reader.met_odd_bracket:
+            break
+    readings.sort(key=lambda reader: reader.moved_brackets)
+    if not readings:
+        raise refusal
+    best, *others = readings
+    for other in others:
+        if other.moved_brackets == best.moved_brackets and repr(other.value) != repr(best.value):
+            raise rejected(RejectionCode.UNREPAIRABLE)
+    return Repaired(value=best.value, end=best.at)
+
+
+class _OddBrackets(Enum):
+    """What a closing bracket of the other kind is taken for."""
+
+    MISPLACED = auto()
+    """One too many, or the sign that one was left out before it."""
+    MISWRITTEN = auto()
+    """The bracket that is due, written wrongly."""
+
+
+_GAP: Final = re.compile(
+    rf"(?:[{SPACE}]++|//[^\n]*+|\#[^\n]*+|/\*.*?\*/)*+",
+    re.DOTALL,
+)
+_QUOTED_KEY: Final = re.compile(r"[\"'”’]\s*:")
+_NEXT_KEY: Final = re.compile(KEY_AND_COLON)
+_BARE_KEY: Final = re.compile(r"[A-Za-z_]\w{0,63}")
+_BARE_VALUE: Final = re.compile(rf"[^{SPACE},，:：{{}}\[\]\"'“”„‘’«»#]+")
+_NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d{0,299})(\.\d{1,300})?([eE][+-]?\d{1,9})?")
+_WORD: Final = re.compile(r"[A-Za-z_][\w/.-]{0,63}")
+_NO_VALUES: Final = frozenset({"undefined", "NaN", "nan", "Infinity", "-Infinity", "inf", "-inf"})
+_CONSTANTS: Final = {
+    "true": True,
+    "True": True,
+    "TRUE": True,
+    "false": False,
+    "False": False,
+    "FALSE": False,
+    "null": None,
+    "None": None,
+    "NULL": None,
+}
+_MORE_MEMBERS: Final = re.compile(rf"[{SPACE},}}\]]*+(?={KEY_AND_COLON})")
+_CLOSERS_LEFT: Final = re.compile(rf"(?:[{SPACE}]*+[}}\]])*+")
+_GOES_ON: Final = re.compile(rf"[{SPACE}]*+(?:,[{SPACE}]*+[{{\[]|:)")
+
+
+class _Reader:
+    """Reads one value of malformed JSON from a place in a text on."""
+
+    def __init__(
+        self, text: str, start: int, end: int, limits: ParseLimits, odd_brackets: _OddBrackets
+    ) -> None:
+        self.text = text
+        self.at = start
+        self.value: object = None
+        self.met_odd_bracket = False
+        self.moved_brackets = 0
+        """How many brackets the reading adds, drops or moves."""
+        self._end = end
+        self._limits = limits
+        self._odd_brackets = odd_brackets
+
+    def read(self) -> None:
+        self.value = self._list(1) if self.text[self.at] == "[" else self._object(1)
+        closers = _CLOSERS_LEFT.match(self.text, self.at, self._end)
+        if closers and closers[0]:
+            self.moved_brackets += 1
+            self.at = closers.end()
+        if _GOES_ON.match(self.text, self.at, self._end):
+            raise rejected(RejectionCode.UNREPAIRABLE)
+
+    def _object(self, depth: int) -> dict[str, object]:
+        self._enter(depth)
+        members: list[tuple[str, object]] = []
+        while True:
+            symbol = self._next()
+            if symbol == "}" or (symbol == "]" and self._is_miswritten()):
+                self.at += 1
+                if depth > 1 or not self._goes_on():
+                    return dict(members) if self._limits.keeps_last_key else unique_keys(members)
+            elif symbol == "]":
+                self.at += 1
+            elif symbol in ",，":
+                self.at += 1
+                self._refuse_third_comma()
+            else:
+                key = self._key()
+                members.append((key, self._value(depth, Place.MEMBER)))
+                self._require_separator()
+
+    def _key(self) -> str:
+        if self.text[self.at] in OPENERS:
+            key = self._string(Place.KEY)
+        else:
+            word = _BARE_KEY.match(self.text, self.at, self._end)
+            if word is None:
+                raise rejected(RejectionCode.UNREPAIRABLE)
+            self.at, key = word.end(), word[0]
+        if self._next() not in ":：":
+            raise rejected(RejectionCode.UNREPAIRABLE)
+        self.at += 1
+        return key
+
+    def _require_separator(self) -> None:
+        """Refuse what follows a member, when it is no comma, no bracket and no other member."""
+        if self._next() in ",，}]":
+            return
+        if _NEXT_KEY.match(self.text, self.at, self._end) is None:
+            raise rejected(RejectionCode.UNREPAIRABLE)
+
+    def _refuse_third_comma(self) -> None:
+        if self.text.startswith(",,", self.at):
+            raise rejected(RejectionCode.UNREPAIRABLE)
+
+    def _goes_on(self) -> bool:
+        """Return whether members follow the bracket that closed the root: it stood too early."""
+        more = _MORE_MEMBERS.match(self.text, self.at, self._end)
+        if more is None:
+            return False
+        self.at = more.end()
+        self.moved_brackets += 1
+        return True
+
+    def _list(self, depth: int) -> list[object]:
+        self._enter(depth)
+        elements: list[object] = []
+        while True:
+            symbol = self._next()
+            if symbol == "]" or (symbol == "}" and self._is_miswritten()):
+                self.at += 1
+                return elements
+            if symbol == "}":
+                return elements
+            start = self.at
+            element = self._value(depth, Place.ELEMENT)
+            end = self.at
+            if self._next() in ":：":
+                if not elements or not isinstance(element, str):
+                    raise rejected(RejectionCode.UNREPAIRABLE)
+                # It is a key already: the list was never closed.
+                self.at = start
+                self.moved_brackets += 1
+                return elements
+            elements.append(element)
+            self._separate_elements(element, end)
+
+    def _separate_elements(self, last: object, end_of_last: int) -> None:
+        symbol = self._next()
+        if symbol in ",，":
+            self.at += 1
+            if self._next() in ",，":
+                raise rejected(RejectionCode.UNREPAIRABLE)
+        elif symbol not in "]}":
+            is_apart = isinstance(last, dict | list) and symbol in "{["
+            if not is_apart and "\n" not in self.text[end_of_last : self.at]:
+                raise rejected(RejectionCode.UNREPAIRABLE)
+
+    def _is_miswritten(self) -> bool:
+        self.met_odd_bracket = True
+        self.moved_brackets += 1
+        return self._odd_brackets is _OddBrackets.MISWRITTEN
+
+    def _value(self, depth: int, place: Place) -> object:
+        symbol = self._next()
+        if symbol == "{":
+            return self._object(depth + 1)
+        if symbol == "[":
+            return self._list(depth + 1)
+        if symbol in OPENERS:
+            return self._string(place)
+        return self._bare()
+
+    def _string(self, place: Place) -> str:
+        found = string_at(self.text, self.at, self._end, place)
+        self.at = found.end
+        refuse_broken_text(found.value)
+        return found.value
+
+    def _bare(self) -> object:
+        """Read a number, a constant, or a single word without marks."""
+        found = _BARE_VALUE.match(self.text, self.at, self._end)
+        if found is None:
+            raise rejected(RejectionCode.UNREPAIRABLE)
+        word = found[0]
+        if "//" in word or "/*" in word:
+            word = word[: min(at for mark in ("//", "/*") if (at := word.find(mark)) >= 0)]
+        self.at += len(word)
+        if word in _CONSTANTS:
+            return _CONSTANTS[word]
+        number = _NUMBER.fullmatch(word)
+        if number is not None:
+            return _number(number)
+        if word in _NO_VALUES:
+            raise rejected(RejectionCode.NOT_FINITE)
+        if _WORD.fullmatch(word) is None or self._next() not in ",，}]":
+            raise rejected(RejectionCode.UNREPAIRABLE)
+        return word
+
+    def _enter(self, depth: int) -> None:
+        if depth > self._limits.max_depth:
+            raise rejected(RejectionCode.TOO_DEEP)
+        self.at += 1
+
+    def _next(self) -> str:
+        """Go on to the next mark and return it; raises `OutputRejected` at the end of the text."""
+        gap = _GAP.match(self.text, self.at, self._end)
+        if gap is not None and gap.end() > self.at:
+            # A comment with a key in it may have swallowed a member.
+            if _QUOTED_KEY.search(gap[0]):
+                raise rejected(RejectionCode.UNREPAIRABLE)
+            self.at = gap.end()
+        if self.at >= self._end:
+            raise rejected(RejectionCode.TRUNCATED)
+        return self.text[self.at]
+
+
+def _number(found: re.Match[str]) -> int | float:
+    if found[1] is None and found[2] is None:
+        return int(found[0])
+    value = float(found[0])
+    if not math.isfinite(value):
+        raise rejected(RejectionCode.NOT_FINITE)
+    return value
