@@ -214,12 +214,12 @@ def import_all() -> None:
             importlib.import_module(module.name)
     importlib.import_module("uvicorn.loops.auto")
     importlib.import_module("uvicorn.protocols.http.auto")
-    from ai_psychiatrist.agents.baseline.signals import analysed  # noqa: PLC0415
+    from ai_psychiatrist.agents.baseline.signals import analyse  # noqa: PLC0415
     from ai_psychiatrist.domain.transcript import DEFAULT_LABELS, parse_transcript  # noqa: PLC0415
     from ai_psychiatrist.services.risk.detector import detect_risk  # noqa: PLC0415
 
     detect_risk(parse_transcript(_INTERVIEW))
-    analysed(_INTERVIEW, DEFAULT_LABELS)
+    analyse(_INTERVIEW, DEFAULT_LABELS)
 
 
 def main() -> Callable[[], None] | None:

@@ -13,6 +13,7 @@ import typer
 
 from ai_psychiatrist import __version__
 from ai_psychiatrist.cli import (
+    doctor_command,
     export_command,
     import_command,
     lint_config_command,
@@ -43,6 +44,7 @@ app = typer.Typer(
 evaluate_app.add_typer(datasets_app, name="datasets")
 app.add_typer(evaluate_app, name="evaluate")
 app.add_typer(interview_app, name="interview")
+app.command(epilog=doctor_command.EXAMPLES)(doctor_command.doctor)
 app.command(epilog=validate_command.EXAMPLES)(validate_command.validate)
 app.command(epilog=lint_config_command.EXAMPLES)(lint_config_command.lint_config)
 app.command(epilog=revalidate_command.EXAMPLES)(revalidate_command.revalidate)

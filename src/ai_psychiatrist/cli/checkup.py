@@ -33,6 +33,8 @@ class Level(StrEnum):
     OK = "ok"
     WARN = "warn"
     FAIL = "fail"
+    SKIP = "skip"
+    """Not checked, because something before it failed or there is nothing to check."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
