@@ -125,7 +125,7 @@ def anthropic_backend(access: Access) -> Backend:
         address=access.address,
         build=build,
         models_url=f"{access.address}/v1/models/{{model}}",
-        headers={"x-api-key": access.key, "anthropic-version": _ANTHROPIC_VERSION},
+        headers={**client.auth_headers, "anthropic-version": _ANTHROPIC_VERSION},
     )
 
 
