@@ -2,7 +2,7 @@
 
 import importlib.util
 import secrets
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -24,6 +24,7 @@ from ai_psychiatrist.interview.opening import InterviewOptions, Interviews, load
 from ai_psychiatrist.interview.service import InterviewLimits
 from ai_psychiatrist.interview.store.opening import FILE_NAME
 from ai_psychiatrist.llm.connections import BackendOptions, ModelConnections
+from ai_psychiatrist.llm.routes import ModelChain
 from ai_psychiatrist.services.transcripts import TranscriptStore
 
 logger = get_logger(__name__)
@@ -41,14 +42,13 @@ class Services:
     interviews: Interviews
     agent_models: dict[str, tuple[str, ...]]
     """The chain of model names of each agent."""
+    interview_models: tuple[str, ...]
+    """The chain of interviews that have a model of their own; empty where they have none."""
 
-    def unready_agents(self, reachable: Mapping[str, bool]) -> list[str]:
-        """Return the agents of whose models none is reachable."""
-        return [
-            agent
-            for agent, names in self.agent_models.items()
-            if not any(reachable[name] for name in names)
-        ]
+    def unready_agents(self, unready: Collection[str]) -> list[str]:
+        """Return the agents, and interviews, all of whose models are among the unready."""
+        asked = self.agent_models | {"interview": self.interview_models}
+        return [agent for agent, names in asked.items() if names and set(names) <= set(unready)]
 
 
 @asynccontextmanager
@@ -64,6 +64,8 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         BackendOptions(
             models=settings.model,
             openai=settings.openai,
+            anthropic=settings.anthropic,
+            google=settings.google,
             ollama=settings.ollama,
             pydantic_ai=settings.pydantic_ai,
             local={
@@ -130,25 +132,29 @@ def _services(settings: Settings, connections: ModelConnections) -> Services:
         max_calls=model.max_calls,
         is_delimited=settings.qualitative.delimit_transcript,
     )
+    interview_chain = _interview_chain(settings, connections)
     return Services(
         settings=settings,
         pipeline=pipeline,
         transcripts=TranscriptStore(settings.data.transcripts_dir),
         labels=settings.transcript.labels,
         connections=connections,
-        interviews=_interviews(settings, connections),
+        interviews=_interviews(settings, interview_chain),
+        interview_models=(
+            tuple(route.name for route in interview_chain) if settings.interview.model else ()
+        ),
         agent_models={name: tuple(route.name for route in chain) for name, chain in chains.items()},
     )
 
 
-def _interviews(settings: Settings, connections: ModelConnections) -> Interviews:
-    interview, model = settings.interview, settings.model
+def _interview_chain(settings: Settings, connections: ModelConnections) -> ModelChain:
     # The baseline knows the tasks of an assessment alone.
-    chain = tuple(
-        route
-        for route in connections.chain(interview.model or model.default)
-        if route.name != BASELINE
-    )
+    name = settings.interview.model or settings.model.default
+    return tuple(route for route in connections.chain(name) if route.name != BASELINE)
+
+
+def _interviews(settings: Settings, chain: ModelChain) -> Interviews:
+    interview, model = settings.interview, settings.model
 
     def agents() -> InterviewAgents | None:
         if not chain:

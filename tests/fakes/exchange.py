@@ -44,11 +44,20 @@ class Drip:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A tool call of the model."""
+
+    name: str
+    arguments: object
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """What the server does with one call."""
 
     text: str | None = ""
     """Content of the assistant's message; none is sent as null."""
+    call: Call | None = None
     status: int = 200
     raw_body: bytes | None = None
     """Sent in place of the wire's own envelope around `text`."""

@@ -248,6 +248,8 @@ FAULTS: dict[str, Script] = {
     "error_with_200": _error_with_success,
     "null_content": _always(Reply(text=None)),
     "status_400": _echo(400, "invalid_request_error"),
+    "status_401": _echo(401, "authentication_error"),
+    "status_404": _echo(404, "not_found_error"),
     "status_429": _echo(429, "rate_limit_error"),
     "status_500": _echo(500, "server_error"),
     "context_exceeded": _context_exceeded,

@@ -5,9 +5,8 @@ import re
 from collections import defaultdict
 from random import Random
 
-from tests.fakes.exchange import Reply, Request, Script
+from tests.fakes.exchange import Call, Reply, Request, Script
 from tests.fakes.interview_replies import Arguments, Brief, good_reply, tool_of_schema
-from tests.fakes.wires import encode_json
 
 _TARGETS = re.compile(r"^Target ids: (.*)$", re.MULTILINE)
 _GOAL = re.compile(r"\bg\d+\b")
@@ -53,19 +52,6 @@ def with_arguments(request: Request, arguments: Arguments) -> Reply:
 
 
 def tool_call(name: str, arguments: Arguments) -> Reply:
-    """Return a completion of OpenAI's wire that calls a tool."""
-    call = {
-        "id": "call_1",
-        "type": "function",
-        "function": {"name": name, "arguments": json.dumps(arguments)},
-    }
-    message = {"role": "assistant", "content": None, "tool_calls": [call]}
-    completion = {
-        "id": "chatcmpl-fake",
-        "object": "chat.completion",
-        "created": 1_700_000_000,
-        "model": "fake-model",
-        "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}],
-        "usage": {"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 150},
-    }
-    return Reply(raw_body=encode_json(completion))
+    """Return a reply that calls a tool."""
+    call = Call(name=name, arguments=arguments)
+    return Reply(text=None, call=call, finish_reason="tool_calls")

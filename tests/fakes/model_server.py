@@ -50,6 +50,7 @@ _CHAT_WIRES: dict[str, Wire] = {
     "/chat/completions": "openai",
     "/api/chat": "ollama",
 }
+_LISTS = ("/api/tags", "/v1/models", "/models")
 
 
 class ModelServer:
@@ -65,8 +66,14 @@ class ModelServer:
         delay_seconds: float = 0.0,
         port: int = 0,
         keeps_requests: bool = True,
+        models: Sequence[str] = MODEL_NAMES,
+        list_status: int = 200,
     ) -> None:
+        """`models`: what the list holds; `list_status`: what it is answered with."""
         self.script = script or good_replies()
+        self.models = models
+        self.list_status = list_status
+        self.paths: list[str] = []
         self.delay_seconds = delay_seconds
         self.url = ""
         self.requests: list[Request] = []
@@ -123,11 +130,14 @@ class ModelServer:
         self._attempts: Counter[tuple[str, str]] = Counter()
 
     async def _answer(self, call: HttpCall, transport: asyncio.Transport) -> None:
+        self.paths.append(call.path)
         wire = _CHAT_WIRES.get(call.path)
         if wire is not None and call.method == "POST":
             await self._chat(wire, call, transport)
             return
         status, payload = self._look_up(call)
+        if call.path in _LISTS and self.list_status != 200:
+            status, payload = self.list_status, {"error": "no list for you"}
         body = encode_json(payload)
         transport.write(response_head(status, "application/json", len(body)) + body)
 
@@ -136,9 +146,9 @@ class ModelServer:
             case ("GET", "/api/version"):
                 return 200, {"version": VERSION}
             case ("GET", "/api/tags"):
-                return 200, {"models": [{"name": n, "model": n} for n in MODEL_NAMES]}
+                return 200, {"models": [{"name": n, "model": n} for n in self.models]}
             case ("GET", "/v1/models" | "/models"):
-                models = [{"id": n, "object": "model", "owned_by": "fake"} for n in MODEL_NAMES]
+                models = [{"id": n, "object": "model", "owned_by": "fake"} for n in self.models]
                 return 200, {"object": "list", "data": models}
             case ("GET", "/stats"):
                 return 200, self.stats
@@ -186,8 +196,17 @@ class ModelServer:
 class ModelServerThread:
     """Run a model server in a thread of its own, for clients that block."""
 
-    def __init__(self, script: Script | None = None, *, delay_seconds: float = 0.0) -> None:
-        self.server = ModelServer(script, delay_seconds=delay_seconds)
+    def __init__(
+        self,
+        script: Script | None = None,
+        *,
+        delay_seconds: float = 0.0,
+        models: Sequence[str] = MODEL_NAMES,
+        list_status: int = 200,
+    ) -> None:
+        self.server = ModelServer(
+            script, delay_seconds=delay_seconds, models=models, list_status=list_status
+        )
         self._started = threading.Event()
         self._stop: asyncio.Event | None = None
         self._loop: asyncio.AbstractEventLoop | None = None

@@ -31,7 +31,7 @@ class PermutingLoop(asyncio.SelectorEventLoop):
         step: Any = super()
         step._run_once()
 
-    def run_in_executor(self, *_: Any) -> Any:
+    def run_in_executor(self, *_: Any) -> Any:  # type: ignore[override]
         """Refuse threads: they would run in real time."""
         msg = "the work of this loop has to stay in its thread"
         raise RuntimeError(msg)

@@ -27,6 +27,7 @@ from ai_psychiatrist.llm.settings import (
     OpenAISettings,
     PydanticAISettings,
 )
+from ai_psychiatrist.llm.windowed_model import PromptWindow, WindowedModel
 
 Scripted: TypeAlias = str | ModelResponse | BaseException
 """What one call does; the last of a script is used again and again."""
@@ -96,10 +97,6 @@ class ScriptedChat:
             raise reply
         return ChatReply(text=reply) if isinstance(reply, str) else reply
 
-    async def is_reachable(self) -> bool:
-        """Answer always."""
-        return True
-
 
 def route(
     model: ScriptedModel | None = None,
@@ -110,13 +107,13 @@ def route(
     num_ctx: int | None = None,
 ) -> ModelRoute:
     """Build one link of a chain."""
+    agent_model = None if model is None else WindowedModel(model.model, PromptWindow(num_ctx))
     return ModelRoute(
         name=name,
-        agent_model=None if model is None else model.model,
+        agent_model=agent_model,
         chat=chat,
         timeout_seconds=5,
         max_reply_bytes=max_reply_bytes,
-        num_ctx=num_ctx,
     )
 
 

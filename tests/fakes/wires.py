@@ -93,7 +93,11 @@ def _prompt_tokens(request: Request, reply: Reply) -> int:
 def _openai_completion(request: Request, reply: Reply) -> object:
     prompt_tokens = _prompt_tokens(request, reply)
     completion_tokens = len(reply.text or "") // CHARACTERS_PER_TOKEN
-    message = {"role": "assistant", "content": reply.text}
+    message: dict[str, object] = {"role": "assistant", "content": reply.text}
+    if reply.call is not None:
+        arguments = json.dumps(reply.call.arguments)
+        function = {"name": reply.call.name, "arguments": arguments}
+        message["tool_calls"] = [{"id": "call_1", "type": "function", "function": function}]
     choice = {"index": 0, "message": message, "finish_reason": reply.finish_reason}
     return {
         "id": "chatcmpl-fake",
@@ -110,10 +114,14 @@ def _openai_completion(request: Request, reply: Reply) -> object:
 
 
 def _ollama_message(request: Request, reply: Reply) -> object:
+    message: dict[str, object] = {"role": "assistant", "content": reply.text}
+    if reply.call is not None:
+        function = {"name": reply.call.name, "arguments": reply.call.arguments}
+        message["tool_calls"] = [{"function": function}]
     return {
         "model": request.body.get("model", MODEL_NAMES[0]),
         "created_at": "2025-01-01T00:00:00Z",
-        "message": {"role": "assistant", "content": reply.text},
+        "message": message,
         "done": True,
         "done_reason": reply.finish_reason,
         "total_duration": 1_000_000,

@@ -13,12 +13,9 @@ from typing import Literal, TypeAlias
 import json_repair
 import structlog
 
-from ai_psychiatrist.agents.extractors import (
-    ReplyRejected,
-    extract_evidence,
-    extract_quantitative,
-)
-from ai_psychiatrist.agents.output_models import ModelOutput
+from ai_psychiatrist.agents.extractors import extract_evidence, extract_quantitative
+from ai_psychiatrist.llm.output import ModelOutput
+from ai_psychiatrist.llm.rejection import ReplyRejected
 from tests.fuzz.known_answers import FRAMES, Answer, Task, drawn_answer, framed
 from tests.fuzz.reply_damage import DAMAGE, Damage
 from tests.fuzz.unseen_damage import UNSEEN

@@ -139,10 +139,6 @@ class InterviewFuzzChat:
             output_tokens=drawn.tokens,
         )
 
-    async def is_reachable(self) -> bool:
-        """Answer always."""
-        return True
-
 
 def fuzz_chain() -> ModelChain:
     """Return two models, each to be reached in both ways."""

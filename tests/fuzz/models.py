@@ -166,10 +166,6 @@ class FuzzChat:
             output_tokens=reply.tokens,
         )
 
-    async def is_reachable(self) -> bool:
-        """Answer always."""
-        return True
-
 
 class FuzzConnections(ModelConnections):
     """Serves every agent by the same two models."""

@@ -231,12 +231,12 @@ def import_all() -> None:
             importlib.import_module(module.name)
     for name in _IMPORTED_LATE:
         importlib.import_module(name)
-    from ai_psychiatrist.agents.baseline.signals import analysed  # noqa: PLC0415
+    from ai_psychiatrist.agents.baseline.signals import analyse  # noqa: PLC0415
     from ai_psychiatrist.domain.transcript import DEFAULT_LABELS, parse_transcript  # noqa: PLC0415
     from ai_psychiatrist.services.risk.detector import detect_risk  # noqa: PLC0415
 
     detect_risk(parse_transcript(_INTERVIEW))
-    analysed(_INTERVIEW, DEFAULT_LABELS)
+    analyse(_INTERVIEW, DEFAULT_LABELS)
 
 
 def main() -> Callable[[], None] | None:

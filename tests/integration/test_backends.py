@@ -182,8 +182,9 @@ def common_prefix_length(texts: list[str]) -> int:
 def test_the_agent_path_is_taken_by_default(assess: Assess, wire: Wire) -> None:
     run = assess(wire=wire)
     assert paths(run) == {"agent"}
-    assert {request.wire for request in run.requests} == {"openai"}
-    assert all(request.body["temperature"] == 0 for request in run.requests)
+    assert {request.wire for request in run.requests} == {wire}
+    sampling = [request.body.get("options", request.body) for request in run.requests]
+    assert {(one["temperature"]) for one in sampling} == {0}  # type: ignore[index]
 
 
 @both_wires
@@ -195,12 +196,15 @@ def test_without_pydantic_ai_only_plain_calls_are_made(assess: Assess, wire: Wir
     assert all(request.body["model"] == "fake-model" for request in run.requests)
 
 
-def test_the_context_window_is_asked_for_and_a_filled_one_is_a_failure(assess: Assess) -> None:
-    plain = {"PYDANTIC_AI_ENABLED": "false"}
-    run = assess(wire="ollama", OLLAMA_NUM_CTX="8192", **plain)
+@pytest.mark.parametrize("enabled", ["true", "false"])
+def test_the_context_window_is_asked_for_and_a_filled_one_is_a_failure(
+    assess: Assess, enabled: str
+) -> None:
+    window = {"OLLAMA_NUM_CTX": "8192", "PYDANTIC_AI_ENABLED": enabled}
+    run = assess(wire="ollama", **window)
     assert run.result["status"] == "complete"
     assert {request.body["options"]["num_ctx"] for request in run.requests} == {8192}  # type: ignore[index]
-    full = assess(fault("context_full"), wire="ollama", OLLAMA_NUM_CTX="8192", **plain)
+    full = assess(fault("context_full"), wire="ollama", **window)
     assert full.result["status"] == "failed"
     assert set(codes(full)) == {"context_truncated"}
 
@@ -458,7 +462,13 @@ def test_a_backend_that_is_down_is_said_to_be(state_dir: Path, wire: Wire) -> No
         assert client.get("/healthz").status_code == 200
         answer = client.post("/full_pipeline", json={"transcript_text": INTERVIEW})
     assert health.status_code == 200
-    assert health.json() == {"status": "degraded", "models": {dead["MODEL_DEFAULT"]: False}}
+    assert health.json()["status"] == "degraded"
+    assert health.json()["models"] == {dead["MODEL_DEFAULT"]: False}
+    (found,) = health.json()["problems"]
+    assert found["code"] == "connection_failed"
+    address = dead.get("OLLAMA_HOST") or dead["OPENAI_BASE_URL"]
+    assert found["cure"].startswith(f"Nothing answers at {address}: ")
+    assert ready.json()["causes"] == answer.json()["causes"] == [found]
     assert ready.status_code == 503
     assert ready.json()["agents"] == ["qualitative", "quantitative", "judge", "meta_review"]
     assert answer.status_code == 502

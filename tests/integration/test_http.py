@@ -448,7 +448,7 @@ def test_labels_by_setting_name_the_participant(state_dir: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        ("/health", {"status": "healthy", "models": {"baseline": True}}),
+        ("/health", {"status": "healthy", "models": {"baseline": True}, "problems": []}),
         ("/healthz", {"status": "ok"}),
         ("/readyz", {"status": "ok"}),
     ],

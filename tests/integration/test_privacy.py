@@ -22,8 +22,7 @@ from ai_psychiatrist.config import load_settings
 from ai_psychiatrist.domain.errors import AssessmentServiceError
 from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.infrastructure.logging import ALLOWED_KEYS
-from ai_psychiatrist.llm.http_json import JsonBackend
-from ai_psychiatrist.llm.ollama import OllamaChatClient
+from ai_psychiatrist.llm.chat import SimpleChatClient
 from ai_psychiatrist.llm.rejection import ReplyRejected
 from ai_psychiatrist.services.evidence_settings import QuantitativeSettings
 from ai_psychiatrist.services.transcripts import TranscriptStore
@@ -31,6 +30,7 @@ from ai_psychiatrist.wiring import open_services
 from tests.fakes.faults import FAULTS
 from tests.fakes.model_server import ModelServer, ModelServerThread, Reply, Script, fault
 from tests.fakes.replies import ITEMS, meta_review_text, scoring_text
+from tests.fakes.scripted import served_chain
 from tests.integration.canary import (
     CANARY,
     INTERVIEW,
@@ -76,6 +76,7 @@ COMMANDS = {
     "evaluate report",
     "evaluate datasets check",
     "evaluate datasets make",
+    "doctor",
     "interview schemas",
     "interview list",
     "interview delete",
@@ -370,14 +371,11 @@ AGENT_FAILURES: dict[str, Script] = {
 }
 
 
-def asked(script: Script, ask: Callable[[OllamaChatClient], Awaitable[object]]) -> object:
+def asked(script: Script, ask: Callable[[SimpleChatClient], Awaitable[object]]) -> object:
     async def answered() -> object:
-        async with ModelServer(script) as server:
-            backend = JsonBackend(server.url, timeout_seconds=5, max_response_bytes=100_000)
-            try:
-                return await ask(OllamaChatClient(backend, "fake-model", temperature=0))
-            finally:
-                await backend.aclose()
+        async with ModelServer(script) as server, served_chain(server.url) as (route,):
+            assert route.chat is not None
+            return await ask(route.chat)
 
     return asyncio.run(answered())
 
@@ -386,7 +384,7 @@ def asked(script: Script, ask: Callable[[OllamaChatClient], Awaitable[object]]) 
 def test_what_agents_raise_does_not_repeat_what_was_said(case: str) -> None:
     strict = QuantitativeSettings(evidence_quote_fail_on_all_rejected=True)
 
-    async def extract(chat: OllamaChatClient) -> object:
+    async def extract(chat: SimpleChatClient) -> object:
         agent = QuantitativeAssessmentAgent(chat, settings=strict)
         return await agent._extract_evidence(INTERVIEW, participant_id=None)
 

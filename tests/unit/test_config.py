@@ -52,8 +52,14 @@ DEFAULTS = {
     "MODEL_MAX_REPLY_BYTES": "1048576",
     "MODEL_BUSY_WAITS_SECONDS": "1.0,2.0,4.0",
     "MODEL_MAX_CONCURRENCY": "16",
+    "MODEL_MAX_OUTPUT_TOKENS": "8192",
+    "MODEL_HTTP_PROXY": "",
     "OPENAI_BASE_URL": "",
     "OPENAI_API_KEY": "",
+    "ANTHROPIC_BASE_URL": "",
+    "ANTHROPIC_API_KEY": "",
+    "GOOGLE_BASE_URL": "",
+    "GOOGLE_API_KEY": "",
     "OLLAMA_HOST": "127.0.0.1",
     "OLLAMA_PORT": "11434",
     "OLLAMA_TIMEOUT_SECONDS": "600.0",
@@ -278,6 +284,7 @@ def test_example_file_is_the_generated_one() -> None:
 def test_example_file_sets_nothing_and_names_everything(tmp_path: Path) -> None:
     example = env_example()
     assert load(env_file(tmp_path, example)) == Settings()
+    assert all(line.startswith("#") for line in example.splitlines() if line)
     names = [f"# {variable.name}=" for variable in variables()]
     assert [line for line in example.splitlines() if line.startswith(tuple(names))] == [
         line for line in example.splitlines() if line.partition("=")[0].removeprefix("# ").isupper()

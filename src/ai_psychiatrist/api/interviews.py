@@ -124,7 +124,8 @@ async def _assessed(
         return assessed
     assessment = assessed.assessment
     if assessment.quantitative is None:
-        return problems.nothing_finished(assessment, assessment_id=assessed.id)
+        causes = services.connections.causes(assessment.attempts)
+        return problems.nothing_finished(assessment, causes, assessment_id=assessed.id)
     return _StartingPoint(
         assessment=assessment_input(assessment.quantitative),
         risk=risk_result(assessment, crisis_resources=services.settings.risk.crisis_resources),

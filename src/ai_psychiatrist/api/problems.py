@@ -1,7 +1,7 @@
 """Errors as RFC 9457 problems: codes, counts and the cure, never anything of the request."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -32,6 +32,7 @@ from ai_psychiatrist.interview.errors import (
     VersionConflict,
 )
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
+from ai_psychiatrist.llm.cures import Cause
 
 logger = get_logger(__name__)
 
@@ -108,15 +109,22 @@ def problem(
     return JSONResponse(body, status, dict(headers or {}), media_type=_MEDIA_TYPE)
 
 
-def nothing_finished(assessment: Assessment, *, assessment_id: str | None = None) -> JSONResponse:
+def nothing_finished(
+    assessment: Assessment,
+    causes: Iterable[Cause] = (),
+    *,
+    assessment_id: str | None = None,
+) -> JSONResponse:
     """Return the problem of an assessment without any finished part."""
     codes = {failure.code for failure in assessment.failures if failure.code is not None}
     is_late = bool(codes) and codes - {FailureCode.MISSING_INPUT} <= _TOO_LATE
-    status = 504 if is_late else 502
+    status, causes = 504 if is_late else 502, tuple(causes)
+    named = f" --model {causes[0].model}" if causes else ""
     return problem(
         status,
         "deadline_exceeded" if is_late else "backend_failed",
-        "No part of the assessment was finished. The failures say which call failed and why.",
+        "No part of the assessment was finished. The causes say why calls failed and what to do; "
+        f"ai-psychiatrist doctor{named} looks closer.",
         more={
             **({} if assessment_id is None else {"assessment_id": assessment_id}),
             "failures": [
@@ -126,6 +134,15 @@ def nothing_finished(assessment: Assessment, *, assessment_id: str | None = None
             "attempts": Counter(
                 attempt.code.value for attempt in assessment.attempts if attempt.code
             ),
+            "causes": [
+                {
+                    "model": cause.model,
+                    "code": cause.code.value,
+                    "http_status": cause.http_status,
+                    "cure": cause.cure,
+                }
+                for cause in causes
+            ],
             **risk_field(assessment.risk),
         },
     )
@@ -136,7 +153,7 @@ def interview_step_failed(snapshot: InterviewSnapshot) -> JSONResponse:
     return _model_failed(
         snapshot.failure,
         "A model gave nothing that can be used. What was answered is kept: read the interview to "
-        "try this step again.",
+        "try this step again. For a closer look: ai-psychiatrist doctor",
         more={
             "interview_id": snapshot.id,
             "state": snapshot.state.value,

@@ -83,7 +83,8 @@ async def assess_wanted(
     except ServerBusy:
         return problems.busy(wanted.risk)
     if assessment.status is AssessmentStatus.FAILED:
-        return problems.nothing_finished(assessment, assessment_id=assessment_id)
+        causes = services.connections.causes(assessment.attempts)
+        return problems.nothing_finished(assessment, causes, assessment_id=assessment_id)
     return Assessed(id=assessment_id, assessment=assessment)
 
 

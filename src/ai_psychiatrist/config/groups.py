@@ -11,6 +11,8 @@ from ai_psychiatrist.domain.transcript import INTERVIEWER_LABELS, PARTICIPANT_LA
 from ai_psychiatrist.infrastructure.logging import LogFormat, LogLevel
 from ai_psychiatrist.llm.output_mode import OutputModeSetting
 from ai_psychiatrist.llm.settings import (
+    AnthropicSettings,
+    GoogleSettings,
     ModelSettings,
     OllamaSettings,
     OpenAISettings,
@@ -141,6 +143,8 @@ class Settings(BaseSettings):
 
     model: ModelSettings = ModelSettings()
     openai: OpenAISettings = OpenAISettings()
+    anthropic: AnthropicSettings = AnthropicSettings()
+    google: GoogleSettings = GoogleSettings()
     ollama: OllamaSettings = OllamaSettings()
     pydantic_ai: PydanticAISettings = PydanticAISettings()
     quantitative: QuantitativeSettings = QuantitativeSettings()

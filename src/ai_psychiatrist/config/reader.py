@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +16,13 @@ from ai_psychiatrist.infrastructure.logging import get_logger
 
 logger = get_logger(__name__)
 
-_TYPO_DISTANCE: Final = 2
+_LIKENESS: Final = 0.88
+"""From here on a name is taken for a misspelt one; APP_PORT beside API_PORT is below."""
+_OTHER_NAMES: Final = {
+    "GEMINI_API_KEY": "GOOGLE_API_KEY",
+    "GOOGLE_GEMINI_BASE_URL": "GOOGLE_BASE_URL",
+}
+"""Names under which a provider's own library reads a variable of ours."""
 
 
 def load_settings(
@@ -26,8 +33,8 @@ def load_settings(
     An empty value counts as not set. Raises `ConfigurationError` for a misspelt name or a value
     that does not fit, naming the variable and never the value.
     """
-    given = dict(os.environ if environment is None else environment)
-    filed = _read_file(dotenv)
+    given = _named_as_here(os.environ if environment is None else environment)
+    filed = _named_as_here(_read_file(dotenv))
     known = {variable.name: variable for variable in variables()}
     _refuse_misspelt(known, [*given, *filed])
     for name in sorted(name for name in filed if name.upper() not in known):
@@ -54,6 +61,12 @@ def _read_file(dotenv: Path | None) -> dict[str, str]:
     return {name: text or "" for name, text in values.items()}
 
 
+def _named_as_here(values: Mapping[str, str]) -> dict[str, str]:
+    """Return the values with our names in place of other ones; where both are set, ours wins."""
+    ours = {_OTHER_NAMES[name]: text for name, text in values.items() if name in _OTHER_NAMES}
+    return ours | {name: text for name, text in values.items() if name not in _OTHER_NAMES}
+
+
 def _not_empty(values: Mapping[str, str]) -> dict[str, str]:
     return {name.upper(): text for name, text in values.items() if text.strip()}
 
@@ -69,29 +82,7 @@ def _refuse_misspelt(known: Mapping[str, Variable], names: list[str]) -> None:
 
 
 def _nearest(name: str, known: Mapping[str, Variable]) -> str | None:
-    letters = frozenset(name)
-    close = [
-        (distance, other)
-        for other in known
-        if abs(len(other) - len(name)) <= _TYPO_DISTANCE
-        # Each letter that the other lacks is an edit: told at once, where counting takes long.
-        and len(letters.difference(other)) <= _TYPO_DISTANCE
-        and (distance := _edit_distance(name, other)) <= _TYPO_DISTANCE
-    ]
-    return min(close)[1] if close else None
-
-
-def _edit_distance(one: str, other: str) -> int:
-    """Return the Levenshtein distance (Wagner and Fischer 1974)."""
-    previous = list(range(len(other) + 1))
-    for row, left in enumerate(one, start=1):
-        current = [row]
-        for column, right in enumerate(other, start=1):
-            current.append(
-                min(previous[column], current[-1], previous[column - 1] - (left == right)) + 1
-            )
-        previous = current
-    return previous[-1]
+    return next(iter(get_close_matches(name, known, n=1, cutoff=_LIKENESS)), None)
 
 
 def _explain(error: ValidationError) -> str:

@@ -64,7 +64,7 @@ def _sentences(model: type[BaseModel]) -> dict[str, str]:
     definition = ast.parse(textwrap.dedent(inspect.getsource(model))).body[0]
     body = definition.body if isinstance(definition, ast.ClassDef) else []
     return {
-        field.target.id: inspect.cleandoc(str(sentence.value.value))
+        field.target.id: " ".join(str(sentence.value.value).split())
         for field, sentence in pairwise(body)
         if isinstance(field, ast.AnnAssign)
         and isinstance(field.target, ast.Name)

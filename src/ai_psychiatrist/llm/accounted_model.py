@@ -16,7 +16,6 @@ from ai_psychiatrist.domain.failures import CallPath, FailureCode
 from ai_psychiatrist.llm.agent_calls import AgentCalls, Call
 from ai_psychiatrist.llm.call_store import call_digest
 from ai_psychiatrist.llm.last_exchange import last_exchange
-from ai_psychiatrist.llm.ollama import fills_context
 from ai_psychiatrist.llm.output_mode import OutputMode, OutputTool
 from ai_psychiatrist.llm.reply_reading import read_reply
 from ai_psychiatrist.llm.routes import ModelRoute
@@ -91,8 +90,6 @@ class AccountedModel(WrapperModel):
         response = await self.wrapped.request(messages, model_settings, parameters)
         if response.finish_reason == "content_filter" and not response.text:
             raise ModelCallFailed(FailureCode.CONTENT_FILTERED)
-        if fills_context(response.usage.input_tokens, self._route.num_ctx):
-            raise ModelCallFailed(FailureCode.CONTEXT_TRUNCATED)
         return response
 
 

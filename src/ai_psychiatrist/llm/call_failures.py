@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+import httpx2
 from aiohttp import ClientConnectionError
 from openai import APIStatusError
 from pydantic_ai.exceptions import (
@@ -34,6 +35,9 @@ _CODES: Final[tuple[tuple[type[Exception], FailureCode], ...]] = (
     (ModelTimeoutError, FailureCode.TIMED_OUT),
     (ModelRequestTimeout, FailureCode.TIMED_OUT),
     (TimeoutError, FailureCode.TIMED_OUT),
+    (httpx2.TimeoutException, FailureCode.TIMED_OUT),
+    (httpx2.HTTPError, FailureCode.CONNECTION_FAILED),
+    (httpx2.InvalidURL, FailureCode.CONNECTION_FAILED),
     (ModelConnectionError, FailureCode.CONNECTION_FAILED),
     (ModelContextWindowExceededError, FailureCode.CONTEXT_TRUNCATED),
     (ModelAuthenticationError, FailureCode.NOT_AUTHORISED),
@@ -48,6 +52,7 @@ _CODES: Final[tuple[tuple[type[Exception], FailureCode], ...]] = (
     (UserError, FailureCode.REQUEST_REFUSED),
     (UnexpectedModelBehavior, FailureCode.MALFORMED_RESPONSE),
     (ModelAPIError, FailureCode.MALFORMED_RESPONSE),
+    (UserError, FailureCode.REQUEST_REFUSED),
 )
 _CODE_OF_STATUS: Final = {
     401: FailureCode.NOT_AUTHORISED,

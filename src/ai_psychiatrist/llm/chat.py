@@ -26,7 +26,3 @@ class SimpleChatClient(Protocol):
     async def simple_chat(self, user_prompt: str, *, system_prompt: str = "") -> ChatReply:
         """Send the two texts and return the reply; raises `ModelCallFailed` when none comes."""
         ...
-
-    async def is_reachable(self) -> bool:
-        """Return whether the backend answers at all; never raises for a dead one."""
-        ...

@@ -1,39 +1,40 @@
 """Turn model names into chains of models, sharing one set of connections per backend."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
 
-from openai import AsyncOpenAI, DefaultAioHttpClient
-from pydantic_ai.exceptions import UserError
-from pydantic_ai.models import Model, infer_model
-from pydantic_ai.models.ollama import OllamaModel
-from pydantic_ai.models.openai import OpenAIChatModel
-from pydantic_ai.providers.ollama import OllamaProvider
-from pydantic_ai.providers.openai import OpenAIProvider
+import httpx2
+from pydantic_ai.settings import ModelSettings as RequestSettings
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.llm.chat import SimpleChatClient
-from ai_psychiatrist.llm.http_json import JsonBackend
-from ai_psychiatrist.llm.ollama import OllamaChatClient
-from ai_psychiatrist.llm.openai_chat import OpenAIChatClient
-from ai_psychiatrist.llm.retries import BUSY_RETRIES
-from ai_psychiatrist.llm.routes import (
-    DEFAULT_TIMEOUT_SECONDS,
-    ModelChain,
-    ModelRoute,
+from ai_psychiatrist.domain.failures import Attempt
+from ai_psychiatrist.llm import providers
+from ai_psychiatrist.llm.backends import (
+    Access,
+    Backend,
+    anthropic_backend,
+    google_backend,
+    ollama_backend,
+    openai_backend,
 )
+from ai_psychiatrist.llm.cures import Cause, cause_of, causes, shown_address
+from ai_psychiatrist.llm.direct_chat import DirectChatClient
+from ai_psychiatrist.llm.http_client import http_client
+from ai_psychiatrist.llm.model_list import unserved
+from ai_psychiatrist.llm.probe import ModelProbe, local_probe, probe
+from ai_psychiatrist.llm.providers import Provider, provider_of
+from ai_psychiatrist.llm.retries import BUSY_RETRIES
+from ai_psychiatrist.llm.routes import DEFAULT_TIMEOUT_SECONDS, ModelChain, ModelRoute
 from ai_psychiatrist.llm.settings import (
+    AnthropicSettings,
+    GoogleSettings,
     ModelSettings,
     OllamaSettings,
     OpenAISettings,
     PydanticAISettings,
 )
-
-_ESCAPED_BYTES_PER_BYTE: Final = 6
-_ENVELOPE_BYTES: Final = 65_536
-_NO_KEY: Final = "none"
+from ai_psychiatrist.llm.windowed_model import PromptWindow, WindowedModel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +45,8 @@ class BackendOptions:
     openai: OpenAISettings
     ollama: OllamaSettings
     pydantic_ai: PydanticAISettings
+    anthropic: AnthropicSettings = field(default_factory=AnthropicSettings)
+    google: GoogleSettings = field(default_factory=GoogleSettings)
     local: Mapping[str, ModelRoute] = field(default_factory=dict)
     """Models that run in this process, by name."""
 
@@ -54,10 +57,9 @@ class ModelConnections:
     def __init__(self, options: BackendOptions) -> None:
         self._options = options
         self._routes: dict[str, ModelRoute] = {}
+        self._backends: dict[str, Backend] = {}
         self._limiters: dict[str, asyncio.Semaphore] = {}
-        self._clients: dict[str, AsyncOpenAI] = {}
-        self._backends: dict[str, JsonBackend] = {}
-        self._hosted_models: list[Model] = []
+        self._http: httpx2.AsyncClient | None = None
 
     def chain(self, name: str) -> ModelChain:
         """Return the named model followed by the fallbacks.
@@ -67,21 +69,53 @@ class ModelConnections:
         names = dict.fromkeys((name, *self._options.models.fallbacks))
         return tuple(self._route(one) for one in names)
 
-    async def reachable(self) -> dict[str, bool]:
-        """Return model name → whether its backend answers; hosted ones are taken to."""
-        names, answers = list(self._routes), [_answers(one) for one in self._routes.values()]
-        return dict(zip(names, await asyncio.gather(*answers), strict=True))
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The models of all chains."""
+        return tuple(self._routes)
+
+    async def unready(self) -> dict[str, Cause]:
+        """Return model name → why it would not answer now, for those that would not."""
+        found = await asyncio.gather(*(self._unready(route) for route in self._routes.values()))
+        return {cause.model: cause for cause in found if cause is not None}
+
+    async def probe(self, name: str) -> ModelProbe:
+        """Try a model step by step.
+
+        Raises `ConfigurationError` for a name that nothing here can serve.
+        """
+        route = self._route(name)
+        backend = self._backend_of(route)
+        return (
+            local_probe(route) if backend is None else await probe(self._client(), backend, route)
+        )
+
+    def causes(self, attempts: Iterable[Attempt]) -> tuple[Cause, ...]:
+        """Return why calls failed and what to do about it, each cause once."""
+        return causes(attempts, {name: route.address for name, route in self._routes.items()})
 
     async def aclose(self) -> None:
         """Close all connections."""
-        for client in self._clients.values():
-            await client.close()
-        for backend in self._backends.values():
-            await backend.aclose()
-        for model in self._hosted_models:
-            # A provider closes the client that it made when the last one who entered it leaves.
-            async with model:
-                pass
+        if self._http is not None:
+            await self._http.aclose()
+
+    async def _unready(self, route: ModelRoute) -> Cause | None:
+        backend = self._backend_of(route)
+        if backend is None:
+            return None
+        failure = await unserved(self._client(), backend, route.name.partition(":")[2])
+        if failure is None:
+            return None
+        return cause_of(
+            failure.code,
+            model=route.name,
+            http_status=failure.http_status,
+            address=route.address,
+        )
+
+    def _backend_of(self, route: ModelRoute) -> Backend | None:
+        provider = provider_of(route.name)
+        return None if provider is None else self._backends.get(provider.name)
 
     def _route(self, name: str) -> ModelRoute:
         if name not in self._routes:
@@ -89,119 +123,83 @@ class ModelConnections:
         return self._routes[name]
 
     def _remote(self, name: str) -> ModelRoute:
-        provider, _, model = name.partition(":")
-        build = self._builders().get(provider, self._hosted)
-        return build(name, model)
-
-    def _builders(self) -> dict[str, Callable[[str, str], ModelRoute]]:
-        return {"ollama": self._ollama, "openai-chat": self._openai}
-
-    def _ollama(self, name: str, model: str) -> ModelRoute:
-        ollama, pydantic_ai = self._options.ollama, self._options.pydantic_ai
-        timeout = pydantic_ai.timeout_seconds or ollama.timeout_seconds
-        client = self._client(f"{ollama.base_url}/v1", _NO_KEY, timeout)
-        backend = self._backend(ollama.base_url, timeout, None)
-        temperature = self._options.models.temperature
-        return self._bounded(
-            name,
-            ollama.base_url,
-            OllamaModel(model, provider=OllamaProvider(openai_client=client)),
-            chat=OllamaChatClient(backend, model, temperature=temperature, num_ctx=ollama.num_ctx),
-            timeout_seconds=timeout,
-            num_ctx=ollama.num_ctx,
-        )
-
-    def _openai(self, name: str, model: str) -> ModelRoute:
-        base_url = self._options.openai.base_url
-        if base_url is None:
+        provider, model = provider_of(name), name.partition(":")[2]
+        if provider is None or not model:
+            known = ", ".join(f"{one}:" for one in providers.PROVIDERS)
             msg = (
-                f"model {name!r} needs OPENAI_BASE_URL; transcripts are sent to no server that is "
-                "not named there (https://api.openai.com/v1 for OpenAI itself)"
+                f"model {name!r} names no provider; write ollama:{name} if Ollama serves it "
+                f"(providers: {known} for other servers of OpenAI's protocol openai-chat:)"
             )
             raise ConfigurationError(msg)
-        timeout = self._options.pydantic_ai.timeout_seconds or DEFAULT_TIMEOUT_SECONDS
-        key = self._options.openai.api_key.get_secret_value()
-        headers = {"Authorization": f"Bearer {key}"} if key else None
-        client = self._client(base_url, key or _NO_KEY, timeout)
-        backend = self._backend(base_url, timeout, headers)
-        return self._bounded(
-            name,
-            base_url,
-            OpenAIChatModel(model, provider=OpenAIProvider(openai_client=client)),
-            chat=OpenAIChatClient(backend, model, temperature=self._options.models.temperature),
-            timeout_seconds=timeout,
-        )
+        if provider.name not in self._backends:
+            self._backends[provider.name] = self._backend(provider, name)
+        return self._connected(name, model, self._backends[provider.name])
 
-    def _hosted(self, name: str, model: str) -> ModelRoute:
-        if not model:
-            msg = f"model {name!r} names no provider; write for example ollama:{name}"
-            raise ConfigurationError(msg)
-        try:
-            agent_model = infer_model(name)
-        except ImportError:
-            provider = name.partition(":")[0]
-            msg = f"model {name!r} needs an extra: pip install 'pydantic-ai-slim[{provider}]'"
-            raise ConfigurationError(msg) from None
-        except UserError as error:
-            msg = f"model {name!r} cannot be used: {error}"
-            raise ConfigurationError(msg) from None
-        self._hosted_models.append(agent_model)
-        timeout = self._options.pydantic_ai.timeout_seconds or DEFAULT_TIMEOUT_SECONDS
-        return self._bounded(
-            name, name.partition(":")[0], agent_model, chat=None, timeout_seconds=timeout
-        )
-
-    def _bounded(
-        self,
-        name: str,
-        backend: str,
-        agent_model: Model,
-        *,
-        chat: SimpleChatClient | None,
-        timeout_seconds: float,
-        num_ctx: int | None = None,
-    ) -> ModelRoute:
-        models = self._options.models
-        limiter = self._limiters.setdefault(backend, asyncio.Semaphore(models.max_concurrency))
+    def _connected(self, name: str, model: str, backend: Backend) -> ModelRoute:
+        options = self._options
+        settings = RequestSettings(max_tokens=options.models.max_output_tokens)
+        num_ctx = options.ollama.num_ctx if backend.provider is providers.OLLAMA else None
+        agent_model = WindowedModel(backend.build(model, settings), PromptWindow(num_ctx))
+        limiter = asyncio.Semaphore(options.models.max_concurrency)
         return ModelRoute(
             name=name,
+            address=shown_address(backend.address),
             agent_model=agent_model,
-            chat=chat,
-            timeout_seconds=timeout_seconds,
-            max_reply_bytes=models.max_reply_bytes,
-            num_ctx=num_ctx,
-            limiter=limiter,
-            retries=replace(BUSY_RETRIES, waits_seconds=models.busy_waits_seconds),
+            chat=DirectChatClient(agent_model, temperature=options.models.temperature),
+            timeout_seconds=self._timeout_seconds(backend.provider),
+            max_reply_bytes=options.models.max_reply_bytes,
+            limiter=self._limiters.setdefault(backend.address, limiter),
+            retries=replace(BUSY_RETRIES, waits_seconds=options.models.busy_waits_seconds),
         )
 
-    def _client(self, base_url: str, api_key: str, timeout: float) -> AsyncOpenAI:
-        if base_url not in self._clients:
-            # The runner decides what is asked again; retries here would multiply the wait.
-            self._clients[base_url] = AsyncOpenAI(
-                base_url=base_url,
-                api_key=api_key,
-                timeout=timeout,
-                max_retries=0,
-                # A third of the CPU time per call less than the default transport, measured with
-                # 32 assessments under way: that one looks at every pooled connection on each call.
-                # A redirect would send the transcript to a server that no setting names.
-                http_client=DefaultAioHttpClient(follow_redirects=False),
+    def _backend(self, provider: Provider, name: str) -> Backend:
+        options = self._options
+        if provider is providers.OLLAMA:
+            access = self._access(provider, options.ollama.base_url, "")
+            return ollama_backend(access, options.ollama)
+        given = self._given(provider)
+        address, key = given.base_url or provider.default_url, given.api_key.get_secret_value()
+        if address is None:
+            msg = (
+                f"model {name!r} needs {provider.url_variable}; transcripts are sent to no server "
+                "that is not named there (https://api.openai.com/v1 for OpenAI itself)"
             )
-        return self._clients[base_url]
+            raise ConfigurationError(msg)
+        if not key and provider.default_url is not None:
+            msg = f"model {name!r} needs its key in {provider.key_variable}"
+            raise ConfigurationError(msg)
+        access = self._access(provider, address, key)
+        if provider is providers.ANTHROPIC:
+            return anthropic_backend(access)
+        if provider is providers.GOOGLE:
+            return google_backend(access)
+        return openai_backend(access, provider)
 
-    def _backend(
-        self, base_url: str, timeout: float, headers: dict[str, str] | None
-    ) -> JsonBackend:
-        if base_url not in self._backends:
-            reply_bytes = self._options.models.max_reply_bytes
-            self._backends[base_url] = JsonBackend(
-                base_url,
-                timeout_seconds=timeout,
-                max_response_bytes=reply_bytes * _ESCAPED_BYTES_PER_BYTE + _ENVELOPE_BYTES,
-                headers=headers,
+    def _given(self, provider: Provider) -> OpenAISettings | AnthropicSettings | GoogleSettings:
+        if provider is providers.ANTHROPIC:
+            return self._options.anthropic
+        return self._options.google if provider is providers.GOOGLE else self._options.openai
+
+    def _access(self, provider: Provider, address: str, key: str) -> Access:
+        return Access(
+            address=address.rstrip("/"),
+            key=key,
+            http=self._client(),
+            timeout_seconds=self._timeout_seconds(provider),
+        )
+
+    def _timeout_seconds(self, provider: Provider) -> float:
+        is_ollama = provider is providers.OLLAMA
+        own = self._options.ollama.timeout_seconds if is_ollama else DEFAULT_TIMEOUT_SECONDS
+        return self._options.pydantic_ai.timeout_seconds or own
+
+    def _client(self) -> httpx2.AsyncClient:
+        if self._http is None:
+            models = self._options.models
+            self._http = http_client(
+                timeout_seconds=self._options.pydantic_ai.timeout_seconds
+                or DEFAULT_TIMEOUT_SECONDS,
+                max_reply_bytes=models.max_reply_bytes,
+                proxy=models.http_proxy,
             )
-        return self._backends[base_url]
-
-
-async def _answers(route: ModelRoute) -> bool:
-    return route.chat is None or await route.chat.is_reachable()
+        return self._http

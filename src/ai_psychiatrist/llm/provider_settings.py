@@ -1,18 +1,22 @@
 """What goes out beside the prompt: sampling, and what only one provider understands."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from pydantic_ai.messages import CachePoint, UserContent
 from pydantic_ai.models import Model
+from pydantic_ai.models.openai import OpenAIChatModelSettings
 from pydantic_ai.settings import ModelSettings
 
 from ai_psychiatrist.llm.output_mode import OutputMode, OutputTool
 from ai_psychiatrist.llm.prompt import Prompt
 
 ANTHROPIC: Final = "anthropic"
-MAX_OUTPUT_TOKENS: Final = 8_192
-"""Anthropic wants a limit; this one holds the longest report, and needs no stream."""
+LOG_PROBABILITIES: Final[Mapping[str, ModelSettings]] = {
+    "ollama": ModelSettings(extra_body={"logprobs": True}),
+    "openai-chat": OpenAIChatModelSettings(openai_logprobs=True, openai_top_logprobs=1),
+}
+"""What asks for the log-probabilities of a reply, by the provider's name."""
 
 
 class _AnthropicSettings(ModelSettings, total=False):
@@ -33,13 +37,7 @@ def provider_settings(
     """
     if model.system != ANTHROPIC:
         return ModelSettings(temperature=temperature)
-    # The runner decides what is asked again; retries of the SDK would be calls nobody counts.
-    settings = _AnthropicSettings(
-        temperature=temperature,
-        max_tokens=MAX_OUTPUT_TOKENS,
-        max_retries=0,
-        anthropic_cache_instructions=True,
-    )
+    settings = _AnthropicSettings(temperature=temperature, anthropic_cache_instructions=True)
     if prompt.subject:
         settings["anthropic_metadata"] = {"user_id": prompt.subject}
     if mode is OutputMode.TOOL:

@@ -4,19 +4,19 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from openai import AsyncOpenAI
 from pydantic_ai.models import Model
-from pydantic_ai.models.ollama import OllamaModel
-from pydantic_ai.providers.ollama import OllamaProvider
 
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.llm.chat import SimpleChatClient
+from ai_psychiatrist.llm.http_client import http_client
+from ai_psychiatrist.llm.ollama import OllamaChatModel
 from ai_psychiatrist.llm.retries import BUSY_RETRIES, CallRetries
 from ai_psychiatrist.llm.settings import PydanticAISettings
 
 logger = get_logger(__name__)
 
 DEFAULT_TIMEOUT_SECONDS: Final = 600.0
+DEFAULT_MAX_REPLY_BYTES: Final = 1_048_576
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,9 +30,9 @@ class ModelRoute:
     chat: SimpleChatClient | None
     """`None` when the provider has no plain client."""
     timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS
-    max_reply_bytes: int = 1_048_576
-    num_ctx: int | None = None
-    """Context window in tokens, where it is known."""
+    max_reply_bytes: int = DEFAULT_MAX_REPLY_BYTES
+    address: str | None = None
+    """URL of the server, without credentials; `None` for a model of this process."""
     takes_tools: bool = True
     """Whether a model is behind it that can be made to call a tool."""
     limiter: asyncio.Semaphore | None = field(default=None, repr=False)
@@ -57,16 +57,17 @@ def as_chain(
     """
     if isinstance(models, tuple):
         return models
+    timeout = pydantic_ai_settings.timeout_seconds or DEFAULT_TIMEOUT_SECONDS
     agent_model = None
     if pydantic_ai_settings.enabled and ollama_base_url is not None:
-        # The runner decides what is asked again; retries of the SDK would be calls nobody counts.
-        client = AsyncOpenAI(
-            base_url=f"{ollama_base_url.rstrip('/')}/v1", api_key="none", max_retries=0
+        agent_model = OllamaChatModel(
+            models.model,
+            base_url=ollama_base_url.rstrip("/"),
+            http=http_client(timeout_seconds=timeout, max_reply_bytes=DEFAULT_MAX_REPLY_BYTES),
+            timeout_seconds=timeout,
         )
-        agent_model = OllamaModel(models.model, provider=OllamaProvider(openai_client=client))
     elif pydantic_ai_settings.enabled:
         logger.warning("agent_path_unavailable", model=models.model, reason="no_base_url")
-    timeout = pydantic_ai_settings.timeout_seconds or DEFAULT_TIMEOUT_SECONDS
     return (
         ModelRoute(
             name=models.model, agent_model=agent_model, chat=models, timeout_seconds=timeout

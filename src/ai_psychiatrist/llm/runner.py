@@ -49,10 +49,11 @@ _NO_PLAIN_CALL: Final = frozenset(
         FailureCode.TIMED_OUT,
         FailureCode.RATE_LIMITED,
         FailureCode.NOT_AUTHORISED,
+        FailureCode.MODEL_NOT_FOUND,
         FailureCode.CALL_BUDGET_SPENT,
     }
 )
-"""After these the plain path would fail alike, and only later."""
+"""After these the plain path would only meet the same again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,26 @@
 """Options of the models and their backends; each is read from the environment by `config` alone."""
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
 
 FROZEN = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+def _web_address(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        is_whole = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_whole = False
+    if not is_whole or any(character.isspace() for character in url):
+        msg = "an address begins with http:// or https:// and names a host"
+        raise ValueError(msg)
+    return url.rstrip("/")
+
+
+WebAddress = Annotated[str, AfterValidator(_web_address)]
 
 
 class PydanticAISettings(BaseModel):
@@ -45,17 +63,59 @@ class ModelSettings(BaseModel):
     """Waits before each further call to a busy server (429, 503), unless it names longer ones."""
     max_concurrency: int = Field(default=16, ge=1)
     """Most calls under way at one backend."""
+    max_output_tokens: int = Field(default=8192, ge=16)
+    """Longest reply that a model may write, in tokens."""
+    http_proxy: WebAddress | None = None
+    """Proxy on the way to the models; HTTP_PROXY and its like are not followed."""
 
 
 class OpenAISettings(BaseModel):
-    """Where `openai-chat:` models are served."""
+    """Where `openai-chat:` models are served, and `openai:` ones unless that is OpenAI itself."""
 
     model_config = FROZEN
 
-    base_url: str | None = None
+    base_url: WebAddress | None = None
     """Base URL of an OpenAI-compatible server, such as http://127.0.0.1:8080/v1."""
     api_key: SecretStr = SecretStr("")
-    """API key of that server, if it asks for one."""
+    """API key of that server, if it asks for one; `openai:` models need it."""
+
+
+class AnthropicSettings(BaseModel):
+    """Where `anthropic:` models are served."""
+
+    model_config = FROZEN
+
+    base_url: WebAddress | None = None
+    """Base URL; empty means Anthropic itself."""
+    api_key: SecretStr = SecretStr("")
+    """API key of Anthropic."""
+
+
+class GoogleSettings(BaseModel):
+    """Where `google:` models are served."""
+
+    model_config = FROZEN
+
+    base_url: WebAddress | None = None
+    """Base URL; empty means the Gemini API. GOOGLE_GEMINI_BASE_URL is read as well."""
+    api_key: SecretStr = SecretStr("")
+    """API key of the Gemini API. GEMINI_API_KEY is read as well."""
+
+
+def _ollama_host(host: str) -> str:
+    _web_address(_ollama_url(host, 1))
+    return host
+
+
+def _ollama_url(host: str, port: int) -> str:
+    host = host.strip().rstrip("/")
+    if "://" in host:
+        return host
+    if host.count(":") > 1 and "[" not in host:
+        host = f"[{host}]"
+    if host.rpartition(":")[2].isdigit():
+        return f"http://{host}"
+    return f"http://{host}:{port}"
 
 
 class OllamaSettings(BaseModel):
@@ -63,23 +123,16 @@ class OllamaSettings(BaseModel):
 
     model_config = FROZEN
 
-    host: str = "127.0.0.1"
+    host: Annotated[str, AfterValidator(_ollama_host)] = "127.0.0.1"
     """Host, host:port or URL of the Ollama server."""
     port: int = Field(default=11434, ge=1, le=65535)
     """Port, unless the host names one."""
     timeout_seconds: float = Field(default=600.0, gt=0)
     """Longest wait for one call, unless PYDANTIC_AI_TIMEOUT_SECONDS is set."""
     num_ctx: int | None = Field(default=None, ge=256)
-    """Context window in tokens; an overlong prompt fails instead of being cut."""
+    """Context window in tokens to ask for; an overlong prompt fails instead of being cut."""
 
     @property
     def base_url(self) -> str:
         """The server's URL without a trailing slash."""
-        host = self.host.strip().rstrip("/")
-        if "://" in host:
-            return host
-        if host.count(":") > 1 and "[" not in host:
-            host = f"[{host}]"
-        if host.rpartition(":")[2].isdigit():
-            return f"http://{host}"
-        return f"http://{host}:{self.port}"
+        return _ollama_url(self.host, self.port)

@@ -386,7 +386,6 @@ def test_both_stages_are_served_over_http() -> None:
         ("deep_brackets", RejectionCode.TOO_DEEP),
         ("list_instead_of_object", RejectionCode.NOT_AN_OBJECT),
         ("truncated", RejectionCode.TRUNCATED),
-        ("huge", RejectionCode.REPLY_TOO_LARGE),
         ("prose", RejectionCode.NO_JSON),
         ("empty", RejectionCode.EMPTY_REPLY),
     ],

@@ -4,14 +4,19 @@ from contextlib import asynccontextmanager
 from typing import Literal, TypeVar
 
 import pytest
+from pydantic import SecretStr
 from tests.fakes.model_server import FAULTS, ModelServer, Reply, Request, Script
 
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.llm.chat import ChatReply, SimpleChatClient
-from ai_psychiatrist.llm.http_json import JsonBackend
-from ai_psychiatrist.llm.ollama import OllamaChatClient
-from ai_psychiatrist.llm.openai_chat import OpenAIChatClient
+from ai_psychiatrist.llm.connections import BackendOptions, ModelConnections
+from ai_psychiatrist.llm.settings import (
+    ModelSettings,
+    OllamaSettings,
+    OpenAISettings,
+    PydanticAISettings,
+)
 
 Wire = Literal["ollama", "openai"]
 WIRES: tuple[Wire, ...] = ("ollama", "openai")
@@ -26,20 +31,21 @@ PROMPT = f"<transcript-0a>\nP: {SECRET}\n</transcript-0a>\n\nTask: judge_accurac
 async def connected(
     wire: Wire, url: str, *, num_ctx: int | None = None, timeout_seconds: float = 5
 ) -> AsyncIterator[SimpleChatClient]:
-    base_url = url if wire == "ollama" else f"{url}/v1"
-    backend = JsonBackend(
-        base_url,
-        timeout_seconds=timeout_seconds,
-        max_response_bytes=1_000_000,
-        headers={"Authorization": "Bearer key"},
+    connections = ModelConnections(
+        BackendOptions(
+            models=ModelSettings(temperature=0.2, max_reply_bytes=200_000, max_output_tokens=777),
+            openai=OpenAISettings(base_url=f"{url}/v1", api_key=SecretStr("key")),
+            ollama=OllamaSettings(host=url, num_ctx=num_ctx),
+            pydantic_ai=PydanticAISettings(timeout_seconds=timeout_seconds),
+        )
     )
     try:
-        if wire == "ollama":
-            yield OllamaChatClient(backend, "gemma3", temperature=0.2, num_ctx=num_ctx)
-        else:
-            yield OpenAIChatClient(backend, "gemma3", temperature=0.2)
+        name = "ollama:gemma3" if wire == "ollama" else "openai-chat:gemma3"
+        (route,) = connections.chain(name)
+        assert route.chat is not None
+        yield route.chat
     finally:
-        await backend.aclose()
+        await connections.aclose()
 
 
 def against(
@@ -92,18 +98,25 @@ def test_request_holds_system_and_prompt_and_asks_for_no_format(wire: Wire) -> N
     ]
     assert request.wire == wire
     assert request.body["model"] == "gemma3"
-    assert request.headers["authorization"] == "Bearer key"
+    assert request.headers.get("authorization") == (None if wire == "ollama" else "Bearer key")
     assert {"format", "response_format", "tools"}.isdisjoint(request.body)
 
 
 def test_ollama_is_told_temperature_window_and_to_refuse_rather_than_cut() -> None:
     body = against(None, "ollama", ask_and_tell, num_ctx=8192).body
-    assert body["options"] == {"temperature": 0.2, "num_ctx": 8192}
+    assert body["options"] == {"temperature": 0.2, "num_predict": 777, "num_ctx": 8192}
     assert (body["stream"], body["truncate"], body["shift"]) == (False, False, False)
 
 
 def test_ollama_window_is_left_to_the_server_unless_it_is_set() -> None:
-    assert against(None, "ollama", ask_and_tell).body["options"] == {"temperature": 0.2}
+    options = against(None, "ollama", ask_and_tell).body["options"]
+    assert options == {"temperature": 0.2, "num_predict": 777}
+
+
+def test_other_servers_are_told_temperature_and_the_older_name_of_the_bound() -> None:
+    body = against(None, "openai", ask_and_tell).body
+    assert (body["temperature"], body["max_tokens"]) == (0.2, 777)
+    assert "max_completion_tokens" not in body
 
 
 @pytest.mark.parametrize("wire", WIRES)
@@ -188,23 +201,14 @@ def test_each_call_is_sent_once(wire: Wire) -> None:
 
 
 @pytest.mark.parametrize("wire", WIRES)
-def test_server_that_answers_is_reachable(wire: Wire) -> None:
-    async def reach(client: SimpleChatClient, _: ModelServer) -> bool:
-        return await client.is_reachable()
-
-    assert against(None, wire, reach) is True
-
-
-@pytest.mark.parametrize("wire", WIRES)
-@pytest.mark.parametrize("url", ["http://127.0.0.1:1", "http://[", "gibberish://x"])
-def test_dead_server_is_unreachable_and_fails_as_a_connection(wire: Wire, url: str) -> None:
-    async def run() -> tuple[bool, FailureCode]:
-        async with connected(wire, url) as client:
+def test_dead_server_fails_as_a_connection(wire: Wire) -> None:
+    async def run() -> FailureCode:
+        async with connected(wire, "http://127.0.0.1:1") as client:
             with pytest.raises(ModelCallFailed) as caught:
                 await client.simple_chat(PROMPT)
-            return await client.is_reachable(), caught.value.code
+            return caught.value.code
 
-    assert asyncio.run(run()) == (False, FailureCode.CONNECTION_FAILED)
+    assert asyncio.run(run()) is FailureCode.CONNECTION_FAILED
 
 
 def test_text_of_a_reply_is_kept_out_of_its_representation() -> None:

@@ -7,12 +7,9 @@ from itertools import product
 import pytest
 from tests.fakes.replies import ITEMS
 
-from ai_psychiatrist.agents.extractors import (
-    ReplyRejected,
-    extract_evidence,
-    extract_quantitative,
-)
-from ai_psychiatrist.agents.output_models import ModelOutput
+from ai_psychiatrist.agents.extractors import extract_evidence, extract_quantitative
+from ai_psychiatrist.llm.output import ModelOutput
+from ai_psychiatrist.llm.rejection import ReplyRejected
 
 
 def scores(score: int) -> dict[str, object]:

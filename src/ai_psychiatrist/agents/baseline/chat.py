@@ -19,7 +19,3 @@ class BaselineChatClient:
     async def simple_chat(self, user_prompt: str, *, system_prompt: str = "") -> ChatReply:  # noqa: ARG002
         """Answer the task of the user's text."""
         return ChatReply(text=await asyncio.to_thread(answer, user_prompt, labels=self._labels))
-
-    async def is_reachable(self) -> bool:
-        """Return true: there is nothing to reach."""
-        return True

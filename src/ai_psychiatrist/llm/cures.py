@@ -1,0 +1,129 @@
+"""What to do about a failed model call, in a sentence that names the variable or the command."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit, urlunsplit
+
+from ai_psychiatrist.domain.failures import Attempt, FailureCode
+from ai_psychiatrist.llm.providers import OLLAMA, OPENAI_CHAT, Provider, provider_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """Why calls to one model failed, and what to do about it."""
+
+    model: str
+    code: FailureCode
+    http_status: int | None
+    cure: str
+    address: str | None = None
+    """URL that was tried, without name and password; `None` for a model of this process."""
+
+
+_ANY_MODEL: Final = {
+    FailureCode.RATE_LIMITED: (
+        "{server} takes no more calls now, or the account's quota is spent: wait, lower "
+        "MODEL_MAX_CONCURRENCY, or look at the account."
+    ),
+    FailureCode.BACKEND_ERROR: "{server} failed on its side; its log says why.",
+    FailureCode.REQUEST_REFUSED: "{server} does not serve such a request; its log says why.",
+    FailureCode.MALFORMED_RESPONSE: (
+        "{server} does not answer as {provider} does; check {url_variable}."
+    ),
+    FailureCode.CONTENT_FILTERED: (
+        "The filter of {server} withheld the reply; name another model in MODEL_FALLBACKS."
+    ),
+    FailureCode.CONTEXT_TRUNCATED: (
+        "The prompt is longer than the window of {model!r}: have {server} serve it with a larger "
+        "one, or choose another model."
+    ),
+    FailureCode.CONNECTION_FAILED: "Nothing answers at {server}: start it, or set {url_variable}.",
+    FailureCode.TIMED_OUT: (
+        "{server} did not answer in time: raise PYDANTIC_AI_TIMEOUT_SECONDS, or choose a faster "
+        "model."
+    ),
+    FailureCode.NOT_AUTHORISED: "{server} does not accept the key: set {key_variable}.",
+    FailureCode.MODEL_NOT_FOUND: (
+        "{server} has no model {model!r}: check the name, and {url_variable}."
+    ),
+    FailureCode.OUTPUT_REJECTED: (
+        "No reply of {model!r} was acceptable; choose a larger model, or name one in "
+        "MODEL_FALLBACKS."
+    ),
+    FailureCode.CALL_BUDGET_SPENT: "The calls of the assessment are spent: raise MODEL_MAX_CALLS.",
+    FailureCode.DEADLINE_EXCEEDED: (
+        "The time of the request was over: raise API_REQUEST_TIMEOUT_SECONDS, or choose a faster "
+        "model."
+    ),
+}
+_ONE_PROVIDER: Final = {
+    (OLLAMA.name, FailureCode.MODEL_NOT_FOUND): "On {server}, run: ollama pull {model}",
+    (OLLAMA.name, FailureCode.NOT_AUTHORISED): (
+        "{server} lets nobody in without credentials, and Ollama has no key: ask who runs it."
+    ),
+    (OLLAMA.name, FailureCode.CONNECTION_FAILED): (
+        "Nothing answers at {server}: run: ollama serve, or set OLLAMA_HOST."
+    ),
+    (OLLAMA.name, FailureCode.CONTEXT_TRUNCATED): (
+        "The prompt is longer than the window of {model!r}: raise OLLAMA_NUM_CTX."
+    ),
+    (OPENAI_CHAT.name, FailureCode.MODEL_NOT_FOUND): (
+        "{server} has no model {model!r}: check the name, and OPENAI_BASE_URL, which mostly ends "
+        "in /v1."
+    ),
+}
+_WITHOUT_CURE: Final = "The log says more; ai-psychiatrist doctor looks for the cause."
+
+
+def cure(code: FailureCode, *, model: str, address: str | None = None) -> str:
+    """Return what to do when calls to a model end with a code.
+
+    `model`: as in the settings; `address`: the URL that was tried, of which no password is shown.
+    """
+    provider = provider_of(model) or Provider(name=model, url_variable="MODEL_DEFAULT")
+    sentence = _ONE_PROVIDER.get((provider.name, code)) or _ANY_MODEL.get(code, _WITHOUT_CURE)
+    return sentence.format(
+        model=model.partition(":")[2] or model,
+        server=_server(provider, address),
+        provider=provider.name,
+        url_variable=provider.url_variable,
+        key_variable=provider.key_variable,
+    )
+
+
+def causes(attempts: Iterable[Attempt], addresses: Mapping[str, str | None]) -> tuple[Cause, ...]:
+    """Return each cause of failed calls once, in order; `addresses`: by the model's name."""
+    found = dict.fromkeys(
+        (attempt.model, attempt.code, attempt.http_status)
+        for attempt in attempts
+        if isinstance(attempt.code, FailureCode)
+    )
+    return tuple(
+        cause_of(code, model=model, http_status=status, address=addresses.get(model))
+        for model, code, status in found
+        if isinstance(code, FailureCode)
+    )
+
+
+def cause_of(
+    code: FailureCode, *, model: str, http_status: int | None, address: str | None
+) -> Cause:
+    """Return one cause with its cure."""
+    return Cause(
+        model=model,
+        code=code,
+        http_status=http_status,
+        cure=cure(code, model=model, address=address),
+        address=None if address is None else shown_address(address),
+    )
+
+
+def shown_address(url: str) -> str:
+    """Return a URL without the name and password that it may hold."""
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+
+def _server(provider: Provider, address: str | None) -> str:
+    return f"the server of {provider.name}" if address is None else shown_address(address)

@@ -1,0 +1,59 @@
+"""The one kind of HTTP client that models are asked through, whoever speaks over it."""
+
+from collections.abc import AsyncIterator
+from typing import Final
+
+import httpx2
+from openai import DefaultAioHttpClient
+
+from ai_psychiatrist.domain.errors import ModelCallFailed
+from ai_psychiatrist.domain.failures import FailureCode
+
+_ESCAPED_BYTES_PER_BYTE: Final = 6
+_ENVELOPE_BYTES: Final = 65_536
+
+
+def http_client(
+    *, timeout_seconds: float, max_reply_bytes: int, proxy: str | None = None
+) -> httpx2.AsyncClient:
+    """Return a client that sends nothing to a server that no setting names, and reads no flood."""
+    most_bytes = max_reply_bytes * _ESCAPED_BYTES_PER_BYTE + _ENVELOPE_BYTES
+
+    async def guard(response: httpx2.Response) -> None:
+        is_encoded = response.headers.get("Content-Encoding", "identity") != "identity"
+        if response.status_code // 100 == 3 or is_encoded:
+            await response.aclose()
+            code = FailureCode.MALFORMED_RESPONSE if is_encoded else FailureCode.REQUEST_REFUSED
+            raise ModelCallFailed(code, http_status=response.status_code)
+        if isinstance(response.stream, httpx2.AsyncByteStream):
+            response.stream = _BoundedStream(response.stream, most_bytes)
+
+    # A third of the CPU time per call less than the default transport, measured with 32
+    # assessments under way: that one looks at every pooled connection on each call.
+    return DefaultAioHttpClient(
+        timeout=timeout_seconds,
+        proxy=proxy,
+        trust_env=False,
+        follow_redirects=False,
+        headers={"Accept-Encoding": "identity"},
+        event_hooks={"response": [guard]},
+    )
+
+
+class _BoundedStream(httpx2.AsyncByteStream):
+    """The bytes of a response, up to a limit."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream, most_bytes: int) -> None:
+        self._stream = stream
+        self._left = most_bytes
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._stream:
+            self._left -= len(chunk)
+            if self._left < 0:
+                raise ModelCallFailed(FailureCode.MALFORMED_RESPONSE)
+            yield chunk
+
+    async def aclose(self) -> None:
+        """Give the connection back."""
+        await self._stream.aclose()
