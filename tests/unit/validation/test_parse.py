@@ -1,7 +1,9 @@
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from types import FrameType
 
 import pytest
 from hypothesis import example, given
@@ -268,6 +270,45 @@ def test_nesting_up_to_the_limit_is_read() -> None:
 def test_a_megabyte_of_marks_is_rejected(reply: str) -> None:
     """A reader that is not linear in time would keep this for minutes."""
     assert isinstance(rejection(reply), OutputRejected)
+
+
+def calls_made(reply: str) -> int:
+    """Return how many functions are called while a reply is read."""
+    calls = 0
+
+    def count(_: FrameType, event: str, __: object) -> None:
+        nonlocal calls
+        calls += event in {"call", "c_call"}
+
+    sys.setprofile(count)
+    try:
+        with suppress(OutputRejected):
+            parse_object(reply)
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        pytest.param("{a: 1}\n", id="objects"),
+        pytest.param('On reflection:\n{"a": 1,,,}\n', id="unreadable_objects"),
+        pytest.param("```json\n{a: 1}\n```\n", id="fences"),
+        pytest.param("<answer>{a: 1}</answer>\n", id="answers"),
+        pytest.param("<think>{a: 1}</think>\n", id="thinking"),
+        pytest.param('he was {"a": 1} and ', id="remarks"),
+    ],
+)
+@pytest.mark.parametrize("head", ["", '{"a": ["', "<answer>"])
+def test_work_grows_no_faster_than_the_reply(head: str, unit: str) -> None:
+    assert calls_made(head + unit * 800) <= 2.2 * calls_made(head + unit * 400) + 100
+
+
+@pytest.mark.parametrize("inside", ['he said "no" and ', "\\n", "a\n", '", "', '"b": ["'])
+def test_work_grows_no_faster_than_a_text(inside: str) -> None:
+    once, twice = (f'{{"a": ["{inside * number}"],}}' for number in (400, 800))
+    assert calls_made(twice) <= 2.2 * calls_made(once) + 100
 
 
 JSON_VALUES = st.recursive(
