@@ -62,6 +62,10 @@ def objects(depth: int) -> str:
         pytest.param(f"The answer is: {FINAL}", id="after_words_that_announce_it"),
         pytest.param(f'{FINAL} (was {{"score": 1}} before)', id="remark_on_its_line"),
         pytest.param(f'{FINAL}\n\nIt was {{"score": 1, "quotes": []}} before.', id="remark_after"),
+        pytest.param(
+            f"{FINAL}\n\nNotes:\n- score: see above (twice)\n- quotes: one", id="notes_on_each_key"
+        ),
+        pytest.param(f"{FINAL}\n\nNote: I use {{x: y}}.", id="braces_in_a_note"),
         pytest.param(f"**Answer**\n\n{FINAL}", id="under_a_heading"),
         pytest.param(f"<json>{FINAL}</json>", id="other_tags"),
         pytest.param(f"```json {FINAL}```", id="fence_on_one_line"),
@@ -225,6 +229,13 @@ def test_repair_neither_supplies_nor_changes_nor_loses_a_value(reply: str) -> No
         pytest.param(f"{DRAFT}\nNo:\n```json\n{FINAL[:-4]}", Code.TRUNCATED, id="cut_off_fence"),
         pytest.param(f"{DRAFT}\nNo:\n```json\n", Code.TRUNCATED, id="cut_off_before_the_answer"),
         pytest.param(f"{DRAFT}\n<answer>", Code.TRUNCATED, id="cut_off_after_the_tag"),
+        pytest.param(
+            f"{DRAFT}\nBut it is {FINAL[:-9]}", Code.TRUNCATED, id="cut_off_in_a_sentence"
+        ),
+        pytest.param(f"{DRAFT}\nNo: {FINAL[:-9]}", Code.SEVERAL_ANSWERS, id="cut_off_in_a_line"),
+        pytest.param(
+            f"{DRAFT}\nNo:\n" + FINAL.replace('"', "&quot;"), Code.SEVERAL_ANSWERS, id="entities"
+        ),
         pytest.param(f"I would say {FINAL} or so.", Code.NO_JSON, id="remark_alone"),
         pytest.param(f"Draft: {DRAFT}\nFinal: {FINAL}", Code.SEVERAL_ANSWERS, id="two_in_lines"),
         pytest.param(f"{FINAL}\nDraft: {DRAFT}", Code.SEVERAL_ANSWERS, id="one_in_a_line_after"),
