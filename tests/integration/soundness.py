@@ -62,6 +62,8 @@ def assert_account_is_whole(result: Json) -> None:
         assert (attempt["outcome"] == "accepted") == (attempt["code"] is None)
     parts = ("quantitative", "qualitative", "evaluation", "meta_review")
     missing = [part for part in parts if result[part] is None]
+    if result["quantitative"] is not None and not result["quantitative"]["accepted"]:
+        missing.append("quantitative")
     evaluation = result["evaluation"] or {}
     metrics = ("coherence", "completeness", "specificity", "accuracy")
     if any(evaluation.get(metric) is None for metric in metrics):

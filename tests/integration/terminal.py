@@ -12,7 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from tests.integration.command import PATIENCE_SECONDS, environment_of
+from tests.integration.command import environment_of
+from tests.patience import PATIENCE_SECONDS
 
 SERVED: Final = re.compile(r"http://127\.0\.0\.1:\d+")
 """Where a server says that it can be reached."""

@@ -70,6 +70,7 @@ QUANTITATIVE = {
     "severity_lower_bound",
     "severity_upper_bound",
     "na_count",
+    "accepted",
     "items",
 }
 QUALITATIVE = {
@@ -576,8 +577,12 @@ def test_a_caller_who_leaves_stops_the_calls(state_dir: Path) -> None:
     ("hanging", "kept", "late"),
     [
         (("scoring",), {"qualitative", "evaluation"}, {"scores", "meta_review"}),
-        (("qualitative",), {"quantitative"}, {"findings", "judgement", "meta_review"}),
-        (("judge_accuracy",), {"qualitative", "evaluation", "quantitative"}, {"judgement"}),
+        (("qualitative",), {"quantitative", "meta_review"}, {"findings", "judgement"}),
+        (
+            ("judge_accuracy",),
+            {"qualitative", "evaluation", "quantitative", "meta_review"},
+            {"judgement"},
+        ),
         (("meta_review",), {"qualitative", "evaluation", "quantitative"}, {"meta_review"}),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",

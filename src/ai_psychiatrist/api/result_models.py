@@ -14,12 +14,10 @@ from ai_psychiatrist.domain.evidence import (
     Timeframe,
 )
 from ai_psychiatrist.domain.failures import (
-    AttemptOutcome,
-    CallPath,
+    Attempt,
     FailureCategory,
     FailureCode,
     FailureSeverity,
-    RejectionCode,
 )
 from ai_psychiatrist.domain.phq8 import UnknownReason
 from ai_psychiatrist.domain.risk import RiskCategory, RiskLevel, RiskPolarity
@@ -130,6 +128,8 @@ class QuantitativePart(Result):
     severity_upper_bound: int | None = None
     na_count: int | None = None
     """How many items are unknown."""
+    accepted: bool = True
+    """Whether a reply with scores was accepted; if not, the items keep the evidence."""
     items: dict[str, ItemResult] | None = None
 
 
@@ -198,23 +198,6 @@ class AgentModels(Result):
     """True when an answer came from the rule baseline."""
 
 
-class AttemptResult(Result):
-    """The account of one model call."""
-
-    agent: str
-    model: str
-    path: CallPath
-    outcome: AttemptOutcome
-    code: RejectionCode | FailureCode | None
-    prompt_digest: str
-    reply_characters: int
-    repaired: bool
-    coercions: int
-    input_tokens: int | None
-    output_tokens: int | None
-    duration_ms: float
-
-
 class FailureResult(Result):
     """One thing that went wrong."""
 
@@ -278,7 +261,7 @@ class Envelope(Result):
     prompts: dict[str, str]
     """Prompt name → digest of its wording."""
     grounding: GroundingResult | None
-    attempts: tuple[AttemptResult, ...]
+    attempts: tuple[Attempt, ...]
     failures: tuple[FailureResult, ...]
     transcript_text: str | None
     """The rendered transcript that offsets count in, for requests by participant_id."""

@@ -10,7 +10,6 @@ from ai_psychiatrist.api.result_models import (
     BASELINE_NOTICE,
     NOTICE,
     AgentModels,
-    AttemptResult,
     Envelope,
     EvaluationPart,
     FailureResult,
@@ -107,7 +106,7 @@ def _envelope(assessment: Assessment, about: About) -> Envelope:
         models=models,
         prompts=PROMPT_DIGESTS,
         grounding=_grounding(assessment.quantitative),
-        attempts=tuple(AttemptResult.model_validate(attempt) for attempt in assessment.attempts),
+        attempts=assessment.attempts,
         failures=tuple(FailureResult.model_validate(failure) for failure in assessment.failures),
         transcript_text=(None if assessment.participant_id is None else assessment.transcript.text),
     )
@@ -177,6 +176,7 @@ def _quantitative(scores: PHQ8Assessment) -> QuantitativePart:
         severity_lower_bound=total.severity_lower_bound,
         severity_upper_bound=total.severity_upper_bound,
         na_count=scores.na_count,
+        accepted=scores.is_accepted,
         items={item.item.value: _item(item) for item in scores.items},
     )
 

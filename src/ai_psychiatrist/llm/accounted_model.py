@@ -17,7 +17,7 @@ from ai_psychiatrist.llm.agent_calls import AgentCalls, Call
 from ai_psychiatrist.llm.call_store import call_digest
 from ai_psychiatrist.llm.last_exchange import last_exchange
 from ai_psychiatrist.llm.output_mode import OutputMode, OutputTool
-from ai_psychiatrist.llm.reply_reading import is_well_formed, read_reply
+from ai_psychiatrist.llm.reply_reading import read_reply
 from ai_psychiatrist.llm.routes import ModelRoute
 
 
@@ -88,8 +88,6 @@ class AccountedModel(WrapperModel):
         parameters: ModelRequestParameters,
     ) -> ModelResponse:
         response = await self.wrapped.request(messages, model_settings, parameters)
-        if not is_well_formed(response):
-            raise ModelCallFailed(FailureCode.MALFORMED_RESPONSE)
         if response.finish_reason == "content_filter" and not response.text:
             raise ModelCallFailed(FailureCode.CONTENT_FILTERED)
         return response

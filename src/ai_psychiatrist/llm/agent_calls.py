@@ -30,7 +30,7 @@ from ai_psychiatrist.llm.call_store import (
 )
 from ai_psychiatrist.llm.output import ModelOutput
 from ai_psychiatrist.llm.rejection import ReplyRejected
-from ai_psychiatrist.llm.reply_reading import ReplyReading
+from ai_psychiatrist.llm.reply_reading import ReplyReading, is_well_formed
 from ai_psychiatrist.llm.routes import ModelRoute
 
 logger = get_logger(__name__)
@@ -171,7 +171,10 @@ class AgentCalls:
         started = time.perf_counter()
         try:
             async with asyncio.timeout(call.route.timeout_seconds):
-                return await call.send()
+                response = await call.send()
+            if is_well_formed(response):
+                return response
+            return ModelCallFailed(FailureCode.MALFORMED_RESPONSE)
         except Exception as error:  # noqa: BLE001  a backend may make a library fail in any way
             return call_failure(error)
         finally:

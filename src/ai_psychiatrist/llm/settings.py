@@ -60,8 +60,7 @@ class ModelSettings(BaseModel):
     max_reply_bytes: int = Field(default=1_048_576, ge=1024)
     """Longest reply that is read, in bytes of UTF-8."""
     busy_waits_seconds: tuple[float, ...] = (1.0, 2.0, 4.0)
-    """Waits before a call that a busy server (429, 503) turned away is made again, unless the
-    server names a longer one; as many further calls as there are waits."""
+    """Waits before each further call to a busy server (429, 503), unless it names longer ones."""
     max_concurrency: int = Field(default=16, ge=1)
     """Most calls under way at one backend."""
     max_output_tokens: int = Field(default=8192, ge=16)
