@@ -76,6 +76,7 @@ COMMANDS = {
     "evaluate report",
     "evaluate datasets check",
     "evaluate datasets make",
+    "doctor",
     "interview schemas",
     "interview list",
     "interview delete",

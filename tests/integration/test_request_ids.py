@@ -138,6 +138,7 @@ def test_an_assessment_of_which_nothing_finished_has_an_id(tmp_path: Path, route
                 response = client.post(route, json=transcript | protocol)
             lines = lines_of(serving.stop().err)
     assert response.status_code == 502
+    assert "ai-psychiatrist doctor --model openai-chat:fake-model" in response.json()["detail"]
     expected = (response.headers["X-Request-ID"], response.json()["assessment_id"])
     assert {(line.get("request_id"), line.get("assessment_id")) for line in lines} == {expected}
 

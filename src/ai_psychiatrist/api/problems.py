@@ -118,11 +118,13 @@ def nothing_finished(
     """Return the problem of an assessment without any finished part."""
     codes = {failure.code for failure in assessment.failures if failure.code is not None}
     is_late = bool(codes) and codes - {FailureCode.MISSING_INPUT} <= _TOO_LATE
-    status = 504 if is_late else 502
+    status, causes = 504 if is_late else 502, tuple(causes)
+    named = f" --model {causes[0].model}" if causes else ""
     return problem(
         status,
         "deadline_exceeded" if is_late else "backend_failed",
-        "No part of the assessment was finished. The causes say why calls failed and what to do.",
+        "No part of the assessment was finished. The causes say why calls failed and what to do; "
+        f"ai-psychiatrist doctor{named} looks closer.",
         more={
             **({} if assessment_id is None else {"assessment_id": assessment_id}),
             "failures": [
@@ -151,7 +153,7 @@ def interview_step_failed(snapshot: InterviewSnapshot) -> JSONResponse:
     return _model_failed(
         snapshot.failure,
         "A model gave nothing that can be used. What was answered is kept: read the interview to "
-        "try this step again.",
+        "try this step again. For a closer look: ai-psychiatrist doctor",
         more={
             "interview_id": snapshot.id,
             "state": snapshot.state.value,

@@ -10,6 +10,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Final
 
+from ai_psychiatrist.agents.baseline.shared_analysis import sharing_analysis
 from ai_psychiatrist.agents.case import Case, open_case
 from ai_psychiatrist.agents.definition import AGENT_ORDER
 from ai_psychiatrist.agents.meta_review import MetaReviewAgent
@@ -38,6 +39,7 @@ from ai_psychiatrist.infrastructure.failure_log import collect_failures, record_
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.llm.call_log import DEFAULT_MAX_CALLS
 from ai_psychiatrist.llm.call_store import CallStore
+from ai_psychiatrist.services.clause_memory import remembering_clauses
 from ai_psychiatrist.services.risk.detector import detect_risk
 
 logger = get_logger(__name__)
@@ -119,7 +121,7 @@ class AssessmentPipeline:
         if risk is None:
             risk = await case.check(partial(detect_risk, transcript))
         results = _Results()
-        with collect_failures() as failures:
+        with collect_failures() as failures, sharing_analysis(), remembering_clauses():
             try:
                 async with asyncio.timeout(deadline_seconds) as deadline:
                     calls = replace(case.calls, deadline=deadline.when())

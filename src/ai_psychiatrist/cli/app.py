@@ -13,6 +13,7 @@ import typer
 
 from ai_psychiatrist import __version__
 from ai_psychiatrist.cli import (
+    doctor_command,
     export_command,
     import_command,
     lint_config_command,
@@ -43,6 +44,7 @@ app = typer.Typer(
 evaluate_app.add_typer(datasets_app, name="datasets")
 app.add_typer(evaluate_app, name="evaluate")
 app.add_typer(interview_app, name="interview")
+app.command(epilog=doctor_command.EXAMPLES)(doctor_command.doctor)
 app.command(epilog=validate_command.EXAMPLES)(validate_command.validate)
 app.command(epilog=lint_config_command.EXAMPLES)(lint_config_command.lint_config)
 app.command(epilog=revalidate_command.EXAMPLES)(revalidate_command.revalidate)
@@ -223,6 +225,7 @@ async def _assess(text: str, model: str | None) -> "FullResult":
 
     # After the checks: these take a second, and an unusable transcript is told at once.
     from ai_psychiatrist.api.results import About, full_result  # noqa: PLC0415
+    from ai_psychiatrist.cli.failure_account import tell_causes  # noqa: PLC0415
     from ai_psychiatrist.cli.progress import part_progress  # noqa: PLC0415
     from ai_psychiatrist.infrastructure.log_ids import begin_assessment  # noqa: PLC0415
     from ai_psychiatrist.wiring import open_services  # noqa: PLC0415
@@ -231,6 +234,7 @@ async def _assess(text: str, model: str | None) -> "FullResult":
     async with open_services(settings) as services:
         with part_progress() as on_finished:
             assessment = await services.pipeline.assess(transcript, on_finished=on_finished)
+        tell_causes(assessment, services.connections)
         about = About(
             assessment_id=assessment_id,
             chains=services.agent_models,

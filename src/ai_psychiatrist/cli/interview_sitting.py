@@ -18,6 +18,7 @@ from ai_psychiatrist.api.result_models import RiskResult
 from ai_psychiatrist.api.results import risk_result
 from ai_psychiatrist.assessment.pipeline import Part
 from ai_psychiatrist.cli.exits import ExitCode, fail
+from ai_psychiatrist.cli.failure_account import tell_causes, tell_doctor
 from ai_psychiatrist.cli.given_files import read_assessment, read_inputs, read_text
 from ai_psychiatrist.cli.interview_answers import AnswerSource, Scripted, Typed
 from ai_psychiatrist.cli.interview_dialogue import Dialogue
@@ -156,6 +157,8 @@ class _Sitting:
         self._print_json(snapshot, None)
         reason = code or snapshot.failure or FailureCode.INTERNAL_ERROR
         typer.echo(f"error: a model failed ({reason.value}); what was answered is kept", err=True)
+        for model in self.services.interview_models[:1]:
+            tell_doctor(model)
         self._tell_how_to_go_on("stopped", snapshot.id)
         return ExitCode.NOTHING_FINISHED
 
@@ -188,6 +191,7 @@ class _Sitting:
         print_transcript_risk(self.out, self._risk(assessment))
         if assessment.quantitative is None:
             typer.echo("error: the transcript was not scored, because a model failed", err=True)
+            tell_causes(assessment, self.services.connections)
             raise typer.Exit(ExitCode.NOTHING_FINISHED)
         return assessment_input(assessment.quantitative)
 

@@ -18,12 +18,18 @@ def read_settings(model: str | None = None) -> "Settings":
 
     Raises `ConfigurationError` for unusable ones.
     """
-    from ai_psychiatrist.config import load_settings, with_model  # noqa: PLC0415
-    from ai_psychiatrist.domain.errors import ConfigurationError  # noqa: PLC0415
+    from ai_psychiatrist.config import load_settings  # noqa: PLC0415
     from ai_psychiatrist.infrastructure.logging import setup_logging  # noqa: PLC0415
 
     setup_logging()
-    settings = load_settings()
+    return choose_model(load_settings(), model)
+
+
+def choose_model(settings: "Settings", model: str | None) -> "Settings":
+    """Return the settings with this model for every agent, or as they are when it is `None`."""
+    from ai_psychiatrist.config import with_model  # noqa: PLC0415
+    from ai_psychiatrist.domain.errors import ConfigurationError  # noqa: PLC0415
+
     if model is None:
         return settings
     if not model.strip():

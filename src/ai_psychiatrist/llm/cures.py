@@ -17,6 +17,8 @@ class Cause:
     code: FailureCode
     http_status: int | None
     cure: str
+    address: str | None = None
+    """URL that was tried, without name and password; `None` for a model of this process."""
 
 
 _ANY_MODEL: Final = {
@@ -113,6 +115,7 @@ def cause_of(
         code=code,
         http_status=http_status,
         cure=cure(code, model=model, address=address),
+        address=None if address is None else shown_address(address),
     )
 
 

@@ -53,7 +53,7 @@ _NO_PLAIN_CALL: Final = frozenset(
         FailureCode.CALL_BUDGET_SPENT,
     }
 )
-"""After these the plain path would fail alike, and only later."""
+"""After these the plain path would only meet the same again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,6 +39,8 @@ _ASCII_WORD: Final = re.compile(
 )
 _CHUNK: Final = re.compile(r"\S+")
 _WHITE_SPACE: Final = re.compile(r"\s+")
+_LONGEST_KEPT_CHUNK: Final = 64
+"""Text without spaces is one chunk, however long: only what may be a word is remembered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,18 +99,21 @@ def _tokenise_unicode(text: str) -> Tokens:
     ends: list[int] = []
     for chunk in _CHUNK.finditer(text):
         base = chunk.start()
-        for word, begin, stop in _chunk_words(chunk[0]):
+        read = _chunk_words if chunk.end() - base <= _LONGEST_KEPT_CHUNK else _read_chunk
+        for word, begin, stop in read(chunk[0]):
             words.append(word)
             starts.append(base + begin)
             ends.append(base + stop)
     return Tokens(words=words, starts=starts, ends=ends)
 
 
-@lru_cache(maxsize=4096)
-def _chunk_words(chunk: str) -> tuple[tuple[str, int, int], ...]:
+def _read_chunk(chunk: str) -> tuple[tuple[str, int, int], ...]:
     if chunk.isascii():
         return tuple((word[0], *word.span()) for word in _ASCII_WORD.finditer(chunk.lower()))
     return tuple(_iterate_chunk(chunk))
+
+
+_chunk_words: Final = lru_cache(maxsize=4096)(_read_chunk)
 
 
 def _iterate_chunk(chunk: str) -> Iterator[tuple[str, int, int]]:

@@ -18,7 +18,8 @@ from ai_psychiatrist.agents.baseline.narrative import narrate, refine
 from ai_psychiatrist.agents.baseline.request import Request, read_request
 from ai_psychiatrist.agents.baseline.scoring import score_items
 from ai_psychiatrist.agents.baseline.severity import review
-from ai_psychiatrist.agents.baseline.signals import Analysis, analysed
+from ai_psychiatrist.agents.baseline.shared_analysis import analysed
+from ai_psychiatrist.agents.baseline.signals import Analysis
 from ai_psychiatrist.domain.transcript import DEFAULT_LABELS, SpeakerLabels
 
 _Answer = Callable[[Analysis, Request], str]

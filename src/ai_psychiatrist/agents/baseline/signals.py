@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Final
 
 from ai_psychiatrist.agents.baseline.context import Question, answer_in, question_in
@@ -73,9 +72,8 @@ class Analysis:
         return self.transcript.text[signal.start : signal.end]
 
 
-@lru_cache(maxsize=8)
-def analysed(text: str, labels: SpeakerLabels) -> Analysis:
-    """Analyse a transcript once for all tasks of its assessment."""
+def analyse(text: str, labels: SpeakerLabels) -> Analysis:
+    """Find every signal of a transcript; one that cannot be read has none."""
     try:
         transcript = parse_transcript(text, labels)
     except TranscriptUnreadable:

@@ -1,0 +1,120 @@
+"""What an installation needs to work: its settings, its folder, and what is installed."""
+
+import importlib.util
+import platform
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from importlib import metadata
+from pathlib import Path
+from typing import Final
+
+from ai_psychiatrist.config import Settings, variables
+
+EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
+    "anthropic": ("anthropic",),
+    "encryption": ("cryptography",),
+    "evaluation": ("jinja2", "numpy", "webvtt"),
+    "fuzzy": ("rapidfuzz",),
+    "google": ("google.genai",),
+}
+"""Optional dependency → the packages that it brings."""
+_SHOWN_VERSIONS: Final = ("ai-psychiatrist", "pydantic-ai-slim", "pydantic", "fastapi")
+_GIGABYTE: Final = 1_000_000_000
+_LITTLE_SPACE_BYTES: Final = _GIGABYTE
+_NO_SPACE_BYTES: Final = 50_000_000
+
+
+class Level(StrEnum):
+    """How bad a finding is."""
+
+    OK = "ok"
+    WARN = "warn"
+    FAIL = "fail"
+    SKIP = "skip"
+    """Not checked, because something before it failed or there is nothing to check."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What one check found, and what to do about it."""
+
+    check: str
+    level: Level
+    words: str
+    cure: str | None = None
+    model: str | None = None
+    """Which model it is about, where it is about one."""
+    facts: Mapping[str, object] = field(default_factory=dict)
+    """Figures and names for machines."""
+
+
+def check_installation(settings: Settings) -> Iterator[Finding]:
+    """Check everything that can be checked without asking a model."""
+    yield _versions()
+    yield _settings(settings)
+    yield _extras()
+    yield _state_folder(settings.data.state_dir.expanduser())
+
+
+def _versions() -> Finding:
+    versions = {name: metadata.version(name) for name in _SHOWN_VERSIONS}
+    versions["python"] = platform.python_version()
+    listed = ", ".join(f"{name} {version}" for name, version in versions.items())
+    return Finding(check="versions", level=Level.OK, words=listed, facts=versions)
+
+
+def _settings(settings: Settings) -> Finding:
+    """Name what is set; values may be keys, or hold a password in an address."""
+    names = [
+        variable.name
+        for variable in variables()
+        if variable.group in settings.model_fields_set
+        and variable.field in getattr(settings, variable.group).model_fields_set
+    ]
+    words = f"{len(names)} set: {', '.join(names)}" if names else "none is set, all are defaults"
+    return Finding(check="settings", level=Level.OK, words=words, facts={"set": names})
+
+
+def _extras() -> Finding:
+    missing = [extra for extra, packages in EXTRAS.items() if not all(map(_is_there, packages))]
+    there = [extra for extra in EXTRAS if extra not in missing]
+    words = f"installed: {', '.join(there) or 'none'}"
+    if missing:
+        words += f"; others: pip install 'ai-psychiatrist[{','.join(missing)}]'"
+    facts = {"installed": there, "missing": missing}
+    return Finding(check="extras", level=Level.OK, words=words, facts=facts)
+
+
+def _is_there(package: str) -> bool:
+    try:
+        return importlib.util.find_spec(package) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def _state_folder(folder: Path) -> Finding:
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"\0")
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        return Finding(
+            check="state folder",
+            level=Level.FAIL,
+            words=f"{folder} cannot be written: {error.strerror}; interviews cannot be kept",
+            cure="Set DATA_STATE_DIR to a folder that can be written.",
+            facts={"folder": str(folder), "is_writable": False, "free_bytes": None},
+        )
+    level = Level.WARN if free < _LITTLE_SPACE_BYTES else Level.OK
+    level = Level.FAIL if free < _NO_SPACE_BYTES else level
+    return Finding(
+        check="state folder",
+        level=level,
+        words=f"{folder} can be written, {free / _GIGABYTE:.1f} GB free",
+        cure=None if level is Level.OK else "Make room on the disk, or set DATA_STATE_DIR.",
+        facts={"folder": str(folder), "is_writable": True, "free_bytes": free},
+    )

@@ -1,0 +1,49 @@
+"""The findings of a check-up for people to read in a terminal."""
+
+from collections.abc import Iterable
+from itertools import groupby
+from typing import Final
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ai_psychiatrist.cli.checkup import Finding, Level
+from ai_psychiatrist.cli.interview_view import console_of
+from ai_psychiatrist.cli.report import plain
+
+_STYLES: Final = {
+    Level.OK: "green",
+    Level.WARN: "yellow",
+    Level.FAIL: "bold red",
+    Level.SKIP: "dim",
+}
+
+
+def print_findings(findings: Iterable[Finding], console: Console | None = None) -> None:
+    """Print one line for each finding, its cure below it, and what it all comes to."""
+    out = console or console_of()
+    told = list(findings)
+    for model, of_model in groupby(told, key=lambda finding: finding.model):
+        out.print(Text(plain(model or "This installation"), style="bold"))
+        out.print(_table(of_model))
+        out.print()
+    counts = {level: sum(one.level is level for one in told) for level in Level}
+    warned = f", {counts[Level.WARN]} warned" if counts[Level.WARN] else ""
+    failed = f"{counts[Level.FAIL]} of {len(told)} checks failed{warned}."
+    fine = f"Nothing is wrong: {len(told)} checks{warned}."
+    out.print(failed if counts[Level.FAIL] else fine)
+
+
+def _table(findings: Iterable[Finding]) -> Table:
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for finding in findings:
+        level = Text(f"  {finding.level.value}", style=_STYLES[finding.level])
+        words = Text(plain(finding.words))
+        if finding.cure is not None:
+            words.append(f"\n{plain(finding.cure)}", style="bold")
+        table.add_row(level, finding.check, words)
+    return table

@@ -1,0 +1,91 @@
+"""The command that looks for what stands between an installation and its first assessment."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
+from ai_psychiatrist.cli.settings_source import ModelOption, choose_model, quiet, read_settings
+
+if TYPE_CHECKING:
+    from ai_psychiatrist.cli.checkup import Finding
+    from ai_psychiatrist.config import Settings
+
+EXAMPLES = """
+Examples:
+
+  ai-psychiatrist doctor
+
+  ai-psychiatrist doctor --model ollama:gemma3:27b
+
+  ai-psychiatrist doctor --json > doctor.json
+
+Models are sent three short prompts of ours, never a transcript.
+
+Exit status: 0 nothing is wrong (there may be warnings), 1 something is, 2 bad settings.
+"""
+
+
+def doctor(
+    *,
+    model: ModelOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all findings as JSON.")] = False,
+) -> None:
+    """Check settings, disk and every model that the settings name, and say what to do."""
+    with refusing_bad_input():
+        settings = read_settings()
+        chosen = quiet(choose_model(settings, model))
+        findings = _installation(settings) + asyncio.run(_models(chosen))
+    if as_json:
+        _print_json(findings)
+    else:
+        from ai_psychiatrist.cli.checkup_table import print_findings  # noqa: PLC0415
+
+        print_findings(findings)
+    raise typer.Exit(ExitCode.PARTIAL if _failed(findings) else ExitCode.COMPLETE)
+
+
+def _installation(settings: "Settings") -> "list[Finding]":
+    from ai_psychiatrist.cli.checkup import check_installation  # noqa: PLC0415
+
+    return list(check_installation(settings))
+
+
+async def _models(settings: "Settings") -> "list[Finding]":
+    from ai_psychiatrist.cli.interview_view import working  # noqa: PLC0415
+    from ai_psychiatrist.cli.model_checkup import model_findings  # noqa: PLC0415
+    from ai_psychiatrist.wiring import open_services  # noqa: PLC0415
+
+    async with open_services(settings) as services:
+        connections = services.connections
+        with working():
+            probes = await asyncio.gather(*map(connections.probe, connections.names))
+    return [finding for probe in probes for finding in model_findings(probe, settings)]
+
+
+def _failed(findings: "Sequence[Finding]") -> bool:
+    from ai_psychiatrist.cli.checkup import Level  # noqa: PLC0415
+
+    return any(finding.level is Level.FAIL for finding in findings)
+
+
+def _print_json(findings: "Sequence[Finding]") -> None:
+    document = {
+        "is_fine": not _failed(findings),
+        "findings": [
+            {
+                "check": finding.check,
+                "model": finding.model,
+                "level": finding.level.value,
+                "words": finding.words,
+                "cure": finding.cure,
+                "facts": dict(finding.facts),
+            }
+            for finding in findings
+        ],
+    }
+    # Escaped, so that nothing in it acts on a terminal and every encoding can carry it.
+    typer.echo(json.dumps(document, indent=2, ensure_ascii=True))

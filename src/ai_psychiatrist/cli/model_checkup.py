@@ -1,0 +1,105 @@
+"""What a look at one model found, as findings with their cures."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from ai_psychiatrist.cli.checkup import Finding, Level
+from ai_psychiatrist.config import Settings
+from ai_psychiatrist.llm.probe import Check, CheckOutcome, ModelProbe
+from ai_psychiatrist.llm.providers import provider_of
+
+_NOT_TRIED: Final = "not tried"
+_NO_SCHEMA_CURE: Final = (
+    "Assessments need none. Interviews do: set INTERVIEW_OUTPUT_MODE to tool or text."
+)
+
+
+def model_findings(probe: ModelProbe, settings: Settings) -> Iterator[Finding]:
+    """Yield one finding for each step of the look, in their order."""
+    if probe.address is None:
+        words = "runs in this process and sends nothing to anybody"
+        yield Finding(check="server", level=Level.OK, words=words, model=probe.model)
+        return
+    yield _finding(probe, "server", probe.reachable, f"answers at {probe.address}")
+    yield _finding(probe, "key", probe.key_accepted, _key_words(probe, settings))
+    yield _finding(probe, "model", probe.model_present, "is there")
+    yield _finding(
+        probe,
+        "first reply",
+        probe.first_reply,
+        _speed_words(probe),
+        {"seconds": probe.reply_seconds, "tokens_per_second": probe.tokens_per_second},
+    )
+    yield _extra(probe, "JSON schema", probe.json_schema, "is kept to", _NO_SCHEMA_CURE)
+    yield _extra(probe, "log-probabilities", probe.log_probabilities, "are told", None)
+
+
+def _finding(
+    probe: ModelProbe,
+    check: str,
+    step: Check,
+    words: str,
+    facts: Mapping[str, object] | None = None,
+) -> Finding:
+    if step.outcome is CheckOutcome.FAILED:
+        return Finding(
+            check=check,
+            level=Level.FAIL,
+            words=f"{probe.address}: {_reason(step)}",
+            cure=step.cure,
+            model=probe.model,
+            facts=_failure_facts(step),
+        )
+    is_tried = step.outcome is CheckOutcome.OK
+    return Finding(
+        check=check,
+        level=Level.OK if is_tried else Level.SKIP,
+        words=words if is_tried else _NOT_TRIED,
+        model=probe.model,
+        facts=(facts or {}) if is_tried else {},
+    )
+
+
+def _extra(probe: ModelProbe, check: str, step: Check, words: str, cure: str | None) -> Finding:
+    """Return the finding of what an assessment does without: at worst a warning."""
+    if step.outcome is not CheckOutcome.FAILED:
+        return _finding(probe, check, step, words)
+    return Finding(
+        check=check,
+        level=Level.OK if cure is None else Level.WARN,
+        words=f"not offered ({_reason(step)}){'; nothing needs it yet' if cure is None else ''}",
+        cure=cure,
+        model=probe.model,
+        facts=_failure_facts(step),
+    )
+
+
+def _reason(step: Check) -> str:
+    status = "" if step.http_status is None else f", HTTP {step.http_status}"
+    return f"{'failed' if step.code is None else step.code.value}{status}"
+
+
+def _failure_facts(step: Check) -> Mapping[str, object]:
+    code = None if step.code is None else step.code.value
+    return {"code": code, "http_status": step.http_status}
+
+
+def _key_words(probe: ModelProbe, settings: Settings) -> str:
+    provider = provider_of(probe.model)
+    if provider is None or provider.key_variable is None:
+        return "none is needed"
+    keys = {
+        "OPENAI_API_KEY": settings.openai.api_key,
+        "ANTHROPIC_API_KEY": settings.anthropic.api_key,
+        "GOOGLE_API_KEY": settings.google.api_key,
+    }
+    is_set = bool(keys[provider.key_variable].get_secret_value())
+    return f"{provider.key_variable} is {'accepted' if is_set else 'not set, and not asked for'}"
+
+
+def _speed_words(probe: ModelProbe) -> str:
+    if probe.reply_seconds is None:
+        return "came"
+    speed = probe.tokens_per_second
+    told = "" if speed is None else f", {speed:.1f} tokens a second with the wait"
+    return f"after {probe.reply_seconds:.1f} s{told}"

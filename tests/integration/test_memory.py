@@ -1,0 +1,49 @@
+"""When the assessments of a process are over, it holds nothing of what was said."""
+
+import asyncio
+import gc
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ai_psychiatrist.domain.transcript import Transcript, parse_transcript
+from ai_psychiatrist.wiring import Services, open_services
+from tests.integration.running_app import settings_with
+
+SAID = "i wake at four nearly every night because of quillaya and i feel tired"
+TEXTS = {
+    "turns": "".join(f"Interviewer: and {n}?\nParticipant: {SAID} {n}.\n" for n in range(20)),
+    "one turn without stops": f"Participant: {f'{SAID} ' * 40}",
+    "no spaces": f"Participant: {'ich-bin-müde-quillaya' * 400}",
+}
+
+
+def held() -> Iterator[object]:
+    """Yield what the process holds of a transcript: the object, or the text of some length."""
+    for holder in gc.get_objects():
+        if isinstance(holder, Transcript):
+            yield holder
+        for one in gc.get_referents(holder):
+            if isinstance(one, str) and len(one) > len(SAID) / 2 and "quillaya" in one:
+                yield one
+
+
+async def assess_together(services: Services, text: str) -> None:
+    texts = [f"{text} {number}" for number in range(3)]
+    await asyncio.gather(*(services.pipeline.assess(parse_transcript(one)) for one in texts))
+
+
+@pytest.mark.parametrize("case", TEXTS)
+def test_nothing_that_was_said_stays_in_the_process(tmp_path: Path, case: str) -> None:
+    known = {id(one) for one in held()}
+
+    async def left() -> list[object]:
+        async with open_services(settings_with(tmp_path)) as services:
+            await assess_together(services, TEXTS[case])
+            # What the loop itself holds of a task goes with its next round.
+            await asyncio.sleep(0.01)
+            gc.collect()
+            return [one for one in held() if id(one) not in known]
+
+    assert asyncio.run(left()) == []
