@@ -4,7 +4,7 @@ import importlib.util
 
 from ai_psychiatrist.config.groups import Settings
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.infrastructure.ledger.cipher import load_cipher
+from ai_psychiatrist.ledger.cipher import load_cipher
 
 
 def refuse_contradictions(settings: Settings) -> None:
