@@ -6,7 +6,7 @@ PINS := .venv-pins
 RUN_STAMP := $(STAMPS)/run
 DEV_STAMP := $(STAMPS)/dev
 
-.PHONY: help assess serve test check bench fuzz crash contracts format requirements clean
+.PHONY: help assess serve test check bench fuzz crash sweep contracts format requirements clean
 
 help: ## Show this list.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -17,8 +17,8 @@ assess: $(RUN_STAMP) ## Assess the example interview with the rule baseline.
 serve: $(RUN_STAMP) ## Serve the HTTP API on 127.0.0.1:8000.
 	$(BIN)/ai-psychiatrist serve
 
-test: $(DEV_STAMP) ## Run the tests.
-	$(BIN)/python -m pytest
+test: $(DEV_STAMP) ## Run the tests on every core, and name the slowest.
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal --durations 20
 
 check: $(DEV_STAMP) ## Check format, lint, types and import contracts.
 	$(BIN)/ruff format --check .
@@ -34,6 +34,9 @@ fuzz: $(DEV_STAMP) ## Fuzz the models' replies: 20,000 assessments, and intervie
 
 crash: $(DEV_STAMP) ## Kill evaluation runs at every write boundary and at random.
 	$(BIN)/python -m tests.crash
+
+sweep: fuzz crash ## Do all sweeps as a whole, not a slice of each.
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal --timeout 0 -m sweep --whole
 
 contracts: $(DEV_STAMP) ## Make the agents' schemas and templates from models and prompts.
 	$(BIN)/python -m ai_psychiatrist.agents.contracts.generate

@@ -13,6 +13,7 @@ from typing import Final
 from tests.fakes.participant import Style
 from tests.fakes.participant_incident import Step, lead_incidents
 from tests.fakes.participant_interviews import Conducted, conduct
+from tests.sweeps import SIMULATED_INCIDENTS, SIMULATED_INTERVIEWS
 
 from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.infrastructure.logging import setup_logging
@@ -136,9 +137,9 @@ def incident_rows(count: int) -> Iterator[str]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(prog="interview", description=__doc__)
-    parser.add_argument("--interviews", type=int, default=1_000)
-    parser.add_argument("--dangers", type=int, default=1_000)
-    parser.add_argument("--incidents", type=int, default=20)
+    parser.add_argument("--interviews", type=int, default=SIMULATED_INTERVIEWS.whole)
+    parser.add_argument("--dangers", type=int, default=SIMULATED_INTERVIEWS.whole)
+    parser.add_argument("--incidents", type=int, default=SIMULATED_INCIDENTS.whole)
     parser.add_argument("--misread", action="store_true", help="list the answers read wrongly")
     options = parser.parse_args(arguments)
     setup_logging("CRITICAL")

@@ -4,8 +4,24 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
+
+# On a busy machine any example may take long to draw and to try.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let the sweeps be asked for as a whole."""
+    parser.addoption("--whole", action="store_true", help="do the sweeps, not a slice of each")
+
+
+@pytest.fixture(scope="session")
+def is_whole(pytestconfig: pytest.Config) -> bool:
+    """Whether the sweeps are to be done as a whole."""
+    return bool(pytestconfig.getoption("whole"))
 
 
 @pytest.fixture(scope="session")

@@ -21,6 +21,8 @@ from tests.crash.runs import (
     results,
     write_dataset,
 )
+from tests.integration.command_parent import import_all
+from tests.sweeps import KILLED_AT_BOUNDARIES, KILLED_AT_RANDOM
 
 
 def main() -> int:
@@ -31,7 +33,7 @@ def main() -> int:
         folder = Path(name)
         os.environ["DATA_STATE_DIR"] = str(folder / "state")
         campaign = Campaign(dataset=write_dataset(folder), backend=backend)
-        _import_all()
+        import_all()
         try:
             _kill(campaign, folder, options)
         except RunLost as lost:
@@ -43,8 +45,18 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tests.crash", description=__doc__)
-    parser.add_argument("--random", type=int, default=40, help="runs killed at random times")
-    parser.add_argument("--boundaries", type=int, help="write boundaries to kill at; all of them")
+    parser.add_argument(
+        "--random",
+        type=int,
+        help="runs killed at random times",
+        default=KILLED_AT_RANDOM.whole,
+    )
+    parser.add_argument(
+        "--boundaries",
+        type=int,
+        help="write boundaries to kill at, as far as there are so many",
+        default=KILLED_AT_BOUNDARIES.whole,
+    )
     parser.add_argument("--seed", type=int, default=0)
     return parser.parse_args()
 
@@ -57,8 +69,8 @@ def _kill(campaign: Campaign, folder: Path, options: argparse.Namespace) -> None
     _tell(f"An uninterrupted run: {campaign.backend.requests()} calls, {boundaries} boundaries.")
     chance = random.Random(options.seed)  # noqa: S311  which places are tried is no secret
     places = list(range(1, boundaries + 1))
-    if options.boundaries is not None:
-        places = sorted(chance.sample(places, min(options.boundaries, len(places))))
+    if options.boundaries < boundaries:
+        places = sorted(chance.sample(places, options.boundaries))
     for place in places:
         kill_at_boundary(campaign, folder / f"boundary{place}", reference, place)
         shutil.rmtree(folder / f"boundary{place}")
@@ -68,14 +80,6 @@ def _kill(campaign: Campaign, folder: Path, options: argparse.Namespace) -> None
         kills += kill_at_random(campaign, folder / f"random{number}", reference, chance)
         shutil.rmtree(folder / f"random{number}")
     _tell(f"Killed {kills} times at random in {options.random} runs: nothing lost.")
-
-
-def _import_all() -> None:
-    """Import what a run imports, so that the children need not."""
-    import ai_psychiatrist.agents.contracts.contract  # noqa: PLC0415
-    import ai_psychiatrist.evaluation.datasets.opening  # noqa: PLC0415
-    import ai_psychiatrist.evaluation.run.sitting  # noqa: PLC0415
-    import ai_psychiatrist.wiring  # noqa: F401, PLC0415
 
 
 @contextmanager

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from ai_psychiatrist.domain.failures import CallPath
 from ai_psychiatrist.domain.model_call import ModelCall
-from ai_psychiatrist.infrastructure.ledger.cipher import Cipher
-from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
-from ai_psychiatrist.infrastructure.ledger.records import (
+from ai_psychiatrist.ledger.cipher import Cipher
+from ai_psychiatrist.ledger.ledger import Ledger
+from ai_psychiatrist.ledger.records import (
     AttemptRecord,
     KeptCall,
     Origin,

@@ -22,6 +22,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Final, NoReturn
 
 from tests.integration.command_end import run_to_the_end
@@ -29,6 +30,21 @@ from tests.integration.command_end import run_to_the_end
 LENGTH: Final = struct.Struct("!I")
 STREAMS: Final = 3
 """Standard input, output and error: the first descriptors of a request; then where to report."""
+_IMPORTED_LATE: Final = (
+    "anyio._backends._asyncio",
+    "certifi",
+    "genai_prices.data",
+    "httpcore",
+    "jinja2.sandbox",
+    "jiter",
+    "numpy.ma",
+    "numpy.random",
+    "openai.resources.chat",
+    "rich._emoji_codes",
+    "uvicorn.loops.auto",
+    "uvicorn.protocols.http.auto",
+)
+"""What libraries import when they are first used."""
 _INTERVIEW: Final = (
     "Interviewer: Do you ever think of hurting yourself?\n"
     "Participant: I feel down nearly every day, but I would never kill myself.\n"
@@ -159,10 +175,11 @@ def become(request: Request) -> Callable[[], None]:
     random.seed()
     sys.argv = list(request.command)
     sys.path[0] = os.fspath(Path(request.command[0]).parent)
-    main_module = sys.modules["__main__"]
-    # Processes that the command starts read here what they are to import first.
-    main_module.__spec__ = None
-    main_module.__file__ = request.command[0]
+    # A script is no part of a package; that shows in how it calls itself, and in what processes
+    # import first that it starts.
+    script = ModuleType("__main__")
+    script.__file__ = request.command[0]
+    sys.modules["__main__"] = script
     _open_streams()
     from ai_psychiatrist.cli import main  # noqa: PLC0415
 
@@ -212,8 +229,8 @@ def import_all() -> None:
     for module in pkgutil.walk_packages(ai_psychiatrist.__path__, "ai_psychiatrist."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
-    importlib.import_module("uvicorn.loops.auto")
-    importlib.import_module("uvicorn.protocols.http.auto")
+    for name in _IMPORTED_LATE:
+        importlib.import_module(name)
     from ai_psychiatrist.agents.baseline.signals import analyse  # noqa: PLC0415
     from ai_psychiatrist.domain.transcript import DEFAULT_LABELS, parse_transcript  # noqa: PLC0415
     from ai_psychiatrist.services.risk.detector import detect_risk  # noqa: PLC0415

@@ -7,11 +7,16 @@ from pathlib import Path
 
 from tests.integration.command import environment_of
 from tests.patience import PATIENCE_SECONDS
+from tests.sweeps import KILLED_AT_BOUNDARIES, KILLED_AT_RANDOM
 
 
 def test_killed_run_goes_on_and_ends_as_an_uninterrupted_one_does(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.crash", "--random", "2", "--boundaries", "4"],
+        [
+            *(sys.executable, "-m", "tests.crash"),
+            *("--random", str(KILLED_AT_RANDOM.slice)),
+            *("--boundaries", str(KILLED_AT_BOUNDARIES.slice)),
+        ],
         env=environment_of(tmp_path, {"PYTHONPATH": os.fspath(Path.cwd())}),
         capture_output=True,
         text=True,
@@ -19,4 +24,4 @@ def test_killed_run_goes_on_and_ends_as_an_uninterrupted_one_does(tmp_path: Path
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "Killed once at 4 of" in done.stdout
+    assert f"Killed once at {KILLED_AT_BOUNDARIES.slice} of" in done.stdout

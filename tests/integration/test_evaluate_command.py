@@ -2,9 +2,11 @@
 
 import json
 import os
+import shutil
 import signal
 import stat
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -22,14 +24,48 @@ TIRED = (
 )
 
 
+def write_interviews(folder: Path) -> Path:
+    """Write three interviews into a folder of texts."""
+    interviews = folder / "interviews"
+    interviews.mkdir()
+    for name in ("a", "b", "c"):
+        text = f"{TIRED}Participant: I am {name}.\n"
+        (interviews / f"{name}.txt").write_text(text, encoding="utf-8")
+    return interviews
+
+
 @pytest.fixture
 def interviews(tmp_path: Path) -> Path:
-    """Three interviews in a folder of texts, with labels for one of them."""
-    folder = tmp_path / "interviews"
-    folder.mkdir()
-    for name in ("a", "b", "c"):
-        (folder / f"{name}.txt").write_text(f"{TIRED}Participant: I am {name}.\n", encoding="utf-8")
-    return folder
+    """Three interviews in a folder of texts."""
+    return write_interviews(tmp_path)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """Three interviews with a whole run over them, `run`, and one of a single unit, `begun`."""
+
+    folder: Path
+    run: Finished
+    begun: Finished
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """Runs that are read and copied, never gone on with."""
+    folder = tmp_path_factory.mktemp("made")
+    write_interviews(folder)
+    return Made(
+        folder=folder,
+        run=evaluate(folder, "run", "interviews", "--out", "run"),
+        begun=evaluate(folder, "run", "interviews", "--out", "begun", "--limit", "1"),
+    )
+
+
+@pytest.fixture
+def copied(made: Made, tmp_path: Path) -> Path:
+    """A copy of the folder that the runs were made in."""
+    shutil.copytree(made.folder, tmp_path, dirs_exist_ok=True)
+    return tmp_path
 
 
 def evaluate(
@@ -50,49 +86,45 @@ def results(folder: Path) -> dict[str, bytes]:
     return {name: (folder / name).read_bytes() for name in RESULTS}
 
 
-def test_folder_of_texts_is_assessed_with_nothing_configured(
-    tmp_path: Path, interviews: Path
-) -> None:
-    done = evaluate(tmp_path, "run", interviews, "--out", "first")
-    assert (done.code, done.out) == (0, "")
-    assert "3 of 3 units complete" in done.err
-    predictions = lines(tmp_path / "first/predictions.jsonl")
+def test_folder_of_texts_is_assessed_with_nothing_configured(made: Made) -> None:
+    assert (made.run.code, made.run.out) == (0, "")
+    assert "3 of 3 units complete" in made.run.err
+    predictions = lines(made.folder / "run/predictions.jsonl")
     assert [one["unit_id"] for one in predictions] == ["a", "b", "c"]
     assert {one["status"] for one in predictions} == {"complete"}
-    assert (tmp_path / "first/failures.jsonl").read_text(encoding="utf-8") == ""
+    assert (made.folder / "run/failures.jsonl").read_text(encoding="utf-8") == ""
 
 
-def test_run_folder_is_its_owners_alone(tmp_path: Path, interviews: Path) -> None:
-    evaluate(tmp_path, "run", interviews, "--out", "first")
-    folder = tmp_path / "first"
+def test_run_folder_is_its_owners_alone(made: Made) -> None:
+    folder = made.folder / "run"
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     holding_words = [folder / "ledger.sqlite", folder / "predictions.jsonl"]
     assert [stat.S_IMODE(path.stat().st_mode) for path in holding_words] == [0o600, 0o600]
 
 
-def test_two_runs_give_the_same_files(tmp_path: Path, interviews: Path) -> None:
-    evaluate(tmp_path, "run", interviews, "--out", "one", "--concurrency", "1")
-    evaluate(tmp_path, "run", interviews, "--out", "two", "--concurrency", "3")
-    assert results(tmp_path / "one") == results(tmp_path / "two")
+def test_two_runs_give_the_same_files(copied: Path) -> None:
+    """However many units are at work, and in whatever order sets and hashes come."""
+    arguments = ("run", "interviews", "--out")
+    evaluate(copied, *arguments, "one", "--concurrency", "1", settings={"PYTHONHASHSEED": "1"})
+    evaluate(copied, *arguments, "two", "--concurrency", "3")
+    assert results(copied / "one") == results(copied / "two") == results(copied / "run")
 
 
-def test_limit_can_be_raised_by_going_on(tmp_path: Path, interviews: Path) -> None:
-    first = evaluate(tmp_path, "run", interviews, "--out", "run", "--limit", "1")
-    rest = evaluate(tmp_path, "run", interviews, "--out", "run", "--resume")
-    assert "1 of 1 units complete" in first.err
+def test_limit_can_be_raised_by_going_on(made: Made, copied: Path) -> None:
+    rest = evaluate(copied, "run", "interviews", "--out", "begun", "--resume")
+    assert "1 of 1 units complete" in made.begun.err
     assert "3 of 3 units complete" in rest.err
 
 
-def test_finished_run_is_not_done_again(tmp_path: Path, interviews: Path) -> None:
-    evaluate(tmp_path, "run", interviews, "--out", "run")
-    again = evaluate(tmp_path, "run", interviews, "--out", "run", "--resume")
+def test_finished_run_is_not_done_again(copied: Path) -> None:
+    again = evaluate(copied, "run", "interviews", "--out", "run", "--resume")
     assert (again.code, "0 model calls made now" in again.err) == (0, True)
 
 
 @pytest.mark.parametrize(
     ("arguments", "cure"),
     [
-        (["interviews", "--out", "there"], "add --resume"),
+        (["interviews", "--out", "begun"], "add --resume"),
         (["interviews", "--out", "nothing", "--resume"], "no run"),
         (["missing", "--out", "new"], "missing"),
         (["interviews", "--out", "new", "--limit", "0"], "limit"),
@@ -100,31 +132,24 @@ def test_finished_run_is_not_done_again(tmp_path: Path, interviews: Path) -> Non
     ids=["a run is there", "no run to resume", "no dataset", "no units"],
 )
 def test_what_cannot_be_done_is_said_with_its_cure(
-    tmp_path: Path, interviews: Path, arguments: list[str], cure: str
+    copied: Path, arguments: list[str], cure: str
 ) -> None:
-    assert interviews.exists()
-    evaluate(tmp_path, "run", "interviews", "--out", "there", "--limit", "1")
-    done = evaluate(tmp_path, "run", *arguments)
+    done = evaluate(copied, "run", *arguments)
     assert done.code == 2
     assert cure in done.err
     assert "Traceback" not in done.err
 
 
-def test_run_begun_with_other_settings_is_not_gone_on_with(
-    tmp_path: Path, interviews: Path
-) -> None:
-    evaluate(tmp_path, "run", interviews, "--out", "run", "--limit", "1")
-    other = evaluate(
-        tmp_path, "run", interviews, "--out", "run", "--resume", settings={"MODEL_TEMPERATURE": "1"}
-    )
+def test_run_begun_with_other_settings_is_not_gone_on_with(copied: Path) -> None:
+    arguments = ("run", "interviews", "--out", "begun", "--resume")
+    other = evaluate(copied, *arguments, settings={"MODEL_TEMPERATURE": "1"})
     assert other.code == 2
     assert "settings" in other.err
 
 
-def test_dataset_that_changed_is_not_gone_on_with(tmp_path: Path, interviews: Path) -> None:
-    evaluate(tmp_path, "run", interviews, "--out", "run", "--limit", "1")
-    (interviews / "b.txt").write_text(TIRED, encoding="utf-8")
-    other = evaluate(tmp_path, "run", interviews, "--out", "run", "--resume")
+def test_dataset_that_changed_is_not_gone_on_with(copied: Path) -> None:
+    (copied / "interviews/b.txt").write_text(TIRED, encoding="utf-8")
+    other = evaluate(copied, "run", "interviews", "--out", "begun", "--resume")
     assert (other.code, "dataset" in other.err) == (2, True)
 
 
@@ -271,28 +296,25 @@ def test_stricter_rules_over_a_run_name_the_units_that_they_reject(
     assert rejected == {"quantitative": ["a", "b"]}
 
 
-def test_metrics_and_report_need_the_run_folder_alone(tmp_path: Path, interviews: Path) -> None:
-    evaluate(tmp_path, "run", interviews, "--out", "run")
-    for path in interviews.iterdir():
-        path.unlink()
-    shown = evaluate(tmp_path, "metrics", "run")
-    printed = evaluate(tmp_path, "metrics", "run", "--json")
-    written = evaluate(tmp_path, "report", "run")
+def test_metrics_and_report_need_the_run_folder_alone(copied: Path) -> None:
+    shutil.rmtree(copied / "interviews")
+    shown = evaluate(copied, "metrics", "run")
+    printed = evaluate(copied, "metrics", "run", "--json")
+    written = evaluate(copied, "report", "run")
     assert (shown.code, printed.code, written.code) == (0, 0, 0)
     assert json.loads(printed.out)["metrics"] == json.loads(
-        (tmp_path / "run/metrics.json").read_text(encoding="utf-8")
+        (copied / "run/metrics.json").read_text(encoding="utf-8")
     )
-    page = (tmp_path / "run/report.html").read_text(encoding="utf-8")
+    page = (copied / "run/report.html").read_text(encoding="utf-8")
     assert "baseline" in page
     assert "tired nearly" not in page
 
 
-def test_run_compared_with_itself_shows_no_difference(tmp_path: Path, interviews: Path) -> None:
-    evaluate(tmp_path, "run", interviews, "--out", "run")
-    done = evaluate(tmp_path, "metrics", "run", "--compare", "run", "--json")
+def test_run_compared_with_itself_shows_no_difference(copied: Path) -> None:
+    done = evaluate(copied, "metrics", "run", "--compare", "run", "--json")
     assert done.code == 0
     assert json.loads(done.out)["comparison"] is not None
-    assert evaluate(tmp_path, "report", "run", "--compare", "run").code == 0
+    assert evaluate(copied, "report", "run", "--compare", "run").code == 0
 
 
 @pytest.mark.parametrize("command", ["metrics", "report"])

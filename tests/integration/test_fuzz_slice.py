@@ -1,4 +1,4 @@
-"""A slice of the fuzz campaign: whatever models reply, nothing breaks."""
+"""A slice of the fuzz campaign: whatever models reply, nothing breaks. `make fuzz` is the whole."""
 
 import pickle
 from pathlib import Path
@@ -7,12 +7,13 @@ from tests.fuzz.campaign import SETUPS, run_in_process
 from tests.fuzz.invariants import InvariantBroken
 from tests.fuzz.over_http import run_over_http
 from tests.fuzz.replies import BROKEN, WELL_FORMED
+from tests.sweeps import FUZZED_ASSESSMENTS, FUZZED_OVER_HTTP
 
 
 def test_whatever_a_model_replies_nothing_breaks(tmp_path: Path) -> None:
-    tally = run_in_process(range(150), tmp_path)
+    tally = run_in_process(range(FUZZED_ASSESSMENTS.slice), tmp_path)
 
-    assert tally.assessments == 150
+    assert tally.assessments == FUZZED_ASSESSMENTS.slice
     assert tally.repeated
     assert {*WELL_FORMED, *BROKEN} == set(tally.counts["reply"])
     assert set(tally.counts["setup"]) >= SETUPS.keys() - {"hanging"}
@@ -20,9 +21,9 @@ def test_whatever_a_model_replies_nothing_breaks(tmp_path: Path) -> None:
 
 
 def test_whatever_a_model_server_sends_nothing_breaks(tmp_path: Path) -> None:
-    tally = run_over_http(range(25), tmp_path)
+    tally = run_over_http(range(FUZZED_OVER_HTTP.slice), tmp_path)
 
-    assert tally.assessments == 25
+    assert tally.assessments == FUZZED_OVER_HTTP.slice
     assert any(kind.startswith("http: ") for kind in tally.counts["reply"])
 
 

@@ -262,7 +262,7 @@ UNUSABLE = {
     "huge": {"reply_too_large", "malformed_response"},
 }
 PARTLY_USABLE = {
-    "list_instead_of_object": "not_an_object",
+    "list_instead_of_object": "wrong_type",
     "nan": "not_finite",
     "infinity": "not_finite",
     "true_as_score": "wrong_type",

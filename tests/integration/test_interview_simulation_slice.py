@@ -1,4 +1,4 @@
-"""A slice of the simulated interviews and of the hostile replies to interview agents."""
+"""Simulated interviews, and hostile replies to interview agents: a slice of each, or the whole."""
 
 import asyncio
 from pathlib import Path
@@ -15,18 +15,25 @@ from tests.fuzz.interview import run_interviews
 from tests.fuzz.interview_items import run_item_interviews
 from tests.fuzz.interview_replies import BROKEN, WELL_FORMED
 from tests.fuzz.interview_setups import SETUPS
+from tests.sweeps import (
+    FUZZED_INTERVIEWS,
+    FUZZED_ITEM_INTERVIEWS,
+    SIMULATED_INCIDENTS,
+    SIMULATED_INTERVIEWS,
+)
 
-COUNT = 40
+pytestmark = pytest.mark.sweep
+
 MOST_EXCESS = 0.5
 ASKS_OF_REFUSED = 2
 
 
-def _conducted(folder: Path, *, is_in_danger: bool = False) -> list[Conducted]:
+def _conducted(folder: Path, count: int, *, is_in_danger: bool = False) -> list[Conducted]:
     async def lead() -> list[Conducted]:
         service = InterviewService({"phq8": load_protocol("phq8")}, store)
         return [
             await conduct(service, list(Style)[seed % len(Style)], seed, is_in_danger=is_in_danger)
-            for seed in range(COUNT)
+            for seed in range(count)
         ]
 
     store = InterviewStore.open(folder / "interviews.sqlite")
@@ -37,8 +44,9 @@ def _conducted(folder: Path, *, is_in_danger: bool = False) -> list[Conducted]:
 
 
 @pytest.fixture(scope="module")
-def conducted(tmp_path_factory: pytest.TempPathFactory) -> list[Conducted]:
-    return _conducted(tmp_path_factory.mktemp("interviews"))
+def conducted(is_whole: bool, tmp_path_factory: pytest.TempPathFactory) -> list[Conducted]:
+    count = SIMULATED_INTERVIEWS.size(is_whole=is_whole)
+    return _conducted(tmp_path_factory.mktemp("interviews"), count)
 
 
 def test_frequencies_that_are_chosen_are_the_scores(conducted: list[Conducted]) -> None:
@@ -58,7 +66,7 @@ def test_refused_items_stay_unknown(conducted: list[Conducted]) -> None:
 def test_few_questions_more_than_needed_are_put(conducted: list[Conducted]) -> None:
     excess = [one.excess(asks_of_refused=ASKS_OF_REFUSED) for one in conducted]
 
-    assert sum(excess) / COUNT <= MOST_EXCESS
+    assert sum(excess) / len(excess) <= MOST_EXCESS
 
 
 def test_no_question_leads_or_comes_twice(conducted: list[Conducted]) -> None:
@@ -75,16 +83,18 @@ def test_no_model_is_asked_about_items(conducted: list[Conducted]) -> None:
     assert sum(one.final.model_calls for one in conducted) == 0
 
 
-def test_danger_ends_the_interview_in_its_own_turn(tmp_path: Path) -> None:
-    in_danger = _conducted(tmp_path, is_in_danger=True)
+def test_danger_ends_the_interview_in_its_own_turn(tmp_path: Path, is_whole: bool) -> None:
+    count = SIMULATED_INTERVIEWS.size(is_whole=is_whole)
+    in_danger = _conducted(tmp_path, count, is_in_danger=True)
 
     assert [one.missed_danger for one in in_danger if not one.was_held] == []
 
 
-def test_turns_about_an_incident_wait_for_few_calls(tmp_path: Path) -> None:
+def test_turns_about_an_incident_wait_for_few_calls(tmp_path: Path, is_whole: bool) -> None:
+    count = SIMULATED_INCIDENTS.size(is_whole=is_whole)
     store = InterviewStore.open(tmp_path / "interviews.sqlite")
     try:
-        costs = asyncio.run(lead_incidents(store, 2, is_combined=False))
+        costs = asyncio.run(lead_incidents(store, count, is_combined=False))
     finally:
         store.close()
 
@@ -96,18 +106,18 @@ def test_turns_about_an_incident_wait_for_few_calls(tmp_path: Path) -> None:
 
 
 def test_whatever_an_interview_agent_replies_nothing_breaks(tmp_path: Path) -> None:
-    tally = run_interviews(range(60), tmp_path)
+    tally = run_interviews(range(FUZZED_INTERVIEWS.slice), tmp_path)
 
-    assert tally.interviews == 60
+    assert tally.interviews == FUZZED_INTERVIEWS.slice
     assert {*WELL_FORMED, *BROKEN} == set(tally.counts["interview reply"])
     assert set(tally.counts["interview setup"]) == set(SETUPS)
     assert "failed" in tally.counts["interview step"]
 
 
 def test_whatever_a_person_answers_nothing_breaks(tmp_path: Path) -> None:
-    tally = run_item_interviews(range(20), tmp_path)
+    tally = run_item_interviews(range(FUZZED_ITEM_INTERVIEWS.slice), tmp_path)
 
-    assert tally.interviews == 20
+    assert tally.interviews == FUZZED_ITEM_INTERVIEWS.slice
     assert len(tally.counts["item asked"]) > 5
 
 

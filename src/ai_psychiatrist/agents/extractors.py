@@ -6,6 +6,7 @@ wrong and what is wanted and never repeats the reply.
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import wraps
 from typing import Final, TypeVar
 
@@ -16,6 +17,7 @@ from ai_psychiatrist.agents.output_models import (
     MetaReviewOutput,
     QualitativeOutput,
     QuantitativeOutput,
+    words_of,
 )
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
@@ -27,8 +29,8 @@ from ai_psychiatrist.services.evidence_validation import (
     EvidenceSchemaError,
     validate_evidence_schema,
 )
-from ai_psychiatrist.validation.coerce import whole_number
-from ai_psychiatrist.validation.reply.parse import parse_object
+from ai_psychiatrist.validation.coerce import WholeNumber, whole_number
+from ai_psychiatrist.validation.reply.parse import ParsedObject, parse_object, parse_value
 from ai_psychiatrist.validation.reply.sanitise import refuse_broken_text
 from ai_psychiatrist.validation.reply.tags import has_unclosed_tag, tagged_block
 from ai_psychiatrist.validation.reply.thinking import without_thinking
@@ -50,19 +52,27 @@ def asking_again(extract: Callable[[str], R]) -> Callable[[str], R]:
             refuse_broken_text(text)
             return extract(text)
         except OutputRejected as rejection:
-            # The cause would carry the reply into tracebacks.
-            raise ReplyRejected(rejection.code, rejection.feedback, rejection.violations) from None
+            refused = rejection
+        except (ValueError, RecursionError):
+            # Such as a check of the output model that the extractor did not foresee.
+            refused = OutputRejected(
+                RejectionCode.WRONG_TYPE,
+                "The reply does not have the form that the task shows. Keep to that form.",
+            )
+        # The cause would carry the reply into tracebacks.
+        raise ReplyRejected(refused.code, refused.feedback, refused.violations) from None
 
     return extractor
 
 
-_QUALITATIVE_TAGS: Final = {
+_SECTIONS: Final = {
     "assessment": "assessment",
     "PHQ8_symptoms": "phq8_symptoms",
     "social_factors": "social_factors",
     "biological_factors": "biological_factors",
     "risk_factors": "risk_factors",
 }
+_SECTION_TAG: Final = re.compile(rf"<(/?)({'|'.join(_SECTIONS)})>", re.IGNORECASE)
 _BULLET: Final = re.compile(r"(?:[-*•–—]|\d{1,3}[.)])\s+")
 _QUOTE_MARKS: Final = '"“”„«»'
 
@@ -71,23 +81,43 @@ _QUOTE_MARKS: Final = '"“”„«»'
 def extract_qualitative(text: str) -> QualitativeOutput:
     """Read the tagged narrative; each tag has to be there and hold words."""
     reply = without_thinking(text)
-    fields = {field: _required_block(reply, tag) for tag, field in _QUALITATIVE_TAGS.items()}
+    blocks = _last_blocks(reply)
+    fields = {field: _required(reply, tag, blocks.get(tag)) for tag, field in _SECTIONS.items()}
     quotes = tagged_block(reply, "exact_quotes")
-    if quotes is None and has_unclosed_tag(reply, "exact_quotes"):
+    if has_unclosed_tag(reply, "exact_quotes"):
         raise _cut_off("exact_quotes")
     return QualitativeOutput(exact_quotes=tuple(_bulleted(quotes or "")), **fields)
 
 
+def _last_blocks(reply: str) -> dict[str, str]:
+    """Return the sections of the last narrative: one that is written anew begins another."""
+    names = {tag.lower(): tag for tag in _SECTIONS}
+    blocks: dict[str, str] = {}
+    opened: tuple[str, int] | None = None
+    for mark in _SECTION_TAG.finditer(reply):
+        name = names[mark[2].lower()]
+        if not mark[1]:
+            opened = (name, mark.end())
+        elif opened is not None and opened[0] == name:
+            blocks = {} if name in blocks else blocks
+            blocks[name] = words_of(reply[opened[1] : mark.start()])
+            opened = None
+    return blocks
+
+
 def _required_block(reply: str, tag: str) -> str:
-    block = tagged_block(reply, tag)
+    return _required(reply, tag, tagged_block(reply, tag))
+
+
+def _required(reply: str, tag: str, block: str | None) -> str:
+    if has_unclosed_tag(reply, tag):
+        raise _cut_off(tag)
     if block is None:
-        if has_unclosed_tag(reply, tag):
-            raise _cut_off(tag)
         raise OutputRejected(
             RejectionCode.MISSING_TAG,
             f"The tag <{tag}>…</{tag}> is missing. Reply with all the tags of the task.",
         )
-    if not block:
+    if not words_of(block):
         raise OutputRejected(
             RejectionCode.EMPTY_FIELD,
             f"The tag <{tag}> is empty. Write its content, or: not assessed in interview.",
@@ -103,8 +133,8 @@ def _cut_off(tag: str) -> OutputRejected:
 
 
 def _bulleted(block: str) -> list[str]:
-    lines = (_BULLET.sub("", line.strip(), count=1).strip() for line in block.splitlines())
-    quotes = (line.strip(_QUOTE_MARKS).strip() for line in lines)
+    lines = (_BULLET.sub("", words_of(line), count=1).strip() for line in block.splitlines())
+    quotes = (words_of(line.strip(_QUOTE_MARKS)) for line in lines)
     spoken = [quote for quote in quotes if quote and not _is_placeholder(quote)]
     _refuse_too_many(spoken, "<exact_quotes>")
     return list(dict.fromkeys(spoken))
@@ -126,9 +156,12 @@ def _is_placeholder(quote: str) -> bool:
 @asking_again
 def extract_evidence(text: str) -> EvidenceOutput:
     """Read the quotes per item; a value that is not a list of texts is refused, never coerced."""
-    parsed = parse_object(text)
+    parsed = parse_value(text)
+    named = _by_item(parsed.value) if isinstance(parsed.value, dict) else _NamedItems()
     try:
-        quotes = validate_evidence_schema(parsed.value)
+        quotes = validate_evidence_schema(
+            named.values if isinstance(parsed.value, dict) else parsed.value
+        )
     except EvidenceSchemaError as error:
         logger.error(
             "evidence_schema_validation_failed",
@@ -144,25 +177,66 @@ def extract_evidence(text: str) -> EvidenceOutput:
         ) from None
     for key, listed in quotes.items():
         _refuse_too_many(listed, key)
-    unknown_keys = len(parsed.value.keys() - set(PHQ8_DOMAIN_KEYS))
-    return EvidenceOutput(quotes=quotes, unknown_keys=unknown_keys, repaired=parsed.repaired)
+    if named.unknown_keys and not named.values:
+        raise OutputRejected(
+            RejectionCode.MISSING_ITEM,
+            f"No key names an item. Use these keys: {', '.join(PHQ8_DOMAIN_KEYS)}.",
+        )
+    return EvidenceOutput(
+        quotes=quotes,
+        unknown_keys=named.unknown_keys,
+        repaired=parsed.repaired,
+        coercions=named.renamed,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _NamedItems:
+    """What a reply says of each item that it names."""
+
+    values: dict[str, object] = field(default_factory=dict)
+    unknown_keys: int = 0
+    renamed: int = 0
+    """How many keys were written in another way than the task has them."""
+
+
+def _by_item(value: dict[str, object]) -> _NamedItems:
+    """Find the items by their keys, whatever the case, spaces and hyphens in them."""
+    items: dict[str, object] = {}
+    renamed = 0
+    for key, said in value.items():
+        item = _ITEM_OF_NAME.get(_NO_LETTER.sub("", key).lower())
+        if item is None:
+            continue
+        if item in items:
+            raise OutputRejected(
+                RejectionCode.DUPLICATE_KEY, f"{item} is given twice. Give each item once."
+            )
+        items[item] = said
+        renamed += key != item
+    return _NamedItems(values=items, unknown_keys=len(value) - len(items), renamed=renamed)
+
+
+_NO_LETTER: Final = re.compile(r"[\W_]")
+_ITEM_OF_NAME: Final = {_NO_LETTER.sub("", key).lower(): key for key in PHQ8_DOMAIN_KEYS}
 
 
 @asking_again
 def extract_quantitative(text: str) -> QuantitativeOutput:
     """Read the proposed score of each of the eight items."""
     parsed = parse_object(text)
-    missing = [key for key in PHQ8_DOMAIN_KEYS if not isinstance(parsed.value.get(key), dict)]
+    named = _by_item(parsed.value)
+    missing = [key for key in PHQ8_DOMAIN_KEYS if not isinstance(named.values.get(key), dict)]
     if missing:
         raise OutputRejected(
             RejectionCode.MISSING_ITEM,
             f"Each of the eight items needs an object. Missing or wrong: {', '.join(missing)}.",
         )
-    readings = [_ItemReading(key, parsed.value[key]) for key in PHQ8_DOMAIN_KEYS]
+    readings = [_ItemReading(key, named.values[key]) for key in PHQ8_DOMAIN_KEYS]
     return QuantitativeOutput(
         items={reading.key: reading.output() for reading in readings},
         repaired=parsed.repaired,
-        coercions=sum(reading.coercions for reading in readings),
+        coercions=named.renamed + sum(reading.coercions for reading in readings),
     )
 
 
@@ -189,13 +263,21 @@ class _ItemReading:
                 RejectionCode.SCORE_MISSING, f"{self.key} has no score. Give 0, 1, 2, 3 or N/A."
             )
         value = self._fields["score"]
-        if value is None or (isinstance(value, str) and _NOT_AVAILABLE.fullmatch(value.strip())):
+        if self._is_unknown(value):
             return None
         return self._whole(value, 0, 3, RejectionCode.SCORE_INVALID, "score has to be 0-3 or N/A")
 
+    def _is_unknown(self, value: object) -> bool:
+        if not isinstance(value, str):
+            return value is None
+        word = words_of(value).lower()
+        is_unknown = word in {"", "unknown"}
+        self.coercions += is_unknown
+        return is_unknown or _NOT_AVAILABLE.fullmatch(word) is not None
+
     def _confidence(self) -> int | None:
         value = self._fields.get("confidence")
-        if value is None or (isinstance(value, str) and _NOT_AVAILABLE.fullmatch(value.strip())):
+        if self._is_unknown(value):
             return None
         return self._whole(
             value, 1, 5, RejectionCode.CONFIDENCE_INVALID, "confidence has to be 1-5"
@@ -223,19 +305,22 @@ class _ItemReading:
                     RejectionCode.WRONG_TYPE, f"{self.key}: evidence has to be a list of strings."
                 )
         _refuse_too_many(texts, self.key)
-        return tuple(dict.fromkeys(stripped for text in texts if (stripped := text.strip())))
+        return tuple(dict.fromkeys(words for text in texts if (words := words_of(text))))
 
 
-_NOT_AVAILABLE: Final = re.compile(r"n\s*/?\s*a", re.IGNORECASE)
+_NOT_AVAILABLE: Final = re.compile(r"n\s*/?\s*a")
 
-_SCORE_VALUE: Final = (
-    r"score[\"'*_\s]{0,8}[:=][\"'*_\[(\s]{0,8}"
-    r"(-?\d{1,9}(?:[.,]\d{1,9}|[-–]\d{1,9})?)\s?(?:/\s?(\d{1,9}))?"
+_NUMBER: Final = (
+    r"(-?\d{1,9}(?:[.,]\d{1,9}|\s?(?:[-–]|to|or)\s?\d{1,9})?)\s?(?:(?:/|out of)\s?(\d{1,9}))?"
 )
-_SCORE_LINE: Final = re.compile(
-    rf"^[\W_]{{0,16}}(?:\w{{1,20}} )?{_SCORE_VALUE}", re.IGNORECASE | re.MULTILINE
+_LABEL: Final = r"(?:score|rating)[\"'*_\s]{0,8}[:=][\"'*_\[(\s]{0,8}"
+_LABELLED_LINE: Final = re.compile(
+    rf"^[\W_]{{0,16}}(?:\w{{1,20}} )?{_LABEL}(?:{_NUMBER})?", re.IGNORECASE | re.MULTILINE
 )
-_SCORE_ANYWHERE: Final = re.compile(rf"\b{_SCORE_VALUE}", re.IGNORECASE)
+_LABELLED: Final = re.compile(rf"\b{_LABEL}{_NUMBER}", re.IGNORECASE)
+_LAST_LINE: Final = re.compile(
+    rf"^[ \t*_\[(]{{0,16}}{_NUMBER}[ \t*_\])]{{0,16}}\.?\Z", re.MULTILINE
+)
 _EXPLANATION: Final = re.compile(
     r"^[\W_]{0,16}explanation[\"'*_\s]{0,8}[:=]", re.IGNORECASE | re.MULTILINE
 )
@@ -243,10 +328,10 @@ _EXPLANATION: Final = re.compile(
 
 @asking_again
 def extract_judge_metric(text: str) -> JudgeMetricOutput:
-    """Read the last labelled score of a judge's reply and the explanation before it."""
+    """Read the last score of a judge's reply, and the explanation."""
     reply = without_thinking(text)
-    found = _last(_SCORE_LINE, reply) or _last(_SCORE_ANYWHERE, reply)
-    if found is None:
+    found = _last_score(reply)
+    if found is None or found[1] is None:
         raise OutputRejected(
             RejectionCode.SCORE_MISSING, "No score was found. End with a line such as: Score: 3"
         )
@@ -256,6 +341,12 @@ def extract_judge_metric(text: str) -> JudgeMetricOutput:
             RejectionCode.SCORE_INVALID, "The score has to be a whole number from 1 to 5."
         )
     return JudgeMetricOutput(score=number.value, explanation=_explanation(reply, found))
+
+
+def _last_score(reply: str) -> re.Match[str] | None:
+    lines = (_last(_LABELLED_LINE, reply), _LAST_LINE.search(reply))
+    found = [line for line in lines if line is not None]
+    return max(found, key=lambda line: line.end(1)) if found else _last(_LABELLED, reply)
 
 
 def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
@@ -268,7 +359,7 @@ def _explanation(reply: str, score: re.Match[str]) -> str:
         words = reply[label.end() :]
     else:
         words = reply[label.end() if label else 0 : score.start()]
-    words = words.strip(" \t\r\n*_\"'{},")
+    words = words_of(words).strip(" \t\r\n*_\"'{},")
     if not words:
         raise OutputRejected(
             RejectionCode.EMPTY_FIELD, "The explanation is missing. Explain the score first."
@@ -280,12 +371,40 @@ def _explanation(reply: str, score: re.Match[str]) -> str:
 def extract_meta_review(text: str) -> MetaReviewOutput:
     """Read the severity 0-4 and its explanation; a severity outside is refused, never clamped."""
     reply = without_thinking(text)
-    severity = whole_number(_required_block(reply, "severity").strip("*_[]()\"' "), low=0, high=4)
+    if "<severity>" not in reply.lower() and "{" in reply:
+        return _meta_review_of(parse_object(text))
+    written = _required_block(reply, "severity").strip("*_[]()\"' ")
+    return MetaReviewOutput(
+        severity=_severity(written).value, explanation=_required_block(reply, "explanation")
+    )
+
+
+def _meta_review_of(parsed: ParsedObject) -> MetaReviewOutput:
+    """Read a meta-review that is given as JSON in place of tags."""
+    explanation = parsed.value.get("explanation")
+    if "severity" not in parsed.value or not isinstance(explanation, str):
+        raise OutputRejected(
+            RejectionCode.MISSING_TAG,
+            "The tags <severity> and <explanation> are missing. Reply with both.",
+        )
+    if not words_of(explanation):
+        raise OutputRejected(
+            RejectionCode.EMPTY_FIELD, "The explanation is empty. Explain the severity."
+        )
+    severity = _severity(parsed.value["severity"])
+    return MetaReviewOutput(
+        severity=severity.value,
+        explanation=explanation,
+        repaired=parsed.repaired,
+        coercions=int(severity.coerced),
+    )
+
+
+def _severity(value: object) -> WholeNumber:
+    severity = whole_number(value, low=0, high=4)
     if severity is None:
         raise OutputRejected(
             RejectionCode.SCORE_INVALID,
             "<severity> has to hold one whole number from 0 to 4 and nothing else.",
         )
-    return MetaReviewOutput(
-        severity=severity.value, explanation=_required_block(reply, "explanation")
-    )
+    return severity

@@ -1,8 +1,9 @@
 """What each agent's reply holds once it is accepted."""
 
-from typing import Annotated
+import re
+from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from ai_psychiatrist.domain.phq8 import PHQ8_DOMAIN_KEYS
 from ai_psychiatrist.llm.output import ModelOutput
@@ -13,7 +14,25 @@ NOT_ASSESSED = "not assessed in interview"
 Scale3 = Annotated[int, Field(strict=True, ge=0, le=3)]
 Scale4 = Annotated[int, Field(strict=True, ge=0, le=4)]
 Scale5 = Annotated[int, Field(strict=True, ge=1, le=5)]
-Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+def words_of(text: str) -> str:
+    """Return a text without the blanks around it, zero-width ones included."""
+    return _AROUND.sub("", text)
+
+
+_AROUND: Final = re.compile(r"\A[\s\u200b-\u200f\u2060\ufeff]+|[\s\u200b-\u200f\u2060\ufeff]+\Z")
+
+
+def _not_blank(text: str) -> str:
+    words = words_of(text)
+    if not words:
+        msg = "there are no words"
+        raise ValueError(msg)
+    return words
+
+
+Words = Annotated[str, AfterValidator(_not_blank)]
 
 
 class QualitativeOutput(ModelOutput):

@@ -168,7 +168,7 @@ def _request(services: "Services", wanted: _Wanted) -> "RunRequest":
     from ai_psychiatrist.evaluation.run.folder import RunFolder  # noqa: PLC0415
     from ai_psychiatrist.evaluation.run.opening import RunRequest  # noqa: PLC0415
     from ai_psychiatrist.evaluation.run.provenance import provenance  # noqa: PLC0415
-    from ai_psychiatrist.infrastructure.ledger.cipher import load_cipher  # noqa: PLC0415
+    from ai_psychiatrist.ledger.cipher import load_cipher  # noqa: PLC0415
 
     dataset = open_dataset(
         wanted.dataset,

@@ -16,7 +16,7 @@ from rich.progress import (
 
 from ai_psychiatrist.evaluation.run.run import OnUnit
 from ai_psychiatrist.evaluation.run.unit_records import FinishedUnit
-from ai_psychiatrist.infrastructure.ledger.records import Account
+from ai_psychiatrist.ledger.records import Account
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import typer
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
+    from ai_psychiatrist.ledger.ledger import Ledger
     from ai_psychiatrist.validation.pipeline_config import PipelineConfig
 
 EXAMPLES: Final = """
@@ -49,11 +49,11 @@ def export(
 ) -> None:
     """Write a run's valid units, failures and queue as JSON lines."""
     from ai_psychiatrist.cli.run_source import open_run  # noqa: PLC0415
-    from ai_psychiatrist.services.ledger_exchange import (  # noqa: PLC0415
+    from ai_psychiatrist.ledger.export import (  # noqa: PLC0415
         ExportChoices,
         export_run,
     )
-    from ai_psychiatrist.services.pipeline_runs import kept_pipeline  # noqa: PLC0415
+    from ai_psychiatrist.ledger.pipeline_runs import kept_pipeline  # noqa: PLC0415
 
     folder = run / _FOLDER if out is None else out
     with refusing_bad_input(), open_run(run, is_read_only=True) as ledger:
@@ -78,7 +78,7 @@ def export(
 def _schemas(ledger: "Ledger", config: "PipelineConfig") -> dict[str, bytes]:
     """Return the schemas of the run's steps from the pipeline that it was made with."""
     from ai_psychiatrist.agents.contracts.contract import step_of_agent  # noqa: PLC0415
-    from ai_psychiatrist.services.pipeline_runs import KIND, schema_bytes  # noqa: PLC0415
+    from ai_psychiatrist.ledger.pipeline_runs import KIND, schema_bytes  # noqa: PLC0415
 
     known = {step.name: schema_bytes(config, step) for step in config.steps}
     is_pipeline = ledger.about.get("kind") == KIND

@@ -32,12 +32,12 @@ def import_outcomes(
 ) -> None:
     """Take outcomes that were exported, or written by another program, into a run."""
     from ai_psychiatrist.cli.run_source import open_or_create_run  # noqa: PLC0415
-    from ai_psychiatrist.services.answer_intake import checker_of  # noqa: PLC0415
-    from ai_psychiatrist.services.ledger_import import (  # noqa: PLC0415
+    from ai_psychiatrist.ledger.answer_intake import checker_of  # noqa: PLC0415
+    from ai_psychiatrist.ledger.line_import import (  # noqa: PLC0415
         import_into,
         refuse_unusable_lines,
     )
-    from ai_psychiatrist.services.pipeline_runs import following_steps  # noqa: PLC0415
+    from ai_psychiatrist.ledger.pipeline_runs import following_steps  # noqa: PLC0415
 
     with refusing_bad_input():
         refuse_unusable_lines(file)

@@ -11,9 +11,9 @@ import typer
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
-    from ai_psychiatrist.infrastructure.ledger.records import Account
-    from ai_psychiatrist.services.revalidation import Checker, StepChanges
+    from ai_psychiatrist.ledger.ledger import Ledger
+    from ai_psychiatrist.ledger.records import Account
+    from ai_psychiatrist.ledger.revalidation import Checker, StepChanges
 
 EXAMPLES: Final = """
 Examples:
@@ -54,7 +54,7 @@ def revalidate(
     now rejected are listed, and stay valid unless --demote is given.
     """
     from ai_psychiatrist.cli.run_source import open_run  # noqa: PLC0415
-    from ai_psychiatrist.services import revalidation  # noqa: PLC0415
+    from ai_psychiatrist.ledger import revalidation  # noqa: PLC0415
 
     with refusing_bad_input(), open_run(run) as ledger, ledger.lock():
         applied = _rules_of(ledger, rules)
@@ -86,7 +86,7 @@ class _Rules:
 
 def _rules_of(ledger: "Ledger", path: Path | None) -> _Rules:
     """Return the rules of a pipeline's steps, which follow each other, or of the agents."""
-    from ai_psychiatrist.services.pipeline_runs import (  # noqa: PLC0415
+    from ai_psychiatrist.ledger.pipeline_runs import (  # noqa: PLC0415
         KIND,
         following_steps,
         kept_pipeline,

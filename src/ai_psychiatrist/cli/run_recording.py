@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
-    from ai_psychiatrist.services.answer_intake import AnswerIntake
+    from ai_psychiatrist.ledger.answer_intake import AnswerIntake
+    from ai_psychiatrist.ledger.ledger import Ledger
     from ai_psychiatrist.validation.jsonl.outcome import OnOutcome
     from ai_psychiatrist.validation.step import StepValidator
 
@@ -24,8 +24,8 @@ def recording(
     process works on the run, or it was made with another pipeline.
     """
     from ai_psychiatrist.cli.run_source import open_or_create_run  # noqa: PLC0415
-    from ai_psychiatrist.services.answer_intake import AnswerIntake, judged_answer  # noqa: PLC0415
-    from ai_psychiatrist.services.pipeline_runs import (  # noqa: PLC0415
+    from ai_psychiatrist.ledger.answer_intake import AnswerIntake, judged_answer  # noqa: PLC0415
+    from ai_psychiatrist.ledger.pipeline_runs import (  # noqa: PLC0415
         PipelineChecker,
         following_steps,
         kept_pipeline,

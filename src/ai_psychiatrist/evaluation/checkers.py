@@ -29,7 +29,7 @@ from ai_psychiatrist.domain.transcript import (
 )
 from ai_psychiatrist.evaluation.run.folder import RunFolder
 from ai_psychiatrist.evaluation.run.stages import stage_of_code
-from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
+from ai_psychiatrist.ledger.ledger import Ledger
 from ai_psychiatrist.llm.output import ModelOutput
 from ai_psychiatrist.llm.rejection import ReplyRejected
 from ai_psychiatrist.services.evidence_settings import QuantitativeSettings

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.infrastructure.ledger.cipher import load_cipher
 from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
 from ai_psychiatrist.interview.protocol import (
     BUILTIN_PROTOCOLS,
@@ -14,6 +13,7 @@ from ai_psychiatrist.interview.protocol import (
 )
 from ai_psychiatrist.interview.service import InterviewLimits, InterviewService
 from ai_psychiatrist.interview.store.store import InterviewStore
+from ai_psychiatrist.ledger.cipher import load_cipher
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -345,7 +345,7 @@ def test_any_text_is_survived_and_answered_alike_twice(text: str) -> None:
 
 def test_a_long_transcript_takes_a_second_at_most() -> None:
     text = (interview() + "\n") * 80
-    began = time.perf_counter()
+    began = time.process_time()
     evidence_of(text)
     assert len(text) > 380_000
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2

@@ -97,6 +97,15 @@ class TestQualitative:
         reply = qualitative_text(QUOTES)
         assert rejection(extract_qualitative, reply[: reply.index(end)]).code is Code.TRUNCATED
 
+    def test_a_section_of_a_draft_never_fills_the_final_narrative(self) -> None:
+        draft, final = qualitative_text(QUOTES, "draft"), qualitative_text(QUOTES, "final")
+        final = final.replace("risk_factors>", "risks>")
+        assert rejection(extract_qualitative, draft + final).code is Code.MISSING_TAG
+
+    def test_the_last_narrative_counts(self) -> None:
+        reply = qualitative_text(QUOTES, "draft") + qualitative_text(QUOTES, "final")
+        assert extract_qualitative(reply).risk_factors == "final"
+
     def test_quotes_are_optional(self) -> None:
         reply = qualitative_text(QUOTES)
         reply = reply[: reply.index("<exact_quotes>")]
@@ -131,6 +140,21 @@ class TestEvidence:
     def test_repair_is_noted(self) -> None:
         assert extract_evidence('{"PHQ8_Sleep": ["x",],}').repaired is True
 
+    @pytest.mark.parametrize(
+        ("reply", "found"),
+        [('["tired"]', "list"), ("```json\n[{}]\n```", "list"), ("42", "int"), ('"tired"', "str")],
+    )
+    def test_a_root_that_is_no_object_breaks_the_schema(self, reply: str, found: str) -> None:
+        with capture_logs() as events:
+            error = rejection(extract_evidence, reply)
+        assert error.code is Code.WRONG_TYPE
+        assert error.violations == {"__root__": f"Expected object, got {found}"}
+        assert [event["event"] for event in events] == ["evidence_schema_validation_failed"]
+
+    @pytest.mark.parametrize("reply", ["{}", "None found.\n{}", "```json\n{}\n```"])
+    def test_nothing_found_is_read_however_it_is_said(self, reply: str) -> None:
+        assert extract_evidence(reply).quotes == {item: [] for item in ITEMS}
+
     def test_wrong_type_is_asked_for_by_key_and_type(self) -> None:
         error = rejection(extract_evidence, evidence_text({"PHQ8_Sleep": SECRET}))
         assert error.code is Code.WRONG_TYPE
@@ -164,6 +188,8 @@ class TestScoring:
             pytest.param(" n/a ", None, 0, id="lower_case"),
             pytest.param("NA", None, 0, id="without_slash"),
             pytest.param(None, None, 0, id="null"),
+            pytest.param("", None, 1, id="empty"),
+            pytest.param(" Unknown\u200b", None, 1, id="unknown"),
         ],
     )
     def test_score_is_read(self, score: object, read: int | None, coercions: int) -> None:
@@ -171,7 +197,7 @@ class TestScoring:
         assert (output.items[ITEMS[0]].score, output.coercions) == (read, coercions)
 
     @pytest.mark.parametrize(
-        "score", [True, 2.5, -1, 4, "high", "2 or 3", "", [2], {"value": 2}, "2.5", 10**400]
+        "score", [True, 2.5, -1, 4, "high", "2 or 3", "none", [2], {"value": 2}, "2.5", 10**400]
     )
     def test_score_off_the_scale_is_refused_naming_the_item(self, score: object) -> None:
         error = rejection(extract_quantitative, scoring(score=score))
@@ -252,6 +278,17 @@ class TestJudge:
             pytest.param(
                 "<think>Score: 1</think>Explanation: why\nScore: 5", 5, "why", id="thinking"
             ),
+            pytest.param("Explanation: why\nRating: 5", 5, "why", id="rating"),
+            pytest.param("Explanation: why\n4/5", 4, "why", id="share_on_the_last_line"),
+            pytest.param("why\n4", 4, "why", id="number_on_the_last_line"),
+            pytest.param(
+                "Its PHQ-8 score: 2 is named.\n**4**\n",
+                4,
+                "Its PHQ-8 score: 2 is named.",
+                id="number_after_a_remark",
+            ),
+            pytest.param("Explanation: why\nScore:\n4", 4, "why", id="number_below_its_label"),
+            pytest.param("Explanation: why\nScore: 4 out of 5", 4, "why", id="of_five_in_words"),
         ],
     )
     def test_last_score_line_counts(self, reply: str, score: int, explanation: str) -> None:
@@ -271,6 +308,13 @@ class TestJudge:
             pytest.param(judge_text("3-4"), Code.SCORE_INVALID, id="range"),
             pytest.param(judge_text("3–4"), Code.SCORE_INVALID, id="range_with_dash"),
             pytest.param(judge_text("four"), Code.SCORE_MISSING, id="word"),
+            pytest.param(judge_text("3 to 4"), Code.SCORE_INVALID, id="range_in_words"),
+            pytest.param(judge_text("4 out of 10"), Code.SCORE_INVALID, id="out_of_ten_in_words"),
+            pytest.param(judge_text("2") + "\nFinal score: high", Code.SCORE_MISSING, id="draft"),
+            pytest.param("<think>Explanation: why\nScore: 4", Code.TRUNCATED, id="thinking"),
+            pytest.param("Explanation:\u00a0\nScore: 4", Code.EMPTY_FIELD, id="hard_space"),
+            pytest.param("Explanation: \u200b\nScore: 4", Code.EMPTY_FIELD, id="zero_width"),
+            pytest.param("Explanation: \x1c\nScore: 4", Code.EMPTY_FIELD, id="separator"),
             pytest.param("The assessment is coherent.", Code.SCORE_MISSING, id="prose"),
             pytest.param("Score: 4", Code.EMPTY_FIELD, id="no_explanation"),
         ],
@@ -286,6 +330,18 @@ class TestMetaReview:
         assert output.severity == int(float(severity.strip(" *[]")))
         assert output.explanation == "Several symptoms are present."
 
+    @pytest.mark.parametrize(
+        ("reply", "coercions"),
+        [
+            ('{"severity": 2, "explanation": "why"}', 0),
+            ('```json\n{"severity": "2", "explanation": "why",}\n```', 1),
+        ],
+    )
+    def test_json_is_read_like_tags(self, reply: str, coercions: int) -> None:
+        output = extract_meta_review(reply)
+        assert (output.severity, output.explanation) == (2, "why")
+        assert output.coercions == coercions
+
     @pytest.mark.parametrize("severity", ["9", "5", "-1", "2.5", "moderate", "2 (moderate)", "1-2"])
     def test_severity_outside_the_scale_is_refused_not_clamped(self, severity: str) -> None:
         error = rejection(extract_meta_review, meta_review_text(severity))
@@ -298,6 +354,12 @@ class TestMetaReview:
             pytest.param("<explanation>a</explanation>", Code.MISSING_TAG, id="no_severity"),
             pytest.param(meta_review_text("2", ""), Code.EMPTY_FIELD, id="empty_explanation"),
             pytest.param("<severity>2</severity><explanation>a", Code.TRUNCATED, id="cut_off"),
+            pytest.param(
+                meta_review_text("2") + "<severity>3", Code.TRUNCATED, id="draft_before_the_cut"
+            ),
+            pytest.param('{"severity": 2}', Code.MISSING_TAG, id="json_without_explanation"),
+            pytest.param('{"severity": 5, "explanation": "a"}', Code.SCORE_INVALID, id="json_off"),
+            pytest.param('{"severity": 2, "explanation": "\u200b"}', Code.EMPTY_FIELD, id="blank"),
         ],
     )
     def test_both_tags_have_to_hold_words(self, reply: str, code: Code) -> None:
@@ -356,6 +418,11 @@ def test_lone_surrogates_are_refused(extract: Extract, reply: str) -> None:
         st.text(alphabet=st.characters(), max_size=20).map(
             lambda text: f"<severity>{text}</severity><explanation>{text}</explanation>"
         ),
+        st.text(max_size=20).map(lambda text: f"Explanation:{text}\nScore: 4"),
+        st.text(max_size=20).map(lambda text: qualitative_text([text], text)),
+        st.text(max_size=20).map(lambda text: json.dumps({"severity": 2, "explanation": text})),
+        st.text(max_size=20).map(lambda text: json.dumps({"PHQ8_Sleep": [text]})),
+        st.text(max_size=20).map(lambda text: json.dumps(scoring_answer([text]))),
     )
 )
 def test_no_reply_raises_anything_but_a_rejection(extract: Extract, text: str) -> None:

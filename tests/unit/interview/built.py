@@ -13,7 +13,6 @@ from ai_psychiatrist.domain.interview import (
     ItemOutcome,
 )
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
-from ai_psychiatrist.infrastructure.ledger.cipher import Cipher
 from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
 from ai_psychiatrist.interview.protocol import InterviewProtocol, load_protocol
 from ai_psychiatrist.interview.service import (
@@ -23,6 +22,7 @@ from ai_psychiatrist.interview.service import (
 )
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot, QuestionShown
 from ai_psychiatrist.interview.store.store import InterviewStore
+from ai_psychiatrist.ledger.cipher import Cipher
 
 INCIDENT_INPUTS: Mapping[str, str | int] = {
     "title": "The kettle",

@@ -33,12 +33,17 @@ def killed(folder: Path, protocol: str, kill_at: int | None) -> bool:
     """Run the sitting in a child that does not survive one boundary."""
     child = os.fork()
     if child == 0:
-        boundaries = Boundaries(kill_at)
-        boundaries.watch()
-        with desk(folder, ScriptedAgents()) as at:
-            asyncio.run(sit(at, protocol))
-        write_count(folder.with_suffix(".count"), boundaries)
-        os._exit(0)
+        code = 1
+        try:
+            boundaries = Boundaries(kill_at)
+            boundaries.watch()
+            with desk(folder, ScriptedAgents()) as at:
+                asyncio.run(sit(at, protocol))
+            write_count(folder.with_suffix(".count"), boundaries)
+            code = 0
+        finally:
+            # Whatever happens, the child must not go on with the tests of its parent.
+            os._exit(code)
     _, status = os.waitpid(child, 0)
     code = os.waitstatus_to_exitcode(status)
     assert code in {0, -signal.SIGKILL}

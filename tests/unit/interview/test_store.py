@@ -17,8 +17,6 @@ from ai_psychiatrist.domain.interview import (
     InterviewState,
 )
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.infrastructure.ledger.cipher import AesGcmCipher
-from ai_psychiatrist.infrastructure.ledger.database import Database
 from ai_psychiatrist.interview.engine.record import Interview, ProtocolReference
 from ai_psychiatrist.interview.engine.serial import from_bytes, state_hash, to_bytes
 from ai_psychiatrist.interview.errors import (
@@ -29,6 +27,8 @@ from ai_psychiatrist.interview.errors import (
 )
 from ai_psychiatrist.interview.ids import check_id, make_id
 from ai_psychiatrist.interview.store.store import InterviewStore, TakenAnswer
+from ai_psychiatrist.ledger.cipher import AesGcmCipher
+from ai_psychiatrist.ledger.database import Database
 
 SECRET = "SECRET-WORDS-OF-A-PERSON"
 PROTOCOL = ProtocolReference(id="phq8", version="1", digest="d" * 64)

@@ -525,12 +525,12 @@ def test_any_span_of_any_text_can_be_read(words: str, one: int, other: int) -> N
     ],
 )
 def test_a_span_costs_the_same_in_hostile_text(words: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     for start in range(0, len(words), len(words) // 20):
         polarity_of(words, start, start + 10)
         frequency_of(words, start, start + 10)
         timeframe_of(words, start, start + 10)
-    assert time.perf_counter() - began < 0.5
+    assert time.process_time() - began < 0.5
 
 
 def test_a_clause_does_not_reach_beyond_the_window() -> None:

@@ -639,11 +639,11 @@ def test_a_harmless_turn_more_does_not_lower_the_level(statement: str) -> None:
 )
 def test_hostile_input_takes_linear_time(text: str) -> None:
     transcript = parse_transcript(text)
-    start = time.perf_counter()
+    start = time.process_time()
 
     detect_risk(transcript)
 
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
 
 
 def test_the_frozen_statements_are_read_as_well_as_recorded() -> None:

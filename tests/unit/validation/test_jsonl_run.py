@@ -214,6 +214,30 @@ def test_answer_is_read_out_of_the_raw_text() -> None:
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param('{"score": 1}\nNo:\n{"score": 2', id="cut_off"),
+        pytest.param('{"score": 1}\nNo:\n```json\n{"score": 2,', id="cut_off_fence"),
+        pytest.param('{"score": 1}\nNo:\n{"score": 2 3}', id="fault"),
+        pytest.param('<think>{"score": 1}', id="thinking"),
+    ],
+)
+def test_a_draft_in_the_raw_text_never_counts(words: str) -> None:
+    ran = run_lines([json.dumps({"unit_id": "u0", "_raw_text": words})])
+    assert ran.kept == []
+    assert [failed[:2] for failed in ran.told] == [("u0", "parse")]
+
+
+@pytest.mark.parametrize("answer", [{"_raw_text": '{"score": 1}'}, {"score": 1}])
+@pytest.mark.parametrize("why", [{"finish_reason": "length"}, {"stop_reason": "MAX_TOKENS"}])
+def test_an_answer_that_the_provider_cut_off_never_counts(
+    answer: dict[str, object], why: dict[str, str]
+) -> None:
+    ran = run_lines([json.dumps({"unit_id": "u0", "_metadata": why, **answer})])
+    assert ran.told == [("u0", "parse", "parse_truncated")]
+
+
+@pytest.mark.parametrize(
     ("error", "rule", "message"),
     [
         pytest.param({"status": 503, "message": "down"}, "provider_503", "down", id="status"),

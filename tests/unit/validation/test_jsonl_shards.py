@@ -3,24 +3,25 @@
 import io
 import json
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
 from tests.fakes.jsonl_runs import STEP, Ran, run_bytes, unit
+from tests.sweeps import SHARDED_LINES, SHARDING_WORKERS
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
 from ai_psychiatrist.validation.jsonl.run import RunOptions
 from ai_psychiatrist.validation.jsonl.shards import split, validate_file
 
-COUNT = 2_500
 LONGEST = 400
 
 
-def mixed_lines() -> bytes:
+def mixed_lines(count: int) -> bytes:
     """Return units of every kind, with repetitions near and far."""
     lines = [b"\xef\xbb\xbf" + unit("u0").encode()]
-    for number in range(1, COUNT):
+    for number in range(1, count):
         match number % 50:
             case 7:
                 line = unit(f"u{number - 1}")
@@ -61,12 +62,13 @@ def run_file(source: Path, workers: int, context: Path | None) -> Ran:
     return Ran(summary=summary, valid=valid, failures=failures, coercions=coercions)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("has_context", [False, True], ids=["alone", "with_context"])
 def test_outputs_are_the_same_bytes_for_any_number_of_workers(
-    has_context: bool, tmp_path: Path
+    has_context: bool, tmp_path: Path, is_whole: bool
 ) -> None:
     source = tmp_path / "in.jsonl"
-    source.write_bytes(mixed_lines())
+    source.write_bytes(mixed_lines(SHARDED_LINES.size(is_whole=is_whole)))
     context = None
     if has_context:
         context = tmp_path / "context.jsonl"
@@ -79,7 +81,8 @@ def test_outputs_are_the_same_bytes_for_any_number_of_workers(
     )
     assert alone.summary.duplicates > 50
     assert alone.summary.valid > 500
-    for workers in (1, 2, 4):
+    most = SHARDING_WORKERS.size(is_whole=is_whole)
+    for workers in takewhile(lambda number: number <= most, (1, 2, 4, 8)):
         shared = run_file(source, workers, context)
         assert (shared.valid, shared.failures, shared.coercions) == (
             alone.valid,

@@ -8,8 +8,8 @@ from pathlib import Path
 import orjson
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.infrastructure.ledger.lock import run_lock
 from ai_psychiatrist.infrastructure.private_files import write_whole
+from ai_psychiatrist.ledger.lock import run_lock
 
 _PRETTY = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
 

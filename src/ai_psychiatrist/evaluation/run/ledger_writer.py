@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
-from ai_psychiatrist.infrastructure.ledger.records import KeptCall
+from ai_psychiatrist.ledger.records import KeptCall
 
 T = TypeVar("T")
 

@@ -14,11 +14,11 @@ from ai_psychiatrist.evaluation.run.folder import RunFolder, write_json
 from ai_psychiatrist.evaluation.run.provenance import refuse_other_inputs
 from ai_psychiatrist.evaluation.run.stages import ASSESSMENT_STEP
 from ai_psychiatrist.infrastructure.digests import keyed_digest, use_installation_key
-from ai_psychiatrist.infrastructure.ledger.cipher import Cipher
-from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
-from ai_psychiatrist.infrastructure.ledger.opening import FILE_NAME, holds_run
-from ai_psychiatrist.infrastructure.ledger.records import QueuedUnit, UnitInput
-from ai_psychiatrist.services.pipeline_runs import keep_pipeline
+from ai_psychiatrist.ledger.cipher import Cipher
+from ai_psychiatrist.ledger.ledger import Ledger
+from ai_psychiatrist.ledger.opening import FILE_NAME, holds_run
+from ai_psychiatrist.ledger.pipeline_runs import keep_pipeline
+from ai_psychiatrist.ledger.records import QueuedUnit, UnitInput
 from ai_psychiatrist.validation.pipeline_config import PipelineConfig
 
 RUN_KIND: Final = "assessment"

@@ -6,8 +6,8 @@ import orjson
 
 from ai_psychiatrist.evaluation.run.folder import RunFolder
 from ai_psychiatrist.evaluation.run.stages import ASSESSMENT_STEP
-from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
 from ai_psychiatrist.infrastructure.private_files import write_whole
+from ai_psychiatrist.ledger.ledger import Ledger
 
 _LINE = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
 

@@ -23,7 +23,7 @@ from ai_psychiatrist.evaluation.run.ledger_writer import LedgerWriter
 from ai_psychiatrist.evaluation.run.stages import ASSESSMENT_STEP, stage_of_unit
 from ai_psychiatrist.evaluation.run.unit_calls import UnitCalls, open_unit
 from ai_psychiatrist.evaluation.run.unit_records import FinishedUnit, record_unit
-from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
+from ai_psychiatrist.ledger.ledger import Ledger
 
 DEFAULT_CONCURRENCY: Final = 8
 

@@ -9,8 +9,8 @@ from ai_psychiatrist.evaluation.run.folder import RunFolder, read_json, write_js
 from ai_psychiatrist.evaluation.run.results import write_results
 from ai_psychiatrist.evaluation.run.run import OnUnit, RunTally, RunTools, run_units
 from ai_psychiatrist.evaluation.run.stages import ASSESSMENT_STEP
-from ai_psychiatrist.infrastructure.ledger.records import Account
 from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.ledger.records import Account
 
 logger = get_logger(__name__)
 

@@ -7,8 +7,8 @@ from typing import Protocol
 
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.evaluation.run.stages import ASSESSMENT_STEP
-from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
-from ai_psychiatrist.infrastructure.ledger.records import KeptCall
+from ai_psychiatrist.ledger.ledger import Ledger
+from ai_psychiatrist.ledger.records import KeptCall
 from ai_psychiatrist.llm.call_store import Judgement
 
 

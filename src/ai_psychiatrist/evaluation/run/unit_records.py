@@ -11,8 +11,8 @@ from ai_psychiatrist.agents.contracts.contract import shipped_step, step_of_agen
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.evaluation.prediction import UnitPrediction, to_line
 from ai_psychiatrist.evaluation.run.stages import ASSESSMENT_STEP, stage_of_code
-from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
-from ai_psychiatrist.infrastructure.ledger.records import AttemptRecord, Origin
+from ai_psychiatrist.ledger.ledger import Ledger
+from ai_psychiatrist.ledger.records import AttemptRecord, Origin
 from ai_psychiatrist.llm.call_store import Judgement
 
 

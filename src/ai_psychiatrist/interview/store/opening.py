@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.infrastructure.ledger.cipher import Cipher
-from ai_psychiatrist.infrastructure.ledger.database import Database, create_file
 from ai_psychiatrist.interview.store.tables import TABLES, VERSION
+from ai_psychiatrist.ledger.cipher import Cipher
+from ai_psychiatrist.ledger.database import Database, create_file
 
 FILE_NAME: Final = "interviews.sqlite"
 

@@ -9,9 +9,6 @@ from typing import Self
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.interview import InterviewState
-from ai_psychiatrist.infrastructure.ledger.cipher import Cipher
-from ai_psychiatrist.infrastructure.ledger.database import Database, Row, Value
-from ai_psychiatrist.infrastructure.ledger.errors import LedgerUnusable
 from ai_psychiatrist.interview.engine.record import Interview
 from ai_psychiatrist.interview.engine.serial import from_bytes, to_bytes
 from ai_psychiatrist.interview.errors import (
@@ -22,6 +19,9 @@ from ai_psychiatrist.interview.errors import (
 )
 from ai_psychiatrist.interview.snapshot import InterviewListing
 from ai_psychiatrist.interview.store.opening import open_database
+from ai_psychiatrist.ledger.cipher import Cipher
+from ai_psychiatrist.ledger.database import Database, Row, Value
+from ai_psychiatrist.ledger.errors import LedgerUnusable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

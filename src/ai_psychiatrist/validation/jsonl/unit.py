@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from ai_psychiatrist.domain.errors import OutputRejected
+from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.validation.host_fields import METADATA, RAW_TEXT, RETRY_COUNT, UNIT_ID
 from ai_psychiatrist.validation.jsonl.decoding import decode_leniently, decode_object
 from ai_psychiatrist.validation.jsonl.lines import Line
@@ -84,6 +85,8 @@ def _unit(line: Line, parsed: ParsedObject, answers_with: frozenset[str]) -> Uni
         refused = _NO_UNIT_ID
     elif text is not None and not isinstance(text, str):
         refused = _RAW_TEXT_IS_NO_TEXT
+    elif _is_cut_off(metadata):
+        refused = _CUT_OFF
     elif _is_provider_error(value, answers_with):
         refused = _provider_failure(value[ERROR])
     has_answer = text is None or not value.keys() <= {RETRY_COUNT}
@@ -161,6 +164,20 @@ def _provider_code(cause: object) -> str | None:
     return next(filter(_CODE.match, codes), None)
 
 
+def _is_cut_off(metadata: object) -> bool:
+    """Return whether the provider says that the model was stopped before it had ended."""
+    return isinstance(metadata, Mapping) and any(
+        str(metadata.get(name)).lower() in _STOPPED_BY_LENGTH for name in _WHY_IT_STOPPED
+    )
+
+
+_WHY_IT_STOPPED: Final = ("finish_reason", "stop_reason", "done_reason", "finishReason")
+_STOPPED_BY_LENGTH: Final = frozenset({"length", "max_tokens", "max_output_tokens"})
+_CUT_OFF: Final = refusal(
+    FailureStage.PARSE,
+    f"parse_{RejectionCode.TRUNCATED}",
+    "the provider says that the answer was cut off by length",
+)
 _NO_UNIT_ID: Final = refusal(
     FailureStage.PARSE, "unit_id", "the line names no unit: a text or whole number", UNIT_ID
 )

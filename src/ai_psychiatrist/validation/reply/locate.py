@@ -5,6 +5,7 @@ or not; where it is not clear which one is meant, none does.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Final
@@ -14,7 +15,7 @@ from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.validation.reply.limits import ParseLimits, rejected
 from ai_psychiatrist.validation.reply.repair import repaired_value
 from ai_psychiatrist.validation.reply.strict import NotJson, json_at, strict_value
-from ai_psychiatrist.validation.reply.strings import KEY_AND_COLON, SPACE
+from ai_psychiatrist.validation.reply.strings import QUOTED_KEY, SPACE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +45,7 @@ class Offer:
 
     standing: Standing
     read: Parsed | OutputRejected
+    start: int
     end: int
 
 
@@ -66,10 +68,15 @@ class _Marks(Enum):
 
 
 _OPENING: Final = re.compile(
-    rf"\{{(?=[{SPACE}]{{0,200}}(?:[\"'“„‘«}}#/,\\]|[A-Za-z_]\w{{0,63}}\s{{0,8}}:))"
+    rf"\{{(?=[{SPACE}]{{0,200}}(?:[\"'`“„‘«}}#/,\\]|[A-Za-z_]\w{{0,63}}\s{{0,8}}:))"
     rf"|\[(?=[{SPACE}]{{0,200}}[\[{{\"'“„‘«])"
+    # An object that is written once more as a text.
+    r"|\"(?=\{(?:\s|\\[nrt]){0,200}\\\")"
 )
-_LATER_MEMBER: Final = re.compile(rf"^[ \t,}}\]]*+{KEY_AND_COLON}[ \t]*+[\[{{]", re.MULTILINE)
+_LATER_MEMBER: Final = re.compile(rf"^[ \t,}}\]]*+{QUOTED_KEY}[ \t]*+[\[{{]", re.MULTILINE)
+_WRITTEN_KEY: Final = re.compile(r'"([^"\n]{1,200})"\s*:')
+_BRACKET: Final = re.compile(r"[\[{(]")
+_NAMED: Final = re.compile(r"(\w++)(?:&quot;|[^\w\n]){0,4}?(?:=|:|：)")
 _WORDS: Final = re.compile(r"\w")
 
 
@@ -86,6 +93,7 @@ class _Region:
         self._at = start
         self._found: dict[re.Pattern[str], re.Match[str] | None] = {}
         self._has_begun_anew = False
+        self._remarks: list[tuple[int, int]] = []
 
     def answer(self) -> Parsed:
         """Return the last offer; raises `OutputRejected` when there is none that counts."""
@@ -104,9 +112,36 @@ class _Region:
             raise last.read
         if _LATER_MEMBER.search(self._text, last.end, self._end):
             raise rejected(RejectionCode.UNREPAIRABLE)
-        if any(_has_more(offer, last.read.value) for offer in earlier):
+        if self._is_given_again(last.read.value, last.end):
+            raise rejected(RejectionCode.SEVERAL_ANSWERS)
+        if any(self._has_more(offer, last.read.value) for offer in earlier):
             raise rejected(RejectionCode.SEVERAL_ANSWERS)
         return last.read
+
+    def _is_given_again(self, value: object, end: int) -> bool:
+        """Return whether all keys of an answer follow it once more, in a form that is not read."""
+        rest = [self._text[max(end, start) : stop] for start, stop in self._between_remarks()]
+        if not isinstance(value, dict) or not value or not any(map(_BRACKET.search, rest)):
+            return False
+        named = {name for piece in rest for name in _NAMED.findall(piece)}
+        return named.issuperset(value)
+
+    def _between_remarks(self) -> Iterator[tuple[int, int]]:
+        start = self._start
+        for remark_start, remark_end in self._remarks:
+            yield start, remark_start
+            start = remark_end
+        yield start, self._end
+
+    def _has_more(self, earlier: Offer, last: object) -> bool:
+        """Return whether an earlier offer has keys that the last one lacks: they may be parts."""
+        if earlier.standing is Standing.IN_A_LINE or not isinstance(last, dict):
+            return False
+        if isinstance(earlier.read, OutputRejected):
+            written = set(_WRITTEN_KEY.findall(self._text, earlier.start, earlier.end))
+            return not written <= _keys_in(last)
+        value = earlier.read.value
+        return isinstance(value, dict) and not value.keys() <= last.keys()
 
     def _scan(self) -> None:
         while True:
@@ -187,7 +222,7 @@ class _Region:
         except OutputRejected as rejection:
             is_empty = not self._text[start:end].strip()
             read = rejected(RejectionCode.TRUNCATED) if is_empty and not is_closed else rejection
-        self._offers.append(Offer(standing=standing, read=read, end=self._at))
+        self._offers.append(Offer(standing=standing, read=read, start=start, end=self._at))
 
     def block_answer(self) -> Parsed:
         """Return what a block gives, which may be a value that is no object."""
@@ -204,6 +239,8 @@ class _Region:
         is_whole = stretch.is_whole and stretch.end <= self._end
         if standing is Standing.REMARK:
             self._at = min(stretch.end, self._end)
+            if is_whole:
+                self._remarks.append((start, self._at))
             return
         self._at = start + 1
         mark = self._next(self._marks.value)
@@ -220,10 +257,10 @@ class _Region:
                 self._at = repaired.end
         except OutputRejected as rejection:
             read = rejection
-            self._at = stretch.end if is_whole else self._anew(start, limit)
+            self._at = self._anew(start, limit)
         if standing is Standing.ALONE and _GOES_ON_IN_WORDS.match(self._text, self._at, self._end):
             standing = Standing.IN_A_LINE
-        self._offers.append(Offer(standing=standing, read=read, end=self._at))
+        self._offers.append(Offer(standing=standing, read=read, start=start, end=self._at))
 
     def _anew(self, start: int, limit: int) -> int:
         """Return where an answer begins after one that cannot be read, once in a region.
@@ -245,7 +282,7 @@ class _Region:
         line = line.strip(_NO_WORDS)
         if _IS_KEY.search(line or head.rstrip(_NO_WORDS + "\n\r")):
             return Standing.REMARK
-        if not line or is_in_tag or line.lower() == "json":
+        if not line or is_in_tag or _ASSIGNS.search(line) or line.lower() == "json":
             return Standing.ALONE
         opens_lines = self._text[start + 1 : start + 3].lstrip(" \r").startswith("\n")
         if line.endswith((":", "=", ".", "!", "?", "：", "。")) or opens_lines:
@@ -257,19 +294,23 @@ _MOST_BEFORE: Final = 200
 _NO_WORDS: Final = " \t>*_`~#-\u200b\ufeff"
 _BEGINS_AN_ANSWER: Final = ("{", "[", "`", "~", '"')
 _BLANK_OR_FENCE: Final = re.compile(r"\s*+(?:(?:`{3,}|~{3,})[^\n{\[]*+\n\s*+)?")
+_ASSIGNS: Final = re.compile(r"^(?:const |let |var )?\w+\s*=$")
 _IS_KEY: Final = re.compile(r"[\"'”’]\s*[:,]$|[\[{]$")
 _ENDS_IN_TAG: Final = re.compile(r"<[\w|/]{1,40}>\s*$")
-_CONTINUED: Final = re.compile(rf"[{SPACE}]*+(?:[,\]}}:]|{KEY_AND_COLON})")
+_CONTINUED: Final = re.compile(rf"[{SPACE}]*+(?:[,\]}}:]|{QUOTED_KEY})")
 _GOES_ON_IN_WORDS: Final = re.compile(r"[ \t.,;)]*+[a-z]")
 _AFTER_PROSE: Final = re.compile(r"^[ \t*_#>]*+[A-Za-z][^\n\"{}\[\]]*\n\s*(?=\{)", re.MULTILINE)
 
 
-def _has_more(earlier: Offer, last: object) -> bool:
-    """Return whether an earlier offer has keys that the last one lacks: they may be parts."""
-    if earlier.standing is Standing.IN_A_LINE or isinstance(earlier.read, OutputRejected):
-        return False
-    value = earlier.read.value
-    return isinstance(value, dict) and isinstance(last, dict) and not value.keys() <= last.keys()
+def _keys_in(value: object) -> set[str]:
+    """Return the keys of a value and of all that it holds."""
+    match value:
+        case dict():
+            return set(value).union(*map(_keys_in, value.values()))
+        case list():
+            return set[str]().union(*map(_keys_in, value))
+        case _:
+            return set()
 
 
 def plain_value(text: str, limits: ParseLimits, otherwise: OutputRejected) -> Parsed:

@@ -1,9 +1,10 @@
 """Read malformed JSON where only one reading exists.
 
 What is mended is this and no more: a comma too many before a bracket or too few between members,
-between lists or objects, or between lines; two commas in an object; the marks around strings, and
-quotations inside them; keys and single words without marks; constants of Python; comments; and a
-bracket in a wrong place, as long as no key is lost by that. A text that ends too early is refused.
+between lists or objects, or between lines; two commas in an object; an arrow for a colon; the marks
+around strings, and quotations inside them; keys and single words without marks; constants of
+Python; zeros before a number; comments; and a bracket in a wrong place, as long as no key is lost
+by that. A text that ends too early is refused.
 """
 
 import math
@@ -17,7 +18,14 @@ from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.validation.reply.limits import ParseLimits, rejected
 from ai_psychiatrist.validation.reply.sanitise import refuse_broken_text
 from ai_psychiatrist.validation.reply.strict import unique_keys
-from ai_psychiatrist.validation.reply.strings import KEY_AND_COLON, OPENERS, SPACE, Place, string_at
+from ai_psychiatrist.validation.reply.strings import (
+    COLON,
+    OPENERS,
+    QUOTED_KEY,
+    SPACE,
+    Place,
+    string_at,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +42,8 @@ def repaired_value(text: str, limits: ParseLimits, *, start: int = 0, end: int) 
 
     Raises `OutputRejected` when it ends too early, breaks a limit, or has no one reading.
     """
+    if text[start] not in "{[":
+        raise rejected(RejectionCode.TRUNCATED)
     readings: list[_Reader] = []
     refusal = rejected(RejectionCode.UNREPAIRABLE)
     for odd_brackets in _OddBrackets:
@@ -71,12 +81,14 @@ _GAP: Final = re.compile(
     rf"(?:[{SPACE}]++|//[^\n]*+|\#[^\n]*+|/\*.*?\*/)*+",
     re.DOTALL,
 )
-_QUOTED_KEY: Final = re.compile(r"[\"'”’]\s*:")
-_NEXT_KEY: Final = re.compile(KEY_AND_COLON)
+_KEY_IN_COMMENT: Final = re.compile(r"[\"'”’]\s*:")
+_COLON: Final = re.compile(COLON)
+_NEXT_KEY: Final = re.compile(QUOTED_KEY)
 _BARE_KEY: Final = re.compile(r"[A-Za-z_]\w{0,63}")
-_BARE_VALUE: Final = re.compile(rf"[^{SPACE},，:：{{}}\[\]\"'“”„‘’«»#]+")
-_NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d{0,299})(\.\d{1,300})?([eE][+-]?\d{1,9})?")
+_BARE_VALUE: Final = re.compile(rf"[^{SPACE},，:：{{}}\[\]\"'`“”„‘’«»#]+")
+_NUMBER: Final = re.compile(r"-?0{0,9}(?:0|[1-9]\d{0,299})(\.\d{1,300})?([eE][+-]?\d{1,9})?")
 _WORD: Final = re.compile(r"[A-Za-z_][\w/.-]{0,63}")
+_BARE_WORD_ENDS: Final = re.compile(rf"[{SPACE}]*+(?:[,，}}\]]|\Z)")
 _NO_VALUES: Final = frozenset({"undefined", "NaN", "nan", "Infinity", "-Infinity", "inf", "-inf"})
 _CONSTANTS: Final = {
     "true": True,
@@ -89,7 +101,8 @@ _CONSTANTS: Final = {
     "None": None,
     "NULL": None,
 }
-_MORE_MEMBERS: Final = re.compile(rf"[{SPACE},}}\]]*+(?={KEY_AND_COLON})")
+_COMMA_BEFORE_BRACKET: Final = re.compile(r",\s*[}\]]\Z")
+_MORE_MEMBERS: Final = re.compile(rf"[{SPACE},}}\]]*+(?={QUOTED_KEY})")
 _CLOSERS_LEFT: Final = re.compile(rf"(?:[{SPACE}]*+[}}\]])*+")
 _GOES_ON: Final = re.compile(rf"[{SPACE}]*+(?:,[{SPACE}]*+[{{\[]|:)")
 
@@ -136,7 +149,7 @@ class _Reader:
             else:
                 key = self._key()
                 members.append((key, self._value(depth, Place.MEMBER)))
-                self._require_separator()
+                self._require_separator(self.at)
 
     def _key(self) -> str:
         if self.text[self.at] in OPENERS:
@@ -146,16 +159,22 @@ class _Reader:
             if word is None:
                 raise rejected(RejectionCode.UNREPAIRABLE)
             self.at, key = word.end(), word[0]
-        if self._next() not in ":：":
+        self._next()
+        colon = _COLON.match(self.text, self.at, self._end)
+        if colon is None:
             raise rejected(RejectionCode.UNREPAIRABLE)
-        self.at += 1
+        self.at = colon.end()
         return key
 
-    def _require_separator(self) -> None:
+    def _require_separator(self, end_of_last: int) -> None:
         """Refuse what follows a member, when it is no comma, no bracket and no other member."""
         if self._next() in ",，}]":
             return
-        if _NEXT_KEY.match(self.text, self.at, self._end) is None:
+        # A comma before the bracket in place of after it: the bracket stands in the wrong place.
+        is_bracket_moved = _COMMA_BEFORE_BRACKET.search(
+            self.text[max(0, end_of_last - 40) : end_of_last]
+        )
+        if is_bracket_moved or not _NEXT_KEY.match(self.text, self.at, self._end):
             raise rejected(RejectionCode.UNREPAIRABLE)
 
     def _refuse_third_comma(self) -> None:
@@ -184,7 +203,8 @@ class _Reader:
             start = self.at
             element = self._value(depth, Place.ELEMENT)
             end = self.at
-            if self._next() in ":：":
+            self._next()
+            if _COLON.match(self.text, self.at, self._end):
                 if not elements or not isinstance(element, str):
                     raise rejected(RejectionCode.UNREPAIRABLE)
                 # It is a key already: the list was never closed.
@@ -218,7 +238,7 @@ class _Reader:
             return self._list(depth + 1)
         if symbol in OPENERS:
             return self._string(place)
-        return self._bare()
+        return self._bare(place)
 
     def _string(self, place: Place) -> str:
         found = string_at(self.text, self.at, self._end, place)
@@ -226,7 +246,7 @@ class _Reader:
         refuse_broken_text(found.value)
         return found.value
 
-    def _bare(self) -> object:
+    def _bare(self, place: Place) -> object:
         """Read a number, a constant, or a single word without marks."""
         found = _BARE_VALUE.match(self.text, self.at, self._end)
         if found is None:
@@ -242,7 +262,8 @@ class _Reader:
             return _number(number)
         if word in _NO_VALUES:
             raise rejected(RejectionCode.NOT_FINITE)
-        if _WORD.fullmatch(word) is None or self._next() not in ",，}]":
+        is_one_word = place is Place.MEMBER and _WORD.fullmatch(word) is not None
+        if not is_one_word or _BARE_WORD_ENDS.match(self.text, self.at, self._end) is None:
             raise rejected(RejectionCode.UNREPAIRABLE)
         return word
 
@@ -256,7 +277,7 @@ class _Reader:
         gap = _GAP.match(self.text, self.at, self._end)
         if gap is not None and gap.end() > self.at:
             # A comment with a key in it may have swallowed a member.
-            if _QUOTED_KEY.search(gap[0]):
+            if _KEY_IN_COMMENT.search(gap[0]):
                 raise rejected(RejectionCode.UNREPAIRABLE)
             self.at = gap.end()
         if self.at >= self._end:

@@ -15,21 +15,24 @@ from ai_psychiatrist.validation.reply.limits import rejected
 SPACE: Final = r"\s\u180e\u200b-\u200f\u2060\ufeff"
 """Characters between the marks of JSON that stand for nothing, for a class of a pattern."""
 
-OPENERS: Final = "\"'“”„‘’«"
+OPENERS: Final = "\"'`“”„‘’«"
 _CLOSERS: Final = {
     '"': re.compile(r'\\.|"', re.DOTALL),
     "'": re.compile(r"\\.|'", re.DOTALL),
+    "`": re.compile(r"\\.|`", re.DOTALL),
     "«": re.compile(r"\\.|[«»]", re.DOTALL),
     **dict.fromkeys("“”„", re.compile(r"\\.|[“”]", re.DOTALL)),
     **dict.fromkeys("‘’", re.compile(r"\\.|[‘’]", re.DOTALL)),
 }
 
+COLON: Final = r"(?:[:：]|=>)"
 # Bounded, for it is read anew at each mark of a string.
 _NEAR: Final = rf"(?:[{SPACE}]++|//[^\n]{{0,200}}\n|\#[^\n]{{0,200}}\n|/\*[^*]{{0,200}}\*/){{0,8}}+"
-KEY_AND_COLON: Final = (
-    r"(?:\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|'[^'\n]{1,200}'|‘[^’\n]{1,200}’|[A-Za-z_]\w{0,63})"
-    rf"{_NEAR}[:：]"
+QUOTED_KEY: Final = (
+    r"(?:\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|'[^'\n]{1,200}'|‘[^’\n]{1,200}’|`[^`\n]{1,200}`)"
+    rf"{_NEAR}{COLON}"
 )
+_KEY: Final = rf"(?:{QUOTED_KEY}|[A-Za-z_]\w{{0,63}}{_NEAR}{COLON})"
 _VALUE: Final = rf"(?:[{OPENERS}\[{{\d-]|(?:[Tt]rue|[Ff]alse|null|None)\b)"
 _CLOSED: Final = rf"(?:[\]}}]|[{SPACE},]*\Z)"
 _CUT_OFF: Final = r"[\"“][^\"”]{0,200}[\"”]?\Z"
@@ -38,9 +41,9 @@ _CUT_OFF: Final = r"[\"“][^\"”]{0,200}[\"”]?\Z"
 class Place(Enum):
     """Where a string stands; the value is what may follow one there."""
 
-    KEY = re.compile(rf"{_NEAR}[:：]")
+    KEY = re.compile(rf"{_NEAR}{COLON}")
     MEMBER = re.compile(
-        rf"{_NEAR}(?:{_CLOSED}|(?:[,，]{_NEAR}){{1,2}}(?:{KEY_AND_COLON}|{_CLOSED}|{_CUT_OFF})|{KEY_AND_COLON})"
+        rf"{_NEAR}(?:{_CLOSED}|(?:[,，]{_NEAR}){{1,2}}(?:{_KEY}|{_CLOSED}|{_CUT_OFF})|{QUOTED_KEY})"
     )
     ELEMENT = re.compile(
         rf"{_NEAR}(?:{_CLOSED}|[,，]{_NEAR}(?:{_VALUE}|{_CLOSED}))"
@@ -66,9 +69,10 @@ def string_at(text: str, start: int, end: int, place: Place) -> FoundString:
         if mark[0].startswith("\\"):
             continue
         if _may_end(text, mark.end(), end, place, is_first=inner == 0):
-            if inner % 2:
+            words = text[start + 1 : mark.start()]
+            if inner % 2 or _NEXT_LINE_OF_LIST.search(words):
                 break
-            return FoundString(value=_unescaped(text[start + 1 : mark.start()]), end=mark.end())
+            return FoundString(value=_unescaped(words), end=mark.end())
         before, after = text[mark.start() - 1], text[mark.end() : min(mark.end() + 1, end)]
         if not after:
             raise rejected(RejectionCode.TRUNCATED)
@@ -90,6 +94,8 @@ def _may_end(text: str, at: int, end: int, place: Place, *, is_first: bool) -> b
     return place is Place.ELEMENT and is_first and Place.KEY.value.match(text, at, end) is not None
 
 
+# Two texts of a list whose marks between them are lost.
+_NEXT_LINE_OF_LIST: Final = re.compile(r",[ \t]*+\r?\n")
 _BEFORE_QUOTATION: Final = frozenset("\"'“‘([{-–—/:")
 
 

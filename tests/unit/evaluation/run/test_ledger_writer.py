@@ -10,7 +10,7 @@ import pytest
 from ai_psychiatrist.domain.failures import CallPath
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.evaluation.run.ledger_writer import LedgerWriter
-from ai_psychiatrist.infrastructure.ledger.records import KeptCall
+from ai_psychiatrist.ledger.records import KeptCall
 
 
 @dataclass

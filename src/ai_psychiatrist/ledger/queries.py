@@ -3,7 +3,7 @@
 from typing import Final
 
 from ai_psychiatrist.domain.failures import FailureStage
-from ai_psychiatrist.infrastructure.ledger.records import RETRYABLE_STAGES, Origin
+from ai_psychiatrist.ledger.records import RETRYABLE_STAGES, Origin
 
 _DUPLICATE: Final = f"'{FailureStage.DUPLICATE}'"
 _PROVIDER: Final = f"'{FailureStage.PROVIDER}'"

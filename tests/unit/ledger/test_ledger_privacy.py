@@ -7,9 +7,9 @@ import pytest
 from tests.fakes.ledgers import call, keep, new_ledger, recalled
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.infrastructure.ledger.cipher import Cipher, load_cipher
-from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
-from ai_psychiatrist.infrastructure.ledger.records import (
+from ai_psychiatrist.ledger.cipher import Cipher, load_cipher
+from ai_psychiatrist.ledger.ledger import Ledger
+from ai_psychiatrist.ledger.records import (
     AttemptRecord,
     Origin,
     StepInput,

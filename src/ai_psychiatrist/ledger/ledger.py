@@ -7,16 +7,16 @@ from typing import Self
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.retries import RetryLimits
-from ai_psychiatrist.infrastructure.ledger import queries
-from ai_psychiatrist.infrastructure.ledger.cipher import Cipher
-from ai_psychiatrist.infrastructure.ledger.database import Database
-from ai_psychiatrist.infrastructure.ledger.lock import run_lock
-from ai_psychiatrist.infrastructure.ledger.opening import (
+from ai_psychiatrist.ledger import queries
+from ai_psychiatrist.ledger.cipher import Cipher
+from ai_psychiatrist.ledger.database import Database
+from ai_psychiatrist.ledger.lock import run_lock
+from ai_psychiatrist.ledger.opening import (
     RunTerms,
     create_database,
     open_database,
 )
-from ai_psychiatrist.infrastructure.ledger.records import (
+from ai_psychiatrist.ledger.records import (
     RETRYABLE_STAGES,
     Account,
     AttemptRecord,
@@ -27,7 +27,7 @@ from ai_psychiatrist.infrastructure.ledger.records import (
     StepInput,
     UnitInput,
 )
-from ai_psychiatrist.infrastructure.ledger.rows import (
+from ai_psychiatrist.ledger.rows import (
     attempt_values,
     call_values,
     context_digest,
@@ -37,7 +37,7 @@ from ai_psychiatrist.infrastructure.ledger.rows import (
     read_call,
     read_current,
 )
-from ai_psychiatrist.infrastructure.ledger.vault import Vault
+from ai_psychiatrist.ledger.vault import Vault
 
 
 class Ledger:

@@ -8,16 +8,16 @@ from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError, OutputRejected
 from ai_psychiatrist.domain.failures import FailureStage
-from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
-from ai_psychiatrist.infrastructure.ledger.records import (
+from ai_psychiatrist.ledger.attempt_records import AttemptOf, attempt_record
+from ai_psychiatrist.ledger.ledger import Ledger
+from ai_psychiatrist.ledger.pipeline_runs import PipelineChecker, write_context
+from ai_psychiatrist.ledger.records import (
     AttemptRecord,
     Origin,
     QueuedUnit,
     StepInput,
     UnitInput,
 )
-from ai_psychiatrist.services.attempt_records import AttemptOf, attempt_record
-from ai_psychiatrist.services.pipeline_runs import PipelineChecker, write_context
 from ai_psychiatrist.validation.host_fields import RAW_TEXT, RETRY_COUNT, UNIT_ID
 from ai_psychiatrist.validation.jsonl.decoding import decode_object
 from ai_psychiatrist.validation.jsonl.lines import Line, read_lines

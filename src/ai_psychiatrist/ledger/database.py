@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from ai_psychiatrist.infrastructure.ledger.errors import LedgerUnusable
+from ai_psychiatrist.ledger.errors import LedgerUnusable
 
 Value: TypeAlias = str | int | float | bytes | None
 Row: TypeAlias = tuple[Value, ...]

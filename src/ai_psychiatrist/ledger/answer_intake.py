@@ -6,16 +6,16 @@ from typing import Final
 
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.domain.retries import RetryLimits
-from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
-from ai_psychiatrist.infrastructure.ledger.records import (
+from ai_psychiatrist.ledger.attempt_records import AttemptOf, attempt_record
+from ai_psychiatrist.ledger.ledger import Ledger
+from ai_psychiatrist.ledger.pipeline_runs import PipelineChecker, kept_pipeline, write_context
+from ai_psychiatrist.ledger.records import (
     CurrentRow,
     Origin,
     QueuedUnit,
     StepInput,
     UnitInput,
 )
-from ai_psychiatrist.services.attempt_records import AttemptOf, attempt_record
-from ai_psychiatrist.services.pipeline_runs import PipelineChecker, kept_pipeline, write_context
 from ai_psychiatrist.validation.jsonl.outcome import Outcome
 from ai_psychiatrist.validation.step import StepValidator
 from ai_psychiatrist.validation.verdict import Verdict

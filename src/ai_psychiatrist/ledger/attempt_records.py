@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from ai_psychiatrist import __version__
-from ai_psychiatrist.infrastructure.ledger.records import AttemptRecord, Origin
+from ai_psychiatrist.ledger.records import AttemptRecord, Origin
 from ai_psychiatrist.validation.verdict import Coercion, UnitError, Verdict
 
 

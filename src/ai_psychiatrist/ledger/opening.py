@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
-from ai_psychiatrist.infrastructure.ledger.cipher import Cipher
-from ai_psychiatrist.infrastructure.ledger.database import Database, create_file
-from ai_psychiatrist.infrastructure.ledger.tables import MIGRATIONS, VERSION
+from ai_psychiatrist.ledger.cipher import Cipher
+from ai_psychiatrist.ledger.database import Database, create_file
+from ai_psychiatrist.ledger.tables import MIGRATIONS, VERSION
 
 FILE_NAME: Final = "ledger.sqlite"
 

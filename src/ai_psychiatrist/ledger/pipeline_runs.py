@@ -9,10 +9,10 @@ from typing import Final
 
 from ai_psychiatrist import __version__
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
-from ai_psychiatrist.infrastructure.ledger.cipher import Cipher
-from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
-from ai_psychiatrist.infrastructure.ledger.opening import holds_run, make_private_folder
 from ai_psychiatrist.infrastructure.private_files import write_whole
+from ai_psychiatrist.ledger.cipher import Cipher
+from ai_psychiatrist.ledger.ledger import Ledger
+from ai_psychiatrist.ledger.opening import holds_run, make_private_folder
 from ai_psychiatrist.validation.host_fields import UNIT_ID
 from ai_psychiatrist.validation.pipeline_config import PipelineConfig, StepConfig, load_pipeline
 from ai_psychiatrist.validation.step import StepValidator

@@ -6,14 +6,14 @@ from typing import Final
 from ai_psychiatrist.domain.failures import CallPath, FailureCode
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.infrastructure.digests import keyed_digest
-from ai_psychiatrist.infrastructure.ledger.database import Row, Value
-from ai_psychiatrist.infrastructure.ledger.records import (
+from ai_psychiatrist.ledger.database import Row, Value
+from ai_psychiatrist.ledger.records import (
     AttemptRecord,
     CurrentRow,
     KeptCall,
     Origin,
 )
-from ai_psychiatrist.infrastructure.ledger.vault import Vault
+from ai_psychiatrist.ledger.vault import Vault
 
 _DIGEST_LENGTH: Final = 32
 

@@ -11,7 +11,7 @@ from tests.fakes.ledgers import attempt, new_ledger
 
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.domain.retries import RetryLimits
-from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
+from ai_psychiatrist.ledger.ledger import Ledger
 
 LIMITS = RetryLimits(provider_attempts=2, validation_attempts=3)
 

@@ -9,9 +9,9 @@ from typing import Final
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.domain.retries import RetryLimits
-from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
-from ai_psychiatrist.infrastructure.ledger.records import CurrentRow
 from ai_psychiatrist.infrastructure.private_files import draft_of
+from ai_psychiatrist.ledger.ledger import Ledger
+from ai_psychiatrist.ledger.records import CurrentRow
 
 _CLASSIC_STAGES: Final = frozenset({FailureStage.SCHEMA_VALIDATION, FailureStage.VALIDATION})
 

@@ -11,17 +11,17 @@ from tests.fakes.pipeline_folder import changed, written
 
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.domain.retries import RetryLimits
-from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
-from ai_psychiatrist.infrastructure.ledger.records import Origin, StepInput
-from ai_psychiatrist.services.answer_intake import AnswerIntake, JudgedAnswer, checker_of
-from ai_psychiatrist.services.ledger_exchange import ExportChoices, export_run
-from ai_psychiatrist.services.ledger_import import import_into
-from ai_psychiatrist.services.pipeline_runs import (
+from ai_psychiatrist.ledger.answer_intake import AnswerIntake, JudgedAnswer, checker_of
+from ai_psychiatrist.ledger.export import ExportChoices, export_run
+from ai_psychiatrist.ledger.ledger import Ledger
+from ai_psychiatrist.ledger.line_import import import_into
+from ai_psychiatrist.ledger.pipeline_runs import (
     create_pipeline_run,
     kept_pipeline,
     refuse_other_pipeline,
     schema_bytes,
 )
+from ai_psychiatrist.ledger.records import Origin, StepInput
 from ai_psychiatrist.validation.pipeline_config import load_pipeline
 
 LIMITS = RetryLimits(provider_attempts=2, validation_attempts=2)

@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ai_psychiatrist.infrastructure.ledger.cipher import Cipher
-from ai_psychiatrist.infrastructure.ledger.database import Value
+from ai_psychiatrist.ledger.cipher import Cipher
+from ai_psychiatrist.ledger.database import Value
 
 Notes = Sequence[Mapping[str, object]]
 """Errors, warnings or coercions of one attempt, as records of named values."""

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from ai_psychiatrist.infrastructure.ledger.errors import LedgerUnusable, RunBusy
+from ai_psychiatrist.ledger.errors import LedgerUnusable, RunBusy
 
 try:
     import fcntl

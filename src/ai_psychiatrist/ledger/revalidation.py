@@ -7,14 +7,14 @@ from typing import Final, Protocol
 
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.domain.failures import FailureStage
-from ai_psychiatrist.infrastructure.ledger.ledger import Ledger
-from ai_psychiatrist.infrastructure.ledger.records import (
+from ai_psychiatrist.ledger.attempt_records import AttemptOf, attempt_record
+from ai_psychiatrist.ledger.ledger import Ledger
+from ai_psychiatrist.ledger.records import (
     AttemptRecord,
     CurrentRow,
     Origin,
     QueuedUnit,
 )
-from ai_psychiatrist.services.attempt_records import AttemptOf, attempt_record
 from ai_psychiatrist.validation.verdict import UnitError, Verdict
 
 VALID: Final = "valid"

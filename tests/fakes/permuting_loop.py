@@ -1,0 +1,43 @@
+"""An event loop that runs what is ready in any order, in a time of its own."""
+
+import asyncio
+from collections import deque
+from collections.abc import Coroutine
+from random import Random
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class PermutingLoop(asyncio.SelectorEventLoop):
+    """Draws the order of events by a seed; sleeping takes no time, and threads are not allowed."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self._draw = Random(seed)  # noqa: S311  no secret
+        self._now = 0.0
+
+    def time(self) -> float:
+        """Return the seconds of this loop's own clock."""
+        return self._now
+
+    def _run_once(self) -> None:
+        state: Any = self
+        ready = list(state._ready)
+        self._draw.shuffle(ready)
+        state._ready = deque(ready)
+        if not ready and state._scheduled:
+            self._now = max(self._now, state._scheduled[0].when())
+        step: Any = super()
+        step._run_once()
+
+    def run_in_executor(self, *_: Any) -> Any:  # type: ignore[override]
+        """Refuse threads: they would run in real time."""
+        msg = "the work of this loop has to stay in its thread"
+        raise RuntimeError(msg)
+
+
+def run_permuted(work: Coroutine[Any, Any, T], seed: int) -> T:
+    """Run work to its end with its events in an order drawn by the seed."""
+    with asyncio.Runner(loop_factory=lambda: PermutingLoop(seed)) as runner:
+        return runner.run(work)

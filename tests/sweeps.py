@@ -1,0 +1,48 @@
+"""The sweeps: what each run of the tests does a slice of, and `make sweep` the whole.
+
+A sweep looks for what nobody thought of, so that more of it finds more. Its slice is large enough
+to meet every kind of case once and runs with every commit.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sweep:
+    """How much of a sweep is its slice, and how much is the whole."""
+
+    slice: int
+    whole: int
+
+    def size(self, *, is_whole: bool) -> int:
+        """Return how much is to be done."""
+        return self.whole if is_whole else self.slice
+
+
+FUZZED_ASSESSMENTS: Final = Sweep(slice=150, whole=20_000)
+"""Assessments whose models reply with anything."""
+FUZZED_OVER_HTTP: Final = Sweep(slice=25, whole=500)
+"""Assessments whose model server sends anything."""
+FUZZED_INTERVIEWS: Final = Sweep(slice=60, whole=350)
+"""Interviews whose agents reply with anything."""
+FUZZED_ITEM_INTERVIEWS: Final = Sweep(slice=20, whole=350)
+"""Interviews whose participants answer with anything."""
+KILLED_AT_BOUNDARIES: Final = Sweep(slice=4, whole=1_000_000)
+"""Write boundaries at which an evaluation run is killed; the whole is all that there are."""
+KILLED_AT_RANDOM: Final = Sweep(slice=2, whole=40)
+"""Evaluation runs that are killed at random times."""
+SIMULATED_INTERVIEWS: Final = Sweep(slice=40, whole=1_000)
+"""Interviews with simulated participants, and as many with participants in danger."""
+SIMULATED_INCIDENTS: Final = Sweep(slice=2, whole=20)
+"""Simulated interviews about an incident."""
+SHARDED_LINES: Final = Sweep(slice=2_500, whole=25_000)
+"""Lines of a file that several processes validate."""
+SHARDING_WORKERS: Final = Sweep(slice=4, whole=8)
+"""The most processes that validate one file, from one by doubling."""
+DAMAGED_REPLIES: Final = Sweep(slice=1_000, whole=10_000)
+"""Replies of known values that are damaged before they are read."""
+LATENCIES: Final = Sweep(slice=10, whole=200)
+"""Drawn latencies of all calls of one assessment, which decide nothing."""
+DEADLINES: Final = Sweep(slice=40, whole=600)
+"""Drawn deadlines of one assessment, with its events in any order."""
