@@ -1,6 +1,5 @@
 """Settings in, services out: the one place where everything is built, and closed again."""
 
-import importlib.util
 import secrets
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
@@ -15,8 +14,7 @@ from ai_psychiatrist.agents.qualitative import QualitativeAssessmentAgent
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop
 from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
-from ai_psychiatrist.config import Settings
-from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.config import Settings, refuse_contradictions
 from ai_psychiatrist.domain.transcript import SpeakerLabels
 from ai_psychiatrist.infrastructure.digests import load_installation_key, use_installation_key
 from ai_psychiatrist.infrastructure.logging import get_logger, setup_logging
@@ -58,7 +56,9 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
     Raises `ConfigurationError` for settings that nothing can serve.
     """
     setup_logging(settings.log.level, settings.log.format)
-    _refuse_contradictions(settings)
+    refuse_contradictions(settings)
+    if settings.interview.protocols:
+        load_protocols(settings.interview.protocols)
     _use_key(settings)
     connections = ModelConnections(
         BackendOptions(
@@ -177,18 +177,6 @@ def _interviews(settings: Settings, chain: ModelChain) -> Interviews:
         ),
     )
     return Interviews(options, agents)
-
-
-def _refuse_contradictions(settings: Settings) -> None:
-    mode = settings.quantitative.evidence_quote_validation_mode
-    if mode == "fuzzy" and importlib.util.find_spec("rapidfuzz") is None:
-        msg = (
-            "QUANTITATIVE_EVIDENCE_QUOTE_VALIDATION_MODE=fuzzy needs rapidfuzz: "
-            "pip install 'ai-psychiatrist[fuzzy]', or use substring"
-        )
-        raise ConfigurationError(msg)
-    if settings.interview.protocols:
-        load_protocols(settings.interview.protocols)
 
 
 def _use_key(settings: Settings) -> None:

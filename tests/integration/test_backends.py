@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from ai_psychiatrist.api.results import full_result
+from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
+from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.wiring import open_services
 from tests.fakes.exchange import Wire
@@ -207,6 +209,25 @@ def test_the_context_window_is_asked_for_and_a_filled_one_is_a_failure(
     full = assess(fault("context_full"), wire="ollama", **window)
     assert full.result["status"] == "failed"
     assert set(codes(full)) == {"context_truncated"}
+
+
+@both_wires
+@pytest.mark.parametrize("enabled", ["true", "false"])
+def test_a_prompt_that_the_server_cut_is_no_result(
+    state_dir: Path, wire: Wire, enabled: str
+) -> None:
+    long = INTERVIEW + "Participant: I am tired and I sleep badly most of the nights.\n" * 1_500
+    cut = lambda request: dataclasses.replace(good_replies()(request), prompt_tokens=4_096)  # noqa: E731
+
+    async def assessed() -> Assessment:
+        async with ModelServer(cut) as server:
+            environment = model_at(server.url, wire) | {"PYDANTIC_AI_ENABLED": enabled}
+            async with open_services(settings_with(state_dir, **environment)) as services:
+                return await services.pipeline.assess(parse_transcript(long))
+
+    assessment = asyncio.run(assessed())
+    assert assessment.status is AssessmentStatus.FAILED
+    assert {attempt.code for attempt in assessment.attempts} == {FailureCode.CONTEXT_TRUNCATED}
 
 
 def test_without_a_setting_the_context_window_is_the_servers(assess: Assess) -> None:

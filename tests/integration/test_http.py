@@ -395,15 +395,6 @@ def test_zero_shot_modes_are_served(client: httpx.Client, mode: object) -> None:
     assert response.json()["mode"] == "zero_shot"
 
 
-def test_few_shot_by_setting_is_refused_unless_the_request_says_otherwise(state_dir: Path) -> None:
-    with client_of(settings_with(state_dir, ENABLE_FEW_SHOT="true")) as client:
-        assert_problem(post(client, INTERVIEW), 409, "not_available", "few-shot")
-        body = {"transcript_text": INTERVIEW, "mode": "zero_shot"}
-        assert client.post("/full_pipeline", json=body).status_code == 200
-        response = client.post("/full_pipeline", json={"participant_id": 300})
-        assert_problem(response, 409, "not_available")
-
-
 @pytest.mark.parametrize("route", ROUTES)
 def test_stored_transcript_is_returned_with_its_assessment(
     client: httpx.Client, route: str

@@ -99,11 +99,11 @@ def test_a_silent_server_is_not_waited_for_long(tmp_path: Path) -> None:
 @both_wires
 @pytest.mark.parametrize("enabled", ["true", "false"])
 @pytest.mark.parametrize(
-    ("name", "code"),
-    [("status_401", "not_authorised"), ("status_404", "model_not_found")],
+    ("name", "code", "status"),
+    [("status_401", "not_authorised", 401), ("status_404", "model_not_found", 404)],
 )
 def test_a_refusal_is_named_with_its_status_and_cure_and_asked_once(
-    tmp_path: Path, wire: Wire, enabled: str, name: str, code: str
+    tmp_path: Path, wire: Wire, enabled: str, name: str, code: str, status: int
 ) -> None:
     with ModelServerThread(fault(name)) as server:
         settings = settings_with(
@@ -114,6 +114,6 @@ def test_a_refusal_is_named_with_its_status_and_cure_and_asked_once(
         assert len(server.requests) == 1
     assert answer.status_code == 502
     (cause,) = answer.json()["causes"]
-    assert cause["code"] == code
+    assert (cause["code"], cause["http_status"]) == (code, status)
     assert server.url in cause["cure"]
     assert INTERVIEW not in answer.text

@@ -50,7 +50,6 @@ DEFAULTS = {
     "MODEL_TEMPERATURE": "0.0",
     "MODEL_MAX_CALLS": "60",
     "MODEL_MAX_REPLY_BYTES": "1048576",
-    "MODEL_BUSY_WAITS_SECONDS": "1.0,2.0,4.0",
     "MODEL_MAX_CONCURRENCY": "16",
     "MODEL_MAX_OUTPUT_TOKENS": "8192",
     "MODEL_HTTP_PROXY": "",
@@ -188,6 +187,15 @@ def test_labels_are_added_to_the_built_in_ones() -> None:
         ("API_PORT", "70000"),
         ("OLLAMA_NUM_CTX", SECRET),
         ("LOG_LEVEL", SECRET),
+        ("OPENAI_BASE_URL", f"{SECRET}:8080/v1"),
+        ("OPENAI_BASE_URL", "http://"),
+        ("OPENAI_BASE_URL", "http://[::1/v1"),
+        ("ANTHROPIC_BASE_URL", "ftp://files.example"),
+        ("GOOGLE_BASE_URL", "https://a b"),
+        ("MODEL_HTTP_PROXY", "proxy:3128"),
+        ("OLLAMA_HOST", "http://"),
+        ("OLLAMA_HOST", "gpu:99999"),
+        ("OLLAMA_HOST", "gibberish://gpu"),
     ],
 )
 def test_value_that_does_not_fit_is_refused_by_name_and_not_shown(name: str, value: str) -> None:
@@ -208,6 +216,8 @@ def test_all_values_that_do_not_fit_are_named() -> None:
         ("MODEL_DEFALT", "MODEL_DEFAULT"),
         ("OPENAI_APIKEY", "OPENAI_API_KEY"),
         ("openai_api_kee", "OPENAI_API_KEY"),
+        ("OPENIA_API_KEY", "OPENAI_API_KEY"),
+        ("API_PROT", "API_PORT"),
         ("QUALITATIVE_VALIDATE_QUOTE", "QUALITATIVE_VALIDATE_QUOTES"),
     ],
 )
@@ -239,6 +249,25 @@ def test_unknown_name_in_the_file_is_warned_of_without_its_value(tmp_path: Path)
             "reason": "unknown_name_in_env_file",
         }
     ]
+
+
+def test_names_of_the_earlier_system_are_named_in_one_warning_with_what_to_use() -> None:
+    given = {"LLM_BACKEND": SECRET, "EMBEDDING_TOP_K_REFERENCES": "2", "FEEDBACK_TARGET_SCORE": "4"}
+    with capture_logs() as events:
+        assert load(**given) == Settings()
+    (event,) = events
+    assert event["event"] == "earlier_settings_ignored"
+    assert event["reason"].keys() == given.keys()
+    assert event["reason"]["FEEDBACK_TARGET_SCORE"] == "FEEDBACK_SCORE_THRESHOLD"
+    assert SECRET not in str(event)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["OPENAI_API_BASE", "OPENROUTER_API_KEY", "AZURE_OPENAI_API_KEY", "APP_PORT", "OLLAMA_ORIGINS"],
+)
+def test_names_that_only_resemble_ours_are_no_mistakes(name: str) -> None:
+    assert load(**{name: SECRET}) == Settings()
 
 
 def test_environment_goes_before_the_file(tmp_path: Path) -> None:
@@ -350,11 +379,18 @@ def test_agents_have_the_models_of_the_settings(tmp_path: Path) -> None:
     [
         pytest.param({"MODEL_DEFAULT": "gemma3"}, "names no provider", id="no_provider"),
         pytest.param({"MODEL_FALLBACKS": "gemma3"}, "names no provider", id="fallback"),
+        pytest.param({"MODEL_DEFAULT": "gemma3:27b"}, "ollama:gemma3:27b", id="ollama_tag"),
+        pytest.param({"MODEL_DEFAULT": "llama3.1:8b"}, r"ollama:llama3\.1:8b", id="other_tag"),
+        pytest.param({"ENABLE_FEW_SHOT": "true"}, "ENABLE_FEW_SHOT=true .* false", id="few_shot"),
+        pytest.param(
+            {"DATA_TRANSCRIPTS_DIR": "/nowhere/at/all"}, "DATA_TRANSCRIPTS_DIR", id="no_folder"
+        ),
+        pytest.param({"LEDGER_KEY_FILE": "/nowhere/key"}, "LEDGER_KEY_FILE", id="no_key_file"),
         pytest.param({"MODEL_DEFAULT": "openai-chat:x"}, "OPENAI_BASE_URL", id="no_base_url"),
         pytest.param({"MODEL_JUDGE_MODEL": "nowhere:x"}, "nowhere:x", id="unknown_provider"),
     ],
 )
-def test_models_that_nothing_serves_are_refused_at_the_start(
+def test_what_nothing_can_follow_is_refused_at_the_start(
     environment: dict[str, str], message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ConfigurationError, match=message):

@@ -74,14 +74,12 @@ async def _assess(
     as_result: AsResult,
 ) -> Response:
     settings = services.settings
-    few_shot = body.is_few_shot
-    is_few_shot = settings.features.enable_few_shot if few_shot is None else few_shot
-    if is_few_shot and body.transcript_text is None:
+    if body.is_few_shot and body.transcript_text is None:
         raise RequestConflict(_NO_FEW_SHOT, field="mode")
     wanted = await read_wanted(body, request, services)
     if isinstance(wanted, Response):
         return wanted
-    if is_few_shot:
+    if body.is_few_shot:
         raise RequestConflict(_NO_FEW_SHOT, field="mode")
     assessed = await assess_wanted(wanted, request, services, parts)
     if isinstance(assessed, Response):

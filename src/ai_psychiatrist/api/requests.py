@@ -32,9 +32,9 @@ class AssessmentRequest(BaseModel):
     transcript_text: StrictStr | None = None
     """The interview, one turn a line, each beginning with a label such as `Participant:`."""
     mode: ModeName | Annotated[StrictInt, Field(ge=0, le=1)] | None = None
-    """`zero_shot` (0) or `few_shot` (1); null follows ENABLE_FEW_SHOT."""
+    """`zero_shot` (0), which null means too, or `few_shot` (1), which there is not yet."""
 
     @property
-    def is_few_shot(self) -> bool | None:
-        """Whether few-shot is asked for; `None` leaves it to the settings."""
-        return None if self.mode is None else self.mode in {"few_shot", 1}
+    def is_few_shot(self) -> bool:
+        """Whether few-shot is asked for."""
+        return self.mode in {"few_shot", 1}

@@ -1,6 +1,7 @@
 """Settings: what there is, how it is read, and how it is documented."""
 
 from ai_psychiatrist.config.chosen_model import with_model
+from ai_psychiatrist.config.contradictions import refuse_contradictions
 from ai_psychiatrist.config.groups import ApiSettings, Settings
 from ai_psychiatrist.config.reader import load_settings
 from ai_psychiatrist.config.reference import env_example, settings_tables
@@ -15,6 +16,7 @@ __all__ = [
     "Settings",
     "env_example",
     "load_settings",
+    "refuse_contradictions",
     "settings_tables",
     "variables",
     "with_model",

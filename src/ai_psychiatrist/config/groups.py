@@ -133,7 +133,7 @@ class FeatureSettings(BaseModel):
     model_config = FROZEN
 
     enable_few_shot: bool = False
-    """Score with examples of other participants when a request names no mode; not available yet."""
+    """Score with examples of other participants; there are none yet, so true is refused."""
 
 
 class Settings(BaseSettings):

@@ -9,6 +9,7 @@ from typing import Final
 from dotenv import dotenv_values
 from pydantic import ValidationError
 
+from ai_psychiatrist.config.earlier_names import instead_of
 from ai_psychiatrist.config.groups import Settings
 from ai_psychiatrist.config.variables import Variable, variables
 from ai_psychiatrist.domain.errors import ConfigurationError
@@ -16,8 +17,9 @@ from ai_psychiatrist.infrastructure.logging import get_logger
 
 logger = get_logger(__name__)
 
-_LIKENESS: Final = 0.88
-"""From here on a name is taken for a misspelt one; APP_PORT beside API_PORT is below."""
+_LIKENESS: Final = 0.9
+_LIKENESS_IN_GROUP: Final = 0.85
+"""Where the first word is right; another one may be right elsewhere, such as APP_PORT."""
 _OTHER_NAMES: Final = {
     "GEMINI_API_KEY": "GOOGLE_API_KEY",
     "GOOGLE_GEMINI_BASE_URL": "GOOGLE_BASE_URL",
@@ -36,8 +38,13 @@ def load_settings(
     given = _named_as_here(os.environ if environment is None else environment)
     filed = _named_as_here(_read_file(dotenv))
     known = {variable.name: variable for variable in variables()}
-    _refuse_misspelt(known, [*given, *filed])
-    for name in sorted(name for name in filed if name.upper() not in known):
+    names = [name for name in dict.fromkeys([*given, *filed]) if name.upper() not in known]
+    earlier = instead_of(names)
+    if earlier:
+        logger.warning("earlier_settings_ignored", reason=earlier)
+    unknown = [name for name in names if name not in earlier]
+    _refuse_misspelt(known, unknown)
+    for name in sorted(name for name in unknown if name in filed):
         logger.warning("setting_ignored", name=name, reason="unknown_name_in_env_file")
     values: dict[str, dict[str, str | list[str]]] = {}
     for name, text in {**_not_empty(filed), **_not_empty(given)}.items():
@@ -74,15 +81,17 @@ def _not_empty(values: Mapping[str, str]) -> dict[str, str]:
 def _refuse_misspelt(known: Mapping[str, Variable], names: list[str]) -> None:
     problems = [
         f"{name} is not a setting; did you mean {nearest}?"
-        for name in dict.fromkeys(names)
-        if name.upper() not in known and (nearest := _nearest(name.upper(), known)) is not None
+        for name in names
+        if (nearest := _nearest(name.upper(), known)) is not None
     ]
     if problems:
         raise ConfigurationError("\n".join(problems))
 
 
 def _nearest(name: str, known: Mapping[str, Variable]) -> str | None:
-    return next(iter(get_close_matches(name, known, n=1, cutoff=_LIKENESS)), None)
+    group = [other for other in known if other.partition("_")[0] == name.partition("_")[0]]
+    close = get_close_matches(name, group, n=1, cutoff=_LIKENESS_IN_GROUP)
+    return next(iter(close or get_close_matches(name, known, n=1, cutoff=_LIKENESS)), None)
 
 
 def _explain(error: ValidationError) -> str:

@@ -1,0 +1,30 @@
+"""What settings cannot mean together, or on this machine; found before anything starts."""
+
+import importlib.util
+
+from ai_psychiatrist.config.groups import Settings
+from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.ledger.cipher import load_cipher
+
+
+def refuse_contradictions(settings: Settings) -> None:
+    """Raise `ConfigurationError`, naming the variable, for settings that nothing can follow."""
+    if settings.features.enable_few_shot:
+        msg = (
+            "ENABLE_FEW_SHOT=true cannot be followed: scoring with examples of other participants "
+            "does not exist yet; remove it, or set it to false"
+        )
+        raise ConfigurationError(msg)
+    mode = settings.quantitative.evidence_quote_validation_mode
+    if mode == "fuzzy" and importlib.util.find_spec("rapidfuzz") is None:
+        msg = (
+            "QUANTITATIVE_EVIDENCE_QUOTE_VALIDATION_MODE=fuzzy needs rapidfuzz: "
+            "pip install 'ai-psychiatrist[fuzzy]', or use substring"
+        )
+        raise ConfigurationError(msg)
+    folder = settings.data.transcripts_dir
+    if folder is not None and not folder.is_dir():
+        msg = "DATA_TRANSCRIPTS_DIR is no folder; make it, or leave the setting out"
+        raise ConfigurationError(msg)
+    if settings.ledger.key_file is not None:
+        load_cipher(settings.ledger.key_file)
