@@ -26,8 +26,9 @@ class PermutingLoop(asyncio.SelectorEventLoop):
         ready = list(state._ready)
         self._draw.shuffle(ready)
         state._ready = deque(ready)
-        if not ready and state._scheduled:
-            self._now = max(self._now, state._scheduled[0].when())
+        coming = [timer.when() for timer in state._scheduled if not timer.cancelled()]
+        if not ready and coming:
+            self._now = max(self._now, min(coming))
         step: Any = super()
         step._run_once()
 
