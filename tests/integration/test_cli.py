@@ -120,6 +120,7 @@ UNUSABLE_SETTINGS = {
     "letters swapped": ("serve", {"API_PROT": "nonesuch"}, ["API_PROT", "API_PORT?"]),
     "not a number": ("assess", {"PYDANTIC_AI_RETRIES": "nonesuch"}, []),
     "not a level": ("serve", {"LOG_LEVEL": "nonesuch"}, []),
+    "no examples": ("assess", {"ENABLE_FEW_SHOT": "true"}, ["ENABLE_FEW_SHOT"]),
     "no base URL": ("serve", {"MODEL_DEFAULT": "openai-chat:x"}, ["OPENAI_BASE_URL"]),
 }
 

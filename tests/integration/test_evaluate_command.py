@@ -169,6 +169,7 @@ def test_run_of_which_nothing_is_complete_says_so(tmp_path: Path, interviews: Pa
         done = evaluate(tmp_path, "run", interviews, "--out", "run", settings=served(server.url))
     assert (done.code, "0 of 3 units complete, 3 failed" in done.err) == (3, True)
     assert "failed at provider: 3" in done.err
+    assert "ai-psychiatrist doctor" in done.err
 
 
 def test_no_unit_is_begun_after_too_many_have_failed(tmp_path: Path, interviews: Path) -> None:

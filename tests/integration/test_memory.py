@@ -9,7 +9,7 @@ import pytest
 
 from ai_psychiatrist.domain.transcript import Transcript, parse_transcript
 from ai_psychiatrist.wiring import Services, open_services
-from tests.integration.running_app import settings_with
+from tests.integration.running_app import client_of, settings_with
 
 SAID = "i wake at four nearly every night because of quillaya and i feel tired"
 TEXTS = {
@@ -47,3 +47,23 @@ def test_nothing_that_was_said_stays_in_the_process(tmp_path: Path, case: str) -
             return [one for one in held() if id(one) not in known]
 
     assert asyncio.run(left()) == []
+
+
+def test_nothing_of_an_answer_or_a_refused_transcript_stays_in_a_server(tmp_path: Path) -> None:
+    known = {id(one) for one in held()}
+    with client_of(settings_with(tmp_path)) as client:
+        asked = client.post("/v1/interviews", json={"protocol": "phq8"}).json()
+        answer = {
+            "question_id": asked["question"]["id"],
+            "text": f"not sure, {SAID}",
+            "idempotency_key": "k",
+            "version": asked["version"],
+        }
+        route = f"/v1/interviews/{asked['interview_id']}/answers"
+        assert client.post(route, json=answer).status_code == 200
+        refused = {"transcript_text": TEXTS["turns"], "mode": 1}
+        assert client.post("/full_pipeline", json=refused).status_code == 409
+        del answer, refused
+        client.get("/healthz")
+        gc.collect()
+        assert [one for one in held() if id(one) not in known] == []

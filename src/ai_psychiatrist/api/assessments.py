@@ -73,7 +73,6 @@ async def _assess(
     parts: frozenset[Part],
     as_result: AsResult,
 ) -> Response:
-    settings = services.settings
     if body.is_few_shot and body.transcript_text is None:
         raise RequestConflict(_NO_FEW_SHOT, field="mode")
     wanted = await read_wanted(body, request, services)
@@ -87,7 +86,7 @@ async def _assess(
     about = About(
         assessment_id=assessed.id,
         chains=services.agent_models,
-        crisis_resources=settings.risk.crisis_resources,
+        crisis_resources=services.settings.risk.crisis_resources,
     )
     result = as_result(assessed.assessment, about=about)
     return Response(result.model_dump_json(), media_type=JSONResponse.media_type)

@@ -14,6 +14,7 @@ from ai_psychiatrist.api.problems import problem
 from ai_psychiatrist.api.risk import kept_risk
 from ai_psychiatrist.infrastructure.log_ids import identified_request
 from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.services.clause_memory import remembering_clauses
 
 logger = get_logger(__name__)
 
@@ -40,7 +41,7 @@ class Edge:
             return
         # One dictionary for the whole request: routes keep in it what a problem has to carry.
         scope.setdefault("state", {})
-        with identified_request() as request_id:
+        with identified_request() as request_id, remembering_clauses():
             await self._serve(request_id, scope, receive, send)
 
     async def _serve(self, request_id: str, scope: Scope, receive: Receive, send: Send) -> None:

@@ -222,6 +222,8 @@ def _conclude(end: "SittingEnd", out: Path) -> ExitCode:
     )
     for stage, count in account.by_stage.items():
         typer.echo(f"  failed at {stage}: {count}", err=True)
+    if "provider" in account.by_stage:
+        typer.echo("For a closer look: ai-psychiatrist doctor", err=True)
     if end.unbalanced_steps:
         fail(f"the account does not balance at {', '.join(end.unbalanced_steps)}: keep the folder")
     typer.echo(f"next: ai-psychiatrist evaluate report {out}", err=True)

@@ -1,12 +1,17 @@
+import ast
+import dataclasses
 import json
 import logging
 import warnings
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ai_psychiatrist.domain.failures import FailureCode
+import ai_psychiatrist
+from ai_psychiatrist.domain.failures import Attempt, FailureCode
 from ai_psychiatrist.infrastructure.logging import (
     ALLOWED_KEYS,
     get_logger,
@@ -14,6 +19,7 @@ from ai_psychiatrist.infrastructure.logging import (
     setup_logging,
 )
 
+SOURCE = Path(ai_psychiatrist.__file__).parent
 SECRET = "I wake up at four every night"
 
 
@@ -58,6 +64,22 @@ def test_codes_counts_and_names_are_written(key: str, value: object, written: ob
 )
 def test_what_could_be_text_is_dropped_and_counted(key: str, value: object) -> None:
     assert allowed(**{key: value}) == {"event": "thing_happened", "dropped_keys": 1}
+
+
+def keys_of_our_lines() -> Iterator[tuple[str, str]]:
+    """Yield what our calls of a logger name, each with where it does."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("logger."):
+                for keyword in node.keywords:
+                    if keyword.arg is not None:
+                        yield f"{path.name}:{node.lineno}", keyword.arg
+
+
+def test_every_key_of_our_lines_is_allowed() -> None:
+    unknown = [(place, key) for place, key in keys_of_our_lines() if key not in ALLOWED_KEYS]
+    assert unknown == []
+    assert {field.name for field in dataclasses.fields(Attempt)} <= ALLOWED_KEYS
 
 
 def test_absent_values_are_left_out_and_not_counted() -> None:
