@@ -253,6 +253,8 @@ UNUSABLE = {
     "no_choices": {"malformed_response"},
     "error_with_200": {"malformed_response"},
     "status_400": {"request_refused"},
+    "status_401": {"not_authorised"},
+    "status_404": {"model_not_found"},
     "status_429": {"rate_limited"},
     "status_500": {"backend_error"},
     "context_exceeded": {"context_truncated"},
