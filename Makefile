@@ -29,7 +29,7 @@ check: $(DEV_STAMP) ## Check format, lint, types and import contracts.
 bench: $(DEV_STAMP) ## Print the benchmark tables.
 	$(BIN)/python -m benchmarks
 
-fuzz: $(DEV_STAMP) ## Fuzz the models' replies: 20,000 assessments, and interviews.
+fuzz: $(DEV_STAMP) ## Fuzz the models' replies: damaged answers, assessments, interviews.
 	$(BIN)/python -m tests.fuzz
 
 crash: $(DEV_STAMP) ## Kill evaluation runs at every write boundary and at random.

@@ -77,5 +77,4 @@ def keep(ledger: Ledger, made: ModelCall, unit_id: str = "u1") -> None:
 
 def recalled(ledger: Ledger, digest: str = "d1", unit_id: str = "u1") -> ModelCall | None:
     """Find a call of the first attempt at a unit."""
-    calls = (kept.call for kept in ledger.calls_of(unit_id, 1))
-    return next((one for one in calls if one.digest == digest), None)
+    return next((one for one in ledger.calls_of(unit_id, 1) if one.digest == digest), None)

@@ -123,7 +123,7 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "settings", "cure"),
     [
-        pytest.param([], {"API_PROT": "1"}, "API_PORT?", id="misspelt"),
+        pytest.param([], {"PYDANTIC_AI_ENABELD": "1"}, "PYDANTIC_AI_ENABLED?", id="misspelt"),
         pytest.param(["--model", "nonesuch"], {}, "ollama:nonesuch", id="no provider"),
     ],
 )

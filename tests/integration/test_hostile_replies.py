@@ -199,7 +199,6 @@ def test_a_fault_of_every_call_has_a_typed_outcome(
 SURVIVED = {
     "fenced_json",
     "thinking_paired",
-    "thinking_unclosed",
     "thinking_only_closed",
     "draft_then_final",
     "tricky_strings",

@@ -1,6 +1,5 @@
 """What each agent's reply holds once it is accepted."""
 
-import re
 from typing import Annotated, Final
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -18,10 +17,13 @@ Scale5 = Annotated[int, Field(strict=True, ge=1, le=5)]
 
 def words_of(text: str) -> str:
     """Return a text without the blanks around it, zero-width ones included."""
-    return _AROUND.sub("", text)
+    return text.strip(_BLANKS)
 
 
-_AROUND: Final = re.compile(r"\A[\s\u200b-\u200f\u2060\ufeff]+|[\s\u200b-\u200f\u2060\ufeff]+\Z")
+_BLANKS: Final = (
+    "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u180e\u2000\u2001\u2002\u2003\u2004\u2005"
+    "\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
+)
 
 
 def _not_blank(text: str) -> str:
@@ -32,7 +34,7 @@ def _not_blank(text: str) -> str:
     return words
 
 
-Words = Annotated[str, AfterValidator(_not_blank)]
+Words = Annotated[str, Field(min_length=1), AfterValidator(_not_blank)]
 
 
 class QualitativeOutput(ModelOutput):

@@ -1,10 +1,12 @@
 """The assessment that an interview starts from: of a result's JSON, only what is needed is read."""
 
+from collections.abc import Iterable
 from typing import Annotated, Final, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, model_validator
 
-from ai_psychiatrist.domain.assessment import PHQ8Assessment
+from ai_psychiatrist.domain.assessment import ItemAssessment, PHQ8Assessment
+from ai_psychiatrist.domain.evidence import Quote
 from ai_psychiatrist.domain.interview import AssessedItem, AssessmentInput
 from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, Item, UnknownReason
 
@@ -53,26 +55,20 @@ class GivenAssessment(GivenScores):
         if scores is None and self.quantitative is not None:
             scores = self.quantitative.items
         return AssessmentInput(
-            items={
-                item: AssessedItem(
-                    score=given.score,
-                    unknown_reason=given.unknown_reason,
-                    evidence=tuple(quote.text for quote in given.evidence),
-                )
-                for item, given in (scores or {}).items()
-            }
+            items={item: _assessed(given, given.evidence) for item, given in (scores or {}).items()}
         )
 
 
 def assessment_input(scores: PHQ8Assessment) -> AssessmentInput:
     """Return what an interview needs of an assessment made just now."""
-    return AssessmentInput(
-        items={
-            item.item: AssessedItem(
-                score=item.score,
-                unknown_reason=item.unknown_reason,
-                evidence=tuple(quote.text for quote in item.quotes),
-            )
-            for item in scores.items
-        }
+    return AssessmentInput(items={item.item: _assessed(item, item.quotes) for item in scores.items})
+
+
+def _assessed(
+    item: GivenItem | ItemAssessment, quotes: Iterable[GivenQuote | Quote]
+) -> AssessedItem:
+    return AssessedItem(
+        score=item.score,
+        unknown_reason=item.unknown_reason,
+        evidence=tuple(quote.text for quote in quotes),
     )

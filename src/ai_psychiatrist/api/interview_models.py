@@ -1,10 +1,18 @@
 """What a caller gets back of an interview, as Pydantic models: they check nothing."""
 
-from typing import Literal
+from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
-from ai_psychiatrist.api.result_models import NOTICE, RISK_STATEMENT, Result, RiskResult
+from ai_psychiatrist.api.result_models import (
+    NOTICE,
+    RISK_STATEMENT,
+    TOTAL,
+    Result,
+    RiskResult,
+    by_item,
+    called,
+)
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import (
     AnswerKind,
@@ -79,7 +87,7 @@ class AnswerQuoteResult(Result):
 class ItemOutcomeResult(Result):
     """One item: a score and where it comes from, or why there is none."""
 
-    label: str
+    label: str = Field(validation_alias=called("item", "label", "label"))
     score: int | None = Field(ge=0, le=3)
     """0-3, or null for unknown."""
     source: ItemSource
@@ -95,18 +103,21 @@ class ItemOutcomeResult(Result):
     """Why the transcript left it unknown, where there was an assessment."""
 
 
+Items: TypeAlias = Annotated[dict[str, ItemOutcomeResult] | None, BeforeValidator(by_item)]
+
+
 class TotalResult(Result):
     """What the total can be: a range while items are unknown."""
 
-    total_score: int | None
+    total_score: int | None = Field(validation_alias=TOTAL["total_score"])
     """Null while an item is unknown."""
-    total_score_min: int
-    total_score_max: int
-    severity: int | None
+    total_score_min: int = Field(validation_alias=TOTAL["total_score_min"])
+    total_score_max: int = Field(validation_alias=TOTAL["total_score_max"])
+    severity: int | None = Field(validation_alias=TOTAL["severity"])
     """0 minimal to 4 severe; null while an item is unknown."""
-    severity_label: str | None
-    severity_lower_bound: int
-    severity_upper_bound: int
+    severity_label: str | None = Field(validation_alias=TOTAL["severity_label"])
+    severity_lower_bound: int = Field(validation_alias=TOTAL["severity_lower_bound"])
+    severity_upper_bound: int = Field(validation_alias=TOTAL["severity_upper_bound"])
     na_count: int
     """How many items are unknown."""
 
@@ -144,7 +155,7 @@ class InterviewResult(Result):
     question: QuestionResult | None
     """Null when no answer is awaited."""
     goals: tuple[GoalResult, ...]
-    items: dict[str, ItemOutcomeResult] | None
+    items: Items
     """The eight items as they stand, in a protocol of items."""
     total: TotalResult | None
     messages: tuple[MessageResult, ...]
@@ -224,7 +235,7 @@ class InterviewReportResult(Result):
     kind: str
     state: InterviewState
     end_reason: EndReason | None
-    items: dict[str, ItemOutcomeResult] | None
+    items: Items
     total: TotalResult | None
     analysis: AnalysisResult | None
     goals: tuple[GoalResult, ...]

@@ -1,8 +1,8 @@
 """What a caller gets back, as Pydantic models: they check nothing, they document."""
 
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, AliasPath, BaseModel, BeforeValidator, ConfigDict, Field
 
 from ai_psychiatrist.domain.assessment import AssessmentStatus, Metric
 from ai_psychiatrist.domain.evidence import (
@@ -44,6 +44,17 @@ class Result(BaseModel):
     model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, from_attributes=True)
 
 
+def called(*path: str) -> AliasChoices:
+    """Say where a value of the domain is that results give another name; the last is theirs."""
+    *places, name = path
+    return AliasChoices(name, AliasPath(*places))
+
+
+def by_item(items: object) -> object:
+    """Name each of the domain's items by its key."""
+    return {one.item.value: one for one in items} if isinstance(items, tuple) else items
+
+
 class SegmentResult(Result):
     """A stretch of one turn of the transcript."""
 
@@ -81,7 +92,7 @@ class SupportingQuoteResult(Result):
     """A quote of the narrative, verified or not."""
 
     text: str
-    verified: bool
+    verified: bool = Field(validation_alias=called("is_verified", "verified"))
     match: Match | None = None
     polarity: Polarity | None = None
     frequency: Frequency | None = None
@@ -93,14 +104,14 @@ class SupportingQuoteResult(Result):
 class ItemResult(Result):
     """One item of the PHQ-8."""
 
-    label: str
+    label: str = Field(validation_alias=called("item", "label", "label"))
     score: int | None = Field(ge=0, le=3)
     """0-3, or null for unknown."""
     unknown_reason: UnknownReason | None
     """Why there is no score."""
     proposed_score: int | None
     """The model's own score, kept when the evidence does not carry it."""
-    evidence: tuple[QuoteResult, ...]
+    evidence: tuple[QuoteResult, ...] = Field(validation_alias=called("quotes", "evidence"))
     frequency: Frequency
     """The highest frequency that affirming quotes state; unstated when they state none."""
     unverified_quotes: tuple[UnverifiedQuoteResult, ...]
@@ -114,23 +125,38 @@ class ItemResult(Result):
     llm_evidence_rejected_count: int
 
 
+TOTAL: Final = {
+    name: called("total", place, name)
+    for name, place in {
+        "total_score": "exact",
+        "total_score_min": "minimum",
+        "total_score_max": "maximum",
+        "severity": "severity",
+        "severity_label": "severity_label",
+        "severity_lower_bound": "severity_lower_bound",
+        "severity_upper_bound": "severity_upper_bound",
+    }.items()
+}
+"""Where the total is, of an assessment's items as of an interview's."""
+
+
 class QuantitativePart(Result):
     """Item scores and what the total can be; null where a part has no result."""
 
-    total_score: int | None = None
+    total_score: int | None = Field(None, validation_alias=TOTAL["total_score"])
     """Null while an item is unknown."""
-    total_score_min: int | None = None
-    total_score_max: int | None = None
-    severity: int | None = None
+    total_score_min: int | None = Field(None, validation_alias=TOTAL["total_score_min"])
+    total_score_max: int | None = Field(None, validation_alias=TOTAL["total_score_max"])
+    severity: int | None = Field(None, validation_alias=TOTAL["severity"])
     """0 minimal to 4 severe; null while an item is unknown."""
-    severity_label: str | None = None
-    severity_lower_bound: int | None = None
-    severity_upper_bound: int | None = None
+    severity_label: str | None = Field(None, validation_alias=TOTAL["severity_label"])
+    severity_lower_bound: int | None = Field(None, validation_alias=TOTAL["severity_lower_bound"])
+    severity_upper_bound: int | None = Field(None, validation_alias=TOTAL["severity_upper_bound"])
     na_count: int | None = None
     """How many items are unknown."""
-    accepted: bool = True
+    accepted: bool = Field(default=True, validation_alias=called("is_accepted", "accepted"))
     """Whether a reply with scores was accepted; if not, the items keep the evidence."""
-    items: dict[str, ItemResult] | None = None
+    items: Annotated[dict[str, ItemResult] | None, BeforeValidator(by_item)] = None
 
 
 class QualitativePart(Result):
@@ -159,8 +185,8 @@ class RoundResult(Result):
 
     round: int
     scores: dict[Metric, MetricResult]
-    average_score: float | None
-    qualitative: QualitativePart
+    average_score: float | None = Field(validation_alias=called("average", "average_score"))
+    qualitative: QualitativePart = Field(validation_alias=called("findings", "qualitative"))
 
 
 class EvaluationPart(Result):
@@ -181,7 +207,7 @@ class MetaReviewPart(Result):
 
     severity: int
     """0 minimal to 4 severe."""
-    severity_label: str
+    severity_label: str = Field(validation_alias=called("severity", "label", "severity_label"))
     explanation: str
     is_mdd: bool
     """Moderate or above."""

@@ -1,7 +1,7 @@
 """Put an assessment into the form that callers get."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Final
 
 from ai_psychiatrist.agents.baseline.model import BASELINE
@@ -12,35 +12,15 @@ from ai_psychiatrist.api.result_models import (
     AgentModels,
     Envelope,
     EvaluationPart,
-    FailureResult,
     FullResult,
-    GroundingResult,
-    ItemResult,
-    MetaReviewPart,
-    MetricResult,
     QualitativePart,
     QualitativeResult,
     QuantitativePart,
     QuantitativeResult,
-    QuoteResult,
     RiskResult,
     RiskSignalResult,
-    RoundResult,
-    SegmentResult,
-    SupportingQuoteResult,
-    UnverifiedQuoteResult,
 )
-from ai_psychiatrist.domain.assessment import (
-    Assessment,
-    ItemAssessment,
-    JudgedRound,
-    MetaReview,
-    Metric,
-    Narrative,
-    PHQ8Assessment,
-    QualitativeAssessment,
-)
-from ai_psychiatrist.domain.evidence import Quote, UnverifiedQuote
+from ai_psychiatrist.domain.assessment import Assessment, Metric, Narrative
 from ai_psychiatrist.domain.failures import Attempt, AttemptOutcome
 
 _GROUP_OF_AGENT: Final = {
@@ -64,31 +44,27 @@ class About:
 
 def full_result(assessment: Assessment, *, about: About) -> FullResult:
     """Return a whole assessment."""
-    narrative, scores, review = (
-        assessment.narrative,
-        assessment.quantitative,
-        assessment.meta_review,
-    )
+    narrative = assessment.narrative
     return FullResult(
         **dict(_envelope(assessment, about)),
-        quantitative=None if scores is None else _quantitative(scores),
-        qualitative=None if narrative is None else _qualitative(narrative.best.findings),
+        quantitative=assessment.quantitative,
+        qualitative=None if narrative is None else narrative.best.findings,
         evaluation=None if narrative is None else _evaluation(narrative),
-        meta_review=None if review is None else _meta_review(review),
+        meta_review=assessment.meta_review,
     )
 
 
 def quantitative_result(assessment: Assessment, *, about: About) -> QuantitativeResult:
     """Return the item scores of an assessment."""
     scores = assessment.quantitative
-    part = QuantitativePart() if scores is None else _quantitative(scores)
+    part = QuantitativePart() if scores is None else QuantitativePart.model_validate(scores)
     return QuantitativeResult(**dict(_envelope(assessment, about)), **dict(part))
 
 
 def qualitative_result(assessment: Assessment, *, about: About) -> QualitativeResult:
     """Return the narrative of an assessment."""
-    narrative = assessment.narrative
-    part = QualitativePart() if narrative is None else _qualitative(narrative.best.findings)
+    findings = None if assessment.narrative is None else assessment.narrative.best.findings
+    part = QualitativePart() if findings is None else QualitativePart.model_validate(findings)
     return QualitativeResult(**dict(_envelope(assessment, about)), **dict(part))
 
 
@@ -105,9 +81,9 @@ def _envelope(assessment: Assessment, about: About) -> Envelope:
         speakers_assumed=assessment.transcript.speakers_assumed,
         models=models,
         prompts=PROMPT_DIGESTS,
-        grounding=_grounding(assessment.quantitative),
+        grounding=assessment.quantitative,
         attempts=assessment.attempts,
-        failures=tuple(FailureResult.model_validate(failure) for failure in assessment.failures),
+        failures=assessment.failures,
         transcript_text=(None if assessment.participant_id is None else assessment.transcript.text),
     )
 
@@ -118,15 +94,7 @@ def risk_result(assessment: Assessment, *, crisis_resources: str) -> RiskResult:
     return RiskResult(
         level=assessment.risk.level,
         signals=tuple(
-            RiskSignalResult(
-                category=signal.category,
-                polarity=signal.polarity,
-                level=signal.level,
-                text=text[signal.start : signal.end],
-                turn=signal.turn,
-                start=signal.start,
-                end=signal.end,
-            )
+            RiskSignalResult(text=text[signal.start : signal.end], **asdict(signal))
             for signal in assessment.risk.signals
         ),
         resources=crisis_resources,
@@ -150,113 +118,11 @@ def _models(
     }
 
 
-def _grounding(scores: PHQ8Assessment | None) -> GroundingResult | None:
-    if scores is None:
-        return None
-    return GroundingResult(
-        grounding=scores.grounding,
-        extracted_count=scores.extracted_count,
-        validated_count=scores.validated_count,
-        rejected_count=scores.rejected_count,
-        rejected_by_domain={
-            item.item.value: item.llm_evidence_rejected_count for item in scores.items
-        },
-        unknown_keys=scores.unknown_keys,
-    )
-
-
-def _quantitative(scores: PHQ8Assessment) -> QuantitativePart:
-    total = scores.total
-    return QuantitativePart(
-        total_score=total.exact,
-        total_score_min=total.minimum,
-        total_score_max=total.maximum,
-        severity=total.severity,
-        severity_label=None if total.severity is None else total.severity.label,
-        severity_lower_bound=total.severity_lower_bound,
-        severity_upper_bound=total.severity_upper_bound,
-        na_count=scores.na_count,
-        accepted=scores.is_accepted,
-        items={item.item.value: _item(item) for item in scores.items},
-    )
-
-
-def _item(item: ItemAssessment) -> ItemResult:
-    return ItemResult(
-        label=item.item.label,
-        score=item.score,
-        unknown_reason=item.unknown_reason,
-        proposed_score=item.proposed_score,
-        frequency=item.frequency,
-        evidence=tuple(QuoteResult.model_validate(quote) for quote in item.quotes),
-        unverified_quotes=tuple(
-            UnverifiedQuoteResult.model_validate(quote) for quote in item.unverified_quotes
-        ),
-        reason=item.reason,
-        confidence=item.confidence,
-        warnings=item.warnings,
-        llm_evidence_count=item.llm_evidence_count,
-        llm_evidence_extracted_count=item.llm_evidence_extracted_count,
-        llm_evidence_rejected_count=item.llm_evidence_rejected_count,
-    )
-
-
-def _qualitative(findings: QualitativeAssessment) -> QualitativePart:
-    return QualitativePart(
-        overall=findings.overall,
-        phq8_symptoms=findings.phq8_symptoms,
-        social_factors=findings.social_factors,
-        biological_factors=findings.biological_factors,
-        risk_factors=findings.risk_factors,
-        supporting_quotes=tuple(map(_supporting_quote, findings.supporting_quotes)),
-        dropped_quotes=findings.dropped_quotes,
-    )
-
-
-def _supporting_quote(quote: Quote | UnverifiedQuote) -> SupportingQuoteResult:
-    if isinstance(quote, UnverifiedQuote):
-        return SupportingQuoteResult(text=quote.text, verified=False, reason=quote.reason)
-    return SupportingQuoteResult(
-        text=quote.text,
-        verified=True,
-        match=quote.match,
-        polarity=quote.polarity,
-        frequency=quote.frequency,
-        timeframe=quote.timeframe,
-        segments=tuple(SegmentResult.model_validate(segment) for segment in quote.segments),
-    )
-
-
 def _evaluation(narrative: Narrative) -> EvaluationPart:
     best = narrative.best
-    scores = {metric: MetricResult.model_validate(score) for metric, score in best.scores.items()}
     return EvaluationPart(
-        coherence=scores.get(Metric.COHERENCE),
-        completeness=scores.get(Metric.COMPLETENESS),
-        specificity=scores.get(Metric.SPECIFICITY),
-        accuracy=scores.get(Metric.ACCURACY),
+        **{metric.value: best.scores.get(metric) for metric in Metric},
         average_score=best.average,
         iteration=best.round,
-        rounds=tuple(map(_round, narrative.rounds)),
-    )
-
-
-def _round(judged: JudgedRound) -> RoundResult:
-    return RoundResult(
-        round=judged.round,
-        scores={
-            metric: MetricResult.model_validate(score) for metric, score in judged.scores.items()
-        },
-        average_score=judged.average,
-        qualitative=_qualitative(judged.findings),
-    )
-
-
-def _meta_review(review: MetaReview) -> MetaReviewPart:
-    return MetaReviewPart(
-        severity=review.severity,
-        severity_label=review.severity.label,
-        explanation=review.explanation,
-        is_mdd=review.is_mdd,
-        contradicts_item_scores=review.contradicts_item_scores,
+        rounds=narrative.rounds,
     )

@@ -63,7 +63,7 @@ def _heading(out: Console, result: FullResult) -> None:
     out.print(Text("PHQ-8 assessment", style="bold"))
     out.print(Text(result.notice, style="dim"))
     scores = result.quantitative
-    if scores is None or scores.total_score_min is None:
+    if scores is None or scores.total_score_min is None or not scores.accepted:
         out.print("Total: none, the items were not scored")
     elif scores.total_score is not None:
         out.print(f"Total: {scores.total_score} of 24, {scores.severity_label}")

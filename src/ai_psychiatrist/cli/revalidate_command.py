@@ -11,9 +11,10 @@ import typer
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
 
 if TYPE_CHECKING:
+    from ai_psychiatrist.ledger.checker import Checker
     from ai_psychiatrist.ledger.ledger import Ledger
     from ai_psychiatrist.ledger.records import Account
-    from ai_psychiatrist.ledger.revalidation import Checker, StepChanges
+    from ai_psychiatrist.ledger.revalidation import StepChanges
 
 EXAMPLES: Final = """
 Examples:

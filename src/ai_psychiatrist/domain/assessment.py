@@ -145,6 +145,11 @@ class PHQ8Assessment:
         """How many items are unknown."""
         return sum(item.score is None for item in self.items)
 
+    @property
+    def rejected_by_domain(self) -> dict[str, int]:
+        """Item key → how many of its quotes were refused."""
+        return {item.item.value: item.llm_evidence_rejected_count for item in self.items}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetaReview:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import chain
+from typing import ClassVar
 
 
 class Match(StrEnum):
@@ -86,6 +87,8 @@ class Quote:
     frequency: Frequency = Frequency.UNSTATED
     timeframe: Timeframe = Timeframe.UNSTATED
 
+    is_verified: ClassVar[bool] = True
+
     @property
     def supports_symptom(self) -> bool:
         """Whether it says that a symptom is there, and not only that it once was."""
@@ -104,6 +107,8 @@ class UnverifiedQuote:
     text: str = field(repr=False)
     reason: QuoteRejection | None
     """`None` when checking was switched off."""
+
+    is_verified: ClassVar[bool] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

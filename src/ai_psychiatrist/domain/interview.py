@@ -269,6 +269,11 @@ class ItemReport:
         """The items that are still unknown."""
         return tuple(outcome for outcome in self.items if outcome.score is None)
 
+    @property
+    def na_count(self) -> int:
+        """How many items are still unknown."""
+        return len(self.unknown)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimelineEntry:

@@ -103,6 +103,11 @@ class TotalScore:
         return None if self.exact is None else severity_of(self.exact)
 
     @property
+    def severity_label(self) -> str | None:
+        """The name of the exact total's band, or `None` while an item is unknown."""
+        return None if self.severity is None else self.severity.label
+
+    @property
     def severity_lower_bound(self) -> Severity:
         """The band of the smallest possible total."""
         return severity_of(self.minimum)

@@ -6,25 +6,16 @@ from typing import Final
 
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.domain.retries import RetryLimits
-from ai_psychiatrist.ledger.attempt_records import AttemptOf, attempt_record
+from ai_psychiatrist.ledger.checker import judged
 from ai_psychiatrist.ledger.ledger import Ledger
-from ai_psychiatrist.ledger.pipeline_runs import PipelineChecker, kept_pipeline, write_context
-from ai_psychiatrist.ledger.records import (
-    CurrentRow,
-    Origin,
-    QueuedUnit,
-    StepInput,
-    UnitInput,
-)
+from ai_psychiatrist.ledger.pipeline_runs import PipelineChecker, add_attempts, kept_pipeline
+from ai_psychiatrist.ledger.records import AttemptRecord, CurrentRow, Origin
 from ai_psychiatrist.validation.jsonl.outcome import Outcome
 from ai_psychiatrist.validation.step import StepValidator
 from ai_psychiatrist.validation.verdict import Verdict
 
 _NOT_ASKED: Final = "not_asked"
 """Rule of a failure whose unit the context does not ask for."""
-
-_NO_CONTEXT_DIGEST: Final = ""
-"""Units of a pipeline have an input at each step and none of their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,32 +63,20 @@ class AnswerIntake:
                 self.known += 1
                 return
             verdict = _as_duplicate(verdict)
-        self._request(answer)
         self._record(answer, verdict, row)
-
-    def _request(self, answer: JudgedAnswer) -> None:
-        unit_id = answer.unit_id
-        self.ledger.add_units([UnitInput(unit_id=unit_id, context_digest=_NO_CONTEXT_DIGEST)])
-        content = write_context(answer.context)
-        if content is not None:
-            self.ledger.add_inputs(self.step, [StepInput(unit_id=unit_id, context=content)])
-        self.ledger.request_all([QueuedUnit(unit_id, 0)], self.step)
 
     def _record(self, answer: JudgedAnswer, verdict: Verdict, row: CurrentRow | None) -> None:
         has_answer = verdict.stage not in {FailureStage.PROVIDER, FailureStage.MISSING}
-        about = AttemptOf(
+        attempt = AttemptRecord(
             unit_id=answer.unit_id,
             step=self.step,
             attempt=1 if row is None else row.newest_attempt + 1,
             origin=Origin.VALIDATE,
-            ruleset_digest=self.checker.ruleset_digest,
-            schema_digest=self.checker.schema_digest,
+            raw=answer.raw if has_answer else None,
         )
-        raw = answer.raw if has_answer else None
-        self.ledger.record([attempt_record(verdict, about, raw=raw)])
+        made = judged(attempt, verdict, self.checker)
+        add_attempts(self.ledger, answer.context, [made], next_step=self.next_step)
         self.recorded += 1
-        if verdict.is_valid and self.next_step is not None:
-            self.ledger.request(answer.unit_id, self.next_step)
 
 
 def _as_duplicate(verdict: Verdict) -> Verdict:

@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 
@@ -10,45 +10,11 @@ _KEY_BYTES: Final = 32
 _NONCE_BYTES: Final = 12
 
 
-class Cipher(Protocol):
-    """Seals bytes for one place and opens them there alone."""
+class Cipher:
+    """AES-256-GCM with a random nonce in front: seals bytes for one place, opens them there alone.
 
-    def seal(self, content: bytes, *, place: str) -> bytes:
-        """Return the content encrypted."""
-        ...
-
-    def unseal(self, sealed: bytes, *, place: str) -> bytes:
-        """Return the content; raises `ConfigurationError` for another key, place or content."""
-        ...
-
-
-def load_cipher(path: Path) -> Cipher:
-    """Read a key of 32 bytes in hexadecimal digits and return what encrypts with it.
-
-    Raises `ConfigurationError` when the file holds no such key or the `encryption` extra is not
-    installed.
+    The place is authenticated with the content.
     """
-    try:
-        key = bytes.fromhex(path.read_text(encoding="ascii").strip())
-    except OSError as error:
-        msg = f"LEDGER_KEY_FILE cannot be read: {error.strerror}"
-        raise ConfigurationError(msg) from None
-    except ValueError:
-        raise _no_key() from None
-    if len(key) != _KEY_BYTES:
-        raise _no_key()
-    return AesGcmCipher(key)
-
-
-def _no_key() -> ConfigurationError:
-    return ConfigurationError(
-        "LEDGER_KEY_FILE holds no key: 32 bytes in hexadecimal are wanted; "
-        "make one with `openssl rand -hex 32`"
-    )
-
-
-class AesGcmCipher:
-    """AES-256-GCM with a random nonce in front; the place is authenticated with the content."""
 
     def __init__(self, key: bytes) -> None:
         try:
@@ -74,3 +40,25 @@ class AesGcmCipher:
         except (InvalidTag, ValueError):
             msg = "the ledger was encrypted with another key, or was changed: check LEDGER_KEY_FILE"
             raise ConfigurationError(msg) from None
+
+
+def load_cipher(path: Path) -> Cipher:
+    """Read a key of 32 bytes in hexadecimal digits and return what encrypts with it.
+
+    Raises `ConfigurationError` when the file holds no such key or the `encryption` extra is not
+    installed.
+    """
+    try:
+        key = bytes.fromhex(path.read_text(encoding="ascii").strip())
+    except OSError as error:
+        msg = f"LEDGER_KEY_FILE cannot be read: {error.strerror}"
+        raise ConfigurationError(msg) from None
+    except ValueError:
+        key = b""
+    if len(key) != _KEY_BYTES:
+        msg = (
+            "LEDGER_KEY_FILE holds no key: 32 bytes in hexadecimal are wanted; "
+            "make one with `openssl rand -hex 32`"
+        )
+        raise ConfigurationError(msg)
+    return Cipher(key)

@@ -3,7 +3,7 @@
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -11,7 +11,9 @@ from typing import Final, TypeAlias
 from ai_psychiatrist.ledger.errors import LedgerUnusable
 
 Value: TypeAlias = str | int | float | bytes | None
-Row: TypeAlias = tuple[Value, ...]
+Values: TypeAlias = Mapping[str, Value] | Sequence[Value]
+"""By name where a statement names its places, else in their order."""
+Row: TypeAlias = sqlite3.Row
 
 _BUSY_SECONDS: Final = 30.0
 _READ_ROWS: Final = 200
@@ -52,17 +54,17 @@ class Database:
                     self._connection.execute("ROLLBACK")
                 raise
 
-    def execute(self, statement: str, values: Sequence[Value] = ()) -> int:
+    def execute(self, statement: str, values: Values = ()) -> int:
         """Run one statement and return how many rows it wrote."""
         with self._lock, _translated():
             return self._connection.execute(statement, values).rowcount
 
-    def fetch(self, query: str, values: Sequence[Value] = ()) -> list[Row]:
+    def fetch(self, query: str, values: Values = ()) -> list[Row]:
         """Return all rows of a query, as the open transaction sees them."""
         with self._lock, _translated():
             return self._connection.execute(query, values).fetchall()
 
-    def stream(self, query: str, values: Sequence[Value] = ()) -> Iterator[Row]:
+    def stream(self, query: str, values: Values = ()) -> Iterator[Row]:
         """Yield the rows of a query as they were at the start, whatever is written meanwhile."""
         with _translated(), closing(_connect(self._path, is_read_only=True)) as connection:
             cursor = connection.execute(query, values)
@@ -86,6 +88,7 @@ def _connect(path: Path, *, is_read_only: bool) -> sqlite3.Connection:
         isolation_level=None,
         check_same_thread=False,
     )
+    connection.row_factory = sqlite3.Row
     try:
         if not is_read_only:
             connection.execute("PRAGMA journal_mode = WAL")

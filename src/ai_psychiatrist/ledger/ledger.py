@@ -2,14 +2,16 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Self
 
 from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.domain.retries import RetryLimits
 from ai_psychiatrist.ledger import queries
 from ai_psychiatrist.ledger.cipher import Cipher
-from ai_psychiatrist.ledger.database import Database
+from ai_psychiatrist.ledger.database import Database, Row, Values
 from ai_psychiatrist.ledger.lock import run_lock
 from ai_psychiatrist.ledger.opening import (
     RunTerms,
@@ -17,22 +19,17 @@ from ai_psychiatrist.ledger.opening import (
     open_database,
 )
 from ai_psychiatrist.ledger.records import (
-    RETRYABLE_STAGES,
     Account,
     AttemptRecord,
     CurrentRow,
     KeptCall,
-    ModelUsage,
     QueuedUnit,
-    StepInput,
     UnitInput,
 )
 from ai_psychiatrist.ledger.rows import (
     attempt_values,
     call_values,
     context_digest,
-    integer,
-    optional_text,
     read_attempt,
     read_call,
     read_current,
@@ -112,42 +109,52 @@ class Ledger:
         """
         with self.transaction():
             for unit in units:
-                context = self._vault.put_raw(unit.context, place=f"context:{unit.unit_id}")
-                values = (unit.unit_id, unit.context_digest, context)
+                values = {
+                    "unit_id": unit.unit_id,
+                    "context_digest": unit.context_digest,
+                    "context": self._vault.put_raw(unit.context, place=f"context:{unit.unit_id}"),
+                }
                 if not self._database.execute(queries.ADD_UNIT, values):
-                    self._refuse_other_context(unit)
+                    there = self._unit(unit.unit_id)
+                    if there["context_digest"] != unit.context_digest:
+                        raise _other_input(unit.unit_id)
 
     def unit_ids(self) -> list[str]:
         """Return the ids of all units in the order in which they came."""
-        return [str(row[0]) for row in self._database.fetch(queries.UNIT_IDS)]
+        return [row["unit_id"] for row in self._database.fetch(queries.UNIT_IDS)]
 
-    def context(self, unit_id: str) -> bytes | None:
-        """Return a unit's context; `None` when it has none or the run keeps none."""
-        rows = self._database.fetch(queries.CONTEXT, (unit_id,))
-        if not rows:
-            raise _unknown_unit(unit_id)
-        return self._vault.take_raw(rows[0][0], place=f"context:{unit_id}")
+    def add_input(self, unit_id: str, step: str, context: bytes) -> None:
+        """Add what a step is asked about, where that is more than what the unit began with.
 
-    def add_inputs(self, step: str, inputs: Iterable[StepInput]) -> None:
-        """Add what a step is asked about, where that differs from the units' contexts.
-
-        Raises `InputError`, and adds none, when a unit is unknown or has another input there.
+        Raises `InputError` when the unit is unknown or has another input there.
         """
         self._refuse_unknown_step(step)
+        digest = context_digest(context)
+        place = f"input:{unit_id}"
+        values = {
+            "unit_id": unit_id,
+            "step": step,
+            "context_digest": digest,
+            "context": self._vault.put_raw(context, place=place),
+        }
         with self.transaction():
-            for given in inputs:
-                context = self._vault.put_raw(given.context, place=f"input:{given.unit_id}")
-                digest = context_digest(given.context)
-                values = (step, given.round, digest, context, given.unit_id)
-                if not self._database.execute(queries.ADD_INPUT, values):
-                    self._refuse_other_input(step, given)
+            if self._database.execute(queries.ADD_INPUT, values):
+                return
+            self._unit(unit_id)
+            (there,) = self._database.fetch(queries.INPUT, _at(unit_id, step))
+            is_same = there["context_digest"] == digest
+            if not is_same and self._vault.take_raw(there["context"], place=place) != context:
+                raise _other_input(unit_id)
 
     def step_context(self, unit_id: str, step: str, *, round: int = 0) -> bytes | None:  # noqa: A002
-        """Return what a step was asked about: its own input, else the unit's context."""
-        rows = self._database.fetch(queries.INPUT, (unit_id, step, round))
-        if not rows:
-            return self.context(unit_id)
-        return self._vault.take_raw(rows[0][0], place=f"input:{unit_id}")
+        """Return what a step was asked about: its own input, else the unit's context.
+
+        `None` when there is neither or the run keeps none.
+        """
+        rows = self._database.fetch(queries.INPUT, _at(unit_id, step, round))
+        if rows:
+            return self._vault.take_raw(rows[0]["context"], place=f"input:{unit_id}")
+        return self._vault.take_raw(self._unit(unit_id)["context"], place=f"context:{unit_id}")
 
     def request(self, unit_id: str, step: str, *, round: int = 0) -> None:  # noqa: A002
         """Note that a step is asked for a unit; asking again changes nothing."""
@@ -158,9 +165,8 @@ class Ledger:
         self._refuse_unknown_step(step)
         with self.transaction():
             for unit_id, number in units:
-                is_new = self._database.execute(queries.REQUEST, (step, number, unit_id))
-                if not is_new and not self._database.fetch(queries.CONTEXT, (unit_id,)):
-                    raise _unknown_unit(unit_id)
+                if not self._database.execute(queries.REQUEST, _at(unit_id, step, number)):
+                    self._unit(unit_id)
 
     def keep_calls(self, calls: Iterable[KeptCall]) -> None:
         """Keep finished calls in one transaction; one that is kept already stays as it is.
@@ -169,32 +175,15 @@ class Ledger:
         """
         with self.transaction():
             for kept in calls:
-                values = call_values(kept, repeat=self._repeat(kept), vault=self._vault)
-                is_new = self._database.execute(queries.KEEP_CALL, values)
-                if not is_new and not self._database.fetch(queries.CONTEXT, (kept.unit_id,)):
-                    raise _unknown_unit(kept.unit_id)
+                values = call_values(kept, vault=self._vault)
+                if not self._database.execute(queries.KEEP_CALL, values):
+                    self._unit(kept.unit_id)
 
-    def calls_of(self, unit_id: str, attempt: int) -> list[KeptCall]:
+    def calls_of(self, unit_id: str, attempt: int) -> list[ModelCall]:
         """Return the calls of one attempt of a unit in the order in which they were kept."""
-        rows = self._database.fetch(queries.CALLS_OF_ATTEMPT, (unit_id, attempt))
+        values: Values = {"unit_id": unit_id, "attempt": attempt}
+        rows = self._database.fetch(queries.CALLS_OF_ATTEMPT, values)
         return [read_call(row, vault=self._vault) for row in rows]
-
-    def usage(self) -> list[ModelUsage]:
-        """Return what all calls came to, by model."""
-        return [
-            ModelUsage(
-                model=str(model),
-                calls=integer(calls),
-                failed_calls=integer(failed),
-                input_tokens=integer(inputs),
-                output_tokens=integer(outputs),
-                calls_without_counts=integer(uncounted),
-                duration_ms=float(duration or 0.0),
-            )
-            for model, calls, failed, inputs, outputs, uncounted, duration in self._database.fetch(
-                queries.USAGE
-            )
-        ]
 
     def record(self, attempts: Iterable[AttemptRecord]) -> None:
         """Append attempts in one transaction; one that is there already is left as it is.
@@ -210,7 +199,7 @@ class Ledger:
 
     def history(self, unit_id: str, step: str, *, round: int = 0) -> list[AttemptRecord]:  # noqa: A002
         """Return all attempts of a unit at a step, the first one first."""
-        rows = self._database.fetch(queries.HISTORY, (unit_id, step, round))
+        rows = self._database.fetch(queries.HISTORY, _at(unit_id, step, round))
         return [read_attempt(row, vault=self._vault) for row in rows]
 
     def current(self, step: str) -> Iterator[CurrentRow]:
@@ -219,31 +208,28 @@ class Ledger:
         What is written meanwhile does not show; a second answer to a unit never counts.
         """
         self._refuse_unknown_step(step)
-        for row in self._database.stream(queries.CURRENT, (step, step)):
+        for row in self._database.stream(queries.CURRENT, {"step": step}):
             yield read_current(row, vault=self._vault)
 
     def last(self, unit_id: str, step: str, *, round: int = 0) -> CurrentRow | None:  # noqa: A002
         """Return the last attempt of one unit at a step, `None` when there is none."""
-        values = (step, unit_id, round, step)
-        rows = self._database.fetch(queries.CURRENT_OF_UNIT, values)
+        rows = self._database.fetch(queries.CURRENT_OF_UNIT, _at(unit_id, step, round))
         return read_current(rows[0], vault=self._vault) if rows else None
 
     def account(self, step: str) -> Account:
         """Count where a step's units are, each number by itself."""
         self._refuse_unknown_step(step)
+        values = {"step": step}
         with self.transaction():
-            requested = integer(self._database.fetch(queries.REQUESTED, (step,))[0][0])
-            pending = integer(self._database.fetch(queries.PENDING, (step,))[0][0])
-            outcomes = {
-                optional_text(stage): integer(count)
-                for stage, count in self._database.fetch(queries.OUTCOMES, (step,))
-            }
+            ((requested,),) = self._database.fetch(queries.REQUESTED, values)
+            ((pending,),) = self._database.fetch(queries.PENDING, values)
+            outcomes = dict(map(tuple, self._database.fetch(queries.OUTCOMES, values)))
         return Account(
             requested=requested,
             pending=pending,
             valid=outcomes.pop(None, 0),
             failed=sum(outcomes.values()),
-            by_stage={str(stage): count for stage, count in outcomes.items()},
+            by_stage=outcomes,
         )
 
     def accounts(self) -> dict[str, Account]:
@@ -258,44 +244,19 @@ class Ledger:
         That is what has no attempt yet, and failed units whose attempts are not used up.
         """
         self._refuse_unknown_step(step)
-        rows = self._database.fetch(queries.QUEUE, (step, step))
-        return [
-            QueuedUnit(str(unit_id), integer(number))
-            for unit_id, number, stage, last, provider_failures, other_failures in rows
-            if last is None
-            or (
-                includes_failed
-                and stage in RETRYABLE_STAGES
-                and integer(provider_failures) < limits.provider_attempts
-                and integer(other_failures) < limits.validation_attempts
-            )
-        ]
+        values: Values = {"step": step, "includes_failed": includes_failed, **asdict(limits)}
+        return [QueuedUnit(*row) for row in self._database.fetch(queries.QUEUE, values)]
 
-    def _repeat(self, kept: KeptCall) -> int:
-        """Return the number of a call: without its reply it may have to be paid again."""
-        if self.keeps_raw:
-            return 0
-        values = (kept.unit_id, kept.attempt, kept.call.digest, kept.call.occurrence)
-        return integer(self._database.fetch(queries.CALL_REPEATS, values)[0][0])
+    def _unit(self, unit_id: str) -> Row:
+        rows = self._database.fetch(queries.UNIT, {"unit_id": unit_id})
+        if not rows:
+            raise InputError(f"the run has no unit {unit_id!r}", field="unit_id")
+        return rows[0]
 
     def _refuse_unknown_step(self, step: str) -> None:
         if step not in self.steps:
             msg = f"the run has no step {step!r}; its steps are {', '.join(self.steps)}"
             raise InputError(msg, field="step")
-
-    def _refuse_other_context(self, unit: UnitInput) -> None:
-        rows = self._database.fetch(queries.CONTEXT_DIGEST, (unit.unit_id,))
-        if rows[0][0] != unit.context_digest:
-            raise _other_input(unit.unit_id)
-
-    def _refuse_other_input(self, step: str, given: StepInput) -> None:
-        rows = self._database.fetch(queries.INPUT, (given.unit_id, step, given.round))
-        if not rows:
-            raise _unknown_unit(given.unit_id)
-        kept = self._vault.take_raw(rows[0][0], place=f"input:{given.unit_id}")
-        is_same_digest = rows[0][1] == context_digest(given.context)
-        if not is_same_digest and kept != given.context:
-            raise _other_input(given.unit_id)
 
     def _refuse_other_attempt(self, attempt: AttemptRecord) -> None:
         history = self.history(attempt.unit_id, attempt.step, round=attempt.round)
@@ -309,10 +270,11 @@ class Ledger:
             raise InputError(msg, field="attempt")
 
 
+def _at(unit_id: str, step: str, round: int = 0) -> Values:  # noqa: A002
+    """Return the names under which queries know a unit's place at a step."""
+    return {"unit_id": unit_id, "step": step, "round": round}
+
+
 def _other_input(unit_id: str) -> InputError:
     msg = f"unit {unit_id!r} is in the run with another input; start a new run"
     return InputError(msg, field="unit_id")
-
-
-def _unknown_unit(unit_id: str) -> InputError:
-    return InputError(f"the run has no unit {unit_id!r}", field="unit_id")

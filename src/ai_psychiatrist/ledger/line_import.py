@@ -8,25 +8,17 @@ from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError, OutputRejected
 from ai_psychiatrist.domain.failures import FailureStage
-from ai_psychiatrist.ledger.attempt_records import AttemptOf, attempt_record
+from ai_psychiatrist.ledger.checker import judged
 from ai_psychiatrist.ledger.ledger import Ledger
-from ai_psychiatrist.ledger.pipeline_runs import PipelineChecker, write_context
-from ai_psychiatrist.ledger.records import (
-    AttemptRecord,
-    Origin,
-    QueuedUnit,
-    StepInput,
-    UnitInput,
-)
+from ai_psychiatrist.ledger.pipeline_runs import PipelineChecker, add_attempts, write_context
+from ai_psychiatrist.ledger.records import AttemptRecord, Origin
 from ai_psychiatrist.validation.host_fields import RAW_TEXT, RETRY_COUNT, UNIT_ID
 from ai_psychiatrist.validation.jsonl.decoding import decode_object
 from ai_psychiatrist.validation.jsonl.lines import Line, read_lines
 from ai_psychiatrist.validation.step import DEFAULT_LIMITS
-from ai_psychiatrist.validation.verdict import Verdict
 
 _STAGE: Final = "failure_stage"
 _MOST_RETRIES: Final = 1000
-_BATCH: Final = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,34 +94,27 @@ def _add(
         is_same = (row.record.stage, row.record.raw) == (record.stage, record.raw)
         if row.is_valid or is_same:
             return False
-    ledger.add_units([UnitInput(unit_id=line.unit_id, context_digest="")])
-    content = write_context(line.context)
-    if content is not None:
-        ledger.add_inputs(step, [StepInput(unit_id=line.unit_id, context=content)])
-    ledger.request_all([QueuedUnit(line.unit_id, 0)], step)
     blank = replace(record, errors=(), warnings=(), coercions=(), raw=None, output=None)
     fillers = [replace(blank, attempt=first + number) for number in range(earlier)]
-    ledger.record([*fillers, record])
-    if record.stage is None and next_step is not None:
-        ledger.request(line.unit_id, next_step)
+    add_attempts(ledger, line.context, [*fillers, record], next_step=next_step)
     return True
 
 
 def _attempt(line: ImportedLine, checker: PipelineChecker, number: int) -> AttemptRecord:
-    about = AttemptOf(
+    attempt = AttemptRecord(
         unit_id=line.unit_id,
         step=checker.validator.name,
         attempt=number,
         origin=Origin.IMPORT,
-        ruleset_digest=checker.ruleset_digest,
-        schema_digest=checker.schema_digest,
+        stage=line.stage,
+        errors=line.errors,
+        raw=line.raw,
     )
-    if line.stage is None:
-        verdict = checker.check(line.unit_id, line.raw or "", write_context(line.context))
-        return attempt_record(verdict, about, raw=line.raw)
-    record = attempt_record(Verdict(value=None, stage=line.stage), about, raw=line.raw)
-    # Another program judged it, under rules that are not known here.
-    return replace(record, errors=line.errors, ruleset_digest="", schema_digest="")
+    if line.stage is not None:
+        # Another program judged it, under rules that are not known here.
+        return attempt
+    verdict = checker.check(line.unit_id, line.raw or "", write_context(line.context))
+    return judged(attempt, verdict, checker)
 
 
 def _record(line: Line) -> ImportedLine:

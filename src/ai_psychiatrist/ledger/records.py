@@ -32,15 +32,6 @@ class UnitInput:
     context_digest: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepInput:
-    """What one step is asked about, where that is more than what the unit began with."""
-
-    unit_id: str
-    round: int = 0
-    context: bytes = field(repr=False)
-
-
 class KeptCall(NamedTuple):
     """A model call of one attempt at a unit; no two of an attempt have digest and occurrence."""
 
@@ -60,7 +51,7 @@ class AttemptRecord:
     attempt: int
     """From 1."""
     origin: Origin
-    stage: str | None
+    stage: str | None = None
     """A failure stage; `None` when the unit is valid."""
     errors: Sequence[Mapping[str, object]] = field(default=(), repr=False)
     warnings: Sequence[Mapping[str, object]] = field(default=(), repr=False)
@@ -71,7 +62,6 @@ class AttemptRecord:
     """The object as it was accepted."""
     ruleset_digest: str = ""
     schema_digest: str = ""
-    code_version: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +75,6 @@ class CurrentRow:
     provider_failures: int
     other_failures: int
     """Answers that did not pass or never came; applying rules again does not count."""
-    recorded_at: str
-    """ISO 8601, UTC."""
 
     @property
     def is_valid(self) -> bool:
@@ -129,18 +117,3 @@ class Account:
     def balances(self) -> bool:
         """Whether every unit that was asked for is in exactly one place."""
         return self.requested == self.valid + self.failed + self.pending
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelUsage:
-    """What the calls of one model came to."""
-
-    model: str
-    calls: int
-    failed_calls: int
-    input_tokens: int
-    """Sum over the calls that reported a count."""
-    output_tokens: int
-    calls_without_counts: int
-    """Calls that reported no tokens: with any, the sums are lower bounds."""
-    duration_ms: float

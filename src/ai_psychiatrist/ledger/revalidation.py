@@ -1,79 +1,42 @@
 """Apply rules again to the answers of a run; no model is asked and nothing is taken away."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final
 
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.domain.failures import FailureStage
-from ai_psychiatrist.ledger.attempt_records import AttemptOf, attempt_record
+from ai_psychiatrist.ledger.checker import Checker, judged
 from ai_psychiatrist.ledger.ledger import Ledger
-from ai_psychiatrist.ledger.records import (
-    AttemptRecord,
-    CurrentRow,
-    Origin,
-    QueuedUnit,
-)
+from ai_psychiatrist.ledger.records import AttemptRecord, CurrentRow, Origin
 from ai_psychiatrist.validation.verdict import UnitError, Verdict
 
 VALID: Final = "valid"
 """Stands beside the failure stages in the table of old and new outcomes."""
 
-_BATCH: Final = 500
 
-
-class Checker(Protocol):
-    """The rules of one step."""
-
-    @property
-    def ruleset_digest(self) -> str:
-        """Digest of the rules."""
-        ...
-
-    @property
-    def schema_digest(self) -> str:
-        """Digest of the schema."""
-        ...
-
-    def check(self, unit_id: str, raw: str, context: bytes | None) -> Verdict:
-        """Return what becomes of an answer under these rules."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class StepChanges:
     """What applying the rules again changes at one step."""
 
     step: str
-    outcomes: Mapping[tuple[str, str], int]
+    outcomes: dict[tuple[str, str], int] = field(default_factory=dict)
     """(old outcome, new outcome) → units; an outcome is `valid` or a failure stage."""
-    changed: int
-    """Attempts that are written, or would be."""
-    promoted: int
-    """Units that failed and are now valid."""
-    queued: int
-    """Promoted units that the next step is now asked for."""
-    regressions: tuple[str, ...]
-    """Ids of valid units that these rules reject."""
-    demoted: int
-    """Regressions that are now failures, because that was wished."""
-    changed_outputs: int
-    """Valid units whose object would be another one now; they are left as they are."""
-    without_answer: int
-    """Units without a text to look at, such as those whose call failed."""
-
-
-@dataclass(slots=True)
-class _Tally:
-    outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
-    regressions: list[str] = field(default_factory=list)
     changed: int = 0
+    """Attempts that are written, or would be."""
     promoted: int = 0
+    """Units that failed and are now valid."""
     queued: int = 0
+    """Promoted units that the next step is now asked for."""
+    regressions: list[str] = field(default_factory=list)
+    """Ids of valid units that these rules reject."""
     demoted: int = 0
+    """Regressions that are now failures, because that was wished."""
     changed_outputs: int = 0
+    """Valid units whose object would be another one now; they are left as they are."""
     without_answer: int = 0
+    """Units without a text to look at, such as those whose call failed."""
 
 
 def revalidate(
@@ -103,19 +66,21 @@ def revalidate(
             msg = f"step {step!r} has no rules: nothing is checked again; name a step that has"
             raise ConfigurationError(msg)
     following = next_steps or {}
-    changes = []
-    for step in chosen:
+    revisions = [
+        _Revision(
+            ledger=ledger,
+            checker=checkers[step],
+            next_step=following.get(step),
+            is_dry_run=is_dry_run,
+            demotes=demotes,
+            changes=StepChanges(step=step),
+        )
+        for step in chosen
+    ]
+    for revision in revisions:
         with ledger.transaction():
-            revision = _Revision(
-                ledger=ledger,
-                step=step,
-                checker=checkers[step],
-                next_step=following.get(step),
-                is_dry_run=is_dry_run,
-                demotes=demotes,
-            )
-            changes.append(revision.carry_out())
-    return changes
+            revision.carry_out()
+    return [revision.changes for revision in revisions]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,61 +88,38 @@ class _Revision:
     """One step under other rules."""
 
     ledger: Ledger
-    step: str
     checker: Checker
     next_step: str | None
     is_dry_run: bool
     demotes: bool
-    _tally: _Tally = field(default_factory=_Tally, init=False)
+    changes: StepChanges
 
-    def carry_out(self) -> StepChanges:
-        batch: list[AttemptRecord] = []
-        for record in self._revised():
-            batch.append(record)
-            if len(batch) == _BATCH:
-                self._write(batch)
-                batch = []
-        self._write(batch)
-        tally = self._tally
-        return StepChanges(
-            step=self.step,
-            outcomes=dict(sorted(tally.outcomes.items())),
-            changed=tally.changed,
-            promoted=tally.promoted,
-            queued=tally.queued,
-            regressions=tuple(tally.regressions),
-            demoted=tally.demoted,
-            changed_outputs=tally.changed_outputs,
-            without_answer=tally.without_answer,
-        )
-
-    def _revised(self) -> Iterator[AttemptRecord]:
-        """Yield the attempts to append."""
-        for row in self.ledger.current(self.step):
+    def carry_out(self) -> None:
+        outcomes: Counter[tuple[str, str]] = Counter()
+        for row in self.ledger.current(self.changes.step):
             if row.record.raw is None:
-                self._tally.without_answer += 1
+                self.changes.without_answer += 1
                 continue
             record = self._judged_again(row, row.record.raw)
-            self._tally.outcomes[_outcome(row.record), _outcome(record)] += 1
+            outcomes[_outcome(row.record), _outcome(record)] += 1
             if row.is_valid and not self._is_demoted(row, record):
                 continue
             if _finding(record) != _finding(row.record):
-                self._tally.promoted += record.stage is None
-                yield record
+                self._append(record)
+        self.changes.outcomes = dict(sorted(outcomes.items()))
 
     def _judged_again(self, row: CurrentRow, raw: str) -> AttemptRecord:
         old = row.record
-        about = AttemptOf(
+        attempt = AttemptRecord(
             unit_id=old.unit_id,
             step=old.step,
             round=old.round,
             attempt=row.newest_attempt + 1,
             origin=Origin.REVALIDATE,
-            ruleset_digest=self.checker.ruleset_digest,
-            schema_digest=self.checker.schema_digest,
+            raw=raw,
         )
         context = self.ledger.step_context(old.unit_id, old.step, round=old.round)
-        return attempt_record(self._verdict(old.unit_id, raw, context), about, raw=raw)
+        return judged(attempt, self._verdict(old.unit_id, raw, context), self.checker)
 
     def _verdict(self, unit_id: str, raw: str, context: bytes | None) -> Verdict:
         try:
@@ -191,24 +133,24 @@ class _Revision:
     def _is_demoted(self, row: CurrentRow, record: AttemptRecord) -> bool:
         """Note what became of a valid unit and return whether it is to be a failure now."""
         if record.stage is None:
-            self._tally.changed_outputs += record.output != row.record.output
+            self.changes.changed_outputs += record.output != row.record.output
             return False
-        self._tally.regressions.append(record.unit_id)
+        self.changes.regressions.append(record.unit_id)
         # A crash says nothing about the answer.
         is_demoted = self.demotes and record.stage != FailureStage.PIPELINE_INTERNAL
-        self._tally.demoted += is_demoted
+        self.changes.demoted += is_demoted
         return is_demoted
 
-    def _write(self, records: Sequence[AttemptRecord]) -> None:
-        promoted = [QueuedUnit(made.unit_id, made.round) for made in records if made.stage is None]
-        self._tally.changed += len(records)
-        if self.next_step is not None:
-            self._tally.queued += len(promoted)
+    def _append(self, record: AttemptRecord) -> None:
+        next_step = self.next_step if record.stage is None else None
+        self.changes.changed += 1
+        self.changes.promoted += record.stage is None
+        self.changes.queued += next_step is not None
         if self.is_dry_run:
             return
-        self.ledger.record(records)
-        if self.next_step is not None:
-            self.ledger.request_all(promoted, self.next_step)
+        self.ledger.record([record])
+        if next_step is not None:
+            self.ledger.request(record.unit_id, next_step, round=record.round)
 
 
 def _outcome(record: AttemptRecord) -> str:

@@ -5,17 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ai_psychiatrist.ledger.cipher import Cipher
-from ai_psychiatrist.ledger.database import Value
-
-Notes = Sequence[Mapping[str, object]]
-"""Errors, warnings or coercions of one attempt, as records of named values."""
 
 _WITHOUT_WORDS = frozenset({"path", "pointer", "rule", "before_type", "after_type"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vault:
-    """Turns texts and objects into what the tables hold, and back.
+    """Turns texts and objects into what the tables hold, and back; nothing stays `None`.
 
     A place names table and unit, so that an encrypted value cannot be moved to another unit.
     """
@@ -23,49 +19,44 @@ class Vault:
     cipher: Cipher | None = field(default=None, repr=False)
     keeps_raw: bool = True
 
-    def put_raw(self, content: bytes | None, *, place: str) -> bytes | None:
+    def put_raw(self, content: str | bytes | None, *, place: str) -> bytes | None:
         """Return what is written of a context, a reply or an answer; nothing in a run without."""
         if content is None or not self.keeps_raw:
             return None
-        return self._seal(content, place)
-
-    def put_text(self, text: str | None, *, place: str) -> bytes | None:
-        """Return what is written of a reply's text."""
-        return self.put_raw(None if text is None else encode_text(text), place=place)
+        return self._seal(content if isinstance(content, bytes) else _encoded(content), place)
 
     def put_object(self, content: Mapping[str, object] | None, *, place: str) -> bytes | None:
         """Return what is written of an accepted object."""
         return None if content is None else self._seal(_to_json(content), place)
 
-    def put_notes(self, notes: Notes, *, place: str) -> bytes:
-        """Return what is written of errors, warnings or coercions.
+    def put_notes(self, notes: Sequence[Mapping[str, object]], *, place: str) -> bytes:
+        """Return what is written of errors, warnings or coercions, records of named values.
 
         A run that keeps no raw text keeps places, rules and types of them.
         """
         kept = list(notes) if self.keeps_raw else list(map(_without_words, notes))
         return self._seal(_to_json(kept), place)
 
-    def take_raw(self, stored: Value, *, place: str) -> bytes | None:
-        """Return the bytes that were put, or `None` where none were."""
-        if not isinstance(stored, bytes):
-            return None
-        return stored if self.cipher is None else self.cipher.unseal(stored, place=place)
+    def take_raw(self, stored: bytes | None, *, place: str) -> bytes | None:
+        """Return the bytes that were put."""
+        if stored is None or self.cipher is None:
+            return stored
+        return self.cipher.unseal(stored, place=place)
 
-    def take_text(self, stored: Value, *, place: str) -> str | None:
-        """Return the text that was put, or `None` where none was."""
+    def take_text(self, stored: bytes | None, *, place: str) -> str | None:
+        """Return the text that was put."""
         content = self.take_raw(stored, place=place)
         return None if content is None else content.decode("utf-8", "surrogatepass")
 
-    def take_object(self, stored: Value, *, place: str) -> dict[str, object] | None:
-        """Return the object that was put, or `None` where none was."""
-        content = self.take_raw(stored, place=place)
-        return None if content is None else _object(_from_json(content))
+    def take_object(self, stored: bytes | None, *, place: str) -> dict[str, object] | None:
+        """Return the object that was put."""
+        text = self.take_text(stored, place=place)
+        content: dict[str, object] | None = None if text is None else json.loads(text)
+        return content
 
-    def take_notes(self, stored: Value, *, place: str) -> tuple[dict[str, object], ...]:
+    def take_notes(self, stored: bytes, *, place: str) -> tuple[dict[str, object], ...]:
         """Return the notes that were put."""
-        content = self.take_raw(stored, place=place)
-        notes = [] if content is None else _from_json(content)
-        return tuple(map(_object, notes)) if isinstance(notes, list) else ()
+        return tuple(json.loads(self.take_text(stored, place=place) or "[]"))
 
     def _seal(self, content: bytes, place: str) -> bytes:
         return content if self.cipher is None else self.cipher.seal(content, place=place)
@@ -75,18 +66,10 @@ def _without_words(note: Mapping[str, object]) -> dict[str, object]:
     return {name: v if name in _WITHOUT_WORDS else "not kept" for name, v in note.items()}
 
 
-def encode_text(text: str) -> bytes:
+def _to_json(content: object) -> bytes:
+    return _encoded(json.dumps(content, ensure_ascii=False, separators=(",", ":")))
+
+
+def _encoded(text: str) -> bytes:
     """Return a text's bytes; models send halves of surrogate pairs, which are kept as they are."""
     return text.encode("utf-8", "surrogatepass")
-
-
-def _to_json(content: object) -> bytes:
-    return encode_text(json.dumps(content, ensure_ascii=False, separators=(",", ":")))
-
-
-def _from_json(content: bytes) -> object:
-    return json.loads(content.decode("utf-8", "surrogatepass"))
-
-
-def _object(content: object) -> dict[str, object]:
-    return dict(content) if isinstance(content, dict) else {}

@@ -41,6 +41,12 @@ class UnitError:
         """The place as a JSON pointer, such as `/items/0/score`."""
         return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in self.parts)
 
+    @property
+    def note(self) -> dict[str, object]:
+        """The error as it is written: always with place, rule and message."""
+        place = {"path": self.path, "pointer": self.pointer}
+        return {**place, "rule": self.rule, "message": self.message}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coercion:
@@ -62,6 +68,19 @@ class Coercion:
         name = json_path(self.parts).removeprefix("$").removeprefix(".") or "$"
         before, after = _as_json(self.before), _as_json(self.after)
         return f"[COERCE] {name}: {before} → {after} ({self.before_type} → {self.after_type})"
+
+    @property
+    def note(self) -> dict[str, object]:
+        """The coercion as it is written."""
+        place = UnitError(parts=self.parts, rule="coercion", message="")
+        return {
+            "path": place.path,
+            "pointer": place.pointer,
+            "before": self.before,
+            "after": self.after,
+            "before_type": self.before_type,
+            "after_type": self.after_type,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,7 @@ from ai_psychiatrist.ledger.pipeline_runs import (
     refuse_other_pipeline,
     schema_bytes,
 )
-from ai_psychiatrist.ledger.records import Origin, StepInput
+from ai_psychiatrist.ledger.records import Origin
 from ai_psychiatrist.validation.pipeline_config import load_pipeline
 
 LIMITS = RetryLimits(provider_attempts=2, validation_attempts=2)
@@ -78,7 +78,7 @@ def exported(
 
 def test_a_failure_is_written_with_everything_that_is_known_of_it(tmp_path: Path) -> None:
     with new_ledger(tmp_path / "run", ["u1"]) as ledger:
-        ledger.add_inputs("score", [StepInput(unit_id="u1", context=b'{"topic": "sleep"}')])
+        ledger.add_input("u1", "score", b'{"topic": "sleep"}')
         ledger.record([attempt("u1", "parse", raw="no\u2028thing \ud83d")])
         ledger.record([attempt("u1", "validation", number=2, raw="{}")])
         _, (record,) = exported(ledger, tmp_path / "out", step="score", limits=LIMITS)

@@ -12,7 +12,6 @@ from ai_psychiatrist.ledger.ledger import Ledger
 from ai_psychiatrist.ledger.records import (
     AttemptRecord,
     Origin,
-    StepInput,
     UnitInput,
 )
 
@@ -47,7 +46,7 @@ def telling(number: int = 1) -> AttemptRecord:
 def fill(ledger: Ledger) -> None:
     """Write the canary wherever words can be."""
     ledger.add_units([UnitInput(unit_id="u2", context=CANARY.encode(), context_digest="d")])
-    ledger.add_inputs("score", [StepInput(unit_id="u1", context=CANARY.encode())])
+    ledger.add_input("u1", "score", CANARY.encode())
     keep(ledger, call(CANARY))
     ledger.record([telling()])
 
@@ -72,7 +71,7 @@ def test_no_word_is_readable_in_an_encrypted_ledger(tmp_path: Path) -> None:
     assert not is_in_files(tmp_path / "run")
     with Ledger.open(tmp_path / "run", cipher=load_cipher(key_file(tmp_path))) as ledger:
         assert ledger.history("u1", "score") == [telling()]
-        assert ledger.context("u2") == CANARY.encode()
+        assert ledger.step_context("u2", "score") == CANARY.encode()
         assert ledger.step_context("u1", "score") == CANARY.encode()
         assert recalled(ledger) == call(CANARY)
 
@@ -138,7 +137,7 @@ def test_a_key_file_that_is_not_there_is_not_made(tmp_path: Path) -> None:
 def test_a_run_without_raw_text_keeps_codes_places_and_digests(tmp_path: Path) -> None:
     with new_ledger(tmp_path / "run", ["u1"], keeps_raw=False) as ledger:
         ledger.add_units([UnitInput(unit_id="u2", context=CANARY.encode(), context_digest="d")])
-        ledger.add_inputs("score", [StepInput(unit_id="u1", context=CANARY.encode())])
+        ledger.add_input("u1", "score", CANARY.encode())
         keep(ledger, call(CANARY, input_tokens=3, output_tokens=4))
         ledger.record([replace_output(telling())])
     assert not is_in_files(tmp_path / "run")
@@ -151,7 +150,7 @@ def test_a_run_without_raw_text_keeps_codes_places_and_digests(tmp_path: Path) -
             "rule": "range",
             "message": "not kept",
         }
-        assert ledger.context("u2") is None
+        assert ledger.step_context("u2", "score") is None
 
 
 def replace_output(record: AttemptRecord) -> AttemptRecord:
@@ -168,8 +167,7 @@ def test_without_raw_text_a_call_is_not_given_back_and_is_counted_when_paid_agai
         assert kept is not None
         assert kept.reply is None
         keep(ledger, call(input_tokens=3, output_tokens=5))
-        (usage,) = ledger.usage()
-    assert (usage.calls, usage.input_tokens, usage.output_tokens) == (2, 6, 9)
+        assert [paid.output_tokens for paid in ledger.calls_of("u1", 1)] == [4, 5]
 
 
 def test_records_show_no_words_when_they_are_printed() -> None:

@@ -172,7 +172,7 @@ def test_a_promoted_unit_is_queued_for_the_step_that_follows_and_for_no_other(ru
 def test_stricter_rules_list_valid_units_and_leave_them_valid(run: Path) -> None:
     with scored(run, {"u1": 1, "u2": 3}, limit=3) as ledger:
         changes = again(ledger, AtMost(limit=2))
-        assert changes.regressions == ("u2",)
+        assert changes.regressions == ["u2"]
         assert (changes.changed, changes.demoted) == (0, 0)
         assert stages(ledger) == {"u1": None, "u2": None}
 
@@ -181,7 +181,7 @@ def test_stricter_rules_make_valid_units_failures_when_that_is_asked_for(run: Pa
     with scored(run, {"u1": 1, "u2": 3, "u3": 3}, limit=3) as ledger:
         rules = AtMost(limit=2, crashes_on=frozenset({"u3"}))
         changes = again(ledger, rules, demotes=True)
-        assert changes.regressions == ("u2", "u3")
+        assert changes.regressions == ["u2", "u3"]
         assert changes.demoted == 1
         assert stages(ledger) == {"u1": None, "u2": "validation", "u3": None}
 

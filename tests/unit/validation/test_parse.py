@@ -1,7 +1,9 @@
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from types import FrameType
 
 import pytest
 from hypothesis import example, given
@@ -60,6 +62,10 @@ def objects(depth: int) -> str:
         pytest.param(f"The answer is: {FINAL}", id="after_words_that_announce_it"),
         pytest.param(f'{FINAL} (was {{"score": 1}} before)', id="remark_on_its_line"),
         pytest.param(f'{FINAL}\n\nIt was {{"score": 1, "quotes": []}} before.', id="remark_after"),
+        pytest.param(
+            f"{FINAL}\n\nNotes:\n- score: see above (twice)\n- quotes: one", id="notes_on_each_key"
+        ),
+        pytest.param(f"{FINAL}\n\nNote: I use {{x: y}}.", id="braces_in_a_note"),
         pytest.param(f"**Answer**\n\n{FINAL}", id="under_a_heading"),
         pytest.param(f"<json>{FINAL}</json>", id="other_tags"),
         pytest.param(f"```json {FINAL}```", id="fence_on_one_line"),
@@ -223,6 +229,13 @@ def test_repair_neither_supplies_nor_changes_nor_loses_a_value(reply: str) -> No
         pytest.param(f"{DRAFT}\nNo:\n```json\n{FINAL[:-4]}", Code.TRUNCATED, id="cut_off_fence"),
         pytest.param(f"{DRAFT}\nNo:\n```json\n", Code.TRUNCATED, id="cut_off_before_the_answer"),
         pytest.param(f"{DRAFT}\n<answer>", Code.TRUNCATED, id="cut_off_after_the_tag"),
+        pytest.param(
+            f"{DRAFT}\nBut it is {FINAL[:-9]}", Code.TRUNCATED, id="cut_off_in_a_sentence"
+        ),
+        pytest.param(f"{DRAFT}\nNo: {FINAL[:-9]}", Code.SEVERAL_ANSWERS, id="cut_off_in_a_line"),
+        pytest.param(
+            f"{DRAFT}\nNo:\n" + FINAL.replace('"', "&quot;"), Code.SEVERAL_ANSWERS, id="entities"
+        ),
         pytest.param(f"I would say {FINAL} or so.", Code.NO_JSON, id="remark_alone"),
         pytest.param(f"Draft: {DRAFT}\nFinal: {FINAL}", Code.SEVERAL_ANSWERS, id="two_in_lines"),
         pytest.param(f"{FINAL}\nDraft: {DRAFT}", Code.SEVERAL_ANSWERS, id="one_in_a_line_after"),
@@ -268,6 +281,45 @@ def test_nesting_up_to_the_limit_is_read() -> None:
 def test_a_megabyte_of_marks_is_rejected(reply: str) -> None:
     """A reader that is not linear in time would keep this for minutes."""
     assert isinstance(rejection(reply), OutputRejected)
+
+
+def calls_made(reply: str) -> int:
+    """Return how many functions are called while a reply is read."""
+    calls = 0
+
+    def count(_: FrameType, event: str, __: object) -> None:
+        nonlocal calls
+        calls += event in {"call", "c_call"}
+
+    sys.setprofile(count)
+    try:
+        with suppress(OutputRejected):
+            parse_object(reply)
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        pytest.param("{a: 1}\n", id="objects"),
+        pytest.param('On reflection:\n{"a": 1,,,}\n', id="unreadable_objects"),
+        pytest.param("```json\n{a: 1}\n```\n", id="fences"),
+        pytest.param("<answer>{a: 1}</answer>\n", id="answers"),
+        pytest.param("<think>{a: 1}</think>\n", id="thinking"),
+        pytest.param('he was {"a": 1} and ', id="remarks"),
+    ],
+)
+@pytest.mark.parametrize("head", ["", '{"a": ["', "<answer>"])
+def test_work_grows_no_faster_than_the_reply(head: str, unit: str) -> None:
+    assert calls_made(head + unit * 800) <= 2.2 * calls_made(head + unit * 400) + 100
+
+
+@pytest.mark.parametrize("inside", ['he said "no" and ', "\\n", "a\n", '", "', '"b": ["'])
+def test_work_grows_no_faster_than_a_text(inside: str) -> None:
+    once, twice = (f'{{"a": ["{inside * number}"],}}' for number in (400, 800))
+    assert calls_made(twice) <= 2.2 * calls_made(once) + 100
 
 
 JSON_VALUES = st.recursive(

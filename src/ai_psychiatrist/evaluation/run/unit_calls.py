@@ -57,10 +57,10 @@ def open_unit(ledger: Ledger, unit_id: str, writer: CallWriter) -> UnitCalls:
     attempt = len(ledger.history(unit_id, ASSESSMENT_STEP)) + 1
     finished = {step for step in ledger.steps if attempt > 1 and _ended_well(ledger, unit_id, step)}
     known = {
-        (kept.call.digest, kept.call.occurrence): kept.call
+        (call.digest, call.occurrence): call
         for number in range(1, attempt + 1)
-        for kept in ledger.calls_of(unit_id, number)
-        if number == attempt or kept.call.agent in finished
+        for call in ledger.calls_of(unit_id, number)
+        if number == attempt or call.agent in finished
     }
     return UnitCalls(
         unit_id=unit_id,

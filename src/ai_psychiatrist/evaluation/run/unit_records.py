@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import orjson
 
-from ai_psychiatrist import __version__
 from ai_psychiatrist.agents.contracts.contract import shipped_step, step_of_agent
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.evaluation.prediction import UnitPrediction, to_line
@@ -14,6 +13,7 @@ from ai_psychiatrist.evaluation.run.stages import ASSESSMENT_STEP, stage_of_code
 from ai_psychiatrist.ledger.ledger import Ledger
 from ai_psychiatrist.ledger.records import AttemptRecord, Origin
 from ai_psychiatrist.llm.call_store import Judgement
+from ai_psychiatrist.validation.verdict import UnitError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,6 @@ def _replies(ledger: Ledger, unit: FinishedUnit) -> Iterator[AttemptRecord]:
             output=judgement.output if ledger.keeps_raw else None,
             ruleset_digest=shipped_step(step_of_agent(agent)).ruleset_digest,
             schema_digest=shipped_step(step_of_agent(agent)).schema_digest,
-            code_version=__version__,
         )
 
 
@@ -65,11 +64,8 @@ def _errors(judgement: Judgement) -> list[dict[str, object]]:
     code = judgement.attempt.code
     if code is None:
         return []
-    return [_error(code.value, judgement.feedback or "the call gave no reply")]
-
-
-def _error(rule: str, message: str) -> dict[str, object]:
-    return {"path": "$", "pointer": "", "rule": rule, "message": message}
+    message = judgement.feedback or "the call gave no reply"
+    return [UnitError(rule=code.value, message=message).note]
 
 
 def _whole(unit: FinishedUnit) -> AttemptRecord:
@@ -82,9 +78,10 @@ def _whole(unit: FinishedUnit) -> AttemptRecord:
         origin=Origin.MODEL,
         stage=unit.stage,
         errors=[
-            _error(failure.code or failure.category, f"failed at {failure.stage}")
+            UnitError(
+                rule=failure.code or failure.category, message=f"failed at {failure.stage}"
+            ).note
             for failure in failures
         ],
         output=orjson.loads(to_line(prediction)),
-        code_version=__version__,
     )

@@ -7,7 +7,6 @@ import orjson
 
 from ai_psychiatrist.validation.host_fields import METADATA, UNIT_ID
 from ai_psychiatrist.validation.jsonl.outcome import Outcome
-from ai_psychiatrist.validation.verdict import UnitError
 
 
 def valid_line(outcome: Outcome) -> bytes:
@@ -28,7 +27,7 @@ def failure_line(outcome: Outcome) -> bytes:
             "failure_stage": verdict.stage,
             "input": outcome.context,
             "raw_response": unit.raw_response,
-            "errors": [_error(error) for error in verdict.errors],
+            "errors": [error.note for error in verdict.errors],
             "retry_count": unit.retry_count,
             "line": unit.number,
         }
@@ -40,15 +39,6 @@ def coercion_lines(outcome: Outcome) -> Iterator[bytes]:
     unit_id = json.dumps(outcome.unit.unit_id)
     for coercion in outcome.verdict.coercions:
         yield f"{unit_id} {coercion.line}\n".encode("utf-8", "backslashreplace")
-
-
-def _error(error: UnitError) -> dict[str, str]:
-    return {
-        "path": error.path,
-        "pointer": error.pointer,
-        "rule": error.rule,
-        "message": error.message,
-    }
 
 
 def _line(value: dict[str, object]) -> bytes:

@@ -75,7 +75,7 @@ _OPENING: Final = re.compile(
 )
 _LATER_MEMBER: Final = re.compile(rf"^[ \t,}}\]]*+{QUOTED_KEY}[ \t]*+[\[{{]", re.MULTILINE)
 _WRITTEN_KEY: Final = re.compile(r'"([^"\n]{1,200})"\s*:')
-_BRACKET: Final = re.compile(r"[\[{(]")
+_BRACKET: Final = re.compile(r"[\[{]")
 _NAMED: Final = re.compile(r"(\w++)(?:&quot;|[^\w\n]){0,4}?(?:=|:|：)")
 _WORDS: Final = re.compile(r"\w")
 
@@ -234,6 +234,7 @@ class _Region:
             return plain_value(self._text[self._start : self._end], self._limits, rejection)
 
     def _read_bare(self, start: int) -> None:
+        read: Parsed | OutputRejected
         standing = self._standing(start)
         stretch = json_at(self._text, start)
         is_whole = stretch.is_whole and stretch.end <= self._end
@@ -241,11 +242,14 @@ class _Region:
             self._at = min(stretch.end, self._end)
             if is_whole:
                 self._remarks.append((start, self._at))
+            elif self._at == self._end and self._is_open(start):
+                # The reply was cut off in it: nobody knows what was still to come.
+                read = rejected(RejectionCode.TRUNCATED)
+                self._offers.append(Offer(standing=standing, read=read, start=start, end=self._end))
             return
         self._at = start + 1
         mark = self._next(self._marks.value)
         limit = self._end if mark is None else max(mark.start(), stretch.end if is_whole else 0)
-        read: Parsed | OutputRejected
         try:
             if is_whole and not _CONTINUED.match(self._text, stretch.end, limit):
                 text = self._text[start : stretch.end]
@@ -261,6 +265,10 @@ class _Region:
         if standing is Standing.ALONE and _GOES_ON_IN_WORDS.match(self._text, self._at, self._end):
             standing = Standing.IN_A_LINE
         self._offers.append(Offer(standing=standing, read=read, start=start, end=self._at))
+
+    def _is_open(self, start: int) -> bool:
+        opened, closed = (self._text.count(mark, start, self._end) for mark in "{}")
+        return opened > closed
 
     def _anew(self, start: int, limit: int) -> int:
         """Return where an answer begins after one that cannot be read, once in a region.

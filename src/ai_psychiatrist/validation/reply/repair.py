@@ -58,13 +58,15 @@ def repaired_value(text: str, limits: ParseLimits, *, start: int = 0, end: int) 
             readings.append(reader)
         if not reader.met_odd_bracket:
             break
-    readings.sort(key=lambda reader: reader.moved_brackets)
+    readings.sort(key=lambda reader: len(reader.moved))
     if not readings:
         raise refusal
     best, *others = readings
-    for other in others:
-        if other.moved_brackets == best.moved_brackets and repr(other.value) != repr(best.value):
-            raise rejected(RejectionCode.UNREPAIRABLE)
+    rivals = [other for other in others if len(other.moved) == len(best.moved)]
+    is_clear = all(repr(rival.value) == repr(best.value) for rival in rivals)
+    # Where brackets went wrong in two ways, one of them was moved from here to there.
+    if not is_clear or len(set(best.moved)) > 1:
+        raise rejected(RejectionCode.UNREPAIRABLE)
     return Repaired(value=best.value, end=best.at)
 
 
@@ -75,6 +77,15 @@ class _OddBrackets(Enum):
     """One too many, or the sign that one was left out before it."""
     MISWRITTEN = auto()
     """The bracket that is due, written wrongly."""
+
+
+class _Move(Enum):
+    """What became of a bracket that stands in a wrong place."""
+
+    CLOSED_TOO_EARLY = auto()
+    NEVER_CLOSED = auto()
+    ODD = auto()
+    DROPPED_AT_THE_END = auto()
 
 
 _GAP: Final = re.compile(
@@ -117,8 +128,8 @@ class _Reader:
         self.at = start
         self.value: object = None
         self.met_odd_bracket = False
-        self.moved_brackets = 0
-        """How many brackets the reading adds, drops or moves."""
+        self.moved: list[_Move] = []
+        """The brackets that the reading adds, drops or moves."""
         self._end = end
         self._limits = limits
         self._odd_brackets = odd_brackets
@@ -127,7 +138,7 @@ class _Reader:
         self.value = self._list(1) if self.text[self.at] == "[" else self._object(1)
         closers = _CLOSERS_LEFT.match(self.text, self.at, self._end)
         if closers and closers[0]:
-            self.moved_brackets += 1
+            self.moved.append(_Move.DROPPED_AT_THE_END)
             self.at = closers.end()
         if _GOES_ON.match(self.text, self.at, self._end):
             raise rejected(RejectionCode.UNREPAIRABLE)
@@ -187,7 +198,7 @@ class _Reader:
         if more is None:
             return False
         self.at = more.end()
-        self.moved_brackets += 1
+        self.moved.append(_Move.CLOSED_TOO_EARLY)
         return True
 
     def _list(self, depth: int) -> list[object]:
@@ -209,7 +220,7 @@ class _Reader:
                     raise rejected(RejectionCode.UNREPAIRABLE)
                 # It is a key already: the list was never closed.
                 self.at = start
-                self.moved_brackets += 1
+                self.moved.append(_Move.NEVER_CLOSED)
                 return elements
             elements.append(element)
             self._separate_elements(element, end)
@@ -227,7 +238,7 @@ class _Reader:
 
     def _is_miswritten(self) -> bool:
         self.met_odd_bracket = True
-        self.moved_brackets += 1
+        self.moved.append(_Move.ODD)
         return self._odd_brackets is _OddBrackets.MISWRITTEN
 
     def _value(self, depth: int, place: Place) -> object:
