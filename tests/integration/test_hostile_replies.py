@@ -247,6 +247,7 @@ UNUSABLE = {
     "null_content": {"empty_reply"},
     "prose": {"missing_tag", "no_json"},
     "truncated": {"truncated"},
+    "thinking_unclosed": {"truncated"},
     "deep_brackets": {"missing_tag", "too_deep"},
     "html": {"malformed_response"},
     "no_choices": {"malformed_response"},
