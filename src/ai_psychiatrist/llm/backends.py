@@ -21,6 +21,7 @@ from ai_psychiatrist.llm.settings import OllamaSettings
 
 NO_KEY: Final = "none"
 """What goes out where a client insists on a key and the server has none."""
+_NO_TAG: Final = "<no tag of any model's thinking>"
 _OPENAI_HOST: Final = "api.openai.com"
 _ANTHROPIC_VERSION: Final = "2023-06-01"
 
@@ -80,9 +81,12 @@ def openai_backend(access: Access, provider: Provider) -> Backend:
         max_retries=0,
         http_client=access.http,
     )
-    # Other servers know the older name of the bound on a reply; OpenAI's newer models refuse it.
+    is_openai = urlsplit(access.address).hostname == _OPENAI_HOST
     profile = OpenAIModelProfile(
-        openai_chat_supports_max_completion_tokens=urlsplit(access.address).hostname == _OPENAI_HOST
+        # The library would drop the tag of thinking that never ends, and its drafts would be text.
+        thinking_tags=(_NO_TAG, _NO_TAG),
+        # Other servers know the older name of this bound, which OpenAI's newer models refuse.
+        openai_chat_supports_max_completion_tokens=is_openai,
     )
 
     def build(model: str, options: ModelSettings) -> Model:

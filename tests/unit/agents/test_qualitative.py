@@ -262,9 +262,7 @@ def test_any_fault_at_first_still_gives_findings(fault: str) -> None:
     assert SAID in quotes(findings)
 
 
-@pytest.mark.parametrize(
-    "fault", ["fenced_json", "thinking_paired", "thinking_unclosed", "draft_then_final"]
-)
+@pytest.mark.parametrize("fault", ["fenced_json", "thinking_paired", "draft_then_final"])
 def test_answer_behind_thinking_fences_and_drafts_is_read_at_once(fault: str) -> None:
     findings = served(FAULTS[fault])
     assert findings is not None
