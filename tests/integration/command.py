@@ -14,7 +14,7 @@ from typing import BinaryIO, Self
 
 from ai_psychiatrist.config import variables
 from tests.integration.started import Started, start
-from tests.patience import wait_until
+from tests.patience import PATIENCE_SECONDS, wait_until
 
 COMMAND = str(Path(sys.executable).parent / "ai-psychiatrist")
 
@@ -50,14 +50,14 @@ def run(
         return finish(process, stdin=stdin)
 
 
-def finish(process: Started, *, stdin: bytes = b"") -> Finished:
+def finish(process: Started, *, stdin: bytes = b"", seconds: float = PATIENCE_SECONDS) -> Finished:
     """Give a command its input, all at once, and wait for its end."""
     with ThreadPoolExecutor(2) as pool:
         out, err = pool.submit(process.stdout.read), pool.submit(process.stderr.read)
         try:
             with suppress(BrokenPipeError), process.stdin as stream:
                 stream.write(stdin)
-            code = process.wait()
+            code = process.wait(seconds)
         finally:
             process.send_signal(signal.SIGKILL)
     return Finished(code=code, out=out.result().decode(), err=err.result().decode())

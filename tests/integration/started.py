@@ -29,7 +29,11 @@ class Started:
         self._report = report
         self._streams = streams
         self._code: int | None = None
-        self.pid = int(report.readline())
+        started = report.readline()
+        if not started:
+            msg = "the process that commands are forked from has ended"
+            raise ChildProcessError(msg)
+        self.pid = int(started)
 
     @property
     def stdin(self) -> BinaryIO:
@@ -50,9 +54,9 @@ class Started:
         """Return its exit status, −n after signal n, or nothing while it runs."""
         return self._read_code(0)
 
-    def wait(self) -> int:
+    def wait(self, seconds: float = PATIENCE_SECONDS) -> int:
         """Return its exit status when it has ended; raises `TimeoutError` when it never does."""
-        code = self._read_code(PATIENCE_SECONDS)
+        code = self._read_code(seconds)
         if code is None:
             msg = "the command did not end"
             raise TimeoutError(msg)

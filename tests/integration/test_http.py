@@ -1,9 +1,13 @@
 import json
 import re
+import select
+import socket
+import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -534,10 +538,12 @@ def test_beyond_the_cap_requests_are_turned_away_until_a_place_is_free(state_dir
             client_at(app.url) as client,
         ):
             with ThreadPoolExecutor() as pool:
-                abandoned = pool.submit(_post_and_leave, app.url)
+                leaving = threading.Event()
+                abandoned = pool.submit(_post_and_leave, app.url, leaving.is_set)
                 wait_until(lambda: len(models.requests) == 2)
                 refused = post(client, INTERVIEW)
                 assert client.get("/healthz").status_code == 200
+                leaving.set()
                 abandoned.result()
             assert_problem(refused, 503, "busy", "API_MAX_CONCURRENCY")
             assert int(refused.headers["retry-after"]) > 0
@@ -545,9 +551,18 @@ def test_beyond_the_cap_requests_are_turned_away_until_a_place_is_free(state_dir
             wait_until(lambda: post(client, INTERVIEW).status_code == 200)
 
 
-def _post_and_leave(url: str, seconds: float = 0.5) -> None:
-    with client_at(url) as client, pytest.raises(httpx.ReadTimeout):
-        client.post("/full_pipeline", json={"transcript_text": INTERVIEW}, timeout=seconds)
+def _post_and_leave(url: str, is_time: Callable[[], object]) -> None:
+    """Post an interview and close the connection when it is time."""
+    body = json.dumps({"transcript_text": INTERVIEW}).encode()
+    head = (
+        "POST /full_pipeline HTTP/1.1\r\nHost: here\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+    address = httpx.URL(url)
+    with socket.create_connection((address.host, address.port or 80)) as connection:
+        connection.sendall(head.encode() + body)
+        wait_until(is_time)
+        assert select.select([connection], [], [], 0) == ([], [], []), "it was answered"
 
 
 def test_a_caller_who_leaves_stops_the_calls(state_dir: Path) -> None:
@@ -557,7 +572,7 @@ def test_a_caller_who_leaves_stops_the_calls(state_dir: Path) -> None:
     with ModelServerThread(slow_narrative) as models:
         environment = model_at(models.url) | {"MODEL_MAX_CONCURRENCY": "1"}
         with RunningApp(settings_with(state_dir, **environment)) as app:
-            _post_and_leave(app.url, seconds=0.3)
+            _post_and_leave(app.url, lambda: models.server.in_flight == 1)
             wait_until(lambda: models.server.in_flight == 0)
             with client_at(app.url) as client:
                 client.get("/healthz")
@@ -581,20 +596,29 @@ def test_a_caller_who_leaves_stops_the_calls(state_dir: Path) -> None:
 def test_at_the_deadline_finished_parts_are_kept(
     state_dir: Path, hanging: tuple[str, ...], kept: set[str], late: set[str]
 ) -> None:
-    with ModelServerThread(fault("hang", tasks=hanging)) as models:
-        environment = model_at(models.url) | {"API_REQUEST_TIMEOUT_SECONDS": "0.5"}
-        with client_of(settings_with(state_dir, **environment)) as client:
-            response = post(client, INTERVIEW)
+    # On a busy machine the parts that do not hang may be late too: then there is more time.
+    for seconds in ("0.5", "5", "50"):
+        with ModelServerThread(fault("hang", tasks=hanging)) as models:
+            environment = model_at(models.url) | {"API_REQUEST_TIMEOUT_SECONDS": seconds}
+            with client_of(settings_with(state_dir, **environment)) as client:
+                response = post(client, INTERVIEW)
+        body = response.json()
+        asked = {request.task for request in models.requests}
+        if asked.issuperset(hanging) and _parts_of(body) == kept:
+            break
     assert response.status_code == 200
-    body = response.json()
     assert body["status"] == "partial"
-    parts = ("quantitative", "qualitative", "evaluation", "meta_review")
-    assert {part for part in parts if body[part] is not None} == kept
+    assert _parts_of(body) == kept
     failed = {one["stage"] for one in body["failures"] if one["code"] == "deadline_exceeded"}
     assert late <= failed
     assert "deadline_exceeded" in {attempt["code"] for attempt in body["attempts"]}
     assert len(body["attempts"]) == len(models.requests)
     assert_sound(body, INTERVIEW)
+
+
+def _parts_of(body: dict[str, Any]) -> set[str]:
+    parts = ("quantitative", "qualitative", "evaluation", "meta_review")
+    return {part for part in parts if body.get(part) is not None}
 
 
 @pytest.mark.parametrize("route", ROUTES)
