@@ -62,7 +62,9 @@ class AnswerIntake:
             if answer.raw is None or answer.raw == row.record.raw:
                 self.known += 1
                 return
-            verdict = _as_duplicate(verdict)
+            verdict = Verdict(
+                value=verdict.value, stage=FailureStage.DUPLICATE, errors=verdict.errors
+            )
         self._record(answer, verdict, row)
 
     def _record(self, answer: JudgedAnswer, verdict: Verdict, row: CurrentRow | None) -> None:
@@ -77,10 +79,6 @@ class AnswerIntake:
         made = judged(attempt, verdict, self.checker)
         add_attempts(self.ledger, answer.context, [made], next_step=self.next_step)
         self.recorded += 1
-
-
-def _as_duplicate(verdict: Verdict) -> Verdict:
-    return Verdict(value=verdict.value, stage=FailureStage.DUPLICATE, errors=verdict.errors)
 
 
 def checker_of(ledger: Ledger, step: str) -> PipelineChecker:

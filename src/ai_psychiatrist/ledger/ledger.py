@@ -13,11 +13,7 @@ from ai_psychiatrist.ledger import queries
 from ai_psychiatrist.ledger.cipher import Cipher
 from ai_psychiatrist.ledger.database import Database, Row, Values
 from ai_psychiatrist.ledger.lock import run_lock
-from ai_psychiatrist.ledger.opening import (
-    RunTerms,
-    create_database,
-    open_database,
-)
+from ai_psychiatrist.ledger.opening import RunTerms, create_database, open_database
 from ai_psychiatrist.ledger.records import (
     Account,
     AttemptRecord,

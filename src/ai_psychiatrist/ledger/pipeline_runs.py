@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -27,21 +26,13 @@ _CONFIG_FOLDER: Final = "config"
 _PIPELINE_NAME: Final = "pipeline.yaml"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PipelineChecker:
     """The rules of a pipeline's step, for answers that are there."""
 
-    validator: StepValidator
-
-    @property
-    def ruleset_digest(self) -> str:
-        """Digest of the rules."""
-        return self.validator.ruleset_digest
-
-    @property
-    def schema_digest(self) -> str:
-        """Digest of the schema."""
-        return self.validator.schema_digest
+    def __init__(self, *, validator: StepValidator) -> None:
+        self.validator = validator
+        self.ruleset_digest = validator.ruleset_digest
+        self.schema_digest = validator.schema_digest
 
     def check(self, unit_id: str, raw: str, context: bytes | None) -> Verdict:
         """Return what becomes of an answer; the unit it names itself does not count."""
