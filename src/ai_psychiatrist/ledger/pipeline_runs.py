@@ -12,7 +12,7 @@ from ai_psychiatrist.infrastructure.private_files import write_whole
 from ai_psychiatrist.ledger.cipher import Cipher
 from ai_psychiatrist.ledger.ledger import Ledger
 from ai_psychiatrist.ledger.opening import holds_run, make_private_folder
-from ai_psychiatrist.ledger.records import AttemptRecord, UnitInput
+from ai_psychiatrist.ledger.records import AttemptRecord
 from ai_psychiatrist.validation.host_fields import UNIT_ID
 from ai_psychiatrist.validation.pipeline_config import PipelineConfig, StepConfig, load_pipeline
 from ai_psychiatrist.validation.step import StepValidator
@@ -139,7 +139,7 @@ def add_attempts(
     """
     last = attempts[-1]
     # Units of a pipeline have an input at each step and none of their own.
-    ledger.add_units([UnitInput(unit_id=last.unit_id, context_digest="")])
+    ledger.add_unit(last.unit_id, context_digest="")
     content = write_context(context)
     if content is not None:
         ledger.add_input(last.unit_id, last.step, content)
