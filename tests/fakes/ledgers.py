@@ -7,13 +7,7 @@ from ai_psychiatrist.domain.failures import CallPath
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.ledger.cipher import Cipher
 from ai_psychiatrist.ledger.ledger import Ledger
-from ai_psychiatrist.ledger.records import (
-    AttemptRecord,
-    KeptCall,
-    Origin,
-    QueuedUnit,
-    UnitInput,
-)
+from ai_psychiatrist.ledger.records import AttemptRecord, KeptCall, Origin
 
 
 def new_ledger(
@@ -27,11 +21,10 @@ def new_ledger(
 ) -> Ledger:
     """Return a ledger whose first step is requested for all units."""
     ledger = Ledger.create(folder, steps=steps, keeps_raw=keeps_raw, cipher=cipher)
-    names = list(units)
-    ledger.add_units(
-        UnitInput(unit_id=name, context=context, context_digest="digest") for name in names
-    )
-    ledger.request_all([QueuedUnit(name, 0) for name in names], steps[0])
+    with ledger.transaction():
+        for unit_id in units:
+            ledger.add_unit(unit_id, context=context, context_digest="digest")
+            ledger.request(unit_id, steps[0])
     return ledger
 
 

@@ -49,10 +49,7 @@ def export(
 ) -> None:
     """Write a run's valid units, failures and queue as JSON lines."""
     from ai_psychiatrist.cli.run_source import open_run  # noqa: PLC0415
-    from ai_psychiatrist.ledger.export import (  # noqa: PLC0415
-        ExportChoices,
-        export_run,
-    )
+    from ai_psychiatrist.ledger.export import ExportChoices, export_run  # noqa: PLC0415
     from ai_psychiatrist.ledger.pipeline_runs import kept_pipeline  # noqa: PLC0415
 
     folder = run / _FOLDER if out is None else out

@@ -73,18 +73,10 @@ class ReplyChecker:
     """Reads a reply as its agent does and checks the object by the contract's step."""
 
     def __init__(self, extract: Extract, step: StepValidator) -> None:
+        self.ruleset_digest = step.ruleset_digest
+        self.schema_digest = step.schema_digest
         self._extract = extract
         self._step = step
-
-    @property
-    def ruleset_digest(self) -> str:
-        """Digest of the rules."""
-        return self._step.ruleset_digest
-
-    @property
-    def schema_digest(self) -> str:
-        """Digest of the schema."""
-        return self._step.schema_digest
 
     def check(self, unit_id: str, raw: str, context: bytes | None) -> Verdict:
         """Return what becomes of a reply; `context` is the transcript's text."""
@@ -122,14 +114,10 @@ class ScoringChecker(ReplyChecker):
         reading: "RunReading",
     ) -> None:
         super().__init__(extract, step)
+        self.ruleset_digest = f"{step.ruleset_digest}+{item_step.ruleset_digest}"
         self._item_step = item_step
         self._ledger = ledger
         self._reading = reading
-
-    @property
-    def ruleset_digest(self) -> str:
-        """Digest of the rules of replies and of items."""
-        return f"{self._step.ruleset_digest}+{self._item_step.ruleset_digest}"
 
     def check_further(
         self, verdict: Verdict, output: ModelOutput, unit_id: str, context: bytes | None

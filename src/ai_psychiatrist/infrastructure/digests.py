@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import Final
 
 _KEY_BYTES: Final = 32
-
-
 _SHORTEST_KEY_BYTES: Final = 16
 
 

@@ -1,6 +1,6 @@
 """Take judged answers into a run, each as the next attempt of its unit."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -8,7 +8,7 @@ from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.domain.retries import RetryLimits
 from ai_psychiatrist.ledger.checker import judged
 from ai_psychiatrist.ledger.ledger import Ledger
-from ai_psychiatrist.ledger.pipeline_runs import PipelineChecker, add_attempts, kept_pipeline
+from ai_psychiatrist.ledger.pipeline_runs import PipelineChecker, kept_pipeline, write_context
 from ai_psychiatrist.ledger.records import AttemptRecord, CurrentRow, Origin
 from ai_psychiatrist.validation.jsonl.outcome import Outcome
 from ai_psychiatrist.validation.step import StepValidator
@@ -62,7 +62,9 @@ class AnswerIntake:
             if answer.raw is None or answer.raw == row.record.raw:
                 self.known += 1
                 return
-            verdict = _as_duplicate(verdict)
+            verdict = Verdict(
+                value=verdict.value, stage=FailureStage.DUPLICATE, errors=verdict.errors
+            )
         self._record(answer, verdict, row)
 
     def _record(self, answer: JudgedAnswer, verdict: Verdict, row: CurrentRow | None) -> None:
@@ -79,8 +81,28 @@ class AnswerIntake:
         self.recorded += 1
 
 
-def _as_duplicate(verdict: Verdict) -> Verdict:
-    return Verdict(value=verdict.value, stage=FailureStage.DUPLICATE, errors=verdict.errors)
+def add_attempts(
+    ledger: Ledger,
+    context: Mapping[str, object] | None,
+    attempts: Sequence[AttemptRecord],
+    *,
+    next_step: str | None,
+) -> None:
+    """Ask for the unit of some attempts with its input and record them.
+
+    `next_step` is asked for a unit whose last attempt is valid. Raises `InputError` when the unit
+    was asked with another input before.
+    """
+    last = attempts[-1]
+    # Units of a pipeline have an input at each step and none of their own.
+    ledger.add_unit(last.unit_id, context_digest="")
+    content = write_context(context)
+    if content is not None:
+        ledger.add_input(last.unit_id, last.step, content)
+    ledger.request(last.unit_id, last.step)
+    ledger.record(attempts)
+    if last.stage is None and next_step is not None:
+        ledger.request(last.unit_id, next_step)
 
 
 def checker_of(ledger: Ledger, step: str) -> PipelineChecker:

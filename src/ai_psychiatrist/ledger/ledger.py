@@ -13,19 +13,8 @@ from ai_psychiatrist.ledger import queries
 from ai_psychiatrist.ledger.cipher import Cipher
 from ai_psychiatrist.ledger.database import Database, Row, Values
 from ai_psychiatrist.ledger.lock import run_lock
-from ai_psychiatrist.ledger.opening import (
-    RunTerms,
-    create_database,
-    open_database,
-)
-from ai_psychiatrist.ledger.records import (
-    Account,
-    AttemptRecord,
-    CurrentRow,
-    KeptCall,
-    QueuedUnit,
-    UnitInput,
-)
+from ai_psychiatrist.ledger.opening import RunTerms, create_database, open_database
+from ai_psychiatrist.ledger.records import Account, AttemptRecord, CurrentRow, KeptCall, QueuedUnit
 from ai_psychiatrist.ledger.rows import (
     attempt_values,
     call_values,
@@ -102,22 +91,20 @@ class Ledger:
         """Make everything that is written inside happen, or nothing of it."""
         return self._database.transaction()
 
-    def add_units(self, units: Iterable[UnitInput]) -> None:
-        """Add units in their order; one that is there already is left as it is.
+    def add_unit(self, unit_id: str, *, context_digest: str, context: bytes | None = None) -> None:
+        """Add a unit after those there are; one that is there already is left as it is.
 
-        Raises `InputError`, and adds none, when an id is there with another context.
+        `context`: what the unit's steps are asked about, in the run's own encoding. Raises
+        `InputError` when the id is there with another context.
         """
-        with self.transaction():
-            for unit in units:
-                values = {
-                    "unit_id": unit.unit_id,
-                    "context_digest": unit.context_digest,
-                    "context": self._vault.put_raw(unit.context, place=f"context:{unit.unit_id}"),
-                }
-                if not self._database.execute(queries.ADD_UNIT, values):
-                    there = self._unit(unit.unit_id)
-                    if there["context_digest"] != unit.context_digest:
-                        raise _other_input(unit.unit_id)
+        values: Values = {
+            "unit_id": unit_id,
+            "context_digest": context_digest,
+            "context": self._vault.put_raw(context, place=f"context:{unit_id}"),
+        }
+        is_new = self._database.execute(queries.ADD_UNIT, values)
+        if not is_new and self._unit(unit_id)["context_digest"] != context_digest:
+            raise _other_input(unit_id)
 
     def unit_ids(self) -> list[str]:
         """Return the ids of all units in the order in which they came."""
@@ -137,14 +124,13 @@ class Ledger:
             "context_digest": digest,
             "context": self._vault.put_raw(context, place=place),
         }
-        with self.transaction():
-            if self._database.execute(queries.ADD_INPUT, values):
-                return
-            self._unit(unit_id)
-            (there,) = self._database.fetch(queries.INPUT, _at(unit_id, step))
-            is_same = there["context_digest"] == digest
-            if not is_same and self._vault.take_raw(there["context"], place=place) != context:
-                raise _other_input(unit_id)
+        if self._database.execute(queries.ADD_INPUT, values):
+            return
+        self._unit(unit_id)
+        (there,) = self._database.fetch(queries.INPUT, _at(unit_id, step))
+        is_same = there["context_digest"] == digest
+        if not is_same and self._vault.take_raw(there["context"], place=place) != context:
+            raise _other_input(unit_id)
 
     def step_context(self, unit_id: str, step: str, *, round: int = 0) -> bytes | None:  # noqa: A002
         """Return what a step was asked about: its own input, else the unit's context.
@@ -158,15 +144,9 @@ class Ledger:
 
     def request(self, unit_id: str, step: str, *, round: int = 0) -> None:  # noqa: A002
         """Note that a step is asked for a unit; asking again changes nothing."""
-        self.request_all([QueuedUnit(unit_id, round)], step)
-
-    def request_all(self, units: Iterable[QueuedUnit], step: str) -> None:
-        """Note in one transaction that a step is asked for all these units."""
         self._refuse_unknown_step(step)
-        with self.transaction():
-            for unit_id, number in units:
-                if not self._database.execute(queries.REQUEST, _at(unit_id, step, number)):
-                    self._unit(unit_id)
+        if not self._database.execute(queries.REQUEST, _at(unit_id, step, round)):
+            self._unit(unit_id)
 
     def keep_calls(self, calls: Iterable[KeptCall]) -> None:
         """Keep finished calls in one transaction; one that is kept already stays as it is.
@@ -248,6 +228,7 @@ class Ledger:
         return [QueuedUnit(*row) for row in self._database.fetch(queries.QUEUE, values)]
 
     def _unit(self, unit_id: str) -> Row:
+        """Return what is kept of a unit; raises `InputError` when there is none."""
         rows = self._database.fetch(queries.UNIT, {"unit_id": unit_id})
         if not rows:
             raise InputError(f"the run has no unit {unit_id!r}", field="unit_id")

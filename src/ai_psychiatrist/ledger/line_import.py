@@ -8,9 +8,10 @@ from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError, OutputRejected
 from ai_psychiatrist.domain.failures import FailureStage
+from ai_psychiatrist.ledger.answer_intake import add_attempts
 from ai_psychiatrist.ledger.checker import judged
 from ai_psychiatrist.ledger.ledger import Ledger
-from ai_psychiatrist.ledger.pipeline_runs import PipelineChecker, add_attempts, write_context
+from ai_psychiatrist.ledger.pipeline_runs import PipelineChecker, write_context
 from ai_psychiatrist.ledger.records import AttemptRecord, Origin
 from ai_psychiatrist.validation.host_fields import RAW_TEXT, RETRY_COUNT, UNIT_ID
 from ai_psychiatrist.validation.jsonl.decoding import decode_object

@@ -1,15 +1,15 @@
 """Make a ledger's file or open it: its version, its key and the terms of its run."""
 
 import json
-from collections.abc import Mapping
-from contextlib import closing
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.ledger.cipher import Cipher
-from ai_psychiatrist.ledger.database import Database, create_file
+from ai_psychiatrist.ledger.database import Database, Value, create_file
 from ai_psychiatrist.ledger.tables import MIGRATIONS, VERSION
 
 FILE_NAME: Final = "ledger.sqlite"
@@ -24,7 +24,7 @@ class RunTerms:
 
     steps: tuple[str, ...]
     keeps_raw: bool
-    about: Mapping[str, str] = field(default_factory=dict)
+    about: Mapping[str, str]
 
 
 def create_database(folder: Path, terms: RunTerms, cipher: Cipher | None) -> Database:
@@ -32,7 +32,10 @@ def create_database(folder: Path, terms: RunTerms, cipher: Cipher | None) -> Dat
 
     Raises `InputError` when there is one, or the folder cannot be made.
     """
-    database = Database(_new_file(folder))
+    make_private_folder(folder)
+    with _refusing_what_cannot_be_made(folder):
+        create_file(folder / FILE_NAME)
+    database = Database(folder / FILE_NAME)
     try:
         with database.transaction():
             _lay_out(database, folder, terms, cipher)
@@ -47,16 +50,11 @@ def _lay_out(database: Database, folder: Path, terms: RunTerms, cipher: Cipher |
         msg = f"{str(folder)!r} holds a run already; continue it or name another folder"
         raise InputError(msg, field="RUN")
     _migrate(database, 0)
-    meta = {
-        "steps": json.dumps(terms.steps),
-        "keeps_raw": json.dumps(terms.keeps_raw),
-        "about": json.dumps(dict(terms.about)),
-    }
+    meta: dict[str, Value] = {name: json.dumps(term) for name, term in asdict(terms).items()}
+    if cipher is not None:
+        meta["key_check"] = cipher.seal(_KEY_CHECK, place=_KEY_CHECK_PLACE)
     for key, value in meta.items():
         database.execute("INSERT INTO meta VALUES (?, ?)", (key, value))
-    if cipher is not None:
-        sealed = cipher.seal(_KEY_CHECK, place=_KEY_CHECK_PLACE)
-        database.execute("INSERT INTO meta VALUES ('key_check', ?)", (sealed,))
 
 
 def holds_run(folder: Path) -> bool:
@@ -73,12 +71,19 @@ def make_private_folder(folder: Path) -> None:
 
     Raises `InputError` when it cannot be made.
     """
-    try:
+    with _refusing_what_cannot_be_made(folder):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not any(folder.iterdir()):
             folder.chmod(0o700)
+
+
+@contextmanager
+def _refusing_what_cannot_be_made(folder: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
-        raise _cannot_make(folder, error) from None
+        msg = f"the run's folder {str(folder)!r} cannot be made: {error.strerror}"
+        raise InputError(msg, field="RUN") from None
 
 
 def open_database(
@@ -100,31 +105,17 @@ def open_database(
         if version < VERSION and not is_read_only:
             with database.transaction():
                 _migrate(database, version)
-        meta = {str(key): value for key, value in database.fetch("SELECT key, value FROM meta")}
+        meta = dict(map(tuple, database.fetch("SELECT key, value FROM meta")))
         _check_key(meta.get("key_check"), cipher)
     except BaseException:
         database.close()
         raise
     terms = RunTerms(
-        steps=tuple(json.loads(str(meta["steps"]))),
-        keeps_raw=bool(json.loads(str(meta["keeps_raw"]))),
-        about=dict(json.loads(str(meta["about"]))),
+        steps=tuple(json.loads(meta["steps"])),
+        keeps_raw=json.loads(meta["keeps_raw"]),
+        about=json.loads(meta["about"]),
     )
     return database, terms
-
-
-def _new_file(folder: Path) -> Path:
-    make_private_folder(folder)
-    try:
-        create_file(folder / FILE_NAME)
-    except OSError as error:
-        raise _cannot_make(folder, error) from None
-    return folder / FILE_NAME
-
-
-def _cannot_make(folder: Path, error: OSError) -> InputError:
-    msg = f"the run's folder {str(folder)!r} cannot be made: {error.strerror}"
-    return InputError(msg, field="RUN")
 
 
 def _no_ledger(folder: Path) -> InputError:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -13,7 +12,6 @@ from ai_psychiatrist.infrastructure.private_files import write_whole
 from ai_psychiatrist.ledger.cipher import Cipher
 from ai_psychiatrist.ledger.ledger import Ledger
 from ai_psychiatrist.ledger.opening import holds_run, make_private_folder
-from ai_psychiatrist.ledger.records import AttemptRecord, UnitInput
 from ai_psychiatrist.validation.host_fields import UNIT_ID
 from ai_psychiatrist.validation.pipeline_config import PipelineConfig, StepConfig, load_pipeline
 from ai_psychiatrist.validation.step import StepValidator
@@ -27,21 +25,13 @@ _CONFIG_FOLDER: Final = "config"
 _PIPELINE_NAME: Final = "pipeline.yaml"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PipelineChecker:
     """The rules of a pipeline's step, for answers that are there."""
 
-    validator: StepValidator
-
-    @property
-    def ruleset_digest(self) -> str:
-        """Digest of the rules."""
-        return self.validator.ruleset_digest
-
-    @property
-    def schema_digest(self) -> str:
-        """Digest of the schema."""
-        return self.validator.schema_digest
+    def __init__(self, *, validator: StepValidator) -> None:
+        self.validator = validator
+        self.ruleset_digest = validator.ruleset_digest
+        self.schema_digest = validator.schema_digest
 
     def check(self, unit_id: str, raw: str, context: bytes | None) -> Verdict:
         """Return what becomes of an answer; the unit it names itself does not count."""
@@ -132,30 +122,6 @@ def schema_bytes(config: PipelineConfig, step: StepConfig) -> bytes | None:
             if json.loads(content.decode("utf-8-sig")) == step.schema:
                 return content
     return json.dumps(step.schema).encode()
-
-
-def add_attempts(
-    ledger: Ledger,
-    context: Mapping[str, object] | None,
-    attempts: Sequence[AttemptRecord],
-    *,
-    next_step: str | None,
-) -> None:
-    """Ask for the unit of some attempts with its input and record them.
-
-    `next_step` is asked for a unit whose last attempt is valid. Raises `InputError` when the unit
-    was asked with another input before.
-    """
-    last = attempts[-1]
-    # Units of a pipeline have an input at each step and none of their own.
-    ledger.add_units([UnitInput(unit_id=last.unit_id, context_digest="")])
-    content = write_context(context)
-    if content is not None:
-        ledger.add_input(last.unit_id, last.step, content)
-    ledger.request(last.unit_id, last.step)
-    ledger.record(attempts)
-    if last.stage is None and next_step is not None:
-        ledger.request(last.unit_id, next_step)
 
 
 def write_context(context: Mapping[str, object] | None) -> bytes | None:

@@ -22,16 +22,6 @@ class Origin(StrEnum):
     """The rules were applied again to an answer that was there; no model was asked."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnitInput:
-    """One unit as it comes into a run."""
-
-    unit_id: str
-    context: bytes | None = field(default=None, repr=False)
-    """What the unit's steps are asked about, in the run's own encoding."""
-    context_digest: str
-
-
 class KeptCall(NamedTuple):
     """A model call of one attempt at a unit; no two of an attempt have digest and occurrence."""
 

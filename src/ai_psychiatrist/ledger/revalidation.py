@@ -12,7 +12,7 @@ from ai_psychiatrist.ledger.ledger import Ledger
 from ai_psychiatrist.ledger.records import AttemptRecord, CurrentRow, Origin
 from ai_psychiatrist.validation.verdict import UnitError, Verdict
 
-VALID: Final = "valid"
+_VALID: Final = "valid"
 """Stands beside the failure stages in the table of old and new outcomes."""
 
 
@@ -101,7 +101,7 @@ class _Revision:
                 self.changes.without_answer += 1
                 continue
             record = self._judged_again(row, row.record.raw)
-            outcomes[_outcome(row.record), _outcome(record)] += 1
+            outcomes[row.record.stage or _VALID, record.stage or _VALID] += 1
             if row.is_valid and not self._is_demoted(row, record):
                 continue
             if _finding(record) != _finding(row.record):
@@ -151,10 +151,6 @@ class _Revision:
         self.ledger.record([record])
         if next_step is not None:
             self.ledger.request(record.unit_id, next_step, round=record.round)
-
-
-def _outcome(record: AttemptRecord) -> str:
-    return VALID if record.stage is None else record.stage
 
 
 def _finding(record: AttemptRecord) -> tuple[str | None, list[tuple[object, object]]]:

@@ -17,11 +17,7 @@ from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.ledger.errors import LedgerUnusable, RunBusy
 from ai_psychiatrist.ledger.ledger import Ledger
 from ai_psychiatrist.ledger.opening import holds_run
-from ai_psychiatrist.ledger.records import (
-    Origin,
-    QueuedUnit,
-    UnitInput,
-)
+from ai_psychiatrist.ledger.records import Origin
 
 
 @pytest.fixture
@@ -119,18 +115,16 @@ def test_nothing_that_was_written_can_be_changed(run: Path, table: str, change: 
 
 def test_units_keep_their_order_and_their_context(run: Path) -> None:
     with new_ledger(run) as ledger:
-        units = [UnitInput(unit_id=n, context=n.encode(), context_digest=n) for n in "zma"]
-        ledger.add_units(units)
-        ledger.add_units(units[1:])
+        for unit_id in "zmama":
+            ledger.add_unit(unit_id, context=unit_id.encode(), context_digest=unit_id)
         assert ledger.unit_ids() == ["z", "m", "a"]
         assert ledger.step_context("m", "score") == b"m"
 
 
-def test_a_unit_with_another_context_is_refused_and_its_whole_batch_with_it(run: Path) -> None:
+def test_a_unit_with_another_context_is_refused(run: Path) -> None:
     with new_ledger(run, ["u1"]) as ledger:
-        batch = [UnitInput(unit_id=n, context_digest="other") for n in ("u0", "u1")]
         with pytest.raises(InputError, match="another input"):
-            ledger.add_units(batch)
+            ledger.add_unit("u1", context_digest="other")
         assert ledger.unit_ids() == ["u1"]
 
 
@@ -353,7 +347,7 @@ def test_imported_attempts_count_and_rules_applied_again_do_not(run: Path) -> No
 
 def test_rounds_of_a_unit_are_told_apart(run: Path) -> None:
     with new_ledger(run, ["u1", "u2"]) as ledger:
-        ledger.request_all([QueuedUnit("u1", 1)], "score")
+        ledger.request("u1", "score", round=1)
         ledger.record([attempt("u1")])
         account = ledger.account("score")
     assert (account.requested, account.valid, account.pending) == (3, 1, 2)

@@ -9,11 +9,7 @@ from tests.fakes.ledgers import call, keep, new_ledger, recalled
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.ledger.cipher import Cipher, load_cipher
 from ai_psychiatrist.ledger.ledger import Ledger
-from ai_psychiatrist.ledger.records import (
-    AttemptRecord,
-    Origin,
-    UnitInput,
-)
+from ai_psychiatrist.ledger.records import AttemptRecord, Origin
 
 CANARY = "yellow-submarine-canary"
 
@@ -45,7 +41,7 @@ def telling(number: int = 1) -> AttemptRecord:
 
 def fill(ledger: Ledger) -> None:
     """Write the canary wherever words can be."""
-    ledger.add_units([UnitInput(unit_id="u2", context=CANARY.encode(), context_digest="d")])
+    ledger.add_unit("u2", context=CANARY.encode(), context_digest="d")
     ledger.add_input("u1", "score", CANARY.encode())
     keep(ledger, call(CANARY))
     ledger.record([telling()])
@@ -136,7 +132,7 @@ def test_a_key_file_that_is_not_there_is_not_made(tmp_path: Path) -> None:
 
 def test_a_run_without_raw_text_keeps_codes_places_and_digests(tmp_path: Path) -> None:
     with new_ledger(tmp_path / "run", ["u1"], keeps_raw=False) as ledger:
-        ledger.add_units([UnitInput(unit_id="u2", context=CANARY.encode(), context_digest="d")])
+        ledger.add_unit("u2", context=CANARY.encode(), context_digest="d")
         ledger.add_input("u1", "score", CANARY.encode())
         keep(ledger, call(CANARY, input_tokens=3, output_tokens=4))
         ledger.record([replace_output(telling())])
@@ -171,5 +167,5 @@ def test_without_raw_text_a_call_is_not_given_back_and_is_counted_when_paid_agai
 
 
 def test_records_show_no_words_when_they_are_printed() -> None:
-    shown = repr([telling(), call(CANARY), UnitInput(unit_id="u", context_digest="")])
+    shown = repr([telling(), call(CANARY)])
     assert CANARY not in shown

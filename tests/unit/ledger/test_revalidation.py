@@ -252,8 +252,8 @@ class Killed(Ledger):
         super().record(attempts)
         if sys.argv[2] == "after the attempts":
             die()
-    def request_all(self, units, step):
-        super().request_all(units, step)
+    def request(self, unit_id, step, *, round=0):
+        super().request(unit_id, step, round=round)
         if sys.argv[2] == "before the end":
             die()
 

@@ -1,7 +1,7 @@
 """Begin a run, or go on with one: its ledger, its units and the record of what it is made with."""
 
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -18,7 +18,6 @@ from ai_psychiatrist.ledger.cipher import Cipher
 from ai_psychiatrist.ledger.ledger import Ledger
 from ai_psychiatrist.ledger.opening import FILE_NAME, holds_run
 from ai_psychiatrist.ledger.pipeline_runs import keep_pipeline
-from ai_psychiatrist.ledger.records import QueuedUnit, UnitInput
 from ai_psychiatrist.validation.pipeline_config import PipelineConfig
 
 RUN_KIND: Final = "assessment"
@@ -101,20 +100,21 @@ def _resumed(request: RunRequest) -> Ledger:
 def _add_units(ledger: Ledger, request: RunRequest) -> None:
     wanted = iter([unit.unit_id for unit in request.dataset.units[: request.limit]])
     while batch := list(islice(wanted, _BATCH)):
-        ledger.add_units(_inputs(ledger, request.dataset, batch))
-        ledger.request_all([QueuedUnit(unit_id, 0) for unit_id in batch], ASSESSMENT_STEP)
+        with ledger.transaction():
+            for unit_id in batch:
+                _add_unit(ledger, request.dataset, unit_id)
+                ledger.request(unit_id, ASSESSMENT_STEP)
 
 
-def _inputs(ledger: Ledger, dataset: Dataset, unit_ids: list[str]) -> Iterator[UnitInput]:
-    for unit_id in unit_ids:
-        try:
-            text = dataset.text(unit_id)
-        except InputError:
-            # The unit is assessed all the same, and fails with that reason.
-            yield UnitInput(unit_id=unit_id, context=None, context_digest="unreadable")
-            continue
-        content = text.encode("utf-8", "surrogatepass") if ledger.keeps_raw else None
-        yield UnitInput(unit_id=unit_id, context=content, context_digest=keyed_digest(text))
+def _add_unit(ledger: Ledger, dataset: Dataset, unit_id: str) -> None:
+    try:
+        text = dataset.text(unit_id)
+    except InputError:
+        # The unit is assessed all the same, and fails with that reason.
+        ledger.add_unit(unit_id, context_digest="unreadable")
+        return
+    content = text.encode("utf-8", "surrogatepass")
+    ledger.add_unit(unit_id, context_digest=keyed_digest(text), context=content)
 
 
 def _write_labels(ledger: Ledger, request: RunRequest) -> None:

@@ -3,21 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import count, takewhile
-from typing import Protocol
 
 from ai_psychiatrist.domain.model_call import ModelCall
+from ai_psychiatrist.evaluation.run.ledger_writer import LedgerWriter
 from ai_psychiatrist.evaluation.run.stages import ASSESSMENT_STEP
 from ai_psychiatrist.ledger.ledger import Ledger
 from ai_psychiatrist.ledger.records import KeptCall
 from ai_psychiatrist.llm.call_store import Judgement
-
-
-class CallWriter(Protocol):
-    """Writes calls to disk."""
-
-    async def write(self, call: KeptCall) -> None:
-        """Return once the call is on disk."""
-        ...
 
 
 @dataclass(slots=True, kw_only=True)
@@ -27,7 +19,7 @@ class UnitCalls:
     unit_id: str
     attempt: int
     """Which attempt at the unit this is, from 1."""
-    writer: CallWriter
+    writer: LedgerWriter
     known: Mapping[tuple[str, int], ModelCall]
     """By digest and occurrence."""
     judgements: list[Judgement] = field(default_factory=list)
@@ -48,7 +40,7 @@ class UnitCalls:
         self.judgements.append(judgement)
 
 
-def open_unit(ledger: Ledger, unit_id: str, writer: CallWriter) -> UnitCalls:
+def open_unit(ledger: Ledger, unit_id: str, writer: LedgerWriter) -> UnitCalls:
     """Return the store for the next attempt at a unit, with the calls that need not be repeated.
 
     Those of the attempt itself, which a stop may have cut short, whatever they gave; and of earlier
