@@ -1,19 +1,18 @@
-"""Digests of the prompts' wording: they tell whether two results come from the same prompts."""
+"""The tasks of all agents, and digests that tell whether two results come from the same wording."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from ai_psychiatrist.agents.prompts import judge, meta_review, qualitative, quantitative
 from ai_psychiatrist.agents.prompts.shared import SYSTEM
 from ai_psychiatrist.infrastructure.digests import plain_digest
 
-PROMPT_DIGESTS: Final = {
-    name: plain_digest(f"{SYSTEM}\n{template}")
-    for name, template in {
-        "qualitative": qualitative.ASSESS,
-        "qualitative_refine": qualitative.REFINE,
-        "evidence": quantitative.EVIDENCE,
-        "quantitative": quantitative.SCORING,
-        **{f"judge_{metric.value}": template for metric, template in judge.JUDGE.items()},
-        "meta_review": meta_review.META_REVIEW,
-    }.items()
+TASKS: Final[Mapping[str, str]] = {
+    "qualitative": qualitative.ASSESS,
+    "qualitative_refine": qualitative.REFINE,
+    "evidence": quantitative.EVIDENCE,
+    "quantitative": quantitative.SCORING,
+    **{f"judge_{metric.value}": template for metric, template in judge.JUDGE.items()},
+    "meta_review": meta_review.META_REVIEW,
 }
+PROMPT_DIGESTS: Final = {name: plain_digest(f"{SYSTEM}\n{task}") for name, task in TASKS.items()}
