@@ -43,14 +43,6 @@ class Question:
     asking: Asking
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """The stretch of a turn that answers, and what it says."""
-
-    span: Stretch
-    polarity: Polarity
-
-
 def question_in(words: str) -> Question | None:
     """Read what the last question in an interviewer's words is about."""
     tail = words[-_QUESTION_CHARACTERS:]
@@ -79,8 +71,8 @@ def _asking(question: Stretch) -> Asking:
     return Asking.OPEN if _begins_with(question, _OPEN) else Asking.WELLNESS
 
 
-def answer_in(words: str, asking: Asking) -> Answer | None:
-    """Read the answer that a participant's words begin with, if they begin with one."""
+def answer_in(words: str, asking: Asking) -> Stretch | None:
+    """Return the answer that a participant's words begin with, if they begin with one."""
     span = _answering_span(words)
     if span is None or span.polarity is Polarity.UNCLEAR:
         return None
@@ -93,7 +85,7 @@ def answer_in(words: str, asking: Asking) -> Answer | None:
     is_answered = asking is Asking.SYMPTOM and (
         len(said) < len(clauses) or span.frequency is not Frequency.UNSTATED
     )
-    return Answer(span=span, polarity=span.polarity) if is_told or is_answered else None
+    return span if is_told or is_answered else None
 
 
 def _answering_span(words: str) -> Stretch | None:

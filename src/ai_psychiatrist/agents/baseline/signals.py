@@ -148,11 +148,11 @@ def _answered(
     answer = None if question is None else answer_in(words, question.asking)
     if question is None or answer is None:
         return
-    span = answer.span.trimmed()
+    span, polarity = answer.trimmed(), answer.polarity
     if not span.text or any(signal.start < turn.words_start + span.end for signal in told):
         return
     for item in question.items:
-        yield signal_at(span, turn, item, answer.polarity, is_answer=True)
+        yield signal_at(span, turn, item, polarity, is_answer=True)
 
 
 def signal_at(

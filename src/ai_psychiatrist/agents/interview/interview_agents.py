@@ -18,11 +18,10 @@ from ai_psychiatrist.agents.interview.outputs import (
     QuestionOutput,
 )
 from ai_psychiatrist.agents.interview.prompts import prompt_for
-from ai_psychiatrist.agents.interview.reviews import asks_for, names_known_goals
+from ai_psychiatrist.agents.interview.reviews import kept_to
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import InterviewView
 from ai_psychiatrist.llm.agent import create_agent
-from ai_psychiatrist.llm.agent_calls import Review
 from ai_psychiatrist.llm.call_log import CallLog
 from ai_psychiatrist.llm.definition import AgentDefinition
 from ai_psychiatrist.llm.output_mode import OutputModeSetting
@@ -112,14 +111,13 @@ class InterviewAgents:
 
     async def update_goals(self, view: InterviewView, calls: CallLog) -> Outcome[GoalUpdatesOutput]:
         """Propose what the view's answer changes in the goals, by their ids."""
-        return await _ask(self._updates, view, calls, review=names_known_goals(view))
+        return await _ask(self._updates, view, calls)
 
     async def generate_question_with_answers(
         self, view: InterviewView, target_goal_ids: tuple[str, ...], calls: CallLog
     ) -> Outcome[QuestionOutput]:
         """Ask for one of the goals named, and offer four answers."""
-        review = asks_for(target_goal_ids, view)
-        return await _ask(self._question, view, calls, target_goal_ids, review=review)
+        return await _ask(self._question, view, calls, target_goal_ids)
 
     async def generate_analysis(
         self, view: InterviewView, calls: CallLog
@@ -131,7 +129,7 @@ class InterviewAgents:
         """Find facts, drift and changes of goals in the view's answer at once."""
         is_chosen = view.answer is not None and view.answer.option_id is not None
         if self._is_combined:
-            whole = await _ask(self._digest, view, calls, review=names_known_goals(view))
+            whole = await _ask(self._digest, view, calls)
             return _parts(whole, is_chosen=is_chosen)
         async with asyncio.TaskGroup() as parts:
             facts = parts.create_task(self.extract_facts(view, calls))
@@ -149,11 +147,9 @@ async def _ask(
     view: InterviewView,
     calls: CallLog,
     target_goal_ids: tuple[str, ...] = (),
-    *,
-    review: Review | None = None,
 ) -> Outcome[OutputT]:
     prompt = prompt_for(runner.definition.name, view, target_goal_ids)
-    return await runner.run(prompt, calls, review=review)
+    return await runner.run(prompt, calls, review=kept_to(view, target_goal_ids))
 
 
 def _parts(whole: Outcome[DigestOutput], *, is_chosen: bool) -> DigestOutcome:
