@@ -15,8 +15,10 @@ from ai_psychiatrist.llm.call_log import CallBudget
 from ai_psychiatrist.llm.runner import AgentRunner
 
 
-class JudgeAgent(ModelAgent):
+class JudgeAgent(ModelAgent[None]):
     """Scores findings by coherence, completeness, specificity and accuracy."""
+
+    default_settings = None
 
     @cached_property
     def _judges(self) -> dict[Metric, AgentRunner[JudgeMetricOutput]]:

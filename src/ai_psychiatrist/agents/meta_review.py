@@ -17,8 +17,10 @@ from ai_psychiatrist.llm.runner import AgentRunner
 _NO_FINDINGS = "There is no qualitative assessment."
 
 
-class MetaReviewAgent(ModelAgent):
+class MetaReviewAgent(ModelAgent[None]):
     """Reads the severity, and notes when it contradicts the item scores."""
+
+    default_settings = None
 
     @cached_property
     def _reviewer(self) -> AgentRunner[MetaReviewOutput]:

@@ -1,5 +1,8 @@
 """What the agents of an assessment share: whom they ask, and how."""
 
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel
 from pydantic_ai import Agent
 
 from ai_psychiatrist.llm.agent_calls import AgentCalls
@@ -9,9 +12,13 @@ from ai_psychiatrist.llm.routes import ModelChain, as_chain
 from ai_psychiatrist.llm.runner import AgentRunner
 from ai_psychiatrist.llm.settings import PydanticAISettings
 
+SettingsT = TypeVar("SettingsT", bound=BaseModel | None)
 
-class ModelAgent:
+
+class ModelAgent(Generic[SettingsT]):
     """An agent over a chain of models; built once and used for every assessment."""
+
+    default_settings: SettingsT
 
     def __init__(
         self,
@@ -19,13 +26,16 @@ class ModelAgent:
         *,
         pydantic_ai_settings: PydanticAISettings | None = None,
         ollama_base_url: str | None = None,
+        settings: SettingsT | None = None,
         temperature: float = 0.0,
     ) -> None:
         """`models`: a chain, or the plain client of one Ollama model.
 
         Without `pydantic_ai_settings` only the plain path is taken. `ollama_base_url`: where a
-        single model's server is, for the agent path.
+        single model's server is, for the agent path. `settings`: how quotes are checked, and what
+        is done about those that nobody said, where an agent gives any.
         """
+        self._settings = settings or self.default_settings
         self._pydantic_ai = pydantic_ai_settings or PydanticAISettings(enabled=False)
         self._retries = self._pydantic_ai.retries
         self._temperature = temperature

@@ -1,4 +1,7 @@
-"""The agents of an assessment as Pydantic AI agents."""
+"""The agents of an assessment as Pydantic AI agents; all take how many `retries` they get."""
+
+from functools import partial
+from typing import Final
 
 from pydantic_ai import Agent
 
@@ -9,35 +12,19 @@ from ai_psychiatrist.agents.definition import (
     QUALITATIVE,
     QUANTITATIVE,
 )
-from ai_psychiatrist.agents.output_models import (
-    EvidenceOutput,
-    JudgeMetricOutput,
-    MetaReviewOutput,
-    QualitativeOutput,
-    QuantitativeOutput,
-)
+from ai_psychiatrist.agents.output_models import JudgeMetricOutput
 from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.llm.agent import DEFAULT_RETRIES, create_agent
 from ai_psychiatrist.llm.agent_calls import AgentCalls
 
-
-def create_qualitative_agent(
-    *, retries: int = DEFAULT_RETRIES
-) -> Agent[AgentCalls, QualitativeOutput]:
-    """Return the agent that writes the narrative."""
-    return create_agent(QUALITATIVE, retries=retries)
-
-
-def create_evidence_agent(*, retries: int = DEFAULT_RETRIES) -> Agent[AgentCalls, EvidenceOutput]:
-    """Return the agent that extracts quotes for each item."""
-    return create_agent(EVIDENCE, retries=retries)
-
-
-def create_quantitative_agent(
-    *, retries: int = DEFAULT_RETRIES
-) -> Agent[AgentCalls, QuantitativeOutput]:
-    """Return the agent that scores the items."""
-    return create_agent(QUANTITATIVE, retries=retries)
+create_qualitative_agent: Final = partial(create_agent, QUALITATIVE)
+"""Return the agent that writes the narrative."""
+create_evidence_agent: Final = partial(create_agent, EVIDENCE)
+"""Return the agent that extracts quotes for each item."""
+create_quantitative_agent: Final = partial(create_agent, QUANTITATIVE)
+"""Return the agent that scores the items."""
+create_meta_review_agent: Final = partial(create_agent, META_REVIEW)
+"""Return the agent that reviews everything together."""
 
 
 def create_judge_metric_agent(
@@ -45,10 +32,3 @@ def create_judge_metric_agent(
 ) -> Agent[AgentCalls, JudgeMetricOutput]:
     """Return the agent that judges the narrative by one metric."""
     return create_agent(JUDGE[metric], retries=retries)
-
-
-def create_meta_review_agent(
-    *, retries: int = DEFAULT_RETRIES
-) -> Agent[AgentCalls, MetaReviewOutput]:
-    """Return the agent that reviews everything together."""
-    return create_agent(META_REVIEW, retries=retries)

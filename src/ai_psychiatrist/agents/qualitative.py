@@ -14,33 +14,14 @@ from ai_psychiatrist.agents.pydantic_agents import create_qualitative_agent
 from ai_psychiatrist.agents.settings import QualitativeSettings
 from ai_psychiatrist.domain.assessment import Metric, MetricScore, QualitativeAssessment
 from ai_psychiatrist.domain.evidence import Quote, UnverifiedQuote
-from ai_psychiatrist.llm.chat import SimpleChatClient
 from ai_psychiatrist.llm.prompt import Prompt
-from ai_psychiatrist.llm.routes import ModelChain
 from ai_psychiatrist.llm.runner import AgentRunner
-from ai_psychiatrist.llm.settings import PydanticAISettings
 
 
-class QualitativeAssessmentAgent(ModelAgent):
+class QualitativeAssessmentAgent(ModelAgent[QualitativeSettings]):
     """Writes findings and refines them."""
 
-    def __init__(
-        self,
-        models: SimpleChatClient | ModelChain,
-        *,
-        pydantic_ai_settings: PydanticAISettings | None = None,
-        ollama_base_url: str | None = None,
-        settings: QualitativeSettings | None = None,
-        temperature: float = 0.0,
-    ) -> None:
-        """`settings`: what is done about quotes that nobody said; the others as for all agents."""
-        super().__init__(
-            models,
-            pydantic_ai_settings=pydantic_ai_settings,
-            ollama_base_url=ollama_base_url,
-            temperature=temperature,
-        )
-        self._settings = settings or QualitativeSettings()
+    default_settings = QualitativeSettings()
 
     @cached_property
     def _writer(self) -> AgentRunner[QualitativeOutput]:

@@ -26,12 +26,9 @@ from ai_psychiatrist.domain.failures import (
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
 from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.infrastructure.failure_log import record_failure
-from ai_psychiatrist.llm.chat import SimpleChatClient
 from ai_psychiatrist.llm.output import ModelOutput
 from ai_psychiatrist.llm.rejection import ReplyRejected
-from ai_psychiatrist.llm.routes import ModelChain
 from ai_psychiatrist.llm.runner import AgentRunner
-from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.services.evidence_settings import QuantitativeSettings
 from ai_psychiatrist.services.evidence_validation import (
     EvidenceGroundingError,
@@ -54,26 +51,10 @@ class Evidence:
     unknown_keys: int
 
 
-class QuantitativeAssessmentAgent(ModelAgent):
+class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
     """Extracts evidence and scores the eight items from it."""
 
-    def __init__(
-        self,
-        models: SimpleChatClient | ModelChain,
-        *,
-        pydantic_ai_settings: PydanticAISettings | None = None,
-        ollama_base_url: str | None = None,
-        settings: QuantitativeSettings | None = None,
-        temperature: float = 0.0,
-    ) -> None:
-        """`settings`: how quotes are checked; the others as for all agents."""
-        super().__init__(
-            models,
-            pydantic_ai_settings=pydantic_ai_settings,
-            ollama_base_url=ollama_base_url,
-            temperature=temperature,
-        )
-        self._settings = settings or QuantitativeSettings()
+    default_settings = QuantitativeSettings()
 
     @cached_property
     def _finder(self) -> AgentRunner[EvidenceOutput]:

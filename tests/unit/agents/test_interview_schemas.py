@@ -7,8 +7,6 @@ import pytest
 from tests.fakes.interview_agents import GOOD, TOOLS
 
 from ai_psychiatrist.agents.interview.outputs import (
-    DEFAULT_MAX_GOALS,
-    DEFAULT_MIN_GOALS,
     GoalsOutput,
     goals_output,
 )
@@ -113,7 +111,6 @@ def test_combined_digest_holds_the_three_sections() -> None:
     assert DIGEST_ANSWER.tool.schema["required"] == ["facts", "drift", "goal_updates"]
 
 
-def test_output_of_the_usual_number_of_goals_is_one_class() -> None:
-    assert goals_output(DEFAULT_MIN_GOALS, DEFAULT_MAX_GOALS) is GoalsOutput
+def test_output_of_a_number_of_goals_is_one_class() -> None:
     assert goals_output(3, 4) is goals_output(3, 4)
     assert issubclass(goals_output(3, 4), GoalsOutput)

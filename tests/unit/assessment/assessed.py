@@ -81,9 +81,6 @@ class _Chat:
     async def simple_chat(self, user_prompt: str, *, system_prompt: str = "") -> ChatReply:  # noqa: ARG002
         return ChatReply(text=await self.server.reply(user_prompt))
 
-    async def is_reachable(self) -> bool:
-        return True
-
 
 def pipeline(server: Server, *, max_calls: int = 60, retries: int = 1) -> AssessmentPipeline:
     """Build a pipeline whose agents all ask one server."""

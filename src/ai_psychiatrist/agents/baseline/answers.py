@@ -4,41 +4,24 @@ It is no language model and no clinical instrument. It lets the whole service ru
 same extractors and checks as any model, and gives results that a model can be compared with.
 """
 
+import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final
 
-from ai_psychiatrist.agents.baseline.extraction import extract_evidence
-from ai_psychiatrist.agents.baseline.judgement import (
-    judge_accuracy,
-    judge_coherence,
-    judge_completeness,
-    judge_specificity,
-)
-from ai_psychiatrist.agents.baseline.narrative import narrate, refine
+from ai_psychiatrist.agents.baseline.judgement import JUDGES
+from ai_psychiatrist.agents.baseline.narrative import narrate
 from ai_psychiatrist.agents.baseline.request import Request, read_request
-from ai_psychiatrist.agents.baseline.scoring import score_items
+from ai_psychiatrist.agents.baseline.scoring import scored_items
 from ai_psychiatrist.agents.baseline.severity import review
 from ai_psychiatrist.agents.baseline.shared_analysis import analysed
 from ai_psychiatrist.agents.baseline.signals import Analysis
+from ai_psychiatrist.domain.assessment import Metric
+from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import DEFAULT_LABELS, SpeakerLabels
 
-_Answer = Callable[[Analysis, Request], str]
-
-_ANSWERS: Final[Mapping[str, _Answer]] = {
-    "evidence": lambda analysis, _: extract_evidence(analysis),
-    "scoring": lambda analysis, request: score_items(analysis, request.block("evidence")),
-    "qualitative": lambda analysis, _: narrate(analysis),
-    "qualitative_refine": lambda analysis, _: refine(analysis),
-    "judge_coherence": lambda _, request: judge_coherence(request.block("findings")),
-    "judge_completeness": lambda analysis, request: judge_completeness(
-        analysis, request.block("findings")
-    ),
-    "judge_specificity": lambda analysis, request: judge_specificity(
-        analysis, request.block("findings")
-    ),
-    "judge_accuracy": lambda analysis, request: judge_accuracy(analysis, request.block("findings")),
-    "meta_review": lambda _, request: review(request.block("scores")),
-}
+_FIRST_QUOTES: Final = 2
+_REFINED_QUOTES: Final = 4
 
 
 def answer(prompt: str, *, labels: SpeakerLabels = DEFAULT_LABELS) -> str:
@@ -52,3 +35,30 @@ def answer(prompt: str, *, labels: SpeakerLabels = DEFAULT_LABELS) -> str:
         msg = f"the rule baseline knows no task {request.task!r}"
         raise ValueError(msg)
     return answer_task(analysed(request.transcript, labels), request)
+
+
+def _evidence(analysis: Analysis, _: Request) -> str:
+    return _json({item.value: analysis.quotes(item) for item in Item})
+
+
+def _scores(analysis: Analysis, request: Request) -> str:
+    return f"<answer>\n{_json(scored_items(analysis, request.json_block('evidence')))}\n</answer>"
+
+
+def _judged(metric: Metric, analysis: Analysis, request: Request) -> str:
+    return JUDGES[metric](request.block("findings"), analysis)
+
+
+_ANSWERS: Final[Mapping[str, Callable[[Analysis, Request], str]]] = {
+    "evidence": _evidence,
+    "scoring": _scores,
+    "qualitative": lambda analysis, _: narrate(analysis, _FIRST_QUOTES),
+    "qualitative_refine": lambda analysis, _: narrate(analysis, _REFINED_QUOTES),
+    **{f"judge_{metric}": partial(_judged, metric) for metric in Metric},
+    "meta_review": lambda _, request: review(request.json_block("scores")),
+}
+
+
+def _json(value: object) -> str:
+    """Write JSON in which no participant's words can look like a tag of the reply."""
+    return json.dumps(value, ensure_ascii=False, indent=1).replace("<", "\\u003c")

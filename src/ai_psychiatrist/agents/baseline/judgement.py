@@ -1,15 +1,16 @@
 """The judge's tasks: each metric of the findings is a share that can be counted."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import Final
 
-from ai_psychiatrist.agents.baseline.narrative import NOT_ASSESSED
-from ai_psychiatrist.agents.baseline.phrases import phrases
+from ai_psychiatrist.agents.baseline.phrases import item_phrases
 from ai_psychiatrist.agents.baseline.signals import Analysis
+from ai_psychiatrist.agents.baseline.stretch import whole
+from ai_psychiatrist.agents.output_models import NOT_ASSESSED
+from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.domain.evidence import Frequency
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.services.cues.frequency import frequency_of
 
 _TAGS: Final = (
     "assessment",
@@ -29,21 +30,7 @@ _SAYS_ABSENT: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Share:
-    """How many of the things that count were found."""
-
-    found: int
-    of: int
-
-    def score(self, otherwise: int) -> int:
-        """Return 1-5 in proportion, halves rounded up; `otherwise` when there is nothing."""
-        if self.of == 0:
-            return otherwise
-        return 1 + (8 * self.found + self.of) // (2 * self.of)
-
-
-def judge_coherence(findings: str) -> str:
+def judge_coherence(findings: str, _: Analysis) -> str:
     """Count missing sections and items that are called both present and absent."""
     missing = sum(not _section(findings, tag) for tag in _TAGS)
     contradicted = sum(_is_contradicted(findings, item) for item in Item)
@@ -54,18 +41,18 @@ def judge_coherence(findings: str) -> str:
     )
 
 
-def judge_completeness(analysis: Analysis, findings: str) -> str:
+def judge_completeness(findings: str, analysis: Analysis) -> str:
     """Count the items spoken about in the transcript that the findings name."""
     spoken = [item for item in Item if analysis.of_item(item)]
     told = " ".join(line for line in findings.splitlines() if NOT_ASSESSED not in line.casefold())
     named = sum(_names(told, item) for item in spoken)
     return _verdict(
-        _Share(found=named, of=len(spoken)).score(otherwise=5),
+        _share(named, len(spoken), otherwise=5),
         f"The findings name {named} of the {len(spoken)} items that phrases find in the interview.",
     )
 
 
-def judge_specificity(analysis: Analysis, findings: str) -> str:
+def judge_specificity(findings: str, analysis: Analysis) -> str:
     """Count the statements about symptoms that carry a quote, a number or a frequency."""
     statements = [
         statement
@@ -73,30 +60,42 @@ def judge_specificity(analysis: Analysis, findings: str) -> str:
         if NOT_ASSESSED not in statement.casefold()
         and any(_names(statement, item) for item in Item)
     ]
-    specific = sum(_is_specific(statement) for statement in statements)
+    specific = sum(map(_is_specific, statements))
     return _verdict(
-        _Share(found=specific, of=len(statements)).score(otherwise=2 if analysis.signals else 4),
+        _share(specific, len(statements), otherwise=2 if analysis.signals else 4),
         f"{specific} of {len(statements)} statements about symptoms carry a quote, a number or a "
         "frequency.",
     )
 
 
-def judge_accuracy(analysis: Analysis, findings: str) -> str:
+def judge_accuracy(findings: str, analysis: Analysis) -> str:
     """Count the quotes in the findings that the participant said."""
-    turns = [
-        _normalised(analysis.transcript.words(turn))
-        for turn in analysis.transcript.participant_turns()
-    ]
+    transcript = analysis.transcript
+    turns = [_normalised(transcript.words(turn)) for turn in transcript.participant_turns()]
     quotes = _quotes(findings)
     said = sum(any(quote in words for words in turns) for quote in quotes)
     return _verdict(
-        _Share(found=said, of=len(quotes)).score(otherwise=2 if analysis.signals else 4),
+        _share(said, len(quotes), otherwise=2 if analysis.signals else 4),
         f"{said} of {len(quotes)} quotes are the participant's words.",
     )
 
 
-def _verdict(score: int, explanation: str) -> str:
-    return f"Explanation: Counted by a rule baseline. {explanation}\nScore: {score}"
+JUDGES: Final[Mapping[Metric, Callable[[str, Analysis], str]]] = {
+    Metric.COHERENCE: judge_coherence,
+    Metric.COMPLETENESS: judge_completeness,
+    Metric.SPECIFICITY: judge_specificity,
+    Metric.ACCURACY: judge_accuracy,
+}
+"""What answers for each metric: findings and their transcript in, a reply out."""
+
+
+def _verdict(score: int, counted: str) -> str:
+    return f"Explanation: Counted by a rule baseline. {counted}\nScore: {score}"
+
+
+def _share(found: int, of: int, *, otherwise: int) -> int:
+    """Return 1-5 in proportion, halves rounded up; `otherwise` when there is nothing."""
+    return 1 + (8 * found + of) // (2 * of) if of else otherwise
 
 
 def _section(findings: str, tag: str) -> str:
@@ -106,21 +105,20 @@ def _section(findings: str, tag: str) -> str:
 
 
 def _is_contradicted(findings: str, item: Item) -> bool:
-    present = absent = False
-    for tag in ("assessment", "PHQ8_symptoms"):
-        for sentence in _SENTENCE_END.split(_QUOTED.sub("", _section(findings, tag))):
-            for line in sentence.splitlines():
-                if _names(line, item):
-                    says_present = _SAYS_PRESENT.search(line.casefold()) is not None
-                    says_absent = _SAYS_ABSENT.search(line.casefold()) is not None
-                    present |= says_present and not says_absent
-                    absent |= says_absent and not says_present
-    return present and absent
+    told = "\n".join(_QUOTED.sub("", _section(findings, tag)) for tag in _TAGS[:2])
+    lines = [
+        line.casefold()
+        for sentence in _SENTENCE_END.split(told)
+        for line in sentence.splitlines()
+        if _names(line, item)
+    ]
+    says = {(bool(_SAYS_PRESENT.search(line)), bool(_SAYS_ABSENT.search(line))) for line in lines}
+    return {(True, False), (False, True)} <= says
 
 
 def _names(text: str, item: Item) -> bool:
     folded = text.casefold()
-    return any(stem in folded for stem in phrases().items[item].mention)
+    return any(stem in folded for stem in item_phrases()[item].mention)
 
 
 def _statements(section: str) -> list[str]:
@@ -132,17 +130,14 @@ def _is_specific(statement: str) -> bool:
     return (
         _QUOTED.search(statement) is not None
         or any(character.isdigit() for character in statement)
-        or frequency_of(statement, 0, len(statement)) is not Frequency.UNSTATED
+        or whole(statement).frequency is not Frequency.UNSTATED
     )
 
 
 def _quotes(findings: str) -> list[str]:
+    lines = _section(findings, "exact_quotes").splitlines()
     marked = [first or second for first, second in _QUOTED.findall(findings)]
-    bullets = [
-        found[1]
-        for line in _section(findings, "exact_quotes").splitlines()
-        if (found := _BULLET.match(line)) is not None
-    ]
+    bullets = [found[1] for found in map(_BULLET.match, lines) if found is not None]
     normalised = [_normalised(quote).strip("\"'“”‘’ ") for quote in marked + bullets]
     return [quote for quote in dict.fromkeys(normalised) if quote and quote != NOT_ASSESSED]
 

@@ -1,16 +1,17 @@
-"""The phrase table: what people say about each item, as reviewed data."""
+"""What people say about each item and each part of their life, as reviewed data."""
 
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Final
+from typing import Any, Final
 
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.services.cues.lexicon import Lexicon, Words, lexicon_from
+from ai_psychiatrist.services.cues.lexicon import Lexicon, lexicon_from
 
 _SPOKEN: Final = ("topic", "well", "symptom", "excluded")
+_ASKED: Final = ("question", "excluded")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,55 +27,40 @@ class ItemPhrases:
     """The interviewer's phrases."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Phrases:
-    """The phrase table."""
-
-    items: Mapping[Item, ItemPhrases]
-    skip: frozenset[str]
-    """Degrees and fillers that are passed over in phrases and in speech."""
-    speaker: frozenset[str]
-    others: frozenset[str]
-    quality: frozenset[str]
-    """Phrases, as normalised words, that say how a topic is."""
-    intense: Lexicon
+@cache
+def item_phrases() -> Mapping[Item, ItemPhrases]:
+    """Load the phrases of all items."""
+    return {
+        item: ItemPhrases(
+            name=table["label"],
+            mention=tuple(table["mention"]),
+            spoken=lexicon_from({cue: table[cue] for cue in _SPOKEN}, skip=speech("skip")),
+            question=lexicon_from({cue: table[cue] for cue in _ASKED}),
+        )
+        for item in Item
+        if (table := _table("phrases.toml")[item])
+    }
 
 
 @cache
-def phrases() -> Phrases:
-    """Load the phrase table."""
-    table = read_table("phrases.toml")
-    speech = table["speech"]
-    skip = frozenset(speech["skip"])
-    return Phrases(
-        items={item: _item_phrases(table[item.value], skip) for item in Item},
-        skip=skip,
-        speaker=_spellings(speech["speaker"]),
-        others=_spellings(speech["others"]),
-        quality=_spellings(speech["quality"]),
-        intense=lexicon_from({"intense": speech["intense"]}),
-    )
+def speech(kind: str) -> frozenset[str]:
+    """Load phrases of the `speech` section as normalised words."""
+    entries = _table("phrases.toml")["speech"][kind]
+    return frozenset(" ".join(phrase) for phrase in lexicon_from({kind: entries}).cues)
 
 
-def read_table(name: str) -> Mapping[str, Mapping[str, list[str]]]:
-    """Read one of this package's data files."""
-    text = resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
-    return tomllib.loads(text)
+@cache
+def intense() -> Lexicon:
+    """Load what makes an affirmed symptom as good as constant."""
+    return lexicon_from({"intense": _table("phrases.toml")["speech"]["intense"]})
 
 
-def spoken_words(words: Words) -> Words:
-    """Leave out what phrases pass over."""
-    return words.without(phrases().skip)
+@cache
+def factors() -> Mapping[str, Lexicon]:
+    """Load the themes of the narrative: domain → lexicon whose cues are the themes."""
+    return {domain: lexicon_from(table) for domain, table in _table("factors.toml").items()}
 
 
-def _item_phrases(table: Mapping[str, list[str]], skip: frozenset[str]) -> ItemPhrases:
-    return ItemPhrases(
-        name=str(table["label"]),
-        mention=tuple(table["mention"]),
-        spoken=lexicon_from({cue: table[cue] for cue in _SPOKEN}, skip=skip),
-        question=lexicon_from({cue: table[cue] for cue in ("question", "excluded")}),
-    )
-
-
-def _spellings(entries: list[str]) -> frozenset[str]:
-    return frozenset(" ".join(phrase) for phrase in lexicon_from({"": entries}).cues)
+@cache
+def _table(name: str) -> Mapping[str, Any]:
+    return tomllib.loads(resources.files(__package__).joinpath(name).read_text(encoding="utf-8"))

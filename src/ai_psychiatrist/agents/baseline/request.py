@@ -1,5 +1,6 @@
 """The prompt that a model is sent, read back into its transcript, its task and its data blocks."""
 
+import json
 import re
 from dataclasses import dataclass, field
 from typing import Final
@@ -25,6 +26,14 @@ class Request:
         _, is_open, rest = self.instructions.partition(opening)
         content, is_closed, _ = rest.rpartition(closing)
         return content if is_open and is_closed else ""
+
+    def json_block(self, name: str) -> dict[str, object]:
+        """Return the JSON object of a data block; anything else counts as an empty one."""
+        try:
+            value = json.loads(self.block(name))
+        except (ValueError, RecursionError):
+            return {}
+        return value if isinstance(value, dict) else {}
 
 
 def read_request(prompt: str) -> Request:

@@ -1,15 +1,23 @@
 """Signals: every place where a participant says something about an item."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from ai_psychiatrist.agents.baseline.context import Question, answer_in, question_in
-from ai_psychiatrist.agents.baseline.phrases import phrases
+from ai_psychiatrist.agents.baseline.phrases import intense
 from ai_psychiatrist.agents.baseline.spoken import mentions_in
+from ai_psychiatrist.agents.baseline.stretch import Stretch, clauses_in, whole
 from ai_psychiatrist.domain.errors import TranscriptUnreadable
-from ai_psychiatrist.domain.evidence import Frequency, Polarity, Timeframe
+from ai_psychiatrist.domain.evidence import (
+    Frequency,
+    Match,
+    Polarity,
+    Quote,
+    Segment,
+    Timeframe,
+)
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import (
     Speaker,
@@ -18,42 +26,32 @@ from ai_psychiatrist.domain.transcript import (
     Turn,
     parse_transcript,
 )
-from ai_psychiatrist.services.cues.clauses import Clause, clauses_of
-from ai_psychiatrist.services.cues.frequency import frequency_of
-from ai_psychiatrist.services.cues.lexicon import words_of
-from ai_psychiatrist.services.cues.polarity import polarity_of
-from ai_psychiatrist.services.cues.tense import timeframe_of
-from ai_psychiatrist.services.cues.valence import read_clause
 
+_MOST_QUOTES: Final = 6
+HOW_OFTEN: Final = {
+    Frequency.SEVERAL_DAYS: "several days",
+    Frequency.MORE_THAN_HALF: "more than half the days",
+    Frequency.NEARLY_EVERY_DAY: "nearly every day",
+}
+"""The stated frequencies of a symptom, rising as the scores 1 to 3 do."""
 _MOST_PER_ITEM: Final = 100
 """After how many signals of one item no more are looked for, so that repetition stays cheap."""
-_EDGES: Final = " \t\r\n\v\f,;-–—\u00a0\u200b\ufeff"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signal:
-    """One statement about an item; `transcript.text[start:end]` is the quote."""
+    """One statement about an item."""
 
     item: Item
-    turn: int
-    start: int
-    end: int
-    polarity: Polarity
-    frequency: Frequency
-    timeframe: Timeframe
+    quote: Quote
     is_intense: bool
     is_answer: bool
     """Whether only the interviewer's question tells which item it is about."""
 
     @property
-    def is_current_symptom(self) -> bool:
-        """Whether it says that the symptom is there, and not only in the past."""
-        return self.polarity is Polarity.AFFIRMED and self.timeframe is not Timeframe.PAST
-
-    @property
-    def is_denial(self) -> bool:
-        """Whether it says that the symptom is not there now."""
-        return self.polarity is Polarity.DENIED and self.timeframe is not Timeframe.PAST
+    def start(self) -> int:
+        """Where it begins in the transcript's text."""
+        return self.quote.segments[0].start
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,9 +65,29 @@ class Analysis:
         """Return the signals of one item."""
         return tuple(signal for signal in self.signals if signal.item is item)
 
-    def quote(self, signal: Signal) -> str:
-        """Return the words of a signal, verbatim."""
-        return self.transcript.text[signal.start : signal.end]
+    def quotes(self, item: Item) -> list[str]:
+        """Return the quotes that tell most about an item, in the order of the transcript."""
+        first_of: dict[str, Signal] = {}
+        for signal in sorted(filter(_is_telling, self.of_item(item)), key=_rank):
+            first_of.setdefault(signal.quote.text, signal)
+        chosen = sorted([*first_of.values()][:_MOST_QUOTES], key=lambda signal: signal.start)
+        return [signal.quote.text for signal in chosen]
+
+
+def _is_telling(signal: Signal) -> bool:
+    quote = signal.quote
+    return quote.polarity is not Polarity.UNCLEAR or quote.frequency is not Frequency.UNSTATED
+
+
+def _rank(signal: Signal) -> tuple[bool, bool, bool, bool, int]:
+    """Order: own words before bare answers, then the present, symptoms, and stated frequency."""
+    return (
+        signal.is_answer,
+        signal.quote.timeframe is Timeframe.PAST,
+        signal.quote.polarity is not Polarity.AFFIRMED,
+        signal.quote.frequency is Frequency.UNSTATED,
+        signal.start,
+    )
 
 
 def analyse(text: str, labels: SpeakerLabels) -> Analysis:
@@ -77,98 +95,79 @@ def analyse(text: str, labels: SpeakerLabels) -> Analysis:
     try:
         transcript = parse_transcript(text, labels)
     except TranscriptUnreadable:
-        empty = Transcript(text=text, turns=(), speakers_assumed=True)
-        return Analysis(transcript=empty, signals=())
-    collected = _Collected(transcript=transcript)
-    collected.collect()
-    return Analysis(transcript=transcript, signals=tuple(collected.signals))
+        transcript = Transcript(text=text, turns=(), speakers_assumed=True)
+    return Analysis(transcript=transcript, signals=tuple(_signals(transcript)))
 
 
-def signal_at(words: str, span: Clause, *, item: Item, turn: Turn, polarity: Polarity) -> Signal:
-    """Read frequency and time of a stretch of a turn's words, in characters of those words."""
-    text = words[span.start : span.end]
-    return Signal(
-        item=item,
-        turn=turn.index,
-        start=turn.words_start + span.start,
-        end=turn.words_start + span.end,
-        polarity=polarity,
-        frequency=frequency_of(words, span.start, span.end),
-        timeframe=timeframe_of(words, span.start, span.end),
-        is_intense=next(phrases().intense.find(words_of(text)), None) is not None,
-        is_answer=False,
-    )
+def _signals(transcript: Transcript) -> Iterator[Signal]:
+    counts: Counter[Item] = Counter()
+    question: Question | None = None
+    for turn in transcript.turns:
+        words = transcript.words(turn)
+        if turn.speaker is Speaker.INTERVIEWER:
+            question = question_in(words)
+        elif turn.speaker is Speaker.PARTICIPANT:
+            told = list(_told(words, turn, counts))
+            yield from told
+            for signal in _answered(words, turn, question, told):
+                counts[signal.item] += 1
+                yield signal
+            question = None
 
 
-@dataclass(slots=True, kw_only=True)
-class _Collected:
-    """The signals found so far, and the items of which no more are looked for."""
-
-    transcript: Transcript
-    signals: list[Signal] = field(default_factory=list)
-    counts: Counter[Item] = field(default_factory=Counter)
-
-    def collect(self) -> None:
-        question: Question | None = None
-        for turn in self.transcript.turns:
-            words = self.transcript.words(turn)
-            if turn.speaker is Speaker.INTERVIEWER:
-                question = question_in(words)
-            elif turn.speaker is Speaker.PARTICIPANT:
-                first = len(self.signals)
-                self._keep(self._told(words, turn))
-                if question is not None:
-                    self._keep(_answered(words, turn, question, self.signals[first:]))
-                question = None
-
-    def _keep(self, signals: Iterable[Signal]) -> None:
-        for signal in signals:
-            self.counts[signal.item] += 1
-            self.signals.append(signal)
-
-    def _told(self, words: str, turn: Turn) -> Iterator[Signal]:
-        clauses = clauses_of(words)
-        for at, clause in enumerate(clauses):
-            items = [item for item in Item if self.counts[item] < _MOST_PER_ITEM]
-            for mention in mentions_in(words, clause, items):
-                span = trimmed(words, _with_frequency(words, clauses, at))
-                # "I'm not sad, just tired" denies one item and affirms another.
-                if polarity_of(words, span.start, span.end) is not mention.polarity:
-                    span = trimmed(words, mention.part)
-                yield signal_at(
-                    words, span, item=mention.item, turn=turn, polarity=mention.polarity
-                )
+def _told(words: str, turn: Turn, counts: Counter[Item]) -> Iterator[Signal]:
+    clauses = clauses_in(words)
+    for at, clause in enumerate(clauses):
+        items = [item for item in Item if counts[item] < _MOST_PER_ITEM]
+        for mention in mentions_in(clause, items):
+            counts[mention.item] += 1
+            span = _with_frequency(clauses, at).trimmed()
+            # "I'm not sad, just tired" denies one item and affirms another.
+            if span.polarity is not mention.polarity:
+                span = mention.part.trimmed()
+            yield signal_at(span, turn, mention.item, mention.polarity)
 
 
-def _with_frequency(words: str, clauses: tuple[Clause, ...], at: int) -> Clause:
+def _with_frequency(clauses: tuple[Stretch, ...], at: int) -> Stretch:
     """Add the sentence after a clause when it only says how often ("I lie awake. Most nights.")."""
-    clause = clauses[at]
-    if at + 1 == len(clauses):
+    clause, following = clauses[at], clauses[min(at + 1, len(clauses) - 1)]
+    if following is clause or len(following.text) > 40:
         return clause
-    following = clauses[at + 1]
-    text = words[following.start : following.end]
-    if len(text) > 40 or read_clause(text).votes or "i" in words_of(text).texts:
+    if following.reading.votes or "i" in following.words.texts:
         return clause
-    if frequency_of(text, 0, len(text)) is Frequency.UNSTATED:
+    if whole(following.text).frequency is Frequency.UNSTATED:
         return clause
-    return Clause(start=clause.start, end=following.end)
+    return Stretch(clause.turn, clause.start, following.end)
 
 
-def _answered(words: str, turn: Turn, question: Question, told: list[Signal]) -> Iterator[Signal]:
-    answer = answer_in(words, question.asking)
-    if answer is None:
+def _answered(
+    words: str, turn: Turn, question: Question | None, told: list[Signal]
+) -> Iterator[Signal]:
+    answer = None if question is None else answer_in(words, question.asking)
+    if question is None or answer is None:
         return
-    span = trimmed(words, answer.span)
-    end = turn.words_start + span.end
-    if span.start == span.end or any(signal.start < end for signal in told):
+    span, polarity = answer.trimmed(), answer.polarity
+    if not span.text or any(signal.start < turn.words_start + span.end for signal in told):
         return
     for item in question.items:
-        signal = signal_at(words, span, item=item, turn=turn, polarity=answer.polarity)
-        yield replace(signal, is_answer=True)
+        yield signal_at(span, turn, item, polarity, is_answer=True)
 
 
-def trimmed(words: str, span: Clause) -> Clause:
-    """Leave out spaces, commas and dashes at the edges of a span."""
-    text = words[span.start : span.end]
-    start = span.start + len(text) - len(text.lstrip(_EDGES))
-    return Clause(start=start, end=max(start, span.start + len(text.rstrip(_EDGES))))
+def signal_at(
+    span: Stretch, turn: Turn, item: Item, polarity: Polarity, *, is_answer: bool = False
+) -> Signal:
+    """Read frequency and time of a stretch of a turn's words."""
+    start = turn.words_start + span.start
+    return Signal(
+        item=item,
+        quote=Quote(
+            text=span.text,
+            segments=(Segment(turn=turn.index, start=start, end=start + len(span.text)),),
+            match=Match.EXACT,
+            polarity=polarity,
+            frequency=span.frequency,
+            timeframe=span.timeframe,
+        ),
+        is_intense=any(intense().find(span.words)),
+        is_answer=is_answer,
+    )

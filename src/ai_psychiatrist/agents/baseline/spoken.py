@@ -5,13 +5,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from ai_psychiatrist.agents.baseline.phrases import phrases
+from ai_psychiatrist.agents.baseline.phrases import item_phrases, speech
+from ai_psychiatrist.agents.baseline.stretch import Stretch
 from ai_psychiatrist.domain.evidence import Polarity
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.services.cues.clauses import Clause
-from ai_psychiatrist.services.cues.lexicon import Hit, Words, words_of
-from ai_psychiatrist.services.cues.polarity import polarity_of
-from ai_psychiatrist.services.cues.valence import read_clause
+from ai_psychiatrist.services.cues.lexicon import Hit, Words
 
 _NEAR: Final = 40
 """How far from a topic, in characters, the word stands that says how it is."""
@@ -27,67 +25,52 @@ class Mention:
 
     item: Item
     polarity: Polarity
-    part: Clause
+    part: Stretch
     """The part of the clause, between commas, in which the item is first named."""
 
 
-def mentions_in(words: str, clause: Clause, items: Collection[Item]) -> Iterator[Mention]:
-    """Yield each of the items that a clause of the words says something about, once."""
-    text = words[clause.start : clause.end]
+def mentions_in(clause: Stretch, items: Collection[Item]) -> Iterator[Mention]:
+    """Yield each of the items that a clause says something about, once."""
+    text = clause.text
     if len(text) < _SHORTEST:
         return
-    all_words = words_of(text)
-    spoken = all_words.without(phrases().skip)
+    spoken = clause.words.without(speech("skip"))
     for item in items:
-        hits = islice(phrases().items[item].spoken.find(spoken), _MOST_HITS)
+        hits = islice(item_phrases()[item].spoken.find(spoken), _MOST_HITS)
         found = {
             polarity: hit
             for hit in hits
-            if hit.cue != "excluded" and not _is_about_others(all_words, hit)
-            for polarity in _polarities(words, clause, text, hit)
+            if hit.cue != "excluded" and not _is_about_others(clause.words, hit)
+            for polarity in _polarities(clause, hit)
         }
         if found:
             polarity, hit = next(iter(found.items()))
+            end = text.find(",", hit.end)
             yield Mention(
                 item=item,
                 polarity=polarity if len(found) == 1 else Polarity.UNCLEAR,
-                part=_part(text, clause, hit),
+                part=clause.part(text.rfind(",", 0, hit.start) + 1, len(text) if end < 0 else end),
             )
 
 
-def _part(text: str, clause: Clause, hit: Hit) -> Clause:
-    end = text.find(",", hit.end)
-    return Clause(
-        start=clause.start + text.rfind(",", 0, hit.start) + 1,
-        end=clause.end if end < 0 else clause.start + end,
-    )
-
-
-def _polarities(words: str, clause: Clause, text: str, hit: Hit) -> Iterator[Polarity]:
+def _polarities(clause: Stretch, hit: Hit) -> Iterator[Polarity]:
     if hit.cue != "topic":
-        yield polarity_of(words, clause.start + hit.start, clause.start + hit.end)
+        yield clause.part(hit.start, hit.end).polarity
         return
-    for vote in read_clause(text).votes:
-        if vote.start < hit.end and vote.end > hit.start:
+    for vote in clause.reading.votes:
+        gap = max(vote.start - hit.end, hit.start - vote.end)
+        said = " ".join(clause.part(vote.start, vote.end).words.texts)
+        if gap < 0 or (gap <= _NEAR and said in speech("quality")):
             yield vote.polarity
-        elif _gap(vote.start, vote.end, hit) <= _NEAR:
-            said = " ".join(words_of(text[vote.start : vote.end]).texts)
-            if said in phrases().quality:
-                yield vote.polarity
-
-
-def _gap(start: int, end: int, hit: Hit) -> int:
-    return max(start - hit.end, hit.start - end)
 
 
 def _is_about_others(words: Words, hit: Hit) -> bool:
     """Whether the last person named before the phrase is not the speaker."""
-    table = phrases()
     for text, (_, end) in zip(reversed(words.texts), reversed(words.spans), strict=True):
         if end > hit.end:
             continue
-        if text in table.speaker:
+        if text in speech("speaker"):
             return False
-        if text in table.others and end <= hit.start:
+        if text in speech("others") and end <= hit.start:
             return True
     return False

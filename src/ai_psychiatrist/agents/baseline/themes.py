@@ -1,57 +1,35 @@
 """Themes of a participant's life, body and safety, found by phrases."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from ai_psychiatrist.agents.baseline.phrases import read_table
-from ai_psychiatrist.agents.baseline.signals import Analysis, trimmed
+from ai_psychiatrist.agents.baseline.phrases import factors
+from ai_psychiatrist.agents.baseline.signals import Analysis
+from ai_psychiatrist.agents.baseline.stretch import Stretch, clauses_in
 from ai_psychiatrist.domain.evidence import Polarity, Timeframe
-from ai_psychiatrist.services.cues.clauses import clauses_of
-from ai_psychiatrist.services.cues.lexicon import Lexicon, lexicon_from, words_of
-from ai_psychiatrist.services.cues.polarity import polarity_of
-from ai_psychiatrist.services.cues.tense import timeframe_of
 
 _MOST_QUOTES: Final = 8
 _SHORTEST: Final = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Theme:
-    """A theme and the participant's words about it."""
-
-    name: str
-    quotes: tuple[str, ...]
-
-
-def themes_in(analysis: Analysis, domain: str) -> tuple[Theme, ...]:
-    """Return the themes of a domain in the order in which they come up."""
+def themes_in(analysis: Analysis, domain: str) -> Mapping[str, Sequence[str]]:
+    """Return theme → quotes of a domain, in the order in which the themes come up."""
     found: dict[str, list[str]] = {}
     for turn in analysis.transcript.participant_turns():
-        words = analysis.transcript.words(turn)
-        for clause in clauses_of(words):
-            if clause.end - clause.start < _SHORTEST:
+        for clause in clauses_in(analysis.transcript.words(turn)):
+            if len(clause.text) < _SHORTEST:
                 continue
-            text = words[clause.start : clause.end]
-            for hit in _lexicons()[domain].find(words_of(text)):
-                start, end = clause.start + hit.start, clause.start + hit.end
-                name = hit.cue + (_qualified(words, start, end) if domain == "risk" else "")
+            for hit in factors()[domain].find(clause.words):
+                name = hit.cue
+                if domain == "risk":
+                    name += _qualified(clause.part(hit.start, hit.end))
                 quotes = found.setdefault(name, [])
                 if len(quotes) < _MOST_QUOTES:
-                    span = trimmed(words, clause)
-                    quotes.append(words[span.start : span.end])
-    return tuple(
-        Theme(name=name, quotes=tuple(dict.fromkeys(quotes))) for name, quotes in found.items()
-    )
+                    quotes.append(clause.trimmed().text)
+    return {name: [*dict.fromkeys(quotes)] for name, quotes in found.items()}
 
 
-@cache
-def _lexicons() -> Mapping[str, Lexicon]:
-    return {domain: lexicon_from(table) for domain, table in read_table("factors.toml").items()}
-
-
-def _qualified(words: str, start: int, end: int) -> str:
-    if polarity_of(words, start, end) is Polarity.DENIED:
+def _qualified(phrase: Stretch) -> str:
+    if phrase.polarity is Polarity.DENIED:
         return ", denied"
-    return ", in the past" if timeframe_of(words, start, end) is Timeframe.PAST else ""
+    return ", in the past" if phrase.timeframe is Timeframe.PAST else ""

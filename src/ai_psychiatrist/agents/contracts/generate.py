@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Final
 
 from pydantic import BaseModel
@@ -17,8 +16,7 @@ from ai_psychiatrist.agents.output_models import (
     QualitativeOutput,
     QuantitativeOutput,
 )
-from ai_psychiatrist.agents.prompts import judge, meta_review, qualitative, quantitative
-from ai_psychiatrist.domain.assessment import Metric
+from ai_psychiatrist.agents.prompts.digests import TASKS
 
 _MODELS: Final[Mapping[str, type[BaseModel]]] = {
     "qualitative": QualitativeOutput,
@@ -36,11 +34,8 @@ Assess the interview by the eight items of the PHQ-8. Give each item a score of 
 status na with the reason why it is unknown. While an item is unknown, total and band are null.
 """
 _TASKS: Final[Mapping[str, str]] = {
-    "qualitative": qualitative.ASSESS,
-    "evidence": quantitative.EVIDENCE,
-    "quantitative": quantitative.SCORING,
-    "judge": judge.JUDGE[Metric.COHERENCE],
-    "meta_review": meta_review.META_REVIEW,
+    **{name: TASKS[name] for name in ("qualitative", "evidence", "quantitative", "meta_review")},
+    "judge": TASKS["judge_coherence"],
     "assessment": _ASSESSMENT,
 }
 _BLOCK: Final = re.compile(r"\{(\w+)\}")
@@ -51,14 +46,6 @@ def generated_files() -> dict[str, str]:
     schemas = {f"schemas/{name}.json": _schema(model) for name, model in _MODELS.items()}
     templates = {f"templates/{name}.jinja2": _template(task) for name, task in _TASKS.items()}
     return schemas | templates
-
-
-def write_generated(folder: Path) -> None:
-    """Write the generated files below a folder."""
-    for name, content in generated_files().items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8")
 
 
 def _schema(model: type[BaseModel]) -> str:
@@ -77,4 +64,5 @@ def _template(task: str) -> str:
 
 
 if __name__ == "__main__":
-    write_generated(contract_folder())
+    for name, content in generated_files().items():
+        (contract_folder() / name).write_text(content, encoding="utf-8")

@@ -46,19 +46,13 @@ UNCHECKED: Final = ItemFinding(rules=("score_needs_evidence",))
 
 
 def check_item(
-    item: Item,
-    answer: ItemScoreOutput,
-    quotes: Sequence[Quote],
-    matches_quote: MatchesQuote,
-    *,
-    step: StepValidator | None = None,
+    item: Item, answer: ItemScoreOutput, quotes: Sequence[Quote], matches_quote: MatchesQuote
 ) -> ItemFinding:
     """Check one item of a scoring reply.
 
-    `quotes`: the grounded ones, those of the evidence stage and those the reply cites. `step`: the
-    checks of a contract other than the shipped one.
+    `quotes`: the grounded ones, those of the evidence stage and those the reply cites.
     """
-    verdict = item_verdict(item, answer, quotes, matches_quote, step=step or shipped_step("item"))
+    verdict = item_verdict(item, answer, quotes, matches_quote, step=shipped_step("item"))
     found = (*verdict.errors, *verdict.warnings)
     return ItemFinding(
         errors=tuple(error.message for error in verdict.errors),

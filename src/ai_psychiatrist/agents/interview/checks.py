@@ -1,7 +1,6 @@
 """What a schema cannot say about the texts of a reply, with feedback that never repeats them."""
 
 import re
-from collections.abc import Iterable
 from typing import Final
 
 from pydantic_core import PydanticCustomError
@@ -54,15 +53,9 @@ def same_words(text: str) -> str:
     return " ".join(_WORD.findall(text.translate(_APOSTROPHES).casefold()))
 
 
-def has_repeated(texts: Iterable[str]) -> bool:
-    """Return whether two texts say the same in the same words."""
-    words = [same_words(text) for text in texts]
-    return len(set(words)) < len(words)
-
-
 def distinct_texts(texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Refuse a list in which a text occurs twice."""
-    if has_repeated(texts):
+    """Refuse a list in which a text occurs twice, but for case, spacing and punctuation."""
+    if len(set(map(same_words, texts))) < len(texts):
         raise violation(RejectionCode.NOT_DISTINCT, "holds the same text twice; each must differ")
     return texts
 

@@ -1,10 +1,12 @@
 """The six agents of an interview, each a verb; none of them raises for what a model does."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Final, TypeVar
 
-from ai_psychiatrist.agents.interview import prompts, schemas
+from ai_psychiatrist.agents.interview import schemas
 from ai_psychiatrist.agents.interview.outputs import (
     AnalysisOutput,
     DigestOutput,
@@ -15,7 +17,8 @@ from ai_psychiatrist.agents.interview.outputs import (
     InterviewOutput,
     QuestionOutput,
 )
-from ai_psychiatrist.agents.interview.reviews import asks_for, names_known_goals
+from ai_psychiatrist.agents.interview.prompts import prompt_for
+from ai_psychiatrist.agents.interview.reviews import kept_to
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import InterviewView
 from ai_psychiatrist.llm.agent import create_agent
@@ -51,26 +54,6 @@ class DigestOutcome:
         return next((part.failure for part in parts if part is not None and part.failure), None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Models:
-    """Whom the agents ask, and how."""
-
-    chain: ModelChain
-    pydantic_ai: PydanticAISettings
-    output_mode: OutputModeSetting
-    temperature: float
-
-    def runner(self, definition: AgentDefinition[OutputT]) -> AgentRunner[OutputT]:
-        return AgentRunner(
-            definition,
-            create_agent(definition, retries=self.pydantic_ai.retries),
-            self.chain,
-            self.pydantic_ai,
-            temperature=self.temperature,
-            output_mode=self.output_mode,
-        )
-
-
 class InterviewAgents:
     """Built once and used for every interview."""
 
@@ -86,66 +69,68 @@ class InterviewAgents:
         retries: CallRetries = INTERVIEW_RETRIES,
     ) -> None:
         """`is_combined`: digest an answer in one call instead of three at the same time."""
-        self._is_combined = is_combined
-        self._models = _Models(
-            chain=tuple(
-                replace(
-                    route,
-                    timeout_seconds=min(route.timeout_seconds, call_timeout_seconds),
-                    retries=retries,
-                )
-                for route in chain
-            ),
-            pydantic_ai=pydantic_ai_settings,
-            output_mode=output_mode,
-            temperature=temperature,
+        limited = tuple(
+            replace(
+                route,
+                timeout_seconds=min(route.timeout_seconds, call_timeout_seconds),
+                retries=retries,
+            )
+            for route in chain
         )
-        self._goals: dict[tuple[int, int], AgentRunner[GoalsOutput]] = {}
-        self._facts = self._models.runner(schemas.EXTRACT_FACTS)
-        self._drift = self._models.runner(schemas.DETECT_DRIFT)
-        self._updates = self._models.runner(schemas.UPDATE_GOALS)
-        self._question = self._models.runner(schemas.GENERATE_QUESTION)
-        self._analysis = self._models.runner(schemas.GENERATE_ANALYSIS)
-        self._digest = self._models.runner(schemas.DIGEST_ANSWER)
+
+        def runner(definition: AgentDefinition[OutputT]) -> AgentRunner[OutputT]:
+            return AgentRunner(
+                definition,
+                create_agent(definition, retries=pydantic_ai_settings.retries),
+                limited,
+                pydantic_ai_settings,
+                temperature=temperature,
+                output_mode=output_mode,
+            )
+
+        self._is_combined = is_combined
+        self._goals = cache(lambda low, high: runner(schemas.goals_definition(low, high)))
+        self._facts = runner(schemas.EXTRACT_FACTS)
+        self._drift = runner(schemas.DETECT_DRIFT)
+        self._updates = runner(schemas.UPDATE_GOALS)
+        self._question = runner(schemas.GENERATE_QUESTION)
+        self._analysis = runner(schemas.GENERATE_ANALYSIS)
+        self._digest = runner(schemas.DIGEST_ANSWER)
 
     async def generate_goals(self, view: InterviewView, calls: CallLog) -> Outcome[GoalsOutput]:
         """Set the goals of an interview, as many as the view says."""
-        count = (view.min_goals, view.max_goals)
-        if count not in self._goals:
-            self._goals[count] = self._models.runner(schemas.goals_definition(*count))
-        return await self._goals[count].run(prompts.goals_prompt(view), calls)
+        return await _ask(self._goals(view.min_goals, view.max_goals), view, calls)
 
     async def extract_facts(self, view: InterviewView, calls: CallLog) -> Outcome[FactsOutput]:
         """Find the facts of the view's answer."""
-        return await self._facts.run(prompts.facts_prompt(view), calls)
+        return await _ask(self._facts, view, calls)
 
     async def detect_drift(self, view: InterviewView, calls: CallLog) -> Outcome[DriftOutput]:
         """Tell whether the view's answer speaks to its question."""
-        return await self._drift.run(prompts.drift_prompt(view), calls)
+        return await _ask(self._drift, view, calls)
 
     async def update_goals(self, view: InterviewView, calls: CallLog) -> Outcome[GoalUpdatesOutput]:
         """Propose what the view's answer changes in the goals, by their ids."""
-        review = names_known_goals(view)
-        return await self._updates.run(prompts.updates_prompt(view), calls, review=review)
+        return await _ask(self._updates, view, calls)
 
     async def generate_question_with_answers(
         self, view: InterviewView, target_goal_ids: tuple[str, ...], calls: CallLog
     ) -> Outcome[QuestionOutput]:
         """Ask for one of the goals named, and offer four answers."""
-        prompt = prompts.question_prompt(view, target_goal_ids)
-        return await self._question.run(prompt, calls, review=asks_for(target_goal_ids, view))
+        return await _ask(self._question, view, calls, target_goal_ids)
 
     async def generate_analysis(
         self, view: InterviewView, calls: CallLog
     ) -> Outcome[AnalysisOutput]:
         """Report on the whole interview."""
-        return await self._analysis.run(prompts.analysis_prompt(view), calls)
+        return await _ask(self._analysis, view, calls)
 
     async def digest(self, view: InterviewView, calls: CallLog) -> DigestOutcome:
         """Find facts, drift and changes of goals in the view's answer at once."""
         is_chosen = view.answer is not None and view.answer.option_id is not None
         if self._is_combined:
-            return await self._digest_together(view, calls, is_chosen=is_chosen)
+            whole = await _ask(self._digest, view, calls)
+            return _parts(whole, is_chosen=is_chosen)
         async with asyncio.TaskGroup() as parts:
             facts = parts.create_task(self.extract_facts(view, calls))
             updates = parts.create_task(self.update_goals(view, calls))
@@ -156,30 +141,28 @@ class InterviewAgents:
             goal_updates=updates.result(),
         )
 
-    async def _digest_together(
-        self, view: InterviewView, calls: CallLog, *, is_chosen: bool
-    ) -> DigestOutcome:
-        review = names_known_goals(view)
-        whole = await self._digest.run(prompts.digest_prompt(view), calls, review=review)
-        output = whole.output
-        return DigestOutcome(
-            facts=_part(whole, None if output is None else FactsOutput(facts=output.facts)),
-            drift=None if is_chosen else _part(whole, _drift_of(output)),
-            goal_updates=_part(
-                whole,
-                None if output is None else GoalUpdatesOutput(goal_updates=output.goal_updates),
-            ),
+
+async def _ask(
+    runner: AgentRunner[OutputT],
+    view: InterviewView,
+    calls: CallLog,
+    target_goal_ids: tuple[str, ...] = (),
+) -> Outcome[OutputT]:
+    prompt = prompt_for(runner.definition.name, view, target_goal_ids)
+    return await runner.run(prompt, calls, review=kept_to(view, target_goal_ids))
+
+
+def _parts(whole: Outcome[DigestOutput], *, is_chosen: bool) -> DigestOutcome:
+    def part(read: Callable[[DigestOutput], OutputT]) -> Outcome[OutputT]:
+        return Outcome(
+            output=None if whole.output is None else read(whole.output),
+            failure=whole.failure,
+            attempts=whole.attempts,
+            rejection=whole.rejection,
         )
 
-
-def _drift_of(output: DigestOutput | None) -> DriftOutput | None:
-    return None if output is None else DriftOutput(**output.drift.model_dump())
-
-
-def _part(whole: Outcome[DigestOutput], output: OutputT | None) -> Outcome[OutputT]:
-    return Outcome(
-        output=output,
-        failure=whole.failure,
-        attempts=whole.attempts,
-        rejection=whole.rejection,
+    return DigestOutcome(
+        facts=part(lambda found: FactsOutput(facts=found.facts)),
+        drift=None if is_chosen else part(lambda found: DriftOutput(**found.drift.model_dump())),
+        goal_updates=part(lambda found: GoalUpdatesOutput(goal_updates=found.goal_updates)),
     )

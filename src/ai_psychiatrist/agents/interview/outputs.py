@@ -61,36 +61,26 @@ class InterviewOutput(ModelOutput):
     coercions: SkipJsonSchema[int] = 0
 
 
-_GOALS: Final = "Specific things to find out, each different from the others."
-
-
 class GoalsOutput(InterviewOutput):
     """The goals that an interview sets out with."""
 
-    goals: Annotated[
-        tuple[Words, ...],
-        Field(min_length=DEFAULT_MIN_GOALS, max_length=DEFAULT_MAX_GOALS),
-        AfterValidator(distinct_texts),
-    ] = Field(description=_GOALS)
+    goals: tuple[Words, ...]
 
 
 @lru_cache(maxsize=16)
 def goals_output(min_goals: int, max_goals: int) -> type[GoalsOutput]:
     """Return the output of the goal generator for a protocol's own number of goals."""
-    if (min_goals, max_goals) == (DEFAULT_MIN_GOALS, DEFAULT_MAX_GOALS):
-        return GoalsOutput
-    return create_model(
-        "GoalsOutput",
-        __base__=GoalsOutput,
-        __doc__=GoalsOutput.__doc__,
-        goals=(
-            Annotated[
-                tuple[Words, ...],
-                Field(min_length=min_goals, max_length=max_goals),
-                AfterValidator(distinct_texts),
-            ],
-            Field(description=_GOALS),
+    goals = Annotated[
+        tuple[Words, ...],
+        Field(
+            min_length=min_goals,
+            max_length=max_goals,
+            description="Specific things to find out, each different from the others.",
         ),
+        AfterValidator(distinct_texts),
+    ]
+    return create_model(
+        "GoalsOutput", __base__=GoalsOutput, __doc__=GoalsOutput.__doc__, goals=goals
     )
 
 

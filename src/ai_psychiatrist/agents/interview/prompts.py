@@ -6,11 +6,10 @@ to turn. Words of people stand in marked blocks that no text inside can close.
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Final
 
 from ai_psychiatrist.agents.case import boundary_for, marked_block
-from ai_psychiatrist.domain.interview import Fact, Goal, InterviewView, Message
+from ai_psychiatrist.domain.interview import InterviewView
 from ai_psychiatrist.llm.prompt import Prompt
 
 SYSTEM: Final = """\
@@ -70,135 +69,64 @@ Report what the interview found out.
 
 _DIGESTED: Final = ("extract_facts", "detect_drift", "update_goals")
 _NO_DRIFT: Final = "The answer was chosen among those offered, so it speaks to the question."
+_SHOWN: Final[Mapping[str, tuple[str, ...]]] = {
+    "generate_goals": (),
+    "extract_facts": ("messages", "question", "answer"),
+    "detect_drift": ("question", "answer"),
+    "update_goals": ("goals", "facts", "question", "answer"),
+    "digest_answer": ("goals", "facts", "messages", "question", "answer"),
+    "generate_question_with_answers": ("goals", "facts", "messages", "redirect"),
+    "generate_analysis": ("goals", "facts", "messages"),
+}
+"""What changes from turn to turn and each agent is shown, by verb."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Blocks:
-    """Marks texts as data under one boundary."""
-
-    boundary: str
-    marked: list[str] = field(default_factory=list)
-
-    def add(self, name: str, text: str) -> None:
-        """Mark a text; one that is empty is left out."""
-        if text.strip():
-            # Put in its place, a dash keeps what stands around it from forming the boundary anew.
-            safe = text.replace(self.boundary, "-")
-            self.marked.append(marked_block(name, self.boundary, safe))
-
-    @property
-    def text(self) -> str:
-        """All blocks in the order in which they were added."""
-        return "\n\n".join(self.marked)
-
-
-def goals_prompt(view: InterviewView) -> Prompt:
-    """Ask for the goals of an interview."""
-    count = f"Set {view.min_goals} to {view.max_goals} goals."
-    return _prompt(view, "generate_goals", _changing(view), closing=count)
-
-
-def facts_prompt(view: InterviewView) -> Prompt:
-    """Ask for the facts of the view's answer."""
-    blocks = _changing(view)
-    blocks.add("messages", _lines(_message(one) for one in view.messages))
-    _add_answer(blocks, view)
-    return _prompt(view, "extract_facts", blocks)
-
-
-def drift_prompt(view: InterviewView) -> Prompt:
-    """Ask whether the view's answer speaks to its question."""
-    blocks = _changing(view)
-    _add_answer(blocks, view)
-    return _prompt(view, "detect_drift", blocks)
-
-
-def updates_prompt(view: InterviewView) -> Prompt:
-    """Ask what the view's answer changes in the goals."""
-    blocks = _changing(view)
-    _add_goals(blocks, view)
-    blocks.add("facts", _lines(_fact(one) for one in view.facts))
-    _add_answer(blocks, view)
-    return _prompt(view, "update_goals", blocks)
-
-
-def digest_prompt(view: InterviewView) -> Prompt:
-    """Ask for facts, drift and goals of the view's answer together."""
-    blocks = _changing(view)
-    _add_goals(blocks, view)
-    blocks.add("facts", _lines(_fact(one) for one in view.facts))
-    blocks.add("messages", _lines(_message(one) for one in view.messages))
-    _add_answer(blocks, view)
-    is_chosen = view.answer is not None and view.answer.option_id is not None
-    return _prompt(view, "digest_answer", blocks, closing=_NO_DRIFT if is_chosen else "")
-
-
-def question_prompt(view: InterviewView, target_goal_ids: tuple[str, ...]) -> Prompt:
-    """Ask for the next question and its answers."""
-    blocks = _changing(view)
-    _add_goals(blocks, view)
-    blocks.add("facts", _lines(_fact(one) for one in view.facts))
-    blocks.add("messages", _lines(_message(one) for one in view.messages))
-    blocks.add("redirect", view.redirect)
-    targets = f"Target ids: {', '.join(target_goal_ids)}"
-    return _prompt(view, "generate_question_with_answers", blocks, closing=targets)
-
-
-def analysis_prompt(view: InterviewView) -> Prompt:
-    """Ask for the report."""
-    blocks = _changing(view)
-    _add_goals(blocks, view)
-    blocks.add("facts", _lines(_fact(one) for one in view.facts))
-    blocks.add("messages", _lines(_message(one) for one in view.messages))
-    return _prompt(view, "generate_analysis", blocks)
-
-
-def _prompt(view: InterviewView, verb: str, blocks: _Blocks, *, closing: str = "") -> Prompt:
-    stable = f"{_brief(view)}\n\nTask: {verb}\n\n{_guidelines(view, verb)}"
-    changing = "\n\n".join(part for part in (blocks.text, closing) if part)
-    user = f"{stable}\n\n{changing}" if changing else stable
-    return Prompt(
-        system=SYSTEM,
-        user=user,
-        stable_characters=len(stable),
-        subject=view.interview_hash,
-    )
-
-
-def _guidelines(view: InterviewView, verb: str) -> str:
-    verbs = _DIGESTED if verb == "digest_answer" else (verb,)
-    return "\n\n".join(view.guidelines.get(one, GUIDELINES[one]).strip() for one in verbs)
-
-
-def _brief(view: InterviewView) -> str:
-    blocks = _changing(view)
-    for name, text in _brief_texts(view).items():
-        blocks.add(name, text)
-    return blocks.text
-
-
-def _brief_texts(view: InterviewView) -> dict[str, str]:
-    return {
+def prompt_for(verb: str, view: InterviewView, target_goal_ids: tuple[str, ...] = ()) -> Prompt:
+    """Ask the agent of a verb to do its work; `target_goal_ids`: what a question may serve."""
+    brief = {
         "title": view.title,
         "summary": view.summary,
         "interviewee": view.interviewee_name,
         "role": view.interviewee_role,
         "tone": view.tone,
     }
+    # The boundary stays the same in all calls of an interview.
+    boundary = boundary_for("\n".join(brief.values()))
+    told = _told(view)
+    changing = _marked({name: told[name] for name in _SHOWN[verb]}, boundary)
+    stable = _joined(_marked(brief, boundary), f"Task: {verb}", _guidelines(view, verb))
+    return Prompt(
+        system=SYSTEM,
+        user=_joined(stable, changing, _closing(verb, view, target_goal_ids)),
+        stable_characters=len(stable),
+        subject=view.interview_hash,
+    )
 
 
-def _changing(view: InterviewView) -> _Blocks:
-    """Open blocks under a boundary that stays the same in all calls of an interview."""
-    return _Blocks(boundary=boundary_for("\n".join(_brief_texts(view).values())))
-
-
-def _add_goals(blocks: _Blocks, view: InterviewView) -> None:
-    blocks.add("goals", _lines(_goal(one) for one in view.goals))
-
-
-def _add_answer(blocks: _Blocks, view: InterviewView) -> None:
-    blocks.add("question", "" if view.question is None else view.question.text)
-    blocks.add("answer", "" if view.answer is None else view.answer.text)
+def _told(view: InterviewView) -> dict[str, str]:
+    """Return what there is to show of an interview under way."""
+    goals = (
+        {"id": goal.id, "status": goal.status, "confidence": goal.confidence, "goal": goal.text}
+        for goal in view.goals
+    )
+    facts = (
+        {
+            "topic": fact.topic,
+            "claim": fact.claim,
+            "timestamp": fact.timestamp,
+            "confidence": fact.certainty,
+        }
+        for fact in view.facts
+    )
+    messages = ({"speaker": one.speaker, "text": one.text} for one in view.messages)
+    return {
+        "goals": _lines(goals),
+        "facts": _lines(facts),
+        "messages": _lines(messages),
+        "redirect": view.redirect,
+        "question": "" if view.question is None else view.question.text,
+        "answer": "" if view.answer is None else view.answer.text,
+    }
 
 
 def _lines(entries: Iterable[Mapping[str, object]]) -> str:
@@ -206,23 +134,34 @@ def _lines(entries: Iterable[Mapping[str, object]]) -> str:
     return "\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries)
 
 
-def _goal(goal: Goal) -> dict[str, object]:
-    return {
-        "id": goal.id,
-        "status": goal.status,
-        "confidence": goal.confidence,
-        "goal": goal.text,
-    }
+def _marked(texts: Mapping[str, str], boundary: str) -> str:
+    """Mark texts as data; one that is empty is left out."""
+    # Put in its place, a dash keeps what stands around it from forming the boundary anew.
+    return _joined(
+        *(
+            marked_block(name, boundary, text.replace(boundary, "-"))
+            for name, text in texts.items()
+            if text.strip()
+        )
+    )
 
 
-def _fact(fact: Fact) -> dict[str, object]:
-    return {
-        "topic": fact.topic,
-        "claim": fact.claim,
-        "timestamp": fact.timestamp,
-        "confidence": fact.certainty,
-    }
+def _guidelines(view: InterviewView, verb: str) -> str:
+    verbs = _DIGESTED if verb == "digest_answer" else (verb,)
+    return _joined(*(view.guidelines.get(one, GUIDELINES[one]).strip() for one in verbs))
 
 
-def _message(message: Message) -> dict[str, object]:
-    return {"speaker": message.speaker, "text": message.text}
+def _closing(verb: str, view: InterviewView, target_goal_ids: tuple[str, ...]) -> str:
+    match verb:
+        case "generate_goals":
+            return f"Set {view.min_goals} to {view.max_goals} goals."
+        case "generate_question_with_answers":
+            return f"Target ids: {', '.join(target_goal_ids)}"
+        case "digest_answer" if view.answer is not None and view.answer.option_id is not None:
+            return _NO_DRIFT
+        case _:
+            return ""
+
+
+def _joined(*parts: str) -> str:
+    return "\n\n".join(part for part in parts if part)

@@ -31,28 +31,29 @@ class Violation(NamedTuple):
     rule: str
 
 
-_WHOLE_REPLY: Final = "the reply"
-_LIMITS: Final = {
+_RULES: Final = {
     "missing": (RejectionCode.MISSING_ITEM, "is missing"),
     "too_short": (RejectionCode.WRONG_COUNT, "needs at least {min_length} entries"),
     "too_long": (RejectionCode.WRONG_COUNT, "may have at most {max_length} entries"),
     "greater_than_equal": (RejectionCode.OUT_OF_RANGE, "has to be at least {ge}"),
     "less_than_equal": (RejectionCode.OUT_OF_RANGE, "has to be at most {le}"),
     "literal_error": (RejectionCode.NOT_A_CHOICE, "has to be one of: {expected}"),
+    "int_type": (RejectionCode.WRONG_TYPE, "has to be a whole number"),
+    "int_from_float": (RejectionCode.WRONG_TYPE, "has to be a whole number"),
+    "int_parsing_size": (RejectionCode.WRONG_TYPE, "has to be a whole number of the range"),
+    "string_type": (RejectionCode.WRONG_TYPE, "has to be a string"),
+    "bool_type": (RejectionCode.WRONG_TYPE, "has to be true or false"),
+    "tuple_type": (RejectionCode.WRONG_TYPE, "has to be a list"),
+    "model_type": (RejectionCode.WRONG_TYPE, "has to be an object"),
+    "model_attributes_type": (RejectionCode.WRONG_TYPE, "has to be an object"),
+    "dict_type": (RejectionCode.WRONG_TYPE, "has to be an object"),
 }
-"""Rules with the limits of our own schema; none of them shows the value."""
-_WRONG_FORM: Final = "has a value of the wrong form"
-_WRONG_TYPE: Final = {
-    "int_type": "has to be a whole number",
-    "int_from_float": "has to be a whole number",
-    "int_parsing_size": "has to be a whole number of the range",
-    "string_type": "has to be a string",
-    "bool_type": "has to be true or false",
-    "tuple_type": "has to be a list",
-    "model_type": "has to be an object",
-    "model_attributes_type": "has to be an object",
-    "dict_type": "has to be an object",
-}
+"""Rules by error type, with the limits of our own schema; none of them shows the value."""
+_WRONG_FORM: Final = (RejectionCode.WRONG_TYPE, "has a value of the wrong form")
+_UNKNOWN_FIELD: Final = Violation(
+    RejectionCode.UNKNOWN_FIELD, "", "has a field that the schema does not know"
+)
+"""Names the object alone: the field's name is the model's own words."""
 
 
 def reader_of(output: type[InterviewOutputT]) -> Callable[[str], InterviewOutputT]:
@@ -62,7 +63,7 @@ def reader_of(output: type[InterviewOutputT]) -> Callable[[str], InterviewOutput
     def extract(text: str) -> InterviewOutputT:
         parsed = parse_object(text)
         if parsed.value.keys() & _NOTES_OF_OURS:
-            raise _rejected([_unknown_field("")])
+            raise _rejected([_UNKNOWN_FIELD])
         fields = parsed.value | {"repaired": parsed.repaired}
         try:
             # Read as JSON: there a list may become a tuple, and nothing else changes its type.
@@ -76,7 +77,7 @@ def reader_of(output: type[InterviewOutputT]) -> Callable[[str], InterviewOutput
 
 def _rejected(violations: list[Violation]) -> OutputRejected:
     listed = _without_followers(violations)[:_MOST_VIOLATIONS]
-    feedback = "; ".join(f"{one.place or _WHOLE_REPLY} {one.rule}" for one in listed)
+    feedback = "; ".join(f"{one.place or 'the reply'} {one.rule}" for one in listed)
     return OutputRejected(
         listed[0].code,
         f"Mend this: {feedback}.",
@@ -97,20 +98,11 @@ def _without_followers(violations: list[Violation]) -> list[Violation]:
 def _violation(error: ErrorDetails) -> Violation:
     place, kind = _path(error["loc"]), error["type"]
     if kind == "extra_forbidden":
-        return _unknown_field(_path(error["loc"][:-1]))
-    if kind in _LIMITS:
-        code, rule = _LIMITS[kind]
-        return Violation(code, place, rule.format(**error.get("ctx", {})))
+        return _UNKNOWN_FIELD._replace(place=_path(error["loc"][:-1]))
     if kind.startswith(OURS):
         return Violation(RejectionCode(kind.removeprefix(OURS)), place, error["msg"])
-    return Violation(RejectionCode.WRONG_TYPE, place, _WRONG_TYPE.get(kind, _WRONG_FORM))
-
-
-def _unknown_field(place: str) -> Violation:
-    """Name the object alone: the field's name is the model's own words."""
-    return Violation(
-        RejectionCode.UNKNOWN_FIELD, place, "has a field that the schema does not know"
-    )
+    code, rule = _RULES.get(kind, _WRONG_FORM)
+    return Violation(code, place, rule.format(**error.get("ctx", {})))
 
 
 def _path(location: tuple[int | str, ...]) -> str:

@@ -15,20 +15,9 @@ from ai_psychiatrist.llm.output import ModelOutput
 from ai_psychiatrist.llm.rejection import ReplyRejected
 
 
-def names_known_goals(view: InterviewView) -> Review:
-    """Refuse updates of goals that the interview does not have."""
-    known = tuple(goal.id for goal in view.goals)
-
-    async def review(output: ModelOutput) -> None:
-        if isinstance(output, GoalUpdatesOutput | DigestOutput):
-            for at, update in enumerate(output.goal_updates):
-                _require_listed(update.goal_id, known, f"goal_updates[{at}].goal_id")
-
-    return review
-
-
-def asks_for(target_goal_ids: tuple[str, ...], view: InterviewView) -> Review:
-    """Refuse questions for other goals, and those that were asked in the same words."""
+def kept_to(view: InterviewView, target_goal_ids: Sequence[str]) -> Review:
+    """Refuse updates of unknown goals, questions for other goals, and those asked before."""
+    known = [goal.id for goal in view.goals]
     asked = {
         same_words(message.text)
         for message in view.messages
@@ -38,12 +27,15 @@ def asks_for(target_goal_ids: tuple[str, ...], view: InterviewView) -> Review:
         asked.add(same_words(view.question.text))
 
     async def review(output: ModelOutput) -> None:
-        if not isinstance(output, QuestionOutput):
-            return
-        _require_listed(output.target_goal_id, target_goal_ids, "target_goal_id")
-        if same_words(output.question) in asked:
-            rule = "was asked before in these words; ask something else"
-            raise _refused(RejectionCode.NOT_DISTINCT, "question", rule)
+        match output:
+            case GoalUpdatesOutput() | DigestOutput():
+                for at, update in enumerate(output.goal_updates):
+                    _require_listed(update.goal_id, known, f"goal_updates[{at}].goal_id")
+            case QuestionOutput():
+                _require_listed(output.target_goal_id, target_goal_ids, "target_goal_id")
+                if same_words(output.question) in asked:
+                    rule = "was asked before in these words; ask something else"
+                    raise _refused(RejectionCode.NOT_DISTINCT, "question", rule)
 
     return review
 

@@ -1,7 +1,8 @@
-"""The tools of the interview agents: names, descriptions and schemas made from the outputs."""
+"""The interview agents: names, descriptions of their tools, and schemas made from the outputs."""
 
-from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
+
+from pydantic_ai.profiles import InlineDefsJsonSchemaTransformer
 
 from ai_psychiatrist.agents.interview.outputs import (
     DEFAULT_MAX_GOALS,
@@ -23,102 +24,75 @@ from ai_psychiatrist.llm.output_mode import OutputTool
 
 
 def _definition(
-    verb: str, tool_name: str, description: str, output: type[InterviewOutputT]
+    verb: str, output: type[InterviewOutputT], description: str, *, tool: str = ""
 ) -> AgentDefinition[InterviewOutputT]:
-    tool = OutputTool(name=tool_name, description=description, schema=_schema(output))
-    return AgentDefinition(name=verb, extract=reader_of(output), system=SYSTEM, tool=tool)
+    return AgentDefinition(
+        name=verb,
+        extract=reader_of(output),
+        system=SYSTEM,
+        tool=OutputTool(name=tool or verb, description=description, schema=_schema(output)),
+    )
 
 
 def _schema(output: type[InterviewOutput]) -> dict[str, object]:
-    document = output.model_json_schema()
-    definitions = document.pop("$defs", {})
+    document = _InPlace(output.model_json_schema()).walk()
     document.pop("description", None)
-    schema = _in_place(document, definitions)
-    if not isinstance(schema, dict):
-        msg = f"{output.__name__} has no schema of an object"
-        raise TypeError(msg)
-    return schema
+    return document
 
 
-def _in_place(node: object, definitions: Mapping[str, object]) -> object:
-    """Put definitions where they are referred to and leave out titles, which repeat the names."""
-    match node:
-        case {"$ref": str(reference), **beside}:
-            target = definitions[reference.removeprefix("#/$defs/")]
-            merged = {**target, **beside} if isinstance(target, dict) else target
-            return _in_place(merged, definitions)
-        case dict():
-            return {
-                key: _properties(value, definitions)
-                if key == "properties"
-                else _in_place(value, definitions)
-                for key, value in node.items()
-                if not (key == "title" and isinstance(value, str))
-            }
-        case list():
-            return [_in_place(one, definitions) for one in node]
-        case _:
-            return node
+class _InPlace(InlineDefsJsonSchemaTransformer):
+    """Puts definitions where they are referred to and leaves out titles, which repeat the names."""
 
-
-def _properties(node: object, definitions: Mapping[str, object]) -> object:
-    """Keep a field that is itself called title."""
-    if not isinstance(node, dict):
-        return node
-    return {name: _in_place(field, definitions) for name, field in node.items()}
+    def transform(self, schema: dict[str, Any]) -> dict[str, Any]:
+        return {key: value for key, value in schema.items() if key != "title"}
 
 
 def goals_definition(min_goals: int, max_goals: int) -> AgentDefinition[GoalsOutput]:
     """Return the goal generator for a protocol's own number of goals."""
     return _definition(
         "generate_goals",
-        "generate_investigation_goals",
-        f"Set {min_goals} to {max_goals} specific goals for the interview about an incident.",
         goals_output(min_goals, max_goals),
+        f"Set {min_goals} to {max_goals} specific goals for the interview about an incident.",
+        tool="generate_investigation_goals",
     )
 
 
 GENERATE_GOALS: Final = goals_definition(DEFAULT_MIN_GOALS, DEFAULT_MAX_GOALS)
 EXTRACT_FACTS: Final = _definition(
-    "extract_facts",
-    "extract_facts",
-    "Note the concrete facts of an interview answer.",
-    FactsOutput,
+    "extract_facts", FactsOutput, "Note the concrete facts of an interview answer."
 )
 DETECT_DRIFT: Final = _definition(
     "detect_drift",
-    "detect_answer_drift",
-    "Tell whether an answer speaks to its question, and how to lead back if it does not.",
     DriftOutput,
+    "Tell whether an answer speaks to its question, and how to lead back if it does not.",
+    tool="detect_answer_drift",
 )
 UPDATE_GOALS: Final = _definition(
     "update_goals",
-    "update_goal_progress",
-    "Update how well the goals are understood after an answer.",
     GoalUpdatesOutput,
+    "Update how well the goals are understood after an answer.",
+    tool="update_goal_progress",
 )
 GENERATE_QUESTION: Final = _definition(
     "generate_question_with_answers",
-    "generate_question_with_answers",
-    "Ask the next interview question and offer four answers to it.",
     QuestionOutput,
+    "Ask the next interview question and offer four answers to it.",
 )
 GENERATE_ANALYSIS: Final = _definition(
     "generate_analysis",
-    "generate_analysis_report",
-    "Report what the interview found out about the incident.",
     AnalysisOutput,
+    "Report what the interview found out about the incident.",
+    tool="generate_analysis_report",
 )
 DIGEST_ANSWER: Final = _definition(
     "digest_answer",
-    "digest_answer",
-    "Note facts, drift and progress of goals of one interview answer together.",
     DigestOutput,
+    "Note facts, drift and progress of goals of one interview answer together.",
 )
 
 
 def interview_schemas() -> dict[str, dict[str, object]]:
-    """Return the six tools by name, in the order in which an interview uses them."""
+    """Return the six tools as providers take them, by name, in the order of an interview."""
     tools = (
         GENERATE_GOALS.tool,
         EXTRACT_FACTS.tool,
@@ -127,13 +101,12 @@ def interview_schemas() -> dict[str, dict[str, object]]:
         GENERATE_QUESTION.tool,
         GENERATE_ANALYSIS.tool,
     )
-    return {tool.name: printable(tool) for tool in tools if tool is not None}
-
-
-def printable(tool: OutputTool) -> dict[str, object]:
-    """Return a tool in the form in which providers take it."""
     return {
-        "name": tool.name,
-        "description": tool.description,
-        "input_schema": dict(tool.schema),
+        tool.name: {
+            "name": tool.name,
+            "description": tool.description,
+            "input_schema": dict(tool.schema),
+        }
+        for tool in tools
+        if tool is not None
     }
