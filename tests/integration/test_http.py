@@ -582,7 +582,11 @@ def test_a_caller_who_leaves_stops_the_calls(state_dir: Path) -> None:
 @pytest.mark.parametrize(
     ("hanging", "kept", "late"),
     [
-        (("scoring",), {"qualitative", "evaluation"}, {"scores", "meta_review"}),
+        (
+            ("scoring",),
+            {"qualitative", "evaluation", "quantitative"},
+            {"scores", "meta_review"},
+        ),
         (("qualitative",), {"quantitative", "meta_review"}, {"findings", "judgement"}),
         (
             ("judge_accuracy",),

@@ -1,7 +1,7 @@
 """The quantitative agent: quotes for each item, checked, and then a score that stands on them."""
 
 import json
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain
@@ -69,16 +69,23 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         """How many calls evidence and scores may cost."""
         return self._finder.most_calls + self._scorer.most_calls
 
-    async def assess(self, case: Case) -> PHQ8Assessment | None:
-        """Return the eight items, or `None` when no evidence could be had.
+    async def assess(
+        self, case: Case, *, on_evidence: Callable[[PHQ8Assessment], None] = lambda _: None
+    ) -> PHQ8Assessment | None:
+        """Return the eight items, or `None` when neither evidence nor scores could be had.
 
         When scoring fails, the items are unknown for that reason and keep what evidence there is.
+        `on_evidence` is told of such items before the scoring begins, which may be cut short.
         """
         try:
             evidence = await self._evidence(case)
         except (AgentFailed, EvidenceSchemaError, EvidenceGroundingError):
             return None
-        return await self._score(case, evidence)
+        unscored = self._assessment(evidence, [_unscored(item, evidence.report) for item in Item])
+        if not evidence.report.validated_count:
+            return await self._score(case, evidence)
+        on_evidence(unscored)
+        return await self._score(case, evidence) or unscored
 
     async def _extract_evidence(
         self, transcript_text: str, *, participant_id: int | None
@@ -157,16 +164,18 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         outcome = await self._scorer.run(prompt, case.calls, review=review)
         # A model that cannot be asked again, or then replies with nothing usable, has insisted.
         output = outcome.output or review.sent_back
-        if output is None and not report.validated_count:
-            return None
         if output is None:
-            items = tuple(_unscored(item, report) for item in Item)
-        else:
-            judged = await review.judged(output)
-            items = tuple(one.assessment for one in judged)
+            return None
+        items = [one.assessment for one in await review.judged(output)]
+        return self._assessment(evidence, items, is_accepted=outcome.output is not None)
+
+    def _assessment(
+        self, evidence: Evidence, items: Sequence[ItemAssessment], *, is_accepted: bool = False
+    ) -> PHQ8Assessment:
+        report = evidence.report
         return PHQ8Assessment(
-            items=items,
-            is_accepted=outcome.output is not None,
+            items=tuple(items),
+            is_accepted=is_accepted,
             grounding=Grounding.CHECKED if self._is_checked else Grounding.DISABLED,
             extracted_count=report.extracted_count,
             validated_count=report.validated_count,

@@ -166,7 +166,10 @@ class AssessmentPipeline:
             _record_skipped(Part.JUDGEMENT)
 
     async def _score(self, case: Case, results: _Results, on_finished: OnFinished) -> None:
-        results.quantitative = await self.quantitative.assess(case)
+        def keep(unscored: PHQ8Assessment) -> None:
+            results.quantitative = unscored
+
+        results.quantitative = await self.quantitative.assess(case, on_evidence=keep)
         if results.quantitative is not None and results.quantitative.is_accepted:
             on_finished(Part.SCORES)
 
