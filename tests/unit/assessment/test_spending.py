@@ -124,8 +124,15 @@ def test_hanging_narrative_leaves_time_for_the_meta_review() -> None:
     assert server.calls == len(assessed.attempts)
 
 
+def blank_explanation(task: str, prompt: str, number: int) -> str:
+    """Explain one metric by a blank that not every library takes for one."""
+    return (
+        "Explanation:\u00a0\nScore: 4" if task == "judge_coherence" else good(task, prompt, number)
+    )
+
+
 @pytest.mark.sweep
-@pytest.mark.parametrize("answer", [good, unruly])
+@pytest.mark.parametrize("answer", [good, unruly, blank_explanation])
 def test_every_call_is_an_attempt_wherever_the_deadline_falls(
     answer: object, is_whole: bool
 ) -> None:
