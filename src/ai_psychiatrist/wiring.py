@@ -23,6 +23,7 @@ from ai_psychiatrist.interview.service import InterviewLimits
 from ai_psychiatrist.interview.store.opening import FILE_NAME
 from ai_psychiatrist.llm.connections import BackendOptions, ModelConnections
 from ai_psychiatrist.llm.routes import ModelChain
+from ai_psychiatrist.services.clause_memory import forget_clauses
 from ai_psychiatrist.services.transcripts import TranscriptStore
 
 logger = get_logger(__name__)
@@ -83,6 +84,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             services.interviews.close()
     finally:
         await connections.aclose()
+        forget_clauses()
 
 
 def _services(settings: Settings, connections: ModelConnections) -> Services:

@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from ai_psychiatrist.domain.transcript import Transcript, parse_transcript
+from ai_psychiatrist.services.clause_memory import IDLE_SECONDS, remembering_clauses
+from ai_psychiatrist.services.cues.lexicon import words_of
 from ai_psychiatrist.wiring import Services, open_services
+from tests.fakes.permuting_loop import run_permuted
 from tests.integration.running_app import client_of, settings_with
 
 SAID = "i wake at four nearly every night because of quillaya and i feel tired"
@@ -41,10 +44,10 @@ def test_nothing_that_was_said_stays_in_the_process(tmp_path: Path, case: str) -
     async def left() -> list[object]:
         async with open_services(settings_with(tmp_path)) as services:
             await assess_together(services, TEXTS[case])
-            # What the loop itself holds of a task goes with its next round.
-            await asyncio.sleep(0.01)
-            gc.collect()
-            return [one for one in held() if id(one) not in known]
+        # What the loop itself holds of a task goes with its next round.
+        await asyncio.sleep(0.01)
+        gc.collect()
+        return [one for one in held() if id(one) not in known]
 
     assert asyncio.run(left()) == []
 
@@ -65,5 +68,19 @@ def test_nothing_of_an_answer_or_a_refused_transcript_stays_in_a_server(tmp_path
         assert client.post("/full_pipeline", json=refused).status_code == 409
         del answer, refused
         client.get("/healthz")
-        gc.collect()
-        assert [one for one in held() if id(one) not in known] == []
+    gc.collect()
+    assert [one for one in held() if id(one) not in known] == []
+
+
+def test_readings_of_clauses_are_forgotten_a_while_after_the_last_transcript() -> None:
+    async def work() -> list[int]:
+        with remembering_clauses():
+            words_of(SAID)
+        remembered = []
+        for seconds in (IDLE_SECONDS - 1, 2):
+            await asyncio.sleep(seconds)
+            remembered.append(words_of.cache_info().currsize)
+        return remembered
+
+    soon, later = run_permuted(work(), 0)
+    assert soon > later == 0

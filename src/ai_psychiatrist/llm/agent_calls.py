@@ -56,13 +56,7 @@ class Call:
 class AgentCalls:
     """Makes the calls of one agent on one prompt, and accounts for every one of them."""
 
-    def __init__(
-        self,
-        agent: str,
-        log: CallLog,
-        *,
-        review: Review | None = None,
-    ) -> None:
+    def __init__(self, agent: str, log: CallLog, *, review: Review | None = None) -> None:
         """`review`: looks at an output that was read, and may refuse it with `ReplyRejected`."""
         self._agent = agent
         self.prompt_digest = ""

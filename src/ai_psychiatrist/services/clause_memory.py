@@ -1,8 +1,14 @@
-"""What was read of clauses is remembered while transcripts are worked on, and then forgotten."""
+"""What was read of clauses is remembered while transcripts are worked on, and then forgotten.
 
+Forgotten a minute after the last one: read anew for each, they would cost a third of the CPU time
+of an assessment.
+"""
+
+import asyncio
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import Context
 from typing import Final
 
 from ai_psychiatrist.services.cues.lexicon import hits_of, words_of
@@ -25,16 +31,21 @@ _CACHES: Final = (
 """All of them are keyed by a clause: together they could tell much of a transcript."""
 
 
+IDLE_SECONDS: Final = 60.0
+"""How long they are remembered when nothing is worked on."""
+
+
 class _Working:
-    """How many transcripts are worked on in this process."""
+    """How many transcripts are worked on in this process, and when all is to be forgotten."""
 
     count = 0
     lock = threading.Lock()
+    timer: asyncio.TimerHandle | None = None
 
 
 @contextmanager
 def remembering_clauses() -> Iterator[None]:
-    """Keep the readings of clauses inside the block; after the last block all are forgotten."""
+    """Keep the readings of clauses inside the block, and for a while after the last block."""
     with _Working.lock:
         _Working.count += 1
     try:
@@ -42,10 +53,24 @@ def remembering_clauses() -> Iterator[None]:
     finally:
         with _Working.lock:
             _Working.count -= 1
-            if not _Working.count:
-                _forget()
+        _forget_later()
 
 
-def _forget() -> None:
-    for cache in _CACHES:
-        cache.cache_clear()
+def forget_clauses() -> None:
+    """Forget all that was read of clauses, unless some are being worked on."""
+    with _Working.lock:
+        if not _Working.count:
+            for cache in _CACHES:
+                cache.cache_clear()
+
+
+def _forget_later() -> None:
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        forget_clauses()
+        return
+    if _Working.timer is not None:
+        _Working.timer.cancel()
+    # A timer keeps the context that it was made in, and all that it holds.
+    _Working.timer = loop.call_later(IDLE_SECONDS, forget_clauses, context=Context())
