@@ -386,8 +386,9 @@ _ECHOED_EXPLANATION: Final = "what you found"
 """The words of the task, not of the model."""
 # A second number right after the first, such as: 2, no wait, 3
 _SAID_ANEW: Final = re.compile(
-    r"[ \t,;.*~…→>-]{0,8}"
-    r"(?:(?:no|wait|actually|or|rather|sorry|make that)\b[ \t,;.*~…→>-]{0,8}){0,4}\d",
+    r"[ \t,;.*~…→>-]{0,8}\d"
+    r"|[^\w\n]{0,8}(?:(?:no|wait|hmm|actually|or|rather|sorry|make (?:that|it)|i mean|correction)\b"
+    r"[^\w\n]{0,8}){1,4}\d",
     re.IGNORECASE,
 )
 

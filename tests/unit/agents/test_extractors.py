@@ -352,6 +352,8 @@ class TestJudge:
             pytest.param("Score: 4", Code.EMPTY_FIELD, id="no_explanation"),
             pytest.param("Explanation: what you found\nScore: 3", Code.EMPTY_FIELD, id="echo"),
             pytest.param("Explanation: a\nScore: 2, no wait, 3", Code.SCORE_INVALID, id="anew"),
+            pytest.param("Explanation: a\nScore: 2 (sorry, 3)", Code.SCORE_INVALID, id="sorry"),
+            pytest.param("Explanation: a\nScore: 2 … I mean 3", Code.SCORE_INVALID, id="meant"),
             pytest.param("Explanation: a\nScore: 4 5", Code.SCORE_INVALID, id="two_numbers"),
             pytest.param(
                 "Explanation: a\nScore: 4\nExplanation: Two", Code.SCORE_MISSING, id="cut_off_anew"

@@ -258,6 +258,7 @@ def test_repair_neither_supplies_nor_changes_nor_loses_a_value(reply: str) -> No
             f"<answer>{FINAL}</answer>\n{DRAFT}", Code.SEVERAL_ANSWERS, id="one_after_answer_tags"
         ),
         pytest.param(f"{DRAFT}\nThe final answer:\n{{\n  ", Code.TRUNCATED, id="cut_off_at_once"),
+        pytest.param(f"{DRAFT}\nThe final answer:\n[", Code.TRUNCATED, id="list_cut_off_at_once"),
         pytest.param(f"{FINAL}\n\nCorrection: 3.", Code.SEVERAL_ANSWERS, id="corrected_in_words"),
         pytest.param('{"a": 1}\n{"b": 2}', Code.SEVERAL_ANSWERS, id="parts"),
         pytest.param('"a": {\n"b": 1\n},\n"c":\n{"d": 2}', Code.NO_JSON, id="parts_of_no_object"),

@@ -69,7 +69,7 @@ class _Marks(Enum):
 
 _OPENING: Final = re.compile(
     rf"\{{(?=[{SPACE}]{{0,200}}(?:[\"'`“”„‘«}}#/,\\]|[A-Za-z_]\w{{0,63}}\s{{0,8}}:|\Z))"
-    rf"|\[(?=[{SPACE}]{{0,200}}[\[{{\"'“„‘«])"
+    rf"|\[(?=[{SPACE}]{{0,200}}(?:[\[{{\"'“„‘«]|\Z))"
     # An object that is written once more as a text.
     r"|\"(?=\{(?:\s|\\[nrt]){0,200}\\\")"
 )
