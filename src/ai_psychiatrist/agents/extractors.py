@@ -6,6 +6,7 @@ wrong and what is wanted and never repeats the reply.
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import wraps
 from typing import Final, TypeVar
@@ -30,7 +31,14 @@ from ai_psychiatrist.services.evidence_validation import (
     validate_evidence_schema,
 )
 from ai_psychiatrist.validation.coerce import WholeNumber, whole_number
-from ai_psychiatrist.validation.reply.parse import ParsedObject, parse_object, parse_value
+from ai_psychiatrist.validation.reply.locate import Parsed
+from ai_psychiatrist.validation.reply.parse import (
+    ParsedObject,
+    as_object,
+    parse_object,
+    parse_value,
+    parse_whole,
+)
 from ai_psychiatrist.validation.reply.sanitise import refuse_broken_text
 from ai_psychiatrist.validation.reply.tags import has_unclosed_tag, tagged_block
 from ai_psychiatrist.validation.reply.thinking import without_thinking
@@ -117,12 +125,16 @@ def _required(reply: str, tag: str, block: str | None) -> str:
             RejectionCode.MISSING_TAG,
             f"The tag <{tag}>…</{tag}> is missing. Reply with all the tags of the task.",
         )
-    if not words_of(block):
+    if not _A_WORD.search(block):
         raise OutputRejected(
             RejectionCode.EMPTY_FIELD,
             f"The tag <{tag}> is empty. Write its content, or: not assessed in interview.",
         )
     return block
+
+
+_A_WORD: Final = re.compile(r"\w")
+"""What a placeholder such as … lacks."""
 
 
 def _cut_off(tag: str) -> OutputRejected:
@@ -157,11 +169,10 @@ def _is_placeholder(quote: str) -> bool:
 def extract_evidence(text: str) -> EvidenceOutput:
     """Read the quotes per item; a value that is not a list of texts is refused, never coerced."""
     parsed = parse_value(text)
-    named = _by_item(parsed.value) if isinstance(parsed.value, dict) else _NamedItems()
+    value = _unwrapped(parsed.value)
+    named = _by_item(value) if isinstance(value, dict) else _NamedItems()
     try:
-        quotes = validate_evidence_schema(
-            named.values if isinstance(parsed.value, dict) else parsed.value
-        )
+        quotes = validate_evidence_schema(named.values if isinstance(value, dict) else value)
     except EvidenceSchemaError as error:
         logger.error(
             "evidence_schema_validation_failed",
@@ -175,6 +186,10 @@ def extract_evidence(text: str) -> EvidenceOutput:
             f"Each item key needs a list of strings. Wrong: {places}.",
             error.violations,
         ) from None
+    if not any(quotes.values()) and _ECHO.search(without_thinking(text)):
+        raise OutputRejected(
+            RejectionCode.NO_JSON, "The reply repeats the task. Reply with the quotes themselves."
+        )
     for key, listed in quotes.items():
         _refuse_too_many(listed, key)
     if named.unknown_keys and not named.values:
@@ -186,8 +201,11 @@ def extract_evidence(text: str) -> EvidenceOutput:
         quotes=quotes,
         unknown_keys=named.unknown_keys,
         repaired=parsed.repaired,
-        coercions=named.renamed,
+        coercions=named.renamed + (value is not parsed.value),
     )
+
+
+_ECHO: Final = re.compile(r"Reply with one JSON object and nothing else")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,6 +235,33 @@ def _by_item(value: dict[str, object]) -> _NamedItems:
     return _NamedItems(values=items, unknown_keys=len(value) - len(items), renamed=renamed)
 
 
+def _unwrapped(value: object) -> object:
+    """Return the object of all eight items that a value wraps, else the value as it is."""
+    match value:
+        case [only]:
+            inner = only
+        case dict():
+            held = {key: said for key, said in value.items() if isinstance(said, dict | list | str)}
+            holders = [key for key in held if key.casefold() in _WRAPPERS]
+            if len(holders) != 1 or any(
+                isinstance(said, dict | list) for key, said in held.items() if key not in holders
+            ):
+                return value
+            inner = held[holders[0]]
+        case _:
+            return value
+    if isinstance(inner, str):
+        with suppress(OutputRejected):
+            inner = parse_whole(inner.strip()).value
+    is_whole = isinstance(inner, dict) and set(_by_item(inner).values) == set(PHQ8_DOMAIN_KEYS)
+    return inner if is_whole else value
+
+
+_WRAPPERS: Final = frozenset(
+    {"answer", "final_answer", "result", "results", "data", "output", "response", "json"}
+    | {"evidence", "quotes", "scores", "items", "assessment", "phq8", "phq-8"}
+)
+
 _NO_LETTER: Final = re.compile(r"[\W_]")
 _ITEM_OF_NAME: Final = {_NO_LETTER.sub("", key).lower(): key for key in PHQ8_DOMAIN_KEYS}
 
@@ -224,8 +269,9 @@ _ITEM_OF_NAME: Final = {_NO_LETTER.sub("", key).lower(): key for key in PHQ8_DOM
 @asking_again
 def extract_quantitative(text: str) -> QuantitativeOutput:
     """Read the proposed score of each of the eight items."""
-    parsed = parse_object(text)
-    named = _by_item(parsed.value)
+    parsed = parse_value(text)
+    value = _unwrapped(parsed.value)
+    named = _by_item(as_object(Parsed(value=value, repaired=parsed.repaired)).value)
     missing = [key for key in PHQ8_DOMAIN_KEYS if not isinstance(named.values.get(key), dict)]
     if missing:
         raise OutputRejected(
@@ -236,7 +282,9 @@ def extract_quantitative(text: str) -> QuantitativeOutput:
     return QuantitativeOutput(
         items={reading.key: reading.output() for reading in readings},
         repaired=parsed.repaired,
-        coercions=named.renamed + sum(reading.coercions for reading in readings),
+        coercions=named.renamed
+        + (value is not parsed.value)
+        + sum(reading.coercions for reading in readings),
     )
 
 
@@ -265,6 +313,7 @@ class _ItemReading:
         value = self._fields["score"]
         if self._is_unknown(value):
             return None
+        value = _number_of_words(value, _SCORE_WORDS)
         return self._whole(value, 0, 3, RejectionCode.SCORE_INVALID, "score has to be 0-3 or N/A")
 
     def _is_unknown(self, value: object) -> bool:
@@ -293,6 +342,11 @@ class _ItemReading:
     def _evidence(self) -> tuple[str, ...]:
         value = self._fields.get("evidence")
         match value:
+            case None if "evidence" not in self._fields and self._has_other_texts():
+                raise OutputRejected(
+                    RejectionCode.WRONG_TYPE,
+                    f'{self.key}: the quotes have to stand under the key "evidence".',
+                )
             case None:
                 return ()
             case str():
@@ -307,13 +361,17 @@ class _ItemReading:
         _refuse_too_many(texts, self.key)
         return tuple(dict.fromkeys(words for text in texts if (words := words_of(text))))
 
+    def _has_other_texts(self) -> bool:
+        """Return whether a list stands under some other key: its texts would be lost."""
+        return any(isinstance(value, list) and value for value in self._fields.values())
+
 
 _NOT_AVAILABLE: Final = re.compile(r"n\s*/?\s*a")
 
 _NUMBER: Final = (
     r"(-?\d{1,9}(?:[.,]\d{1,9}|\s?(?:[-–]|to|or)\s?\d{1,9})?)\s?(?:(?:/|out of)\s?(\d{1,9}))?"
 )
-_LABEL: Final = r"(?:score|rating)[\"'*_\s]{0,8}[:=][\"'*_\[(\s]{0,8}"
+_LABEL: Final = r"(?:score|rating)[\"'*_\s]{0,8}[:=：][\"'*_\[(\s]{0,8}"
 _LABELLED_LINE: Final = re.compile(
     rf"^[\W_]{{0,16}}(?:\w{{1,20}} )?{_LABEL}(?:{_NUMBER})?", re.IGNORECASE | re.MULTILINE
 )
@@ -322,7 +380,16 @@ _LAST_LINE: Final = re.compile(
     rf"^[ \t*_\[(]{{0,16}}{_NUMBER}[ \t*_\])]{{0,16}}\.?\Z", re.MULTILINE
 )
 _EXPLANATION: Final = re.compile(
-    r"^[\W_]{0,16}explanation[\"'*_\s]{0,8}[:=]", re.IGNORECASE | re.MULTILINE
+    r"^[\W_]{0,16}explanation[\"'*_\s]{0,8}[:=：]", re.IGNORECASE | re.MULTILINE
+)
+_ECHOED_EXPLANATION: Final = "what you found"
+"""The words of the task, not of the model."""
+# A second number right after the first, such as: 2, no wait, 3
+_SAID_ANEW: Final = re.compile(
+    r"[ \t,;.*~…→>-]{0,8}\d"
+    r"|[^\w\n]{0,8}(?:(?:no|wait|hmm|actually|or|rather|sorry|make (?:that|it)|i mean|correction)\b"
+    r"[^\w\n]{0,8}){1,4}\d",
+    re.IGNORECASE,
 )
 
 
@@ -340,6 +407,10 @@ def extract_judge_metric(text: str) -> JudgeMetricOutput:
         raise OutputRejected(
             RejectionCode.SCORE_INVALID, "The score has to be a whole number from 1 to 5."
         )
+    if _SAID_ANEW.match(reply, found.end()):
+        raise OutputRejected(
+            RejectionCode.SCORE_INVALID, "The score line names several numbers. Give one score."
+        )
     return JudgeMetricOutput(score=number.value, explanation=_explanation(reply, found))
 
 
@@ -356,11 +427,16 @@ def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
 def _explanation(reply: str, score: re.Match[str]) -> str:
     label = _last(_EXPLANATION, reply)
     if label is not None and label.end() > score.start():
+        if _EXPLANATION.search(reply, 0, score.start()):
+            # A second explanation whose score is missing.
+            raise OutputRejected(
+                RejectionCode.SCORE_MISSING, "The last explanation has no score. Give both again."
+            )
         words = reply[label.end() :]
     else:
         words = reply[label.end() if label else 0 : score.start()]
     words = words_of(words).strip(" \t\r\n*_\"'{},")
-    if not words:
+    if not words or words.lower().rstrip(".") == _ECHOED_EXPLANATION:
         raise OutputRejected(
             RejectionCode.EMPTY_FIELD, "The explanation is missing. Explain the score first."
         )
@@ -373,7 +449,7 @@ def extract_meta_review(text: str) -> MetaReviewOutput:
     reply = without_thinking(text)
     if "<severity>" not in reply.lower() and "{" in reply:
         return _meta_review_of(parse_object(text))
-    written = _required_block(reply, "severity").strip("*_[]()\"' ")
+    written = _required_block(reply, "severity").strip("*_[]\"' ")
     return MetaReviewOutput(
         severity=_severity(written).value, explanation=_required_block(reply, "explanation")
     )
@@ -400,8 +476,32 @@ def _meta_review_of(parsed: ParsedObject) -> MetaReviewOutput:
     )
 
 
+_NUMBER_AND_WORDS: Final = re.compile(r"(\d)\s?[-–=:(]\s?([a-z -]{3,40}?)\)?\.?", re.IGNORECASE)
+_SCORE_WORDS: Final = (
+    ("not at all",),
+    ("several days", "on several days"),
+    ("more than half of the days", "on more than half of the days", "more than half the days"),
+    ("nearly every day",),
+)
+_SEVERITY_WORDS: Final = (
+    ("minimal",),
+    ("mild",),
+    ("moderate",),
+    ("moderately severe",),
+    ("severe",),
+)
+
+
+def _number_of_words(value: object, words: Sequence[Sequence[str]]) -> object:
+    """Return the number of a text such as "2 (moderate)", if its words say the same."""
+    found = _NUMBER_AND_WORDS.fullmatch(value.strip()) if isinstance(value, str) else None
+    if found is None or int(found[1]) >= len(words):
+        return value
+    return found[1] if found[2].lower() in words[int(found[1])] else value
+
+
 def _severity(value: object) -> WholeNumber:
-    severity = whole_number(value, low=0, high=4)
+    severity = whole_number(_number_of_words(value, _SEVERITY_WORDS), low=0, high=4)
     if severity is None:
         raise OutputRejected(
             RejectionCode.SCORE_INVALID,

@@ -25,6 +25,7 @@ from ai_psychiatrist.agents.extractors import (
     extract_quantitative,
 )
 from ai_psychiatrist.agents.output_models import ItemScoreOutput
+from ai_psychiatrist.agents.prompts.quantitative import EVIDENCE
 from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.llm.output import ModelOutput
@@ -155,6 +156,13 @@ class TestEvidence:
     def test_nothing_found_is_read_however_it_is_said(self, reply: str) -> None:
         assert extract_evidence(reply).quotes == {item: [] for item in ITEMS}
 
+    def test_the_task_repeated_is_no_answer(self) -> None:
+        wanted = "Reply with one JSON object and nothing else"
+        assert wanted in EVIDENCE
+        reply = f"{wanted}:\n{evidence_text({key: [] for key in ITEMS})}"
+        assert rejection(extract_evidence, reply).code is Code.NO_JSON
+        assert extract_evidence(f"<think>{wanted}.</think>\n{{}}").quotes["PHQ8_Sleep"] == []
+
     def test_wrong_type_is_asked_for_by_key_and_type(self) -> None:
         error = rejection(extract_evidence, evidence_text({"PHQ8_Sleep": SECRET}))
         assert error.code is Code.WRONG_TYPE
@@ -190,6 +198,8 @@ class TestScoring:
             pytest.param(None, None, 0, id="null"),
             pytest.param("", None, 1, id="empty"),
             pytest.param(" Unknown\u200b", None, 1, id="unknown"),
+            pytest.param("2 (more than half the days)", 2, 1, id="number_and_its_words"),
+            pytest.param("0 - not at all", 0, 1, id="number_and_its_words_with_a_dash"),
         ],
     )
     def test_score_is_read(self, score: object, read: int | None, coercions: int) -> None:
@@ -197,7 +207,23 @@ class TestScoring:
         assert (output.items[ITEMS[0]].score, output.coercions) == (read, coercions)
 
     @pytest.mark.parametrize(
-        "score", [True, 2.5, -1, 4, "high", "2 or 3", "none", [2], {"value": 2}, "2.5", 10**400]
+        "score",
+        [
+            True,
+            2.5,
+            -1,
+            4,
+            "high",
+            "2 or 3",
+            "none",
+            [2],
+            {"value": 2},
+            "2.5",
+            10**400,
+            "2 (several days)",
+            "7 (nearly every day)",
+            "2 (moderate)",
+        ],
     )
     def test_score_off_the_scale_is_refused_naming_the_item(self, score: object) -> None:
         error = rejection(extract_quantitative, scoring(score=score))
@@ -231,6 +257,11 @@ class TestScoring:
     ) -> None:
         output = extract_quantitative(scoring(evidence=evidence))
         assert (output.items[ITEMS[0]].evidence, output.coercions) == (read, coercions)
+
+    def test_quotes_under_another_key_are_not_lost(self) -> None:
+        answer = scoring_answer(QUOTES)
+        answer[ITEMS[0]]["quotes"] = answer[ITEMS[0]].pop("evidence") or QUOTES
+        assert rejection(extract_quantitative, scoring_text(answer)).code is Code.WRONG_TYPE
 
     @pytest.mark.parametrize("evidence", [[1], {"quote": "a"}, 7, [["a"]]])
     def test_cited_evidence_of_another_type_is_refused(self, evidence: object) -> None:
@@ -289,6 +320,8 @@ class TestJudge:
             ),
             pytest.param("Explanation: why\nScore:\n4", 4, "why", id="number_below_its_label"),
             pytest.param("Explanation: why\nScore: 4 out of 5", 4, "why", id="of_five_in_words"),
+            pytest.param("Explanation：why\nScore：4", 4, "why", id="full_width_colon"),
+            pytest.param("Explanation: why\nScore: 4 (1 fault)", 4, "why", id="count_in_brackets"),
         ],
     )
     def test_last_score_line_counts(self, reply: str, score: int, explanation: str) -> None:
@@ -317,6 +350,14 @@ class TestJudge:
             pytest.param("Explanation: \x1c\nScore: 4", Code.EMPTY_FIELD, id="separator"),
             pytest.param("The assessment is coherent.", Code.SCORE_MISSING, id="prose"),
             pytest.param("Score: 4", Code.EMPTY_FIELD, id="no_explanation"),
+            pytest.param("Explanation: what you found\nScore: 3", Code.EMPTY_FIELD, id="echo"),
+            pytest.param("Explanation: a\nScore: 2, no wait, 3", Code.SCORE_INVALID, id="anew"),
+            pytest.param("Explanation: a\nScore: 2 (sorry, 3)", Code.SCORE_INVALID, id="sorry"),
+            pytest.param("Explanation: a\nScore: 2 … I mean 3", Code.SCORE_INVALID, id="meant"),
+            pytest.param("Explanation: a\nScore: 4 5", Code.SCORE_INVALID, id="two_numbers"),
+            pytest.param(
+                "Explanation: a\nScore: 4\nExplanation: Two", Code.SCORE_MISSING, id="cut_off_anew"
+            ),
         ],
     )
     def test_anything_but_a_whole_score_is_refused(self, reply: str, code: Code) -> None:
@@ -342,7 +383,11 @@ class TestMetaReview:
         assert (output.severity, output.explanation) == (2, "why")
         assert output.coercions == coercions
 
-    @pytest.mark.parametrize("severity", ["9", "5", "-1", "2.5", "moderate", "2 (moderate)", "1-2"])
+    @pytest.mark.parametrize("severity", ["2 (moderate)", "2 = Moderate", "2 - moderate."])
+    def test_the_words_of_a_severity_may_follow_it(self, severity: str) -> None:
+        assert extract_meta_review(meta_review_text(severity)).severity == 2
+
+    @pytest.mark.parametrize("severity", ["9", "5", "-1", "2.5", "moderate", "2 (severe)", "1-2"])
     def test_severity_outside_the_scale_is_refused_not_clamped(self, severity: str) -> None:
         error = rejection(extract_meta_review, meta_review_text(severity))
         assert error.code is Code.SCORE_INVALID
@@ -353,6 +398,7 @@ class TestMetaReview:
             pytest.param("<severity>2</severity>", Code.MISSING_TAG, id="no_explanation"),
             pytest.param("<explanation>a</explanation>", Code.MISSING_TAG, id="no_severity"),
             pytest.param(meta_review_text("2", ""), Code.EMPTY_FIELD, id="empty_explanation"),
+            pytest.param(meta_review_text("0", "…"), Code.EMPTY_FIELD, id="placeholder"),
             pytest.param("<severity>2</severity><explanation>a", Code.TRUNCATED, id="cut_off"),
             pytest.param(
                 meta_review_text("2") + "<severity>3", Code.TRUNCATED, id="draft_before_the_cut"
@@ -364,6 +410,40 @@ class TestMetaReview:
     )
     def test_both_tags_have_to_hold_words(self, reply: str, code: Code) -> None:
         assert rejection(extract_meta_review, reply).code is code
+
+
+WRAPPINGS = [
+    pytest.param(lambda answer: {"answer": answer}, id="key"),
+    pytest.param(lambda answer: {"status": "done", "PHQ8": answer}, id="key_beside_a_text"),
+    pytest.param(lambda answer: [answer], id="list"),
+    pytest.param(lambda answer: {"answer": json.dumps(answer)}, id="text"),
+]
+
+
+@pytest.mark.parametrize("wrap", WRAPPINGS)
+def test_the_object_of_all_items_is_read_in_a_wrapping(wrap: Callable[[object], object]) -> None:
+    evidence = {key: ["I am tired"] for key in ITEMS}
+    assert extract_evidence(json.dumps(wrap(evidence))).quotes == evidence
+    assert extract_evidence(json.dumps(wrap(evidence))).coercions == 1
+    scores = scoring_answer(QUOTES)
+    items = extract_quantitative(json.dumps(scores)).items
+    assert extract_quantitative(json.dumps(wrap(scores))).items == items
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param({"answer": {"PHQ8_Sleep": []}}, id="part"),
+        pytest.param(
+            {"draft": {"PHQ8_Sleep": []}, "answer": {key: [] for key in ITEMS}},
+            id="draft_beside_it",
+        ),
+        pytest.param({"example": {key: [] for key in ITEMS}}, id="unknown_key"),
+        pytest.param({"properties": {key: [] for key in ITEMS}}, id="schema"),
+    ],
+)
+def test_what_is_not_clearly_wrapped_is_refused(reply: object) -> None:
+    assert rejection(extract_evidence, json.dumps(reply)).code is Code.MISSING_ITEM
 
 
 EXTRACTORS: list[Extract] = [

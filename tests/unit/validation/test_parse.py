@@ -147,6 +147,18 @@ def test_strings_of_valid_json_come_out_unchanged(text: str, ascii_only: bool, f
         pytest.param('{"a": ["x"}, "b": ["y"]}', {"a": ["x"], "b": ["y"]}, id="miswritten_bracket"),
         pytest.param('{"a": {"b": 1}}}]', {"a": {"b": 1}}, id="brackets_too_many"),
         pytest.param('{"a": 1},', {"a": 1}, id="comma_after_it"),
+        pytest.param('{"a": 1, b": 2}', {"a": 1, "b": 2}, id="key_not_opened"),
+        pytest.param('{"a": 1, "b: [2]}', {"a": 1, "b": [2]}, id="key_not_closed"),
+        pytest.param('{"a": [1]; "b": {};}', {"a": [1], "b": {}}, id="semicolons"),
+        pytest.param('{"a" = 1, "b" = 2}', {"a": 1, "b": 2}, id="equals_signs"),
+        pytest.param('{{"a": 1}}', {"a": 1}, id="doubled_braces"),
+        pytest.param("{„a“: „x“, „b“: 1}", {"a": "x", "b": 1}, id="low_quotation_marks"),
+        pytest.param("{”a”: [”x”]}", {"a": ["x"]}, id="only_right_quotation_marks"),
+        pytest.param(
+            r"{\"a\": \"x \\\"y\\\"\",\n \"b\": 1}",
+            {"a": 'x "y"', "b": 1},
+            id="marks_escaped_without_a_string",
+        ),
     ],
 )
 def test_syntax_is_repaired_around_values(reply: str, value: dict[str, object]) -> None:
@@ -184,6 +196,9 @@ def test_object_that_is_written_as_a_text_is_read() -> None:
         pytest.param('{"a": 1}\n\n"b": ["y"]', id="member_after_the_end"),
         pytest.param('{"a": "C:\\data",}', id="escape_that_json_does_not_know"),
         pytest.param('{"a": ["x"], "y"], "b": []}', id="element_after_its_list"),
+        pytest.param('{"a": 1,\n// ... rest unchanged\n}', id="comment_for_what_is_left_out"),
+        pytest.param('{"a": "x"; "b": "y"}', id="semicolon_between_strings"),
+        pytest.param('{"a": 1, "b: "x"}', id="key_not_closed_before_a_string"),
     ],
 )
 def test_repair_neither_supplies_nor_changes_nor_loses_a_value(reply: str) -> None:
@@ -242,6 +257,9 @@ def test_repair_neither_supplies_nor_changes_nor_loses_a_value(reply: str) -> No
         pytest.param(
             f"<answer>{FINAL}</answer>\n{DRAFT}", Code.SEVERAL_ANSWERS, id="one_after_answer_tags"
         ),
+        pytest.param(f"{DRAFT}\nThe final answer:\n{{\n  ", Code.TRUNCATED, id="cut_off_at_once"),
+        pytest.param(f"{DRAFT}\nThe final answer:\n[", Code.TRUNCATED, id="list_cut_off_at_once"),
+        pytest.param(f"{FINAL}\n\nCorrection: 3.", Code.SEVERAL_ANSWERS, id="corrected_in_words"),
         pytest.param('{"a": 1}\n{"b": 2}', Code.SEVERAL_ANSWERS, id="parts"),
         pytest.param('"a": {\n"b": 1\n},\n"c":\n{"d": 2}', Code.NO_JSON, id="parts_of_no_object"),
     ],

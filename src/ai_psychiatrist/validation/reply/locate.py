@@ -68,12 +68,16 @@ class _Marks(Enum):
 
 
 _OPENING: Final = re.compile(
-    rf"\{{(?=[{SPACE}]{{0,200}}(?:[\"'`“„‘«}}#/,\\]|[A-Za-z_]\w{{0,63}}\s{{0,8}}:))"
-    rf"|\[(?=[{SPACE}]{{0,200}}[\[{{\"'“„‘«])"
+    rf"\{{(?=[{SPACE}]{{0,200}}(?:[\"'`“”„‘«}}#/,\\]|[A-Za-z_]\w{{0,63}}\s{{0,8}}:|\Z))"
+    rf"|\[(?=[{SPACE}]{{0,200}}(?:[\[{{\"'“„‘«]|\Z))"
     # An object that is written once more as a text.
     r"|\"(?=\{(?:\s|\\[nrt]){0,200}\\\")"
 )
 _LATER_MEMBER: Final = re.compile(rf"^[ \t,}}\]]*+{QUOTED_KEY}[ \t]*+[\[{{]", re.MULTILINE)
+# Words after an answer that change it, and that nobody can apply.
+_TAKEN_BACK: Final = re.compile(
+    r"^[^\w\n]{0,16}(?:corrections?|corrected|erratum|scratch that)\b", re.IGNORECASE | re.MULTILINE
+)
 _WRITTEN_KEY: Final = re.compile(r'"([^"\n]{1,200})"\s*:')
 _BRACKET: Final = re.compile(r"[\[{]")
 _NAMED: Final = re.compile(r"(\w++)(?:&quot;|[^\w\n]){0,4}?(?:=|:|：)")
@@ -112,6 +116,8 @@ class _Region:
             raise last.read
         if _LATER_MEMBER.search(self._text, last.end, self._end):
             raise rejected(RejectionCode.UNREPAIRABLE)
+        if _TAKEN_BACK.search(self._text, last.end, self._end):
+            raise rejected(RejectionCode.SEVERAL_ANSWERS)
         if self._is_given_again(last.read.value, last.end):
             raise rejected(RejectionCode.SEVERAL_ANSWERS)
         if any(self._has_more(offer, last.read.value) for offer in earlier):
@@ -288,9 +294,10 @@ class _Region:
             return Standing.REMARK
         is_in_tag = _ENDS_IN_TAG.search(line) is not None
         line = line.strip(_NO_WORDS)
-        if _IS_KEY.search(line or head.rstrip(_NO_WORDS + "\n\r")):
+        is_doubled = line == "{" and before.endswith("{")
+        if not is_doubled and _IS_KEY.search(line or head.rstrip(_NO_WORDS + "\n\r")):
             return Standing.REMARK
-        if not line or is_in_tag or _ASSIGNS.search(line) or line.lower() == "json":
+        if not line or is_doubled or is_in_tag or _ASSIGNS.search(line) or line.lower() == "json":
             return Standing.ALONE
         opens_lines = self._text[start + 1 : start + 3].lstrip(" \r").startswith("\n")
         if line.endswith((":", "=", ".", "!", "?", "：", "。")) or opens_lines:

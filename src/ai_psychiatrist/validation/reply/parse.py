@@ -4,8 +4,10 @@ The answer is the last thing that the reply offers as one. If that cannot be rea
 refused: an earlier one is never taken in its place.
 """
 
+import re
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Final
 
 from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.validation.reply.limits import STRICT_LIMITS, ParseLimits, rejected
@@ -28,7 +30,7 @@ def parse_object(reply: str, limits: ParseLimits = STRICT_LIMITS) -> ParsedObjec
 
     Raises `OutputRejected` as `parse_value` does, and for a value that is no object.
     """
-    return _as_object(parse_value(reply, limits))
+    return as_object(parse_value(reply, limits))
 
 
 def parse_value(reply: str, limits: ParseLimits = STRICT_LIMITS) -> Parsed:
@@ -40,7 +42,25 @@ def parse_value(reply: str, limits: ParseLimits = STRICT_LIMITS) -> Parsed:
     whole = reply.strip().lstrip("\ufeff")
     with suppress(NotJson):
         return _unquoted(Parsed(value=strict_value(whole, limits), repaired=False), limits)
-    return _unquoted(offered(without_thinking(reply), limits), limits)
+    said = without_thinking(reply)
+    if _is_escaped(said):
+        parsed = offered(_ESCAPE.sub(_character, said), limits)
+        return Parsed(value=parsed.value, repaired=True)
+    return _unquoted(offered(said, limits), limits)
+
+
+_ESCAPED_OPENING: Final = re.compile(r'\{\s*(?:\\n\s*)?\\"')
+_PLAIN_MARK: Final = re.compile(r'(?<!\\)"')
+_ESCAPE: Final = re.compile(r'\\(["\\/nrt])')
+
+
+def _is_escaped(text: str) -> bool:
+    """Return whether a text is JSON as it would stand in a string, without the marks around."""
+    return _ESCAPED_OPENING.search(text) is not None and _PLAIN_MARK.search(text) is None
+
+
+def _character(escape: re.Match[str]) -> str:
+    return {"n": "\n", "r": "\r", "t": "\t"}.get(escape[1], escape[1])
 
 
 def _unquoted(parsed: Parsed, limits: ParseLimits) -> Parsed:
@@ -56,7 +76,7 @@ def parse_whole(text: str, limits: ParseLimits = STRICT_LIMITS) -> ParsedObject:
 
     Raises `OutputRejected` as `parse_object` does.
     """
-    return _as_object(_whole_value(text, limits))
+    return as_object(_whole_value(text, limits))
 
 
 def _whole_value(text: str, limits: ParseLimits) -> Parsed:
@@ -71,7 +91,8 @@ def _whole_value(text: str, limits: ParseLimits) -> Parsed:
     return Parsed(value=repaired.value, repaired=True)
 
 
-def _as_object(parsed: Parsed) -> ParsedObject:
+def as_object(parsed: Parsed) -> ParsedObject:
+    """Return a value that is an object; raises `OutputRejected` for any other."""
     if not isinstance(parsed.value, dict):
         raise rejected(RejectionCode.NOT_AN_OBJECT)
     return ParsedObject(value=parsed.value, repaired=parsed.repaired)

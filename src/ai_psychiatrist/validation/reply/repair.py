@@ -93,9 +93,14 @@ _GAP: Final = re.compile(
     re.DOTALL,
 )
 _KEY_IN_COMMENT: Final = re.compile(r"[\"'”’]\s*:")
+_OMISSION: Final = re.compile(
+    r"\.\.\.|…|\b(?:unchanged|omitted|remaining|rest of|same as|same for|etc)\b", re.IGNORECASE
+)
 _COLON: Final = re.compile(COLON)
 _NEXT_KEY: Final = re.compile(QUOTED_KEY)
 _BARE_KEY: Final = re.compile(r"[A-Za-z_]\w{0,63}")
+_UNCLOSED_KEY: Final = re.compile(rf"[\"“]([A-Za-z_]\w{{0,63}})(?=[:：][{SPACE}]*+[\[{{])")
+_UNOPENED_KEY_ENDS: Final = re.compile(rf"[\"”][{SPACE}]*+{COLON}")
 _BARE_VALUE: Final = re.compile(rf"[^{SPACE},，:：{{}}\[\]\"'`“”„‘’«»#]+")
 _NUMBER: Final = re.compile(r"-?0{0,9}(?:0|[1-9]\d{0,299})(\.\d{1,300})?([eE][+-]?\d{1,9})?")
 _WORD: Final = re.compile(r"[A-Za-z_][\w/.-]{0,63}")
@@ -154,7 +159,7 @@ class _Reader:
                     return dict(members) if self._limits.keeps_last_key else unique_keys(members)
             elif symbol == "]":
                 self.at += 1
-            elif symbol in ",，":
+            elif symbol in ",，;":
                 self.at += 1
                 self._refuse_third_comma()
             else:
@@ -163,13 +168,18 @@ class _Reader:
                 self._require_separator(self.at)
 
     def _key(self) -> str:
-        if self.text[self.at] in OPENERS:
+        unclosed = _UNCLOSED_KEY.match(self.text, self.at, self._end)
+        if unclosed is not None:
+            self.at, key = unclosed.end(), unclosed[1]
+        elif self.text[self.at] in OPENERS:
             key = self._string(Place.KEY)
         else:
             word = _BARE_KEY.match(self.text, self.at, self._end)
             if word is None:
                 raise rejected(RejectionCode.UNREPAIRABLE)
             self.at, key = word.end(), word[0]
+            if _UNOPENED_KEY_ENDS.match(self.text, self.at, self._end):
+                self.at += 1
         self._next()
         colon = _COLON.match(self.text, self.at, self._end)
         if colon is None:
@@ -179,7 +189,7 @@ class _Reader:
 
     def _require_separator(self, end_of_last: int) -> None:
         """Refuse what follows a member, when it is no comma, no bracket and no other member."""
-        if self._next() in ",，}]":
+        if self._next() in ",，;}]":
             return
         # A comma before the bracket in place of after it: the bracket stands in the wrong place.
         is_bracket_moved = _COMMA_BEFORE_BRACKET.search(
@@ -290,6 +300,9 @@ class _Reader:
             # A comment with a key in it may have swallowed a member.
             if _KEY_IN_COMMENT.search(gap[0]):
                 raise rejected(RejectionCode.UNREPAIRABLE)
+            # A comment that stands for what was left out: the value is not whole.
+            if _OMISSION.search(gap[0]):
+                raise rejected(RejectionCode.TRUNCATED)
             self.at = gap.end()
         if self.at >= self._end:
             raise rejected(RejectionCode.TRUNCATED)

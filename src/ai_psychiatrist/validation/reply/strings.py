@@ -25,11 +25,11 @@ _CLOSERS: Final = {
     **dict.fromkeys("‘’", re.compile(r"\\.|[‘’]", re.DOTALL)),
 }
 
-COLON: Final = r"(?:[:：]|=>)"
+COLON: Final = r"(?:[:：]|=>?)"
 # Bounded, for it is read anew at each mark of a string.
 _NEAR: Final = rf"(?:[{SPACE}]++|//[^\n]{{0,200}}\n|\#[^\n]{{0,200}}\n|/\*[^*]{{0,200}}\*/){{0,8}}+"
 QUOTED_KEY: Final = (
-    r"(?:\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|'[^'\n]{1,200}'|‘[^’\n]{1,200}’|`[^`\n]{1,200}`)"
+    r"(?:\"[^\"\n]{1,200}\"|[“”„][^“”\n]{1,200}[“”]|'[^'\n]{1,200}'|‘[^’\n]{1,200}’|`[^`\n]{1,200}`)"
     rf"{_NEAR}{COLON}"
 )
 _KEY: Final = rf"(?:{QUOTED_KEY}|[A-Za-z_]\w{{0,63}}{_NEAR}{COLON})"

@@ -6,6 +6,7 @@ from typing import Final
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.validation.reply.strict import json_at
+from ai_psychiatrist.validation.reply.turns import own_turn
 
 _NAMES: Final = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad"
 _TAG: Final = re.compile(rf"<\s?/?(?i:{_NAMES})\s?>|\[/?THINK\]")
@@ -19,6 +20,7 @@ def without_thinking(reply: str) -> str:
     `OutputRejected` when the reply ends while the model still thinks. A tag inside a string of
     JSON is text.
     """
+    reply = own_turn(reply)
     if _TAG.search(reply) is None:
         return _trimmed(reply)
     said: list[str] = []
