@@ -54,7 +54,12 @@ MISSING = object()
 
 def quote(polarity: Polarity, timeframe: Timeframe = Timeframe.UNSTATED) -> Quote:
     return Quote(
-        text=SECRET, segments=(), match=Match.EXACT, polarity=polarity, timeframe=timeframe
+        text=SECRET,
+        segments=(),
+        match=Match.EXACT,
+        polarity=polarity,
+        frequency=Frequency.UNSTATED,
+        timeframe=timeframe,
     )
 
 
