@@ -16,12 +16,7 @@ from ai_psychiatrist.domain.evidence import (
     Timeframe,
     UnverifiedQuote,
 )
-from ai_psychiatrist.domain.failures import (
-    Attempt,
-    FailureCategory,
-    FailureCode,
-    FailureSeverity,
-)
+from ai_psychiatrist.domain.failures import Attempt, FailureRecord
 from ai_psychiatrist.domain.phq8 import UnknownReason
 from ai_psychiatrist.domain.risk import RiskCategory, RiskLevel, RiskPolarity
 
@@ -186,17 +181,6 @@ class AgentModels(Result):
     """True when an answer came from the rule baseline."""
 
 
-class FailureResult(Result):
-    """One thing that went wrong."""
-
-    category: FailureCategory
-    severity: FailureSeverity
-    message: str
-    stage: str
-    code: FailureCode | None
-    context: dict[str, str | int]
-
-
 class GroundingResult(Result):
     """How many quotes of the evidence stage were the participant's words."""
 
@@ -250,7 +234,7 @@ class Envelope(Result):
     """Prompt name → digest of its wording."""
     grounding: GroundingResult | None
     attempts: tuple[Attempt, ...]
-    failures: tuple[FailureResult, ...]
+    failures: tuple[FailureRecord, ...]
     transcript_text: str | None
     """The rendered transcript that offsets count in, for requests by participant_id."""
 

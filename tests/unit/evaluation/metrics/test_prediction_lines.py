@@ -129,7 +129,7 @@ def assessment(*, is_scored: bool = True) -> Assessment:
                 message="an agent has no output",
                 stage="qualitative",
                 code=FailureCode.TIMED_OUT,
-                participant_id=300,
+                context={},
             ),
         ),
     )
