@@ -78,9 +78,7 @@ class DangerResult(Result):
     """Where to turn, as the operator of the service set it."""
 
 
-class InterviewResult(Result):
-    """An interview as it stands."""
-
+class _OfAnInterview(Result):
     interview_id: str
     """Whoever knows it may answer and read: keep it secret."""
     schema_version: Literal["1"] = "1"
@@ -89,6 +87,11 @@ class InterviewResult(Result):
     protocol_version: str
     kind: str
     """`items` or `goals`."""
+
+
+class InterviewResult(_OfAnInterview):
+    """An interview as it stands."""
+
     title: str
     state: InterviewState
     version: int
@@ -116,15 +119,9 @@ class InterviewResult(Result):
     state_hash: str
 
 
-class InterviewReportResult(Result):
+class InterviewReportResult(_OfAnInterview):
     """What came out of an interview: the updated items, or the analysis of an incident."""
 
-    interview_id: str
-    schema_version: Literal["1"] = "1"
-    notice: str = NOTICE
-    protocol: str
-    protocol_version: str
-    kind: str
     state: InterviewState
     end_reason: EndReason | None
     items: Items

@@ -247,7 +247,7 @@ def _cure(field: str, request: Request) -> str:
     if field != _UNKNOWN:
         return _CURES[field]
     body: type[BaseModel] = request.scope["route"].body_field.field_info.annotation
-    *names, last = body.model_fields
+    *names, last = (known.alias or name for name, known in body.model_fields.items())
     return f"The fields of the body are {', '.join(names)} and {last}; no others."
 
 
