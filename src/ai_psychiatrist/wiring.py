@@ -44,6 +44,11 @@ class Services:
     interview_models: tuple[str, ...]
     """The chain of interviews that have a model of their own; empty where they have none."""
 
+    @property
+    def crisis_resources(self) -> str:
+        """Where to turn in danger, as the operator set it."""
+        return self.settings.risk.crisis_resources
+
     def unready_agents(self, unready: Collection[str]) -> list[str]:
         """Return the agents, and interviews, all of whose models are among the unready."""
         asked = self.agent_models | {"interview": self.interview_models}

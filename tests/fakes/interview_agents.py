@@ -63,6 +63,7 @@ VIEW: Final = InterviewView(
             timestamp="",
             certainty=Certainty.UNCERTAIN,
             turn=1,
+            goal_ids=(),
         ),
     ),
     messages=(

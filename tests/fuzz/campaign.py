@@ -145,7 +145,7 @@ def _observed(
     about = About(assessment_id="", chains=services.agent_models, crisis_resources="Call 0123.")
     result = _ROUTES[plan.route][1](assessment, about=about)
     has_failed = assessment.status is AssessmentStatus.FAILED
-    problem = nothing_finished(assessment) if has_failed else None
+    problem = nothing_finished(assessment, (), assessment_id="") if has_failed else None
     return Observed(
         interview=plan.interview,
         status=200 if problem is None else problem.status_code,

@@ -1,14 +1,12 @@
 """Options of the agents; each is read from the environment by `config` alone."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-FROZEN = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+from ai_psychiatrist.llm.settings import Options
 
 
-class QualitativeSettings(BaseModel):
+class QualitativeSettings(Options):
     """What is done about quotes of the narrative that the participant did not say."""
-
-    model_config = FROZEN
 
     validate_quotes: bool = False
     """Drop unverified quotes, or ask again; false keeps them, marked as unverified."""

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import JSONResponse
 
 from ai_psychiatrist.api.requests import AssessmentRequest
 from ai_psychiatrist.api.result_models import (
@@ -19,7 +18,7 @@ from ai_psychiatrist.api.results import (
     qualitative_result,
     quantitative_result,
 )
-from ai_psychiatrist.api.served import ServicesOf
+from ai_psychiatrist.api.served import ServicesOf, json_of
 from ai_psychiatrist.api.wanted_assessment import assess_wanted, read_wanted
 from ai_psychiatrist.assessment.pipeline import FULL, Part
 from ai_psychiatrist.domain.errors import RequestConflict
@@ -39,10 +38,10 @@ _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
 
 AsResult: TypeAlias = Callable[..., Envelope]
 
-router = APIRouter(tags=["assessment"])
+router = APIRouter(tags=["assessment"], responses=_PROBLEMS)
 
 
-@router.post("/full_pipeline", response_model=FullResult, responses=_PROBLEMS)
+@router.post("/full_pipeline", response_model=FullResult)
 async def full_pipeline(
     body: AssessmentRequest, request: Request, services: ServicesOf
 ) -> Response:
@@ -50,7 +49,7 @@ async def full_pipeline(
     return await _assess(body, request, services, FULL, full_result)
 
 
-@router.post("/assess/quantitative", response_model=QuantitativeResult, responses=_PROBLEMS)
+@router.post("/assess/quantitative", response_model=QuantitativeResult)
 async def assess_quantitative(
     body: AssessmentRequest, request: Request, services: ServicesOf
 ) -> Response:
@@ -58,7 +57,7 @@ async def assess_quantitative(
     return await _assess(body, request, services, frozenset({Part.SCORES}), quantitative_result)
 
 
-@router.post("/assess/qualitative", response_model=QualitativeResult, responses=_PROBLEMS)
+@router.post("/assess/qualitative", response_model=QualitativeResult)
 async def assess_qualitative(
     body: AssessmentRequest, request: Request, services: ServicesOf
 ) -> Response:
@@ -76,17 +75,12 @@ async def _assess(
     if body.is_few_shot and body.transcript_text is None:
         raise RequestConflict(_NO_FEW_SHOT, field="mode")
     wanted = await read_wanted(body, request, services)
-    if isinstance(wanted, Response):
-        return wanted
     if body.is_few_shot:
         raise RequestConflict(_NO_FEW_SHOT, field="mode")
     assessed = await assess_wanted(wanted, request, services, parts)
-    if isinstance(assessed, Response):
-        return assessed
     about = About(
         assessment_id=assessed.id,
         chains=services.agent_models,
-        crisis_resources=services.settings.risk.crisis_resources,
+        crisis_resources=services.crisis_resources,
     )
-    result = as_result(assessed.assessment, about=about)
-    return Response(result.model_dump_json(), media_type=JSONResponse.media_type)
+    return json_of(as_result(assessed.assessment, about=about))

@@ -15,73 +15,18 @@ from ai_psychiatrist.api.result_models import (
 )
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import (
-    AnswerKind,
-    Certainty,
+    Analysis,
+    AnswerQuote,
     EndReason,
-    GoalStatus,
+    Fact,
     InterviewState,
     ItemSource,
-    MessageSpeaker,
+    Message,
     UnansweredReason,
 )
-from ai_psychiatrist.domain.phq8 import Item, UnknownReason
+from ai_psychiatrist.domain.phq8 import UnknownReason
 from ai_psychiatrist.domain.risk import RiskCategory, RiskLevel
-
-
-class OptionResult(Result):
-    """One answer that may be chosen."""
-
-    id: str
-    """To be sent as option_id."""
-    text: str
-    kind: AnswerKind
-
-
-class QuestionResult(Result):
-    """The question that waits for an answer."""
-
-    id: str
-    """To be sent as question_id."""
-    text: str
-    goal_id: str
-    item: Item | None
-    """The item that the answer scores, in a protocol of items."""
-    options: tuple[OptionResult, ...]
-    allows_free_text: bool
-    is_clarifying: bool
-    """Whether the last answer left open how often, so that this is asked once more."""
-    turn: int
-
-
-class GoalResult(Result):
-    """One thing to find out, and how far it is."""
-
-    id: str
-    text: str
-    status: GoalStatus
-    confidence: int
-    """0-100."""
-    asks: int
-    """How many questions were put for it."""
-    item: Item | None
-
-
-class MessageResult(Result):
-    """One utterance of the interview."""
-
-    id: str
-    speaker: MessageSpeaker
-    text: str
-    turn: int
-
-
-class AnswerQuoteResult(Result):
-    """The words of an answer that carry a score."""
-
-    text: str
-    start: int
-    """First character, in code points of the answer."""
-    end: int
+from ai_psychiatrist.interview.snapshot import GoalShown, QuestionShown
 
 
 class ItemOutcomeResult(Result):
@@ -93,7 +38,7 @@ class ItemOutcomeResult(Result):
     source: ItemSource
     answer_turn: int | None
     """The turn of the answer that scored it."""
-    quote: AnswerQuoteResult | None
+    quote: AnswerQuote | None
     """The words of that answer."""
     evidence: tuple[str, ...]
     """The quotes of the transcript, where the score comes from it."""
@@ -133,9 +78,7 @@ class DangerResult(Result):
     """Where to turn, as the operator of the service set it."""
 
 
-class InterviewResult(Result):
-    """An interview as it stands."""
-
+class _OfAnInterview(Result):
     interview_id: str
     """Whoever knows it may answer and read: keep it secret."""
     schema_version: Literal["1"] = "1"
@@ -144,6 +87,11 @@ class InterviewResult(Result):
     protocol_version: str
     kind: str
     """`items` or `goals`."""
+
+
+class InterviewResult(_OfAnInterview):
+    """An interview as it stands."""
+
     title: str
     state: InterviewState
     version: int
@@ -152,13 +100,13 @@ class InterviewResult(Result):
     """How many answers were taken."""
     spoken: str
     """What is to be said to the person before the question, or at the end; may be empty."""
-    question: QuestionResult | None
+    question: QuestionShown | None
     """Null when no answer is awaited."""
-    goals: tuple[GoalResult, ...]
+    goals: tuple[GoalShown, ...]
     items: Items
     """The eight items as they stand, in a protocol of items."""
     total: TotalResult | None
-    messages: tuple[MessageResult, ...]
+    messages: tuple[Message, ...]
     end_reason: EndReason | None
     danger: DangerResult | None
     transcript_risk: RiskResult | None
@@ -171,75 +119,16 @@ class InterviewResult(Result):
     state_hash: str
 
 
-class FactResult(Result):
-    """One claim of the person."""
-
-    id: str
-    topic: str
-    claim: str
-    timestamp: str
-    """When it happened, as the person told it."""
-    certainty: Certainty
-    turn: int
-    """The turn whose answer said it."""
-    goal_ids: tuple[str, ...]
-
-
-class TimelineEntryResult(Result):
-    """What happened when, as far as it was told."""
-
-    time: str
-    event: str
-
-
-class ShareResult(Result):
-    """One person's part of the responsibility."""
-
-    name: str
-    percentage: int
-    """0-100."""
-
-
-class VerdictResult(Result):
-    """Who is responsible, as a model sees it after one interview."""
-
-    primary_responsibility: str
-    percentage: int
-    """0-100."""
-    reasoning: str
-    contributing_factors: str
-    drama_rating: int
-    """1-10."""
-    drama_rating_explanation: str
-    shares: tuple[ShareResult, ...]
-    """Empty, or totalling 100."""
-
-
-class AnalysisResult(Result):
-    """The report on an incident."""
-
-    timeline: tuple[TimelineEntryResult, ...]
-    key_facts: tuple[str, ...]
-    gaps: tuple[str, ...]
-    verdict: VerdictResult
-
-
-class InterviewReportResult(Result):
+class InterviewReportResult(_OfAnInterview):
     """What came out of an interview: the updated items, or the analysis of an incident."""
 
-    interview_id: str
-    schema_version: Literal["1"] = "1"
-    notice: str = NOTICE
-    protocol: str
-    protocol_version: str
-    kind: str
     state: InterviewState
     end_reason: EndReason | None
     items: Items
     total: TotalResult | None
-    analysis: AnalysisResult | None
-    goals: tuple[GoalResult, ...]
-    facts: tuple[FactResult, ...]
+    analysis: Analysis | None
+    goals: tuple[GoalShown, ...]
+    facts: tuple[Fact, ...]
     danger: DangerResult | None
     inputs_hash: str
     """The same inputs give the same report."""

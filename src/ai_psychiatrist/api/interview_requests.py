@@ -1,19 +1,13 @@
 """What a caller sends to begin an interview and to answer in one."""
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
+from pydantic import ConfigDict, Field, StrictBool, StrictInt, StrictStr
 
 from ai_psychiatrist.api.given_assessment import GivenAssessment
-from ai_psychiatrist.api.requests import ParticipantId
+from ai_psychiatrist.api.requests import ParticipantId, RequestBody
 from ai_psychiatrist.interview.service import AnswerSubmission
 
 
-class _Request(BaseModel):
-    model_config = ConfigDict(
-        extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True
-    )
-
-
-class InterviewRequest(_Request):
+class InterviewRequest(RequestBody):
     """An interview to begin; at most one of assessment, transcript_text and participant_id."""
 
     model_config = ConfigDict(
@@ -42,7 +36,7 @@ class InterviewRequest(_Request):
         return self.transcript_text is not None or self.participant_id is not None
 
 
-class AnswerRequest(_Request):
+class AnswerRequest(RequestBody):
     """One answer: an option that was offered, or words; `stop` ends the interview instead."""
 
     model_config = ConfigDict(
@@ -60,7 +54,7 @@ class AnswerRequest(_Request):
     """The option that was chosen."""
     text: StrictStr | None = None
     """The answer in the person's own words."""
-    stop: StrictBool = False
+    is_stop: StrictBool = Field(default=False, alias="stop")
     """True ends the interview without an answer; what is open stays unknown."""
     idempotency_key: StrictStr
     """Made up for each answer: 1-128 letters, digits or `-_.:`. Sent again, it changes nothing."""
@@ -69,11 +63,4 @@ class AnswerRequest(_Request):
 
     def as_submission(self) -> AnswerSubmission:
         """Return the answer as the service takes it."""
-        return AnswerSubmission(
-            question_id=self.question_id,
-            idempotency_key=self.idempotency_key,
-            version=self.version,
-            option_id=self.option_id,
-            text=self.text,
-            is_stop=self.stop,
-        )
+        return AnswerSubmission(**self.model_dump())

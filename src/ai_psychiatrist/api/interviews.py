@@ -4,17 +4,16 @@ from dataclasses import dataclass
 from typing import Annotated, Final, TypeAlias
 
 from fastapi import APIRouter, Depends, Request, Response
-from fastapi.responses import JSONResponse
 
-from ai_psychiatrist.api import problems
 from ai_psychiatrist.api.given_assessment import assessment_input
 from ai_psychiatrist.api.interview_models import InterviewReportResult, InterviewResult
 from ai_psychiatrist.api.interview_requests import AnswerRequest, InterviewRequest
 from ai_psychiatrist.api.interview_results import interview_report, interview_result
+from ai_psychiatrist.api.problems import Refusal, interview_step_failed
 from ai_psychiatrist.api.result_models import RiskResult
 from ai_psychiatrist.api.results import risk_result
-from ai_psychiatrist.api.served import ServicesOf, services_of
-from ai_psychiatrist.api.wanted_assessment import assess_wanted, read_wanted
+from ai_psychiatrist.api.served import ServicesOf, json_of, services_of
+from ai_psychiatrist.api.wanted_assessment import assess_wanted, read_wanted, unfinished
 from ai_psychiatrist.assessment.pipeline import Part
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.interview import AssessmentInput, InterviewState
@@ -33,7 +32,7 @@ _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
     504: {"description": "The model was too late; what was answered is kept."},
 }
 
-router = APIRouter(prefix="/v1/interviews", tags=["interviews"])
+router = APIRouter(prefix="/v1/interviews", tags=["interviews"], responses=_PROBLEMS)
 
 
 async def _service_of(request: Request) -> InterviewService:
@@ -44,47 +43,45 @@ async def _service_of(request: Request) -> InterviewService:
 Interviewing: TypeAlias = Annotated[InterviewService, Depends(_service_of)]
 
 
-@router.post("", status_code=201, response_model=InterviewResult, responses=_PROBLEMS)
+@router.post("", status_code=201, response_model=InterviewResult)
 async def create_interview(
     body: InterviewRequest, request: Request, services: ServicesOf, interviews: Interviewing
 ) -> Response:
     """Begin an interview; a transcript is assessed first, and its unknown items are asked."""
-    found = await _starting_point(body, request, services)
-    if isinstance(found, Response):
-        return found
-    snapshot = await interviews.create(body.protocol, body.inputs, found.assessment)
-    return _response(snapshot, services, status=201, transcript_risk=found.risk)
+    start = await _starting_point(body, request, services)
+    snapshot = await interviews.create(body.protocol, body.inputs, start.assessment)
+    _refuse_failed(snapshot)
+    return _shown(snapshot, services, status=201, transcript_risk=start.risk)
 
 
-@router.post("/{interview_id}/answers", response_model=InterviewResult, responses=_PROBLEMS)
+@router.post("/{interview_id}/answers", response_model=InterviewResult)
 async def answer_question(
     interview_id: str, body: AnswerRequest, services: ServicesOf, interviews: Interviewing
 ) -> Response:
     """Answer the question that waits, and get the next one."""
-    return _response(await interviews.answer(interview_id, body.as_submission()), services)
+    snapshot = await interviews.answer(interview_id, body.as_submission())
+    _refuse_failed(snapshot)
+    return _shown(snapshot, services)
 
 
-@router.get("/{interview_id}", response_model=InterviewResult, responses=_PROBLEMS)
+@router.get("/{interview_id}", response_model=InterviewResult)
 async def read_interview(
     interview_id: str, services: ServicesOf, interviews: Interviewing
 ) -> Response:
     """Return an interview; a step that failed or was cut short is tried again first."""
-    resources = services.settings.risk.crisis_resources
-    snapshot = await interviews.get(interview_id)
-    return _json(interview_result(snapshot, crisis_resources=resources), 200)
+    return _shown(await interviews.get(interview_id), services)
 
 
-@router.get("/{interview_id}/report", response_model=InterviewReportResult, responses=_PROBLEMS)
+@router.get("/{interview_id}/report", response_model=InterviewReportResult)
 async def report_interview(
     interview_id: str, services: ServicesOf, interviews: Interviewing
 ) -> Response:
     """Return what came out of an interview that is over; made once."""
     report = await interviews.report(interview_id)
-    resources = services.settings.risk.crisis_resources
-    return _json(interview_report(report, crisis_resources=resources), 200)
+    return json_of(interview_report(report, crisis_resources=services.crisis_resources))
 
 
-@router.delete("/{interview_id}", status_code=204, responses=_PROBLEMS)
+@router.delete("/{interview_id}", status_code=204)
 async def delete_interview(interview_id: str, interviews: Interviewing) -> Response:
     """Remove all that is kept of an interview."""
     await interviews.delete(interview_id)
@@ -102,7 +99,7 @@ class _StartingPoint:
 
 async def _starting_point(
     body: InterviewRequest, request: Request, services: Services
-) -> _StartingPoint | Response:
+) -> _StartingPoint:
     if body.assessment is not None and body.has_transcript:
         msg = "send either an assessment or a transcript, not both"
         raise InputError(msg, field="assessment")
@@ -110,44 +107,29 @@ async def _starting_point(
         return _StartingPoint(assessment=body.assessment.as_input())
     if not body.has_transcript:
         return _StartingPoint()
-    return await _assessed(body, request, services)
-
-
-async def _assessed(
-    body: InterviewRequest, request: Request, services: Services
-) -> _StartingPoint | Response:
     wanted = await read_wanted(body, request, services)
-    if isinstance(wanted, Response):
-        return wanted
     assessed = await assess_wanted(wanted, request, services, frozenset({Part.SCORES}))
-    if isinstance(assessed, Response):
-        return assessed
-    assessment = assessed.assessment
-    if assessment.quantitative is None:
-        causes = services.connections.causes(assessment.attempts)
-        return problems.nothing_finished(assessment, causes, assessment_id=assessed.id)
+    scores = assessed.assessment.quantitative
+    if scores is None:
+        raise unfinished(assessed, services)
     return _StartingPoint(
-        assessment=assessment_input(assessment.quantitative),
-        risk=risk_result(assessment, crisis_resources=services.settings.risk.crisis_resources),
+        assessment=assessment_input(scores),
+        risk=risk_result(assessed.assessment, crisis_resources=services.crisis_resources),
     )
 
 
-def _response(
+def _refuse_failed(snapshot: InterviewSnapshot) -> None:
+    if snapshot.state is InterviewState.FAILED:
+        raise Refusal(interview_step_failed(snapshot))
+
+
+def _shown(
     snapshot: InterviewSnapshot,
     services: Services,
     *,
     status: int = 200,
     transcript_risk: RiskResult | None = None,
 ) -> Response:
-    if snapshot.state is InterviewState.FAILED:
-        return problems.interview_step_failed(snapshot)
-    result = interview_result(
-        snapshot,
-        crisis_resources=services.settings.risk.crisis_resources,
-        transcript_risk=transcript_risk,
-    )
-    return _json(result, status)
-
-
-def _json(result: InterviewResult | InterviewReportResult, status: int) -> Response:
-    return Response(result.model_dump_json(), status, media_type=JSONResponse.media_type)
+    resources = services.crisis_resources
+    result = interview_result(snapshot, crisis_resources=resources, transcript_risk=transcript_risk)
+    return json_of(result, status)

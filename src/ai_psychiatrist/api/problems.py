@@ -2,12 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
+from ai_psychiatrist.api.result_models import Result
 from ai_psychiatrist.api.risk import kept_risk, risk_field
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.errors import (
@@ -65,25 +68,43 @@ _CURES = {
     "version": "version has to be the whole number that the snapshot says.",
     "body": "Send a JSON object, with the header Content-Type: application/json.",
 }
-_FIELDS = {
-    "/v1/interviews": "protocol, inputs, assessment, transcript_text and participant_id",
-    "/v1/interviews/{interview_id}/answers": (
-        "question_id, option_id, text, stop, idempotency_key and version"
-    ),
+_ANSWERS: Final[Mapping[type[Exception], tuple[int, str]]] = {
+    ParticipantNotFound: (404, "participant_not_found"),
+    InterviewNotFound: (404, "interview_not_found"),
+    VersionConflict: (409, "version_conflict"),
+    InterviewOver: (409, "interview_over"),
+    InterviewUnfinished: (409, "interview_unfinished"),
+    KeyReused: (409, "key_reused"),
+    InterviewUnreadable: (409, "interview_unreadable"),
+    ProtocolChanged: (409, "protocol_changed"),
+    RequestConflict: (409, "not_available"),
+    InputError: (422, "unusable_input"),
 }
-_ASSESSMENT_FIELDS = "participant_id, transcript_text and mode"
-_CONFLICTS: Mapping[type[AssessmentServiceError], str] = {
-    VersionConflict: "version_conflict",
-    InterviewOver: "interview_over",
-    InterviewUnfinished: "interview_unfinished",
-    KeyReused: "key_reused",
-    InterviewUnreadable: "interview_unreadable",
-    ProtocolChanged: "protocol_changed",
-}
+"""Status and code of the errors whose message is for the caller; the nearest class counts."""
 _UNKNOWN = "unknown"
 """Stands for a field that the caller made up."""
 _RETRY_AFTER_SECONDS = 5
 _TOO_LATE = frozenset({FailureCode.DEADLINE_EXCEEDED, FailureCode.TIMED_OUT})
+
+
+class Refusal(Exception):
+    """A problem that ends a request."""
+
+    def __init__(self, response: JSONResponse) -> None:
+        super().__init__()
+        self.response = response
+
+
+class ModelProblem(Result):
+    """Why a model would not answer now."""
+
+    model: str
+    """Its name in the settings."""
+    code: FailureCode
+    http_status: int | None
+    """Status of the backend's response, where there was one."""
+    cure: str
+    """What to do about it."""
 
 
 def problem(
@@ -109,40 +130,30 @@ def problem(
     return JSONResponse(body, status, dict(headers or {}), media_type=_MEDIA_TYPE)
 
 
+def causes_field(causes: Iterable[Cause]) -> dict[str, object]:
+    """Return causes as a field of a problem body; it holds no addresses."""
+    shown = map(ModelProblem.model_validate, causes)
+    return {"causes": [cause.model_dump(mode="json") for cause in shown]}
+
+
 def nothing_finished(
-    assessment: Assessment,
-    causes: Iterable[Cause] = (),
-    *,
-    assessment_id: str | None = None,
+    assessment: Assessment, causes: tuple[Cause, ...], *, assessment_id: str
 ) -> JSONResponse:
     """Return the problem of an assessment without any finished part."""
     codes = {failure.code for failure in assessment.failures if failure.code is not None}
     is_late = bool(codes) and codes - {FailureCode.MISSING_INPUT} <= _TOO_LATE
-    status, causes = 504 if is_late else 502, tuple(causes)
     named = f" --model {causes[0].model}" if causes else ""
-    return problem(
-        status,
-        "deadline_exceeded" if is_late else "backend_failed",
+    return _backend_failed(
         "No part of the assessment was finished. The causes say why calls failed and what to do; "
         f"ai-psychiatrist doctor{named} looks closer.",
+        is_late=is_late,
         more={
-            **({} if assessment_id is None else {"assessment_id": assessment_id}),
+            "assessment_id": assessment_id,
             "failures": [
-                {"stage": failure.stage, "code": failure.code and failure.code.value}
-                for failure in assessment.failures
+                {"stage": failure.stage, "code": failure.code} for failure in assessment.failures
             ],
-            "attempts": Counter(
-                attempt.code.value for attempt in assessment.attempts if attempt.code
-            ),
-            "causes": [
-                {
-                    "model": cause.model,
-                    "code": cause.code.value,
-                    "http_status": cause.http_status,
-                    "cure": cause.cure,
-                }
-                for cause in causes
-            ],
+            "attempts": Counter(attempt.code for attempt in assessment.attempts if attempt.code),
+            **causes_field(causes),
             **risk_field(assessment.risk),
         },
     )
@@ -150,29 +161,24 @@ def nothing_finished(
 
 def interview_step_failed(snapshot: InterviewSnapshot) -> JSONResponse:
     """Return the problem of an interview whose model failed; what was answered is kept."""
-    return _model_failed(
-        snapshot.failure,
+    return _backend_failed(
         "A model gave nothing that can be used. What was answered is kept: read the interview to "
         "try this step again. For a closer look: ai-psychiatrist doctor",
+        is_late=snapshot.failure in _TOO_LATE,
         more={
+            "failure": snapshot.failure,
             "interview_id": snapshot.id,
-            "state": snapshot.state.value,
+            "state": snapshot.state,
             "version": snapshot.version,
             "is_resumable": snapshot.is_resumable,
         },
     )
 
 
-def _model_failed(
-    failure: FailureCode | None, detail: str, *, more: Mapping[str, object]
-) -> JSONResponse:
-    is_late = failure in _TOO_LATE
-    return problem(
-        504 if is_late else 502,
-        "deadline_exceeded" if is_late else "backend_failed",
-        detail,
-        more={"failure": None if failure is None else failure.value, **more},
-    )
+def _backend_failed(detail: str, *, is_late: bool, more: Mapping[str, object]) -> JSONResponse:
+    if is_late:
+        return problem(504, "deadline_exceeded", detail, more=more)
+    return problem(502, "backend_failed", detail, more=more)
 
 
 def busy(risk: RiskReport) -> JSONResponse:
@@ -193,31 +199,38 @@ def too_large(what: str, limit: int, setting: str) -> JSONResponse:
 
 def add_problem_handlers(app: FastAPI) -> None:
     """Make every error of the app a problem."""
-    app.add_exception_handler(RequestValidationError, _on_invalid_request)
-    app.add_exception_handler(InputError, _on_input_error)
-    app.add_exception_handler(InterviewUnreadable, _on_conflict)
-    app.add_exception_handler(ProtocolChanged, _on_conflict)
-    app.add_exception_handler(ConfigurationError, _on_no_interviews)
-    app.add_exception_handler(StoreUnusable, _on_no_interviews)
-    app.add_exception_handler(AgentFailed, _on_failed_agent)
-    app.add_exception_handler(HTTPException, _on_http_error)
+    for kind in (Refusal, RequestValidationError, HTTPException, AssessmentServiceError):
+        app.add_exception_handler(kind, _on_error)
 
 
-async def _on_invalid_request(request: Request, error: Exception) -> JSONResponse:
-    if not isinstance(error, RequestValidationError):
-        raise error
+async def _on_error(request: Request, error: Exception) -> JSONResponse:
+    match error:
+        case Refusal():
+            return error.response
+        case RequestValidationError():
+            return _invalid_request(request, error)
+        case HTTPException(status_code=status):
+            code = {404: "not_found", 405: "method_not_allowed"}.get(status, "http_error")
+            detail = "See /docs for what this service offers."
+            return problem(status, code, detail, headers=error.headers)
+        case AgentFailed():
+            return _backend_failed(
+                "A model gave nothing that can be used; ask again.",
+                is_late=error.code in _TOO_LATE,
+                more={"failure": error.code, "agent": error.agent},
+            )
+        case ConfigurationError() | StoreUnusable():
+            return _no_interviews(error)
+        case _:
+            return _told_problem(request, error)
+
+
+def _invalid_request(request: Request, error: RequestValidationError) -> JSONResponse:
     problems = [_invalid_field(entry) for entry in error.errors()]
     if any(entry["type"] == "json_invalid" for entry in problems):
         return problem(400, "malformed_json", "The body is no valid JSON; send a JSON object.")
     cures = " ".join(dict.fromkeys(_cure(entry["field"], request) for entry in problems))
     return problem(422, "invalid_request", cures, more={"errors": problems})
-
-
-def _cure(field: str, request: Request) -> str:
-    if field != _UNKNOWN:
-        return _CURES[field]
-    path = getattr(request.scope.get("route"), "path", "")
-    return f"The fields of the body are {_FIELDS.get(path, _ASSESSMENT_FIELDS)}; no others."
 
 
 def _invalid_field(entry: Mapping[str, object]) -> dict[str, str]:
@@ -230,29 +243,15 @@ def _invalid_field(entry: Mapping[str, object]) -> dict[str, str]:
     return {"field": next((name for name in names[1:] if name in _CURES), "body"), "type": kind}
 
 
-async def _on_input_error(request: Request, error: Exception) -> JSONResponse:
-    match error:
-        case ParticipantNotFound():
-            return problem(404, "participant_not_found", str(error), more={"field": error.field})
-        case InterviewNotFound():
-            return problem(404, "interview_not_found", str(error), more={"field": error.field})
-        case RequestConflict():
-            code = _CONFLICTS.get(type(error), "not_available")
-            more = {"field": error.field, **kept_risk(request.scope)}
-            return problem(409, code, str(error), more=more)
-        case InputError():
-            return problem(422, "unusable_input", str(error), more={"field": error.field})
-        case _:
-            raise error
+def _cure(field: str, request: Request) -> str:
+    if field != _UNKNOWN:
+        return _CURES[field]
+    body: type[BaseModel] = request.scope["route"].body_field.field_info.annotation
+    *names, last = (known.alias or name for name, known in body.model_fields.items())
+    return f"The fields of the body are {', '.join(names)} and {last}; no others."
 
 
-async def _on_conflict(_: Request, error: Exception) -> JSONResponse:
-    if not isinstance(error, InterviewUnreadable | ProtocolChanged):
-        raise error
-    return problem(409, _CONFLICTS[type(error)], str(error))
-
-
-async def _on_no_interviews(_: Request, error: Exception) -> JSONResponse:
+def _no_interviews(error: Exception) -> JSONResponse:
     """Tell nothing of paths and settings: they are for the operator, who finds them in the log."""
     logger.error("interviews_unavailable", error_type=type(error).__name__)
     return problem(
@@ -262,21 +261,13 @@ async def _on_no_interviews(_: Request, error: Exception) -> JSONResponse:
     )
 
 
-async def _on_failed_agent(_: Request, error: Exception) -> JSONResponse:
-    if not isinstance(error, AgentFailed):
+def _told_problem(request: Request, error: Exception) -> JSONResponse:
+    """Repeat the message of an error that is for the caller; raises every other error again."""
+    found = next((_ANSWERS[kind] for kind in type(error).__mro__ if kind in _ANSWERS), None)
+    if found is None:
         raise error
-    return _model_failed(
-        error.code, "A model gave nothing that can be used; ask again.", more={"agent": error.agent}
-    )
-
-
-async def _on_http_error(_: Request, error: Exception) -> JSONResponse:
-    if not isinstance(error, HTTPException):
-        raise error
-    code = {404: "not_found", 405: "method_not_allowed"}.get(error.status_code, "http_error")
-    return problem(
-        error.status_code,
-        code,
-        "See /docs for what this service offers.",
-        headers=error.headers,
-    )
+    status, code = found
+    more: dict[str, object] = {"field": error.field} if isinstance(error, InputError) else {}
+    if status == 409:
+        more |= kept_risk(request.scope)
+    return problem(status, code, str(error), more=more)

@@ -15,16 +15,21 @@ _EXAMPLE_TEXT = (
 )
 
 
-class AssessmentRequest(BaseModel):
+class RequestBody(BaseModel):
+    """What a caller sends: no unknown fields, and nothing of it in errors."""
+
+    model_config = ConfigDict(
+        extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True
+    )
+
+
+class AssessmentRequest(RequestBody):
     """One transcript to assess: a stored one by its participant, or a text."""
 
     model_config = ConfigDict(
-        extra="forbid",
-        hide_input_in_errors=True,
-        use_attribute_docstrings=True,
         json_schema_extra={
             "examples": [{"transcript_text": _EXAMPLE_TEXT}, {"participant_id": 300}]
-        },
+        }
     )
 
     participant_id: ParticipantId | None = None

@@ -4,21 +4,19 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AliasChoices, AliasPath, BaseModel, BeforeValidator, ConfigDict, Field
 
-from ai_psychiatrist.domain.assessment import AssessmentStatus, Metric
+from ai_psychiatrist.domain.assessment import AssessmentStatus, Metric, MetricScore
 from ai_psychiatrist.domain.evidence import (
     Frequency,
     Grounding,
     Match,
     Polarity,
+    Quote,
     QuoteRejection,
+    Segment,
     Timeframe,
+    UnverifiedQuote,
 )
-from ai_psychiatrist.domain.failures import (
-    Attempt,
-    FailureCategory,
-    FailureCode,
-    FailureSeverity,
-)
+from ai_psychiatrist.domain.failures import Attempt, FailureRecord
 from ai_psychiatrist.domain.phq8 import UnknownReason
 from ai_psychiatrist.domain.risk import RiskCategory, RiskLevel, RiskPolarity
 
@@ -55,39 +53,6 @@ def by_item(items: object) -> object:
     return {one.item.value: one for one in items} if isinstance(items, tuple) else items
 
 
-class SegmentResult(Result):
-    """A stretch of one turn of the transcript."""
-
-    turn: int
-    """Position of the turn, counted from 0."""
-    start: int
-    """First character, in code points of the transcript."""
-    end: int
-    """Character after the last one."""
-
-
-class QuoteResult(Result):
-    """Words of the participant that were found in the transcript."""
-
-    text: str
-    match: Match
-    polarity: Polarity
-    """Whether the whole clause says that the symptom is there."""
-    frequency: Frequency
-    """How often, as the clause states it."""
-    timeframe: Timeframe
-    """When, as the clause states it."""
-    segments: tuple[SegmentResult, ...]
-
-
-class UnverifiedQuoteResult(Result):
-    """Words that a model quoted and that the participant's turns do not hold."""
-
-    text: str
-    reason: QuoteRejection | None
-    """Null when the check was switched off."""
-
-
 class SupportingQuoteResult(Result):
     """A quote of the narrative, verified or not."""
 
@@ -98,7 +63,7 @@ class SupportingQuoteResult(Result):
     frequency: Frequency | None = None
     timeframe: Timeframe | None = None
     reason: QuoteRejection | None = None
-    segments: tuple[SegmentResult, ...] = ()
+    segments: tuple[Segment, ...] = ()
 
 
 class ItemResult(Result):
@@ -111,10 +76,10 @@ class ItemResult(Result):
     """Why there is no score."""
     proposed_score: int | None
     """The model's own score, kept when the evidence does not carry it."""
-    evidence: tuple[QuoteResult, ...] = Field(validation_alias=called("quotes", "evidence"))
+    evidence: tuple[Quote, ...] = Field(validation_alias=called("quotes", "evidence"))
     frequency: Frequency
     """The highest frequency that affirming quotes state; unstated when they state none."""
-    unverified_quotes: tuple[UnverifiedQuoteResult, ...]
+    unverified_quotes: tuple[UnverifiedQuote, ...]
     reason: str
     confidence: int | None
     """1-5, as the model says it."""
@@ -172,19 +137,11 @@ class QualitativePart(Result):
     """How many unverified quotes were removed, when that is switched on."""
 
 
-class MetricResult(Result):
-    """The judge's score for one metric."""
-
-    score: int
-    """1 (poor) to 5 (very good)."""
-    explanation: str
-
-
 class RoundResult(Result):
     """One version of the narrative and how it was judged."""
 
     round: int
-    scores: dict[Metric, MetricResult]
+    scores: dict[Metric, MetricScore]
     average_score: float | None = Field(validation_alias=called("average", "average_score"))
     qualitative: QualitativePart = Field(validation_alias=called("findings", "qualitative"))
 
@@ -192,10 +149,10 @@ class RoundResult(Result):
 class EvaluationPart(Result):
     """The judge's verdict on the narrative that was kept, and every round before and after it."""
 
-    coherence: MetricResult | None
-    completeness: MetricResult | None
-    specificity: MetricResult | None
-    accuracy: MetricResult | None
+    coherence: MetricScore | None
+    completeness: MetricScore | None
+    specificity: MetricScore | None
+    accuracy: MetricScore | None
     average_score: float | None
     iteration: int
     """The round that was kept, counted from 0."""
@@ -222,17 +179,6 @@ class AgentModels(Result):
     answered_by: tuple[str, ...]
     rule_baseline: bool
     """True when an answer came from the rule baseline."""
-
-
-class FailureResult(Result):
-    """One thing that went wrong."""
-
-    category: FailureCategory
-    severity: FailureSeverity
-    message: str
-    stage: str
-    code: FailureCode | None
-    context: dict[str, str | int]
 
 
 class GroundingResult(Result):
@@ -288,7 +234,7 @@ class Envelope(Result):
     """Prompt name → digest of its wording."""
     grounding: GroundingResult | None
     attempts: tuple[Attempt, ...]
-    failures: tuple[FailureResult, ...]
+    failures: tuple[FailureRecord, ...]
     transcript_text: str | None
     """The rendered transcript that offsets count in, for requests by participant_id."""
 

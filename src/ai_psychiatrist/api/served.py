@@ -2,7 +2,9 @@
 
 from typing import Annotated, TypeAlias
 
-from fastapi import Depends, Request
+from fastapi import Depends, Request, Response
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
 
 from ai_psychiatrist.wiring import Services
 
@@ -14,3 +16,8 @@ def services_of(request: Request) -> Services:
 
 
 ServicesOf: TypeAlias = Annotated[Services, Depends(services_of)]
+
+
+def json_of(result: BaseModel, status: int = 200) -> Response:
+    """Return a result that is sound already, written without a second look."""
+    return Response(result.model_dump_json(), status, media_type=JSONResponse.media_type)

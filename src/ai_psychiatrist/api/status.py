@@ -2,27 +2,13 @@
 
 from typing import Literal
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter
 from pydantic import BaseModel
 
-from ai_psychiatrist.api.problems import problem
+from ai_psychiatrist.api.problems import ModelProblem, Refusal, causes_field, problem
 from ai_psychiatrist.api.served import ServicesOf
-from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.llm.cures import Cause
 
 router = APIRouter(tags=["status"])
-
-
-class ModelProblem(BaseModel):
-    """Why a model would not answer now."""
-
-    model: str
-    """Its name in the settings."""
-    code: FailureCode
-    http_status: int | None
-    """Status of the backend's response, where there was one."""
-    cure: str
-    """What to do about it."""
 
 
 class Health(BaseModel):
@@ -47,7 +33,7 @@ async def health(services: ServicesOf) -> Health:
     return Health(
         status="degraded" if services.unready_agents(unready) else "healthy",
         models={name: name not in unready for name in services.connections.names},
-        problems=[_problem(cause) for cause in unready.values()],
+        problems=unready.values(),
     )
 
 
@@ -57,27 +43,13 @@ async def healthz() -> Alive:
     return Alive()
 
 
-@router.get(
-    "/readyz",
-    response_model=Alive,
-    responses={503: {"description": "An agent has no model that would answer."}},
-)
-async def readyz(services: ServicesOf) -> Response:
+@router.get("/readyz", responses={503: {"description": "An agent has no model that would answer."}})
+async def readyz(services: ServicesOf) -> Alive:
     """Say whether every agent has a model that would answer."""
     unready = await services.connections.unready()
     agents = services.unready_agents(unready)
     if agents:
-        causes = [_problem(cause).model_dump(mode="json") for cause in unready.values()]
-        return problem(
-            503,
-            "backend_unreachable",
-            "No model of these agents would answer; the causes say what to do.",
-            more={"agents": agents, "causes": causes},
-        )
-    return Response(Alive().model_dump_json(), media_type="application/json")
-
-
-def _problem(cause: Cause) -> ModelProblem:
-    return ModelProblem(
-        model=cause.model, code=cause.code, http_status=cause.http_status, cure=cause.cure
-    )
+        detail = "No model of these agents would answer; the causes say what to do."
+        more = {"agents": agents, **causes_field(unready.values())}
+        raise Refusal(problem(503, "backend_unreachable", detail, more=more))
+    return Alive()

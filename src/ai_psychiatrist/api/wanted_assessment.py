@@ -3,12 +3,13 @@
 import asyncio
 from dataclasses import dataclass
 
-from fastapi import Request, Response
+from fastapi import Request
 
 from ai_psychiatrist.api import problems
 from ai_psychiatrist.api.admission import Admission, ServerBusy
 from ai_psychiatrist.api.edge import while_connected
 from ai_psychiatrist.api.interview_requests import InterviewRequest
+from ai_psychiatrist.api.problems import Refusal
 from ai_psychiatrist.api.requests import AssessmentRequest
 from ai_psychiatrist.api.risk import keep_risk
 from ai_psychiatrist.assessment.pipeline import Part
@@ -40,16 +41,16 @@ class Assessed:
 
 async def read_wanted(
     body: AssessmentRequest | InterviewRequest, request: Request, services: Services
-) -> Wanted | Response:
-    """Return the transcript of a request, or the problem of one that is too long.
+) -> Wanted:
+    """Return the transcript of a request, whose signs of danger are kept with the request.
 
-    Its signs of danger are kept with the request. Raises `InputError` for a transcript that cannot
-    be used, and unless exactly one is given.
+    Raises `Refusal` for a transcript that is too long, and `InputError` for one that cannot be
+    used, and unless exactly one is given.
     """
     text = await _text(body.participant_id, body.transcript_text, services)
     limit = services.settings.api.max_transcript_chars
     if len(text) > limit:
-        return problems.too_large("The transcript", limit, "API_MAX_TRANSCRIPT_CHARS")
+        raise Refusal(problems.too_large("The transcript", limit, "API_MAX_TRANSCRIPT_CHARS"))
 
     def read() -> Wanted:
         transcript = parse_transcript(text, services.labels)
@@ -63,8 +64,8 @@ async def read_wanted(
 
 async def assess_wanted(
     wanted: Wanted, request: Request, services: Services, parts: frozenset[Part]
-) -> Assessed | Response:
-    """Return the assessment, or the problem when there is no room or nothing finished."""
+) -> Assessed:
+    """Return the assessment; raises `Refusal` when there is no room, or nothing finished."""
     assessment_id = begin_assessment()
 
     async def work() -> Assessment:
@@ -81,11 +82,19 @@ async def assess_wanted(
         with admission.room():
             assessment = await while_connected(request, work)
     except ServerBusy:
-        return problems.busy(wanted.risk)
+        raise Refusal(problems.busy(wanted.risk)) from None
+    assessed = Assessed(id=assessment_id, assessment=assessment)
     if assessment.status is AssessmentStatus.FAILED:
-        causes = services.connections.causes(assessment.attempts)
-        return problems.nothing_finished(assessment, causes, assessment_id=assessment_id)
-    return Assessed(id=assessment_id, assessment=assessment)
+        raise unfinished(assessed, services)
+    return assessed
+
+
+def unfinished(assessed: Assessed, services: Services) -> Refusal:
+    """Return the problem of an assessment that has nothing of what is wanted."""
+    causes = services.connections.causes(assessed.assessment.attempts)
+    return Refusal(
+        problems.nothing_finished(assessed.assessment, causes, assessment_id=assessed.id)
+    )
 
 
 async def _text(participant_id: int | None, text: str | None, services: Services) -> str:

@@ -1,12 +1,12 @@
 """Options of the feedback loop; each is read from the environment by `config` alone."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from ai_psychiatrist.llm.settings import Options
 
 
-class FeedbackSettings(BaseModel):
+class FeedbackSettings(Options):
     """When the findings are refined and judged again."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     enabled: bool = True
     """Refine findings that the judge finds weak."""

@@ -144,7 +144,7 @@ class _Sitting:
                 report = self.runner.run(self.service.report(snapshot.id))
         except AgentFailed as error:
             return self._failed(snapshot, error.code)
-        result = interview_report(report, crisis_resources=self._resources)
+        result = interview_report(report, crisis_resources=self.services.crisis_resources)
         print_spoken(self.out, snapshot.notice)
         if result.danger is not None:
             print_danger(self.out, result.danger)
@@ -173,9 +173,9 @@ class _Sitting:
         if not self.is_json:
             return
         document = {
-            "interview": interview_result(snapshot, crisis_resources=self._resources).model_dump(
-                mode="json"
-            ),
+            "interview": interview_result(
+                snapshot, crisis_resources=self.services.crisis_resources
+            ).model_dump(mode="json"),
             "report": None if report is None else report.model_dump(mode="json"),
         }
         # Escaped, so that nothing in it acts on a terminal and every encoding can carry it.
@@ -196,11 +196,7 @@ class _Sitting:
         return assessment_input(assessment.quantitative)
 
     def _risk(self, assessment: Assessment) -> RiskResult:
-        return risk_result(assessment, crisis_resources=self._resources)
-
-    @property
-    def _resources(self) -> str:
-        return self.services.settings.risk.crisis_resources
+        return risk_result(assessment, crisis_resources=self.services.crisis_resources)
 
 
 @contextmanager

@@ -10,7 +10,6 @@ from rich.table import Table
 from rich.text import Text
 
 from ai_psychiatrist.api.interview_models import (
-    AnalysisResult,
     DangerResult,
     InterviewReportResult,
     ItemOutcomeResult,
@@ -18,7 +17,7 @@ from ai_psychiatrist.api.interview_models import (
 )
 from ai_psychiatrist.api.result_models import RiskResult
 from ai_psychiatrist.cli.report import plain
-from ai_psychiatrist.domain.interview import ItemSource
+from ai_psychiatrist.domain.interview import Analysis, ItemSource
 from ai_psychiatrist.domain.phq8 import MAX_TOTAL_SCORE, Severity
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.interview.snapshot import QuestionShown
@@ -150,7 +149,7 @@ def _total(total: TotalResult) -> Text:
     )
 
 
-def _analysis(out: Console, report: InterviewReportResult, analysis: AnalysisResult) -> None:
+def _analysis(out: Console, report: InterviewReportResult, analysis: Analysis) -> None:
     goals = [f"{goal.confidence:>3} %  {goal.text}" for goal in report.goals]
     _section(out, "What was to be found out, and how sure it is", goals)
     _section(out, "Timeline", [f"{entry.time}: {entry.event}" for entry in analysis.timeline])

@@ -14,10 +14,9 @@ from ai_psychiatrist.api.result_models import (
     MetaReviewPart,
     QualitativePart,
     QuantitativePart,
-    QuoteResult,
     RiskResult,
 )
-from ai_psychiatrist.domain.evidence import Frequency, Timeframe
+from ai_psychiatrist.domain.evidence import Frequency, Quote, Timeframe
 from ai_psychiatrist.domain.phq8 import Severity
 from ai_psychiatrist.domain.risk import RiskLevel
 
@@ -137,7 +136,7 @@ def _evidence(item: ItemResult) -> Text:
     return lines
 
 
-def _quote(quote: QuoteResult) -> Text:
+def _quote(quote: Quote) -> Text:
     places = ", ".join(f"turn {part.turn}, {part.start}-{part.end}" for part in quote.segments)
     shown = Text(f"“{plain(quote.text)}” ")
     facts = [quote.polarity.value]

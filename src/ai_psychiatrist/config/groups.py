@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from ai_psychiatrist.agents.settings import FROZEN, QualitativeSettings
+from ai_psychiatrist.agents.settings import QualitativeSettings
 from ai_psychiatrist.assessment.settings import FeedbackSettings
 from ai_psychiatrist.domain.transcript import INTERVIEWER_LABELS, PARTICIPANT_LABELS, SpeakerLabels
 from ai_psychiatrist.infrastructure.logging import LogFormat, LogLevel
@@ -16,15 +16,14 @@ from ai_psychiatrist.llm.settings import (
     ModelSettings,
     OllamaSettings,
     OpenAISettings,
+    Options,
     PydanticAISettings,
 )
 from ai_psychiatrist.services.evidence_settings import QuantitativeSettings
 
 
-class TranscriptSettings(BaseModel):
+class TranscriptSettings(Options):
     """Speaker labels beyond the built-in ones."""
-
-    model_config = FROZEN
 
     participant_labels: tuple[str, ...] = ()
     """Further labels of the participant, separated by commas."""
@@ -40,10 +39,8 @@ class TranscriptSettings(BaseModel):
         )
 
 
-class DataSettings(BaseModel):
+class DataSettings(Options):
     """Where files are read and kept."""
-
-    model_config = FROZEN
 
     transcripts_dir: Path | None = None
     """Folder of stored transcripts in DAIC-WOZ layout, for requests by participant_id."""
@@ -51,19 +48,15 @@ class DataSettings(BaseModel):
     """Folder of the key under which patient text is digested in logs, and of the interviews."""
 
 
-class LedgerSettings(BaseModel):
+class LedgerSettings(Options):
     """How the ledgers of runs are kept."""
-
-    model_config = FROZEN
 
     key_file: Path | None = None
     """File with 32 bytes in hexadecimal: ledgers and interviews are encrypted under this key."""
 
 
-class InterviewSettings(BaseModel):
+class InterviewSettings(Options):
     """How interviews are held, and where they are kept."""
-
-    model_config = FROZEN
 
     model: str | None = None
     """Model of the interview's agents; empty means the default. The baseline holds phq8 alone."""
@@ -83,10 +76,8 @@ class InterviewSettings(BaseModel):
     """Folders of further protocols beside phq8 and incident, separated by commas."""
 
 
-class ApiSettings(BaseModel):
+class ApiSettings(Options):
     """The HTTP server and its limits."""
-
-    model_config = FROZEN
 
     host: str = "127.0.0.1"
     """Address to listen on; there is no authentication, so think before opening it."""
@@ -104,10 +95,8 @@ class ApiSettings(BaseModel):
     """Origins of web pages that may call the API, separated by commas."""
 
 
-class RiskSettings(BaseModel):
+class RiskSettings(Options):
     """What is shown beside signs of danger."""
-
-    model_config = FROZEN
 
     crisis_resources: str = (
         "If somebody is in danger now, call the local emergency number. Set RISK_CRISIS_RESOURCES "
@@ -116,10 +105,8 @@ class RiskSettings(BaseModel):
     """Where to turn in a crisis, in the words of your place."""
 
 
-class LogSettings(BaseModel):
+class LogSettings(Options):
     """What is logged to standard error."""
-
-    model_config = FROZEN
 
     level: LogLevel = "INFO"
     """DEBUG, INFO, WARNING, ERROR or CRITICAL."""
@@ -127,10 +114,8 @@ class LogSettings(BaseModel):
     """`console` for people, `json` for machines."""
 
 
-class FeatureSettings(BaseModel):
+class FeatureSettings(Options):
     """What is switched on."""
-
-    model_config = FROZEN
 
     enable_few_shot: bool = False
     """Score with examples of other participants; there are none yet, so true is refused."""

@@ -51,9 +51,10 @@ class QualitativeAssessment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricScore:
-    """One metric of the judge, 1 (poor) to 5 (very good)."""
+    """The judge's score for one metric."""
 
     score: int
+    """1 (poor) to 5 (very good)."""
     explanation: str = field(repr=False)
 
 

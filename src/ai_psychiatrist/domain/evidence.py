@@ -72,8 +72,11 @@ class Segment:
     """A stretch of one participant turn; `transcript.text[start:end]` gives it back."""
 
     turn: int
+    """Position of the turn, counted from 0."""
     start: int
+    """First character, in code points of the transcript."""
     end: int
+    """Character after the last one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,11 +84,14 @@ class Quote:
     """Verbatim words of the participant: its segments joined by a space."""
 
     text: str = field(repr=False)
-    segments: tuple[Segment, ...]
     match: Match
     polarity: Polarity
-    frequency: Frequency = Frequency.UNSTATED
-    timeframe: Timeframe = Timeframe.UNSTATED
+    """Whether the whole clause says that the symptom is there."""
+    frequency: Frequency
+    """How often, as the clause states it."""
+    timeframe: Timeframe
+    """When, as the clause states it."""
+    segments: tuple[Segment, ...]
 
     is_verified: ClassVar[bool] = True
 
@@ -106,7 +112,7 @@ class UnverifiedQuote:
 
     text: str = field(repr=False)
     reason: QuoteRejection | None
-    """`None` when checking was switched off."""
+    """Null when the check was switched off."""
 
     is_verified: ClassVar[bool] = False
 

@@ -1,7 +1,7 @@
 """Closed sets of what can fail, and the records of it: codes, counts and durations only."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -157,7 +157,6 @@ class FailureRecord:
     message: str
     """A fixed sentence for the operator."""
     stage: str
-    code: FailureCode | None = None
-    participant_id: int | None = None
-    context: Mapping[str, str | int] = field(default_factory=dict)
+    code: FailureCode | None
+    context: Mapping[str, str | int]
     """Counts and names of modes."""

@@ -151,7 +151,7 @@ class Fact:
     certainty: Certainty
     turn: int
     """The turn whose answer said it, from 1."""
-    goal_ids: tuple[str, ...] = ()
+    goal_ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,10 +224,11 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerQuote:
-    """The words of an answer that carry a score; offsets are code points of the answer."""
+    """The words of an answer that carry a score."""
 
     text: str = field(repr=False)
     start: int
+    """First character, in code points of the answer."""
     end: int
 
 
@@ -285,15 +286,16 @@ class TimelineEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """One person's part of the responsibility in percent, 0–100."""
+    """One person's part of the responsibility in percent."""
 
     name: str = field(repr=False)
     percentage: int
+    """0-100."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """Who is responsible for what happened, as a model sees it."""
+    """Who is responsible, as a model sees it after one interview."""
 
     primary_responsibility: str = field(repr=False)
     percentage: int
@@ -303,7 +305,7 @@ class Verdict:
     drama_rating: int
     """1–10."""
     drama_rating_explanation: str = field(repr=False)
-    shares: tuple[Share, ...] = ()
+    shares: tuple[Share, ...]
     """Empty, or totalling 100."""
 
 

@@ -50,7 +50,6 @@ def record_failure(
         message=message,
         stage=stage,
         code=code,
-        participant_id=participant_id,
         context=context,
     )
     collected = _current.get()

@@ -23,6 +23,7 @@ class OptionShown:
     """One answer that may be chosen."""
 
     id: str
+    """To be sent as option_id."""
     text: str = field(repr=False)
     kind: AnswerKind
 
@@ -32,24 +33,29 @@ class QuestionShown:
     """The question that waits for an answer."""
 
     id: str
+    """To be sent as question_id."""
     text: str = field(repr=False)
     goal_id: str
     item: Item | None
+    """The item that the answer scores, in a protocol of items."""
     options: tuple[OptionShown, ...]
     allows_free_text: bool
     is_clarifying: bool
+    """Whether the last answer left open how often, so that this is asked once more."""
     turn: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoalShown:
-    """How far a goal is."""
+    """One thing to find out, and how far it is."""
 
     id: str
     text: str = field(repr=False)
     status: GoalStatus
     confidence: int
+    """0-100."""
     asks: int
+    """How many questions were put for it."""
     item: Item | None
 
 

@@ -125,10 +125,10 @@ async def probe(http: httpx2.AsyncClient, backend: Backend, route: ModelRoute) -
     return ModelProbe(
         model=route.name,
         address=route.address,
-        reachable=_step(route, failure, unreachable),
-        key_accepted=_step(route, failure, _NO_ENTRY, after=unreachable),
-        model_present=_step(route, failure, _NO_MODEL, after=unknown),
-        first_reply=_reply_check(route, failure, after=unknown | _NO_MODEL),
+        reachable=_step(route, failure, own=unreachable),
+        key_accepted=_step(route, failure, own=_NO_ENTRY, after=unreachable),
+        model_present=_step(route, failure, own=_NO_MODEL, after=unknown),
+        first_reply=_step(route, failure, after=unknown | _NO_MODEL),
         reply_seconds=reply.seconds,
         tokens_per_second=reply.tokens_per_second,
         json_schema=await _checked(route, _keeps_to_schema(route)) if answers else _NOT_TRIED,
@@ -149,22 +149,16 @@ _NO_MODEL: Final = frozenset({FailureCode.MODEL_NOT_FOUND})
 def _step(
     route: ModelRoute,
     failure: ModelCallFailed | None,
-    own: frozenset[FailureCode],
     *,
+    own: frozenset[FailureCode] = frozenset(FailureCode),
     after: frozenset[FailureCode] = frozenset(),
 ) -> Check:
-    """Say of one step before the reply whether the failure is its own, an earlier one's or none."""
-    if failure is not None and failure.code in own:
-        return _failed(route, failure)
-    return _NOT_TRIED if failure is not None and failure.code in after else _OK
-
-
-def _reply_check(
-    route: ModelRoute, failure: ModelCallFailed | None, *, after: frozenset[FailureCode]
-) -> Check:
+    """Say of one step whether the failure is an earlier one's, its own, a later one's or none."""
     if failure is None:
         return _OK
-    return _NOT_TRIED if failure.code in after else _failed(route, failure)
+    if failure.code in after:
+        return _NOT_TRIED
+    return _failed(route, failure) if failure.code in own else _OK
 
 
 def _failed(route: ModelRoute, failure: ModelCallFailed) -> Check:

@@ -5,7 +5,11 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
 
-FROZEN = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+class Options(BaseModel):
+    """One group of settings: fixed, without unknown names, and silent about values."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
 def _web_address(url: str) -> str:
@@ -23,10 +27,8 @@ def _web_address(url: str) -> str:
 WebAddress = Annotated[str, AfterValidator(_web_address)]
 
 
-class PydanticAISettings(BaseModel):
+class PydanticAISettings(Options):
     """How models are asked through Pydantic AI."""
-
-    model_config = FROZEN
 
     enabled: bool = True
     """Ask through Pydantic AI agents; false uses one plain chat call per agent alone."""
@@ -36,10 +38,8 @@ class PydanticAISettings(BaseModel):
     """Longest wait for one model call; empty means the backend's own timeout."""
 
 
-class ModelSettings(BaseModel):
+class ModelSettings(Options):
     """Which models the agents ask, and what bounds their calls."""
-
-    model_config = FROZEN
 
     default: str = "baseline"
     """Model of every agent that names none, such as `ollama:gemma3` or `openai-chat:qwen3`."""
@@ -69,10 +69,8 @@ class ModelSettings(BaseModel):
     """Proxy on the way to the models; HTTP_PROXY and its like are not followed."""
 
 
-class OpenAISettings(BaseModel):
+class OpenAISettings(Options):
     """Where `openai-chat:` models are served, and `openai:` ones unless that is OpenAI itself."""
-
-    model_config = FROZEN
 
     base_url: WebAddress | None = None
     """Base URL of an OpenAI-compatible server, such as http://127.0.0.1:8080/v1."""
@@ -80,10 +78,8 @@ class OpenAISettings(BaseModel):
     """API key of that server, if it asks for one; `openai:` models need it."""
 
 
-class AnthropicSettings(BaseModel):
+class AnthropicSettings(Options):
     """Where `anthropic:` models are served."""
-
-    model_config = FROZEN
 
     base_url: WebAddress | None = None
     """Base URL; empty means Anthropic itself."""
@@ -91,10 +87,8 @@ class AnthropicSettings(BaseModel):
     """API key of Anthropic."""
 
 
-class GoogleSettings(BaseModel):
+class GoogleSettings(Options):
     """Where `google:` models are served."""
-
-    model_config = FROZEN
 
     base_url: WebAddress | None = None
     """Base URL; empty means the Gemini API. GOOGLE_GEMINI_BASE_URL is read as well."""
@@ -118,10 +112,8 @@ def _ollama_url(host: str, port: int) -> str:
     return f"http://{host}:{port}"
 
 
-class OllamaSettings(BaseModel):
+class OllamaSettings(Options):
     """Where `ollama:` models are served."""
-
-    model_config = FROZEN
 
     host: Annotated[str, AfterValidator(_ollama_host)] = "127.0.0.1"
     """Host, host:port or URL of the Ollama server."""

@@ -13,7 +13,7 @@ from ai_psychiatrist.agents.contracts.contract import (
 from ai_psychiatrist.agents.contracts.generate import generated_files
 from ai_psychiatrist.agents.contracts.item_check import ItemFinding, check_item
 from ai_psychiatrist.agents.output_models import ItemScoreOutput
-from ai_psychiatrist.domain.evidence import Match, Polarity, Quote, Segment, Timeframe
+from ai_psychiatrist.domain.evidence import Frequency, Match, Polarity, Quote, Segment, Timeframe
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason, severity_of
 from ai_psychiatrist.validation.lint import lint_pipeline
 from ai_psychiatrist.validation.verdict import FailureStage, Verdict
@@ -28,6 +28,7 @@ def quote(polarity: Polarity, timeframe: Timeframe = Timeframe.UNSTATED) -> Quot
         segments=(Segment(turn=0, start=0, end=5),),
         match=Match.EXACT,
         polarity=polarity,
+        frequency=Frequency.UNSTATED,
         timeframe=timeframe,
     )
 

@@ -143,7 +143,6 @@ class TestEvidence:
                 message=failures[0].message,
                 stage="evidence_extraction",
                 code=FailureCode.UNGROUNDED_EVIDENCE,
-                participant_id=300,
                 context={
                     "mode": "zero_shot",
                     "extracted_count": 3,

@@ -33,7 +33,6 @@ def test_failure_is_collected_with_its_context() -> None:
             message="No model of the chain gave an acceptable reply.",
             stage="evidence",
             code=FailureCode.TIMED_OUT,
-            participant_id=300,
             context={"extracted_count": 2},
         )
     ]

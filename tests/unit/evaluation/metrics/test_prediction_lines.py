@@ -54,7 +54,12 @@ MISSING = object()
 
 def quote(polarity: Polarity, timeframe: Timeframe = Timeframe.UNSTATED) -> Quote:
     return Quote(
-        text=SECRET, segments=(), match=Match.EXACT, polarity=polarity, timeframe=timeframe
+        text=SECRET,
+        segments=(),
+        match=Match.EXACT,
+        polarity=polarity,
+        frequency=Frequency.UNSTATED,
+        timeframe=timeframe,
     )
 
 
@@ -124,7 +129,7 @@ def assessment(*, is_scored: bool = True) -> Assessment:
                 message="an agent has no output",
                 stage="qualitative",
                 code=FailureCode.TIMED_OUT,
-                participant_id=300,
+                context={},
             ),
         ),
     )
