@@ -124,7 +124,7 @@ async def _assessed(
         return assessed
     assessment = assessed.assessment
     if assessment.quantitative is None:
-        causes = services.connections.causes(assessment.attempts)
+        causes = services.connections.causes(assessment)
         return problems.nothing_finished(assessment, causes, assessment_id=assessed.id)
     return _StartingPoint(
         assessment=assessment_input(assessment.quantitative),

@@ -83,7 +83,7 @@ async def assess_wanted(
     except ServerBusy:
         return problems.busy(wanted.risk)
     if assessment.status is AssessmentStatus.FAILED:
-        causes = services.connections.causes(assessment.attempts)
+        causes = services.connections.causes(assessment)
         return problems.nothing_finished(assessment, causes, assessment_id=assessment_id)
     return Assessed(id=assessment_id, assessment=assessment)
 
