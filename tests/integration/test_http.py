@@ -579,6 +579,26 @@ def test_a_caller_who_leaves_stops_the_calls(state_dir: Path) -> None:
         assert [request.task for request in models.requests] == ["qualitative"]
 
 
+def test_a_request_that_outlives_the_service_is_told_so_with_its_signs_of_danger(
+    state_dir: Path,
+) -> None:
+    danger = "Participant: I want to kill myself."
+    with (
+        ThreadPoolExecutor(1) as pool,
+        ModelServerThread(lambda _: HANGING) as models,
+        RunningApp(settings_with(state_dir, **model_at(models.url))) as app,
+        client_at(app.url) as client,
+    ):
+        asked = pool.submit(post, client, danger)
+        wait_until(lambda: models.server.in_flight > 0)
+        app.stop()
+        response = asked.result()
+    assert_problem(response, 503, "stopping", "later")
+    assert response.headers["X-Request-ID"]
+    assert response.headers["Retry-After"]
+    assert response.json()["risk"]["level"] == "high"
+
+
 @pytest.mark.parametrize(
     ("hanging", "kept", "late"),
     [
