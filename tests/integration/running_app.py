@@ -57,6 +57,10 @@ class RunningApp:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        """Stop serving."""
+        self.stop()
+
+    def stop(self) -> None:
         """Stop serving; requests under way are waited for no longer than a second."""
         self._server.should_exit = True
         self._thread.join()

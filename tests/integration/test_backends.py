@@ -3,6 +3,7 @@
 import asyncio
 import dataclasses
 import socket
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -240,6 +241,18 @@ def test_the_api_key_is_sent_and_never_shown(assess: Assess) -> None:
         run = assess(OPENAI_API_KEY="sk-nonesuch", PYDANTIC_AI_ENABLED=enabled)
         assert {one.headers["authorization"] for one in run.requests} == {"Bearer sk-nonesuch"}
         assert "nonesuch" not in str(run.result)
+
+
+@both_wires
+def test_name_and_password_of_an_address_are_sent_as_such(state_dir: Path, wire: Wire) -> None:
+    with ModelServerThread() as models:
+        environment = model_at(models.url.replace("//", "//somebody:quill%40ya@"), wire)
+        with client_of(settings_with(state_dir, **environment)) as client:
+            health = client.get("/health").json()
+            result = client.post("/full_pipeline", json={"transcript_text": INTERVIEW}).json()
+    assert (health["status"], result["status"]) == ("healthy", "complete")
+    sent = {request.headers["authorization"] for request in models.requests}
+    assert sent == {f"Basic {b64encode(b'somebody:quill@ya').decode()}"}
 
 
 @both_wires

@@ -17,7 +17,7 @@ def test_whatever_a_model_replies_nothing_breaks(tmp_path: Path) -> None:
     assert tally.repeated
     assert {*WELL_FORMED, *BROKEN} == set(tally.counts["reply"])
     assert set(tally.counts["setup"]) >= SETUPS.keys() - {"hanging"}
-    assert set(tally.counts["HTTP status"]) == {"200", "502"}
+    assert {"200", "502"} <= set(tally.counts["HTTP status"]) <= {"200", "502", "504"}
 
 
 def test_whatever_a_model_server_sends_nothing_breaks(tmp_path: Path) -> None:

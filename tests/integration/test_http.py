@@ -579,6 +579,26 @@ def test_a_caller_who_leaves_stops_the_calls(state_dir: Path) -> None:
         assert [request.task for request in models.requests] == ["qualitative"]
 
 
+def test_a_request_that_outlives_the_service_is_told_so_with_its_signs_of_danger(
+    state_dir: Path,
+) -> None:
+    danger = "Participant: I want to kill myself."
+    with (
+        ThreadPoolExecutor(1) as pool,
+        ModelServerThread(lambda _: HANGING) as models,
+        RunningApp(settings_with(state_dir, **model_at(models.url))) as app,
+        client_at(app.url) as client,
+    ):
+        asked = pool.submit(post, client, danger)
+        wait_until(lambda: models.server.in_flight > 0)
+        app.stop()
+        response = asked.result()
+    assert_problem(response, 503, "stopping", "later")
+    assert response.headers["X-Request-ID"]
+    assert response.headers["Retry-After"]
+    assert response.json()["risk"]["level"] == "high"
+
+
 @pytest.mark.parametrize(
     ("hanging", "kept", "late"),
     [
@@ -696,3 +716,23 @@ def test_a_failed_backend_with_nothing_finished_is_502(state_dir: Path, task: st
         response = post(client, INTERVIEW, route)
     assert_problem(response, 502, "backend_failed", "backend_error")
     assert response.json()["failures"][0]["stage"] == task
+
+
+@pytest.mark.parametrize("name", ["prose", "truncated"])
+def test_replies_that_were_all_rejected_are_a_cause_with_its_cure(
+    state_dir: Path, name: str
+) -> None:
+    with (
+        ModelServerThread(fault(name)) as models,
+        client_of(settings_with(state_dir, **model_at(models.url))) as client,
+    ):
+        body = post(client, INTERVIEW).json()
+    cause = {
+        "model": "openai-chat:fake-model",
+        "code": "output_rejected",
+        "http_status": None,
+        "cure": "No reply of 'fake-model' was acceptable: choose a larger model, or name one in "
+        "MODEL_FALLBACKS; where replies were cut off (truncated), raise MODEL_MAX_OUTPUT_TOKENS.",
+    }
+    assert (body["code"], body["causes"]) == ("backend_failed", [cause])
+    assert "doctor --model openai-chat:fake-model" in body["detail"]

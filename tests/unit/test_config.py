@@ -197,6 +197,11 @@ def test_labels_are_added_to_the_built_in_ones() -> None:
         ("OLLAMA_HOST", "http://"),
         ("OLLAMA_HOST", "gpu:99999"),
         ("OLLAMA_HOST", "gibberish://gpu"),
+        ("OPENAI_API_KEY", f"{SECRET}\nX-More: y"),
+        ("ANTHROPIC_API_KEY", f"{SECRET}\u2019"),
+        ("GOOGLE_API_KEY", f"{SECRET}\u200b"),
+        ("MODEL_BUSY_WAITS_SECONDS", "1,-1"),
+        ("MODEL_BUSY_WAITS_SECONDS", "nan"),
     ],
 )
 def test_value_that_does_not_fit_is_refused_by_name_and_not_shown(name: str, value: str) -> None:
@@ -301,6 +306,11 @@ def test_missing_file_is_no_error(tmp_path: Path) -> None:
     assert load(tmp_path / ".env") == Settings()
 
 
+def test_key_loses_the_blanks_around_it() -> None:
+    key = load_settings({"OPENAI_API_KEY": " sk-x\r\n"}, dotenv=None).openai.api_key
+    assert key.get_secret_value() == "sk-x"
+
+
 def test_key_is_kept_out_of_representations() -> None:
     settings = load(OPENAI_API_KEY=SECRET)
     assert SECRET not in f"{settings!r} {settings}"
@@ -387,6 +397,11 @@ def test_agents_have_the_models_of_the_settings(tmp_path: Path) -> None:
             {"DATA_TRANSCRIPTS_DIR": "/nowhere/at/all"}, "DATA_TRANSCRIPTS_DIR", id="no_folder"
         ),
         pytest.param({"LEDGER_KEY_FILE": "/nowhere/key"}, "LEDGER_KEY_FILE", id="no_key_file"),
+        pytest.param(
+            {"INTERVIEW_PROTOCOLS": "/nowhere/at/all"},
+            "INTERVIEW_PROTOCOLS: the protocol all/protocol.yaml cannot be used",
+            id="no_protocol",
+        ),
         pytest.param({"MODEL_DEFAULT": "openai-chat:x"}, "OPENAI_BASE_URL", id="no_base_url"),
         pytest.param({"MODEL_JUDGE_MODEL": "nowhere:x"}, "nowhere:x", id="unknown_provider"),
     ],

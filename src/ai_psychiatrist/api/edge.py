@@ -10,7 +10,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ai_psychiatrist.api.problems import problem
+from ai_psychiatrist.api.problems import problem, stopping
 from ai_psychiatrist.api.risk import kept_risk
 from ai_psychiatrist.infrastructure.log_ids import identified_request
 from ai_psychiatrist.infrastructure.logging import get_logger
@@ -58,6 +58,10 @@ class Edge:
             await self._app(scope, receive, observed_send)
         except ClientGone:
             status = 499
+        except asyncio.CancelledError:
+            if not status:
+                await stopping(kept_risk(scope))(scope, receive, observed_send)
+            raise
         except Exception as error:  # noqa: BLE001  the edge: nothing may pass it but a response
             logger.error("request_failed", error_type=type(error).__name__)
             if not status:

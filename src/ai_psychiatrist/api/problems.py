@@ -192,6 +192,17 @@ def busy(risk: RiskReport) -> JSONResponse:
     )
 
 
+def stopping(more: Mapping[str, object]) -> JSONResponse:
+    """Return the problem of a service that is stopped before the answer is ready."""
+    return problem(
+        503,
+        "stopping",
+        "The service is being stopped; ask again later.",
+        headers={"Retry-After": str(_RETRY_AFTER_SECONDS)},
+        more=more,
+    )
+
+
 def too_large(what: str, limit: int, setting: str) -> JSONResponse:
     """Return the problem of a body or transcript above its limit."""
     return problem(413, "too_large", f"{what} is larger than {limit}, the limit set by {setting}.")

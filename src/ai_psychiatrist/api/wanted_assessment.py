@@ -91,7 +91,7 @@ async def assess_wanted(
 
 def unfinished(assessed: Assessed, services: Services) -> Refusal:
     """Return the problem of an assessment that has nothing of what is wanted."""
-    causes = services.connections.causes(assessed.assessment.attempts)
+    causes = services.connections.causes(assessed.assessment)
     return Refusal(
         problems.nothing_finished(assessed.assessment, causes, assessment_id=assessed.id)
     )

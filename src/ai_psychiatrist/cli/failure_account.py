@@ -1,13 +1,9 @@
 """Why an assessment is not whole, and what to do about it, told on standard error."""
 
-from collections.abc import Iterator
-from dataclasses import replace
-
 import typer
 
 from ai_psychiatrist.cli.report import plain
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
-from ai_psychiatrist.domain.failures import Attempt, AttemptOutcome, FailureCode
 from ai_psychiatrist.llm.connections import ModelConnections
 from ai_psychiatrist.llm.cures import Cause
 
@@ -16,7 +12,7 @@ def tell_causes(assessment: Assessment, connections: ModelConnections) -> None:
     """Name the models and addresses that were tried, the codes and the cures; nothing if whole."""
     if assessment.status is AssessmentStatus.COMPLETE:
         return
-    causes = connections.causes(_decisive(assessment))
+    causes = connections.causes(assessment)
     for cause in causes:
         typer.echo(plain(f"{_tried(cause)}: {_code(cause)}\n  {cause.cure}"), err=True)
     for model in dict.fromkeys(cause.model for cause in causes):
@@ -26,16 +22,6 @@ def tell_causes(assessment: Assessment, connections: ModelConnections) -> None:
 def tell_doctor(model: str) -> None:
     """Name the command that looks closer."""
     typer.echo(plain(f"For a closer look: ai-psychiatrist doctor --model {model}"), err=True)
-
-
-def _decisive(assessment: Assessment) -> Iterator[Attempt]:
-    """Yield the calls that failed; the rejected ones of an agent that failed count as such."""
-    failed = {failure.stage for failure in assessment.failures}
-    for attempt in assessment.attempts:
-        if attempt.outcome is AttemptOutcome.REJECTED and attempt.agent in failed:
-            yield replace(attempt, code=FailureCode.OUTPUT_REJECTED)
-        elif attempt.outcome is AttemptOutcome.FAILED:
-            yield attempt
 
 
 def _tried(cause: Cause) -> str:

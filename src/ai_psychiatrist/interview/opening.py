@@ -67,9 +67,13 @@ def load_protocols(folders: tuple[Path, ...]) -> dict[str, InterviewProtocol]:
     """
     loaded = {name: load_protocol(name) for name in BUILTIN_PROTOCOLS}
     for folder in folders:
-        protocol = load_protocol(folder)
+        try:
+            protocol = load_protocol(folder)
+        except ConfigurationError as error:
+            msg = f"INTERVIEW_PROTOCOLS: {error}"
+            raise ConfigurationError(msg) from None
         if protocol.id in loaded:
-            msg = f"there are two protocols with the id {protocol.id!r}; rename one"
+            msg = f"INTERVIEW_PROTOCOLS: two protocols have the id {protocol.id!r}; rename one"
             raise ConfigurationError(msg)
         loaded[protocol.id] = protocol
     return loaded

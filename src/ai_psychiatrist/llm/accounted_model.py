@@ -88,7 +88,7 @@ class AccountedModel(WrapperModel):
         parameters: ModelRequestParameters,
     ) -> ModelResponse:
         response = await self.wrapped.request(messages, model_settings, parameters)
-        if response.finish_reason == "content_filter" and not response.text:
+        if response.finish_reason == "content_filter":
             raise ModelCallFailed(FailureCode.CONTENT_FILTERED)
         return response
 

@@ -1,14 +1,14 @@
 """Turn model names into chains of models, sharing one set of connections per backend."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import httpx2
 from pydantic_ai.settings import ModelSettings as RequestSettings
 
+from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.domain.failures import Attempt
 from ai_psychiatrist.llm import providers
 from ai_psychiatrist.llm.backends import (
     Access,
@@ -90,9 +90,9 @@ class ModelConnections:
             local_probe(route) if backend is None else await probe(self._client(), backend, route)
         )
 
-    def causes(self, attempts: Iterable[Attempt]) -> tuple[Cause, ...]:
-        """Return why calls failed and what to do about it, each cause once."""
-        return causes(attempts, {name: route.address for name, route in self._routes.items()})
+    def causes(self, assessment: Assessment) -> tuple[Cause, ...]:
+        """Return why an assessment is not whole and what to do about it, each cause once."""
+        return causes(assessment, {name: route.address for name, route in self._routes.items()})
 
     async def aclose(self) -> None:
         """Close all connections."""

@@ -1,11 +1,12 @@
 """What to do about a failed model call, in a sentence that names the variable or the command."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
-from ai_psychiatrist.domain.failures import Attempt, FailureCode
+from ai_psychiatrist.domain.assessment import Assessment
+from ai_psychiatrist.domain.failures import AttemptOutcome, FailureCode
 from ai_psychiatrist.llm.providers import OLLAMA, OPENAI_CHAT, Provider, provider_of
 
 
@@ -48,8 +49,8 @@ _ANY_MODEL: Final = {
         "{server} has no model {model!r}: check the name, and {url_variable}."
     ),
     FailureCode.OUTPUT_REJECTED: (
-        "No reply of {model!r} was acceptable; choose a larger model, or name one in "
-        "MODEL_FALLBACKS."
+        "No reply of {model!r} was acceptable: choose a larger model, or name one in "
+        "MODEL_FALLBACKS; where replies were cut off (truncated), raise MODEL_MAX_OUTPUT_TOKENS."
     ),
     FailureCode.CALL_BUDGET_SPENT: "The calls of the assessment are spent: raise MODEL_MAX_CALLS.",
     FailureCode.DEADLINE_EXCEEDED: (
@@ -92,18 +93,22 @@ def cure(code: FailureCode, *, model: str, address: str | None = None) -> str:
     )
 
 
-def causes(attempts: Iterable[Attempt], addresses: Mapping[str, str | None]) -> tuple[Cause, ...]:
-    """Return each cause of failed calls once, in order; `addresses`: by the model's name."""
-    found = dict.fromkeys(
-        (attempt.model, attempt.code, attempt.http_status)
-        for attempt in attempts
-        if isinstance(attempt.code, FailureCode)
-    )
+def causes(assessment: Assessment, addresses: Mapping[str, str | None]) -> tuple[Cause, ...]:
+    """Return each cause of what is missing once, in order; `addresses`: by the model's name."""
     return tuple(
         cause_of(code, model=model, http_status=status, address=addresses.get(model))
-        for model, code, status in found
-        if isinstance(code, FailureCode)
+        for model, code, status in dict.fromkeys(_decisive(assessment))
     )
+
+
+def _decisive(assessment: Assessment) -> Iterator[tuple[str, FailureCode, int | None]]:
+    """Yield the calls that failed; the rejected ones of an agent that failed count as such."""
+    failed = {failure.stage for failure in assessment.failures}
+    for attempt in assessment.attempts:
+        if attempt.outcome is AttemptOutcome.REJECTED and attempt.agent in failed:
+            yield attempt.model, FailureCode.OUTPUT_REJECTED, None
+        elif isinstance(attempt.code, FailureCode):
+            yield attempt.model, attempt.code, attempt.http_status
 
 
 def cause_of(

@@ -37,6 +37,8 @@ class DirectChatClient:
             raise call_failure(error) from None
         if not is_well_formed(response):
             raise ModelCallFailed(FailureCode.MALFORMED_RESPONSE)
+        if response.finish_reason == "content_filter":
+            raise ModelCallFailed(FailureCode.CONTENT_FILTERED)
         return ChatReply(
             text="".join(part.content for part in response.parts if isinstance(part, TextPart)),
             is_cut_off=response.finish_reason == "length",

@@ -36,8 +36,13 @@ def http_client(
         trust_env=False,
         follow_redirects=False,
         headers={"Accept-Encoding": "identity"},
-        event_hooks={"response": [guard]},
+        event_hooks={"request": [_strip_userinfo], "response": [guard]},
     )
+
+
+async def _strip_userinfo(request: httpx2.Request) -> None:
+    """Leave name and password to the header that has them by now: the transport takes one alone."""
+    request.url = request.url.copy_with(userinfo=b"")
 
 
 class _BoundedStream(httpx2.AsyncByteStream):

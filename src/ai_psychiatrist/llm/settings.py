@@ -27,6 +27,17 @@ def _web_address(url: str) -> str:
 WebAddress = Annotated[str, AfterValidator(_web_address)]
 
 
+def _api_key(key: SecretStr) -> SecretStr:
+    text = key.get_secret_value().strip()
+    if not all("!" <= character <= "~" for character in text):
+        msg = "a key holds no blanks, line breaks or letters beyond ASCII; copy it again"
+        raise ValueError(msg)
+    return SecretStr(text)
+
+
+ApiKey = Annotated[SecretStr, AfterValidator(_api_key)]
+
+
 class PydanticAISettings(Options):
     """How models are asked through Pydantic AI."""
 
@@ -59,7 +70,7 @@ class ModelSettings(Options):
     """Most model calls of one assessment."""
     max_reply_bytes: int = Field(default=1_048_576, ge=1024)
     """Longest reply that is read, in bytes of UTF-8."""
-    busy_waits_seconds: tuple[float, ...] = (1.0, 2.0, 4.0)
+    busy_waits_seconds: tuple[Annotated[float, Field(ge=0)], ...] = (1.0, 2.0, 4.0)
     """Waits before each further call to a busy server (429, 503), unless it names longer ones."""
     max_concurrency: int = Field(default=16, ge=1)
     """Most calls under way at one backend."""
@@ -74,7 +85,7 @@ class OpenAISettings(Options):
 
     base_url: WebAddress | None = None
     """Base URL of an OpenAI-compatible server, such as http://127.0.0.1:8080/v1."""
-    api_key: SecretStr = SecretStr("")
+    api_key: ApiKey = SecretStr("")
     """API key of that server, if it asks for one; `openai:` models need it."""
 
 
@@ -83,7 +94,7 @@ class AnthropicSettings(Options):
 
     base_url: WebAddress | None = None
     """Base URL; empty means Anthropic itself."""
-    api_key: SecretStr = SecretStr("")
+    api_key: ApiKey = SecretStr("")
     """API key of Anthropic."""
 
 
@@ -92,7 +103,7 @@ class GoogleSettings(Options):
 
     base_url: WebAddress | None = None
     """Base URL; empty means the Gemini API. GOOGLE_GEMINI_BASE_URL is read as well."""
-    api_key: SecretStr = SecretStr("")
+    api_key: ApiKey = SecretStr("")
     """API key of the Gemini API. GEMINI_API_KEY is read as well."""
 
 

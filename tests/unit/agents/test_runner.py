@@ -27,6 +27,7 @@ from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.infrastructure.failure_log import collect_failures
 from ai_psychiatrist.llm.agent import create_agent
 from ai_psychiatrist.llm.chat import ChatReply
+from ai_psychiatrist.llm.direct_chat import DirectChatClient
 from ai_psychiatrist.llm.routes import ModelChain, as_chain
 from ai_psychiatrist.llm.runner import AgentRunner, Outcome
 from ai_psychiatrist.llm.settings import PydanticAISettings
@@ -336,6 +337,19 @@ def test_reply_that_ends_at_the_length_limit_is_accounted_as_cut_off() -> None:
     assert [one.code for one in outcome.attempts] == [RejectionCode.TRUNCATED, None]
     plain = run((route(None, ScriptedChat([ChatReply(text=BAD, is_cut_off=True)])),))
     assert [one.code for one in plain.attempts] == [RejectionCode.TRUNCATED]
+
+
+@pytest.mark.parametrize("is_plain", [False, True], ids=["agent", "plain"])
+@pytest.mark.parametrize("text", [GOOD, ""], ids=["whole", "empty"])
+def test_reply_that_a_filter_stopped_is_none_whatever_stands_in_it(
+    text: str, *, is_plain: bool
+) -> None:
+    """A filter leaves out what it stopped, so that the rest may say something else."""
+    model = ScriptedModel([response(text, finish_reason="content_filter")])
+    plain = replace(route(), chat=DirectChatClient(model.model, temperature=0.0))
+    outcome = run((plain if is_plain else route(model),))
+    assert outcome.output is None
+    assert [one.code for one in outcome.attempts] == [FailureCode.CONTENT_FILTERED]
 
 
 def test_prompt_that_fills_the_context_window_is_no_success() -> None:
