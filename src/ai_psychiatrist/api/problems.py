@@ -219,9 +219,13 @@ async def _on_invalid_request(request: Request, error: Exception) -> JSONRespons
         raise error
     problems = [_invalid_field(entry) for entry in error.errors()]
     if any(entry["type"] == "json_invalid" for entry in problems):
-        return problem(400, "malformed_json", "The body is no valid JSON; send a JSON object.")
+        return _malformed_json()
     cures = " ".join(dict.fromkeys(_cure(entry["field"], request) for entry in problems))
     return problem(422, "invalid_request", cures, more={"errors": problems})
+
+
+def _malformed_json() -> JSONResponse:
+    return problem(400, "malformed_json", "The body is no valid JSON; send a JSON object.")
 
 
 def _cure(field: str, request: Request) -> str:
@@ -284,6 +288,9 @@ async def _on_failed_agent(_: Request, error: Exception) -> JSONResponse:
 async def _on_http_error(_: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, HTTPException):
         raise error
+    if error.status_code == 400:
+        # FastAPI itself raises it, for a body that no parser gets through.
+        return _malformed_json()
     code = {404: "not_found", 405: "method_not_allowed"}.get(error.status_code, "http_error")
     return problem(
         error.status_code,
