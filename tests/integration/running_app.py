@@ -78,9 +78,10 @@ def settings_with(state_dir: Path, **environment: str) -> Settings:
 
 def model_at(url: str, wire: str = "openai") -> dict[str, str]:
     """Name a fake model server as every agent's model."""
+    waits = {"MODEL_BUSY_WAITS_SECONDS": "0,0.01,0.01"}
     if wire == "ollama":
-        return {"OLLAMA_HOST": url, "MODEL_DEFAULT": "ollama:fake-model"}
-    return {"OPENAI_BASE_URL": f"{url}/v1", "MODEL_DEFAULT": "openai-chat:fake-model"}
+        return waits | {"OLLAMA_HOST": url, "MODEL_DEFAULT": "ollama:fake-model"}
+    return waits | {"OPENAI_BASE_URL": f"{url}/v1", "MODEL_DEFAULT": "openai-chat:fake-model"}
 
 
 @contextmanager

@@ -21,9 +21,10 @@ from tests.fakes.replies import (
     participant_quotes,
     qualitative_text,
 )
-from tests.integration.command import Serving, run
+from tests.integration.command import COMMAND, Serving, environment_of, run
 from tests.integration.running_app import model_at
 from tests.integration.soundness import assert_sound
+from tests.integration.started import start
 from tests.patience import PATIENCE_SECONDS
 
 INTERVIEW = (
@@ -33,6 +34,7 @@ INTERVIEW = (
 ACTING = "\x1b[31m\x1b]8;;http://x.invalid\x07\x9b2J\u202e\u2066\x08\x00"
 """Colours, a link, erasure, direction marks, backspace and NUL."""
 ANSWER_SECONDS = 1.0
+in_both_forms = pytest.mark.parametrize("form", [[], ["--json"]], ids=["words", "json"])
 
 
 @pytest.fixture
@@ -244,3 +246,32 @@ def test_serve_answers_and_stops_when_asked(tmp_path: Path) -> None:
     }
     assert busy.code == 2
     assert "Address already in use" in busy.err
+
+
+@in_both_forms
+def test_a_full_disk_is_told_and_is_no_partial_assessment(
+    tmp_path: Path, interview: str, form: list[str]
+) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [COMMAND, "assess", interview, *form],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+            env=environment_of(tmp_path, {}),
+            check=False,
+        )
+    assert done.stderr == "error: the output cannot be written: No space left on device\n"
+    assert done.returncode == 2
+
+
+@in_both_forms
+def test_a_reader_that_goes_away_is_no_partial_assessment(
+    tmp_path: Path, interview: str, form: list[str]
+) -> None:
+    command = [COMMAND, "assess", interview, *form]
+    with start(command, tmp_path, environment_of(tmp_path, {}), is_afresh=True) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 141

@@ -357,6 +357,8 @@ def test_an_unreadable_body_is_a_problem_of_the_caller(client: httpx.Client, cas
     assert response.status_code == status, response.text
     assert response.headers["content-type"] == "application/problem+json"
     assert response.json()["detail"]
+    if status == 400:
+        assert response.json()["code"] == "malformed_json"
 
 
 def test_surrogate_pair_in_an_escape_is_a_character(client: httpx.Client) -> None:

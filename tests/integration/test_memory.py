@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from ai_psychiatrist.services.cues.lexicon import words_of
 from ai_psychiatrist.wiring import Services, open_services
 from tests.fakes.permuting_loop import run_permuted
 from tests.integration.running_app import client_of, settings_with
+from tests.patience import PATIENCE_SECONDS
 
 SAID = "i wake at four nearly every night because of quillaya and i feel tired"
 TEXTS = {
@@ -32,6 +34,17 @@ def held() -> Iterator[object]:
                 yield one
 
 
+async def held_in_the_end(known: set[int]) -> list[object]:
+    """Return what stays when loop and threads have come to the end of what they were at."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        await asyncio.sleep(0.01)
+        gc.collect()
+        left = [one for one in held() if id(one) not in known]
+        if not left or time.monotonic() > end:
+            return left
+
+
 async def assess_together(services: Services, text: str) -> None:
     texts = [f"{text} {number}" for number in range(3)]
     await asyncio.gather(*(services.pipeline.assess(parse_transcript(one)) for one in texts))
@@ -44,10 +57,7 @@ def test_nothing_that_was_said_stays_in_the_process(tmp_path: Path, case: str) -
     async def left() -> list[object]:
         async with open_services(settings_with(tmp_path)) as services:
             await assess_together(services, TEXTS[case])
-        # What the loop itself holds of a task goes with its next round.
-        await asyncio.sleep(0.01)
-        gc.collect()
-        return [one for one in held() if id(one) not in known]
+        return await held_in_the_end(known)
 
     assert asyncio.run(left()) == []
 

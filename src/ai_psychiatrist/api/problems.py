@@ -220,10 +220,8 @@ async def _on_error(request: Request, error: Exception) -> JSONResponse:
             return error.response
         case RequestValidationError():
             return _invalid_request(request, error)
-        case HTTPException(status_code=status):
-            code = {404: "not_found", 405: "method_not_allowed"}.get(status, "http_error")
-            detail = "See /docs for what this service offers."
-            return problem(status, code, detail, headers=error.headers)
+        case HTTPException():
+            return _http_problem(error)
         case AgentFailed():
             return _backend_failed(
                 "A model gave nothing that can be used; ask again.",
@@ -239,9 +237,23 @@ async def _on_error(request: Request, error: Exception) -> JSONResponse:
 def _invalid_request(request: Request, error: RequestValidationError) -> JSONResponse:
     problems = [_invalid_field(entry) for entry in error.errors()]
     if any(entry["type"] == "json_invalid" for entry in problems):
-        return problem(400, "malformed_json", "The body is no valid JSON; send a JSON object.")
+        return _malformed_json()
     cures = " ".join(dict.fromkeys(_cure(entry["field"], request) for entry in problems))
     return problem(422, "invalid_request", cures, more={"errors": problems})
+
+
+def _http_problem(error: HTTPException) -> JSONResponse:
+    status = error.status_code
+    if status == 400:
+        # FastAPI itself raises it, for a body that no parser gets through.
+        return _malformed_json()
+    code = {404: "not_found", 405: "method_not_allowed"}.get(status, "http_error")
+    detail = "See /docs for what this service offers."
+    return problem(status, code, detail, headers=error.headers)
+
+
+def _malformed_json() -> JSONResponse:
+    return problem(400, "malformed_json", "The body is no valid JSON; send a JSON object.")
 
 
 def _invalid_field(entry: Mapping[str, object]) -> dict[str, str]:

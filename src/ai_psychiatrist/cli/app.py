@@ -22,7 +22,7 @@ from ai_psychiatrist.cli import (
 )
 from ai_psychiatrist.cli.datasets_command import datasets_app
 from ai_psychiatrist.cli.evaluate_command import evaluate_app
-from ai_psychiatrist.cli.exits import ExitCode, fail, refusing_bad_input
+from ai_psychiatrist.cli.exits import ExitCode, fail, refusing_bad_input, writing_output
 from ai_psychiatrist.cli.interview_command import interview_app
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
 
@@ -120,13 +120,14 @@ def assess(
     """Assess one interview and print the result."""
     with refusing_bad_input():
         result = asyncio.run(_assess(_read(file), model))
-    if as_json:
-        # Escaped, so that nothing in it acts on a terminal and every encoding can carry it.
-        typer.echo(result.model_dump_json(indent=2, ensure_ascii=True))
-    else:
-        from ai_psychiatrist.cli.report import print_report  # noqa: PLC0415
+    with writing_output():
+        if as_json:
+            # Escaped, so that nothing in it acts on a terminal and every encoding can carry it.
+            typer.echo(result.model_dump_json(indent=2, ensure_ascii=True))
+        else:
+            from ai_psychiatrist.cli.report import print_report  # noqa: PLC0415
 
-        print_report(result)
+            print_report(result)
     raise typer.Exit(_EXIT_CODES[result.status.value])
 
 

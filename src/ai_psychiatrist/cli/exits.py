@@ -1,5 +1,7 @@
 """How commands end: their exit status, and a sentence instead of a traceback for bad input."""
 
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
@@ -17,12 +19,35 @@ class ExitCode(IntEnum):
     NOTHING_FINISHED = 3
     STOPPED = 130
     """By Ctrl-C."""
+    BROKEN_PIPE = 141
+    """Nobody reads the output any more; the number is the one that shells use."""
 
 
 def fail(message: str) -> NoReturn:
     """Say what is wrong with input or settings, and end the command."""
     typer.echo(f"error: {message}", err=True)
     raise typer.Exit(ExitCode.BAD_INPUT)
+
+
+@contextmanager
+def writing_output() -> Iterator[None]:
+    """End the command when its output cannot be written, with a status that means nothing else."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _drop_output()
+        raise typer.Exit(ExitCode.BROKEN_PIPE) from None
+    except OSError as error:
+        _drop_output()
+        fail(f"the output cannot be written: {error.strerror}")
+
+
+def _drop_output() -> None:
+    """Let what is left in the buffer go nowhere, or it is tried again when the process ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 @contextmanager

@@ -39,12 +39,18 @@ def print_report(result: FullResult, console: Console | None = None) -> None:
     _account(out, result)
 
 
+class _Output(Console):
+    def on_broken_pipe(self) -> None:
+        """Leave it to the command, which knows what its exit statuses mean."""
+        raise BrokenPipeError
+
+
 def _console() -> Console:
-    console = Console(markup=False, highlight=False, emoji=False)
+    console = _Output(markup=False, highlight=False, emoji=False)
     return (
         console
         if console.is_terminal
-        else Console(markup=False, highlight=False, emoji=False, width=_PIPE_WIDTH)
+        else _Output(markup=False, highlight=False, emoji=False, width=_PIPE_WIDTH)
     )
 
 

@@ -35,10 +35,6 @@ Exit status: 0 all units are valid, 1 some are not, 2 the configuration or a fil
 """
 
 
-BROKEN_PIPE: Final = 141
-"""The exit status when nobody reads the output any more, as shells know it."""
-
-
 class DuplicateKeys(StrEnum):
     """What becomes of an object that gives a key twice."""
 
@@ -123,7 +119,7 @@ def _ending_quietly() -> Iterator[None]:
         yield
     except BrokenPipeError:
         _drop_what_is_left()
-        raise typer.Exit(BROKEN_PIPE) from None
+        raise typer.Exit(ExitCode.BROKEN_PIPE) from None
     except BrokenProcessPool:
         fail("a worker ended before its part was done; no file is written")
     except OSError as error:

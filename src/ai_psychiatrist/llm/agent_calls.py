@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from contextvars import Context
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -164,7 +165,11 @@ class AgentCalls:
     async def _sent(self, call: Call) -> CallResult:
         started = time.perf_counter()
         try:
-            async with asyncio.timeout(call.route.timeout_seconds):
+            async with asyncio.timeout(None) as timeout:
+                # A timer keeps the context that it was made in, and with it the prompt, for as long
+                # as it was to run; in an empty one there is nothing to keep.
+                end = asyncio.get_running_loop().time() + call.route.timeout_seconds
+                Context().run(timeout.reschedule, end)
                 response = await call.send()
             if is_well_formed(response):
                 return response

@@ -52,7 +52,6 @@ _CODES: Final[tuple[tuple[type[Exception], FailureCode], ...]] = (
     (UserError, FailureCode.REQUEST_REFUSED),
     (UnexpectedModelBehavior, FailureCode.MALFORMED_RESPONSE),
     (ModelAPIError, FailureCode.MALFORMED_RESPONSE),
-    (UserError, FailureCode.REQUEST_REFUSED),
 )
 _CODE_OF_STATUS: Final = {
     401: FailureCode.NOT_AUTHORISED,
