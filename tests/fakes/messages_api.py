@@ -3,15 +3,13 @@
 It refuses with status 400 what the real one refuses, so that a test sees a wrong request as such.
 """
 
-import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, Self, TypeAlias
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
-from tests.fakes.http_connection import HttpCall, HttpConnection, response_head
-from tests.fakes.wires import encode_json
+from tests.fakes.http_connection import HttpCall
+from tests.fakes.recording_server import RecordingServer
 
 MOST_CACHE_MARKS = 4
 CHARACTERS_PER_TOKEN = 4
@@ -73,44 +71,13 @@ def calling(arguments: Mapping[str, Mapping[str, object]]) -> Script:
     return script
 
 
-@dataclass
-class MessagesApi:
+class MessagesApi(RecordingServer):
     """Serve scripted replies while the `async with` block runs."""
 
-    script: Script
-    url: str = ""
-    requests: list[MessagesRequest] = field(default_factory=list)
-    _connections: set[HttpConnection] = field(default_factory=set)
-    _failures: list[BaseException] = field(default_factory=list)
-    _server: asyncio.Server | None = None
-
-    async def __aenter__(self) -> Self:
-        """Listen on a free port."""
-        self._server = await asyncio.get_running_loop().create_server(
-            lambda: HttpConnection(self._answer, self._connections, self._failures), "127.0.0.1", 0
-        )
-        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Drop what is left of the connections."""
-        assert self._server is not None
-        self._server.close()
-        for connection in tuple(self._connections):
-            connection.abort()
-        await self._server.wait_closed()
-        if self._failures and error is None:
-            raise self._failures[0]
-
-    async def _answer(self, call: HttpCall, transport: asyncio.Transport) -> None:
-        status, payload = self._reply(call)
-        body = encode_json(payload)
-        transport.write(response_head(status, "application/json", len(body)) + body)
+    def __init__(self, script: Script) -> None:
+        super().__init__(self._reply)
+        self.script = script
+        self.requests: list[MessagesRequest] = []
 
     def _reply(self, call: HttpCall) -> tuple[int, object]:
         if call.method != "POST" or call.path != "/v1/messages":

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Final
 
 from ai_psychiatrist.agents.baseline.shared_analysis import sharing_analysis
-from ai_psychiatrist.agents.case import Case, open_case
+from ai_psychiatrist.agents.case import LARGE_TRANSCRIPT_CHARACTERS, Case, open_case
 from ai_psychiatrist.agents.definition import AGENT_ORDER
 from ai_psychiatrist.agents.meta_review import MetaReviewAgent
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
@@ -43,8 +43,6 @@ from ai_psychiatrist.services.clause_memory import remembering_clauses
 from ai_psychiatrist.services.risk.detector import detect_risk
 
 logger = get_logger(__name__)
-
-_LARGE_TRANSCRIPT_CHARACTERS: Final = 50_000
 
 
 class Part(StrEnum):
@@ -133,7 +131,7 @@ class AssessmentPipeline:
     async def _run(
         self, case: Case, parts: frozenset[Part], results: _Results, on_finished: OnFinished
     ) -> None:
-        if len(case.transcript.text) > _LARGE_TRANSCRIPT_CHARACTERS:
+        if len(case.transcript.text) > LARGE_TRANSCRIPT_CHARACTERS:
             await asyncio.to_thread(case.index.prepare)
         spending = share_out(
             self.max_calls,
