@@ -9,6 +9,7 @@ from ai_psychiatrist.api.given_assessment import assessment_input
 from ai_psychiatrist.api.interview_models import InterviewReportResult, InterviewResult
 from ai_psychiatrist.api.interview_requests import AnswerRequest, InterviewRequest
 from ai_psychiatrist.api.interview_results import interview_report, interview_result
+from ai_psychiatrist.api.json_body import BoundedRoute
 from ai_psychiatrist.api.problems import Refusal, interview_step_failed
 from ai_psychiatrist.api.result_models import RiskResult
 from ai_psychiatrist.api.results import risk_result
@@ -32,7 +33,9 @@ _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
     504: {"description": "The model was too late; what was answered is kept."},
 }
 
-router = APIRouter(prefix="/v1/interviews", tags=["interviews"], responses=_PROBLEMS)
+router = APIRouter(
+    prefix="/v1/interviews", tags=["interviews"], responses=_PROBLEMS, route_class=BoundedRoute
+)
 
 
 async def _service_of(request: Request) -> InterviewService:
