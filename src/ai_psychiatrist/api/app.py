@@ -11,6 +11,7 @@ from ai_psychiatrist import __version__
 from ai_psychiatrist.api import assessments, interviews, status
 from ai_psychiatrist.api.admission import Admission
 from ai_psychiatrist.api.body_limit import BodyLimit
+from ai_psychiatrist.api.described import DescribedApp
 from ai_psychiatrist.api.edge import Edge
 from ai_psychiatrist.api.problems import add_problem_handlers
 from ai_psychiatrist.api.result_models import NOTICE
@@ -41,11 +42,13 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             gc.freeze()
             yield
 
-    app = FastAPI(
+    app = DescribedApp(
         title="AI Psychiatrist",
         version=__version__,
         description=_DESCRIPTION + NOTICE,
         lifespan=lifespan,
+        # A redirect would be made of the Host header, which is the caller's.
+        redirect_slashes=False,
     )
     app.state.admission = Admission(resolved.api.max_concurrency)
     app.include_router(assessments.router)
