@@ -12,11 +12,14 @@ from ai_psychiatrist.api import assessments, interviews, status
 from ai_psychiatrist.api.admission import Admission
 from ai_psychiatrist.api.body_limit import BodyLimit
 from ai_psychiatrist.api.edge import Edge
+from ai_psychiatrist.api.host_check import HostCheck
 from ai_psychiatrist.api.problems import add_problem_handlers
 from ai_psychiatrist.api.result_models import NOTICE
 from ai_psychiatrist.config import Settings, load_settings
-from ai_psychiatrist.infrastructure.logging import setup_logging
+from ai_psychiatrist.infrastructure.logging import get_logger, setup_logging
 from ai_psychiatrist.wiring import open_services
+
+logger = get_logger(__name__)
 
 _DESCRIPTION = (
     "Text of a clinical interview in, a PHQ-8 assessment out: every item scored or explicitly "
@@ -34,6 +37,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        if not resolved.api.is_for_this_machine:
+            logger.warning("open_without_authentication", name="API_HOST")
         async with open_services(resolved) as services:
             app.state.services = services
             # What is loaded now stays loaded: looking for garbage in it costs a tenth of the CPU
@@ -46,6 +51,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         version=__version__,
         description=_DESCRIPTION + NOTICE,
         lifespan=lifespan,
+        openapi_url="/openapi.json" if resolved.api.docs else None,
     )
     app.state.admission = Admission(resolved.api.max_concurrency)
     app.include_router(assessments.router)
@@ -62,6 +68,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             allow_headers=["Content-Type"],
             expose_headers=["X-Request-ID", "Retry-After"],
         )
+    hosts = (resolved.api.host, *resolved.api.allowed_hosts)
+    app.add_middleware(HostCheck, allowed_hosts=hosts)
     app.add_middleware(Edge)
     return app
 

@@ -44,9 +44,11 @@ _TITLES = {
     400: "The request cannot be read",
     404: "Not found",
     405: "Method not allowed",
+    408: "Too late",
     409: "Not possible as things stand",
     413: "Too large",
     415: "Wrong media type",
+    421: "Not served under this name",
     422: "The input cannot be used",
     500: "Internal error",
     502: "The model backend failed",
@@ -221,7 +223,7 @@ async def _on_error(request: Request, error: Exception) -> JSONResponse:
         case RequestValidationError():
             return _invalid_request(request, error)
         case HTTPException():
-            return _http_problem(error)
+            return _http_problem(request, error)
         case AgentFailed():
             return _backend_failed(
                 "A model gave nothing that can be used; ask again.",
@@ -242,13 +244,14 @@ def _invalid_request(request: Request, error: RequestValidationError) -> JSONRes
     return problem(422, "invalid_request", cures, more={"errors": problems})
 
 
-def _http_problem(error: HTTPException) -> JSONResponse:
+def _http_problem(request: Request, error: HTTPException) -> JSONResponse:
     status = error.status_code
     if status == 400:
         # FastAPI itself raises it, for a body that no parser gets through.
         return _malformed_json()
     code = {404: "not_found", 405: "method_not_allowed"}.get(status, "http_error")
-    detail = "See /docs for what this service offers."
+    has_pages = request.app.openapi_url is not None
+    detail = f"See {'/docs' if has_pages else 'the HTTP API page'} for what this service offers."
     return problem(status, code, detail, headers=error.headers)
 
 
