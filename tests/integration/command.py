@@ -116,7 +116,15 @@ class Serving:
 
     def stop(self) -> Finished:
         """Ask it to end and return all that it wrote."""
-        self._process.send_signal(signal.SIGTERM)
+        self.signal(signal.SIGTERM)
+        return self.wait()
+
+    def signal(self, number: int) -> None:
+        """Send it a signal."""
+        self._process.send_signal(number)
+
+    def wait(self) -> Finished:
+        """Return all that it wrote when it has ended."""
         code = self._process.wait()
         return Finished(code=code, out=self._written("serve.out"), err=self._written("serve.err"))
 

@@ -95,6 +95,7 @@ DEFAULTS = {
     "API_HOST": "127.0.0.1",
     "API_PORT": "8000",
     "API_REQUEST_TIMEOUT_SECONDS": "900.0",
+    "API_SHUTDOWN_SECONDS": "20.0",
     "API_ALLOWED_HOSTS": "",
     "API_CORS_ORIGINS": "",
     "API_DOCS": "true",

@@ -14,9 +14,12 @@ from ai_psychiatrist.api.body_limit import BodyLimit
 from ai_psychiatrist.api.edge import Edge
 from ai_psychiatrist.api.host_check import HostCheck
 from ai_psychiatrist.api.problems import add_problem_handlers
+from ai_psychiatrist.api.request_deadline import RequestDeadline
 from ai_psychiatrist.api.result_models import NOTICE
+from ai_psychiatrist.api.stop_signals import stop_on_signals
 from ai_psychiatrist.config import Settings, load_settings
 from ai_psychiatrist.infrastructure.logging import get_logger, setup_logging
+from ai_psychiatrist.infrastructure.stopping import Stopping
 from ai_psychiatrist.wiring import open_services
 
 logger = get_logger(__name__)
@@ -44,7 +47,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             # What is loaded now stays loaded: looking for garbage in it costs a tenth of the CPU
             # time of an assessment.
             gc.freeze()
-            yield
+            with stop_on_signals(app.state.stopping, resolved.api.shutdown_seconds):
+                yield
 
     app = FastAPI(
         title="AI Psychiatrist",
@@ -53,6 +57,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         lifespan=lifespan,
         openapi_url="/openapi.json" if resolved.api.docs else None,
     )
+    app.state.stopping = Stopping()
     app.state.admission = Admission(resolved.api.max_concurrency)
     app.include_router(assessments.router)
     app.include_router(interviews.router)
@@ -60,6 +65,11 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     add_problem_handlers(app)
     # The one added last is the outermost: a refused body, too, has to be readable for web pages.
     app.add_middleware(BodyLimit, max_body_bytes=resolved.api.max_body_bytes)
+    app.add_middleware(
+        RequestDeadline,
+        seconds=resolved.api.request_timeout_seconds,
+        stopping=app.state.stopping,
+    )
     if resolved.api.cors_origins:
         app.add_middleware(
             CORSMiddleware,

@@ -205,6 +205,16 @@ def stopping(more: Mapping[str, object]) -> JSONResponse:
     )
 
 
+def late(more: Mapping[str, object]) -> JSONResponse:
+    """Return the problem of a request whose time is up, however far it came."""
+    return problem(
+        504,
+        "deadline_exceeded",
+        "The answer was not ready within API_REQUEST_TIMEOUT_SECONDS.",
+        more=more,
+    )
+
+
 def too_large(what: str, limit: int, setting: str) -> JSONResponse:
     """Return the problem of a body or transcript above its limit."""
     return problem(413, "too_large", f"{what} is larger than {limit}, the limit set by {setting}.")

@@ -10,14 +10,16 @@ from ai_psychiatrist.api.admission import Admission, ServerBusy
 from ai_psychiatrist.api.edge import while_connected
 from ai_psychiatrist.api.interview_requests import InterviewRequest
 from ai_psychiatrist.api.problems import Refusal
+from ai_psychiatrist.api.request_deadline import seconds_left
 from ai_psychiatrist.api.requests import AssessmentRequest
-from ai_psychiatrist.api.risk import keep_risk
+from ai_psychiatrist.api.risk import keep_risk, risk_field
 from ai_psychiatrist.assessment.pipeline import Part
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.risk import RiskReport
 from ai_psychiatrist.domain.transcript import Transcript, parse_transcript
 from ai_psychiatrist.infrastructure.log_ids import begin_assessment
+from ai_psychiatrist.infrastructure.stopping import Stopping
 from ai_psychiatrist.services.risk.detector import detect_risk
 from ai_psychiatrist.wiring import Services
 
@@ -67,6 +69,7 @@ async def assess_wanted(
 ) -> Assessed:
     """Return the assessment; raises `Refusal` when there is no room, or nothing finished."""
     assessment_id = begin_assessment()
+    stopping: Stopping = request.app.state.stopping
 
     async def work() -> Assessment:
         return await services.pipeline.assess(
@@ -74,7 +77,8 @@ async def assess_wanted(
             risk=wanted.risk,
             participant_id=wanted.participant_id,
             parts=parts,
-            deadline_seconds=services.settings.api.request_timeout_seconds,
+            deadline_seconds=seconds_left(request.scope),
+            stopping=stopping,
         )
 
     admission: Admission = request.app.state.admission
@@ -84,6 +88,8 @@ async def assess_wanted(
     except ServerBusy:
         raise Refusal(problems.busy(wanted.risk)) from None
     assessed = Assessed(id=assessment_id, assessment=assessment)
+    if assessment.status is AssessmentStatus.FAILED and stopping.is_begun:
+        raise Refusal(problems.stopping(risk_field(assessment.risk)))
     if assessment.status is AssessmentStatus.FAILED:
         raise unfinished(assessed, services)
     return assessed

@@ -94,7 +94,9 @@ class ApiSettings(Options):
     max_transcript_chars: int = Field(default=400_000, ge=1)
     """Longest transcript, in characters."""
     request_timeout_seconds: float = Field(default=900.0, gt=0)
-    """Deadline of one request; what has finished by then is returned."""
+    """Deadline of one request from its arrival; what has finished by then is returned."""
+    shutdown_seconds: float = Field(default=20.0, gt=0, le=3600)
+    """Time of running requests when the server is told to stop; what has finished is returned."""
     max_concurrency: int = Field(default=64, ge=1)
     """Most assessments under way; further requests get 503 and Retry-After."""
     allowed_hosts: tuple[str, ...] = ()
