@@ -95,7 +95,10 @@ DEFAULTS = {
     "API_HOST": "127.0.0.1",
     "API_PORT": "8000",
     "API_REQUEST_TIMEOUT_SECONDS": "900.0",
+    "API_SHUTDOWN_SECONDS": "20.0",
+    "API_ALLOWED_HOSTS": "",
     "API_CORS_ORIGINS": "",
+    "API_DOCS": "true",
     "RISK_CRISIS_RESOURCES": (
         "If somebody is in danger now, call the local emergency number. Set RISK_CRISIS_RESOURCES "
         "to the crisis line of your place."
