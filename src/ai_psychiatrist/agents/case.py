@@ -1,23 +1,28 @@
 """One transcript under assessment: what all its prompts share, and how many calls are left."""
 
-import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeVar
+from typing import Final
 
 from ai_psychiatrist.agents.prompts.shared import DELIMITED, SYSTEM
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.digests import keyed_digest
+from ai_psychiatrist.infrastructure.worker_processes import (
+    LARGE_TEXT_CHARACTERS,
+    in_worker_process,
+)
 from ai_psychiatrist.llm.call_log import DEFAULT_MAX_CALLS, CallBudget, CallLog
 from ai_psychiatrist.llm.call_store import CallStore
 from ai_psychiatrist.llm.prompt import Prompt
-from ai_psychiatrist.services.grounding import TranscriptIndex
+from ai_psychiatrist.services.grounding import (
+    DEFAULT_FUZZY_THRESHOLD,
+    GroundingMode,
+    TranscriptIndex,
+    ground_all,
+)
 
-LARGE_TRANSCRIPT_CHARACTERS: Final = 50_000
 _BOUNDARY_DIGITS: Final = 16
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,14 +47,18 @@ class Case:
         user = f"{self.transcript_block}\n\n{filled}"
         return Prompt(system=SYSTEM, user=user)
 
-    async def check(self, work: Callable[[], T]) -> T:
-        """Return what a check against the transcript returns.
-
-        A large transcript is checked in a thread, so that other requests go on meanwhile.
-        """
-        if len(self.transcript.text) > LARGE_TRANSCRIPT_CHARACTERS:
-            return await asyncio.to_thread(work)
-        return work()
+    async def look_up(
+        self,
+        quotes: Iterable[str],
+        *,
+        mode: GroundingMode = "substring",
+        fuzzy_threshold: float = DEFAULT_FUZZY_THRESHOLD,
+    ) -> None:
+        """Find quotes in a large transcript beside the event loop; the index then knows them."""
+        if len(self.transcript.text) <= LARGE_TEXT_CHARACTERS:
+            return
+        wanted = self.index.unknown(quotes, mode=mode, fuzzy_threshold=fuzzy_threshold)
+        self.index.remember(await in_worker_process(ground_all, self.transcript, wanted))
 
     def block(self, name: str, text: str) -> str:
         """Mark a text as data; a closing mark inside it loses its boundary."""
