@@ -4,6 +4,7 @@ import secrets
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Final
 
 from ai_psychiatrist.agents.baseline.model import BASELINE
 from ai_psychiatrist.agents.baseline.route import baseline_route
@@ -27,6 +28,9 @@ from ai_psychiatrist.services.clause_memory import forget_clauses
 from ai_psychiatrist.services.transcripts import TranscriptStore
 
 logger = get_logger(__name__)
+
+_FILE_BYTES_PER_CHARACTER: Final = 16
+"""Of stored transcripts: times, speakers and the longest encoding of a character included."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +147,10 @@ def _services(settings: Settings, connections: ModelConnections) -> Services:
     return Services(
         settings=settings,
         pipeline=pipeline,
-        transcripts=TranscriptStore(settings.data.transcripts_dir),
+        transcripts=TranscriptStore(
+            settings.data.transcripts_dir,
+            most_bytes=settings.api.max_transcript_chars * _FILE_BYTES_PER_CHARACTER,
+        ),
         labels=settings.transcript.labels,
         connections=connections,
         interviews=_interviews(settings, interview_chain),

@@ -356,7 +356,7 @@ def test_rejections_of_replies_do_not_repeat_them(case: str) -> None:
 
 def test_errors_of_stored_transcripts_do_not_repeat_them(stored: Path) -> None:
     with pytest.raises(AssessmentServiceError) as raised:
-        TranscriptStore(stored).read(301)
+        asyncio.run(TranscriptStore(stored).read(301))
     assert_exception_silent(raised.value)
 
 

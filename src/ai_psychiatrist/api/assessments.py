@@ -5,7 +5,7 @@ from typing import Final, TypeAlias
 
 from fastapi import APIRouter, Request, Response
 
-from ai_psychiatrist.api.json_body import BoundedRoute
+from ai_psychiatrist.api.admission import AdmittedRoute
 from ai_psychiatrist.api.requests import AssessmentRequest
 from ai_psychiatrist.api.result_models import (
     Envelope,
@@ -39,7 +39,7 @@ _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
 
 AsResult: TypeAlias = Callable[..., Envelope]
 
-router = APIRouter(tags=["assessment"], responses=_PROBLEMS, route_class=BoundedRoute)
+router = APIRouter(tags=["assessment"], responses=_PROBLEMS, route_class=AdmittedRoute)
 
 
 @router.post("/full_pipeline", response_model=FullResult)
@@ -78,7 +78,7 @@ async def _assess(
     wanted = await read_wanted(body, request, services)
     if body.is_few_shot:
         raise RequestConflict(_NO_FEW_SHOT, field="mode")
-    assessed = await assess_wanted(wanted, request, services, parts)
+    assessed = await assess_wanted(wanted, services, parts)
     about = About(
         assessment_id=assessed.id,
         chains=services.agent_models,

@@ -13,7 +13,7 @@ from ai_psychiatrist.api.problems import (
     Refusal,
     key_given_twice,
     malformed_json,
-    not_read_in_time,
+    overloaded,
     too_many_values,
 )
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
@@ -38,21 +38,25 @@ class BoundedRoute(APIRoute):
         handle = super().get_route_handler()
 
         async def handle_bounded(request: Request) -> Response:
-            return await handle(_BoundedRequest(request.scope, request.receive))
+            return await handle(_BoundedRequest(request, await request.body()))
 
         return handle_bounded
 
 
 class _BoundedRequest(Request):
+    def __init__(self, request: Request, body: bytes) -> None:
+        super().__init__(request.scope, request.receive)
+        self._body = body
+
     async def json(self) -> object:
         """Return what the body holds; FastAPI asks for it when the body is said to be JSON."""
-        body = await self.body()
+        body = self._body
         if len(body) <= _SMALL_BYTES:
             return read_json(body)
         try:
             return await _READERS.run(lambda: read_json(body))
         except WorkTimedOut:
-            raise Refusal(not_read_in_time()) from None
+            raise Refusal(overloaded({})) from None
 
 
 def read_json(body: bytes) -> object:

@@ -23,8 +23,9 @@ from ai_psychiatrist.domain.errors import (
     RequestConflict,
 )
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.domain.risk import RiskReport
 from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.infrastructure.worker_processes import WorkerLost
+from ai_psychiatrist.infrastructure.worker_threads import WorkTimedOut
 from ai_psychiatrist.interview.errors import (
     InterviewNotFound,
     InterviewOver,
@@ -186,14 +187,13 @@ def _backend_failed(detail: str, *, is_late: bool, more: Mapping[str, object]) -
     return problem(502, "backend_failed", detail, more=more)
 
 
-def busy(risk: RiskReport) -> JSONResponse:
-    """Return the problem of a server that has no room for another assessment."""
+def busy() -> JSONResponse:
+    """Return the problem of a server that has no room for another request; nothing was read."""
     return problem(
         503,
         "busy",
-        "As many assessments are under way as API_MAX_CONCURRENCY allows; try again later.",
+        "As many requests are under way as API_MAX_CONCURRENCY allows; try again later.",
         headers={"Retry-After": str(_RETRY_AFTER_SECONDS)},
-        more=risk_field(risk),
     )
 
 
@@ -231,13 +231,14 @@ def too_many_values(limit: int) -> JSONResponse:
     return problem(413, "too_large", f"The body holds more than {limit} values, the most it may.")
 
 
-def not_read_in_time() -> JSONResponse:
-    """Return the problem of a large body that had to wait too long for being read."""
+def overloaded(more: Mapping[str, object]) -> JSONResponse:
+    """Return the problem of a part of the service that did not do its work in its time."""
     return problem(
         503,
-        "busy",
-        "Too many large bodies are being read; try again later.",
+        "overloaded",
+        "A part of the service did not answer in its time; try again later.",
         headers={"Retry-After": str(_RETRY_AFTER_SECONDS)},
+        more=more,
     )
 
 
@@ -245,6 +246,8 @@ def add_problem_handlers(app: FastAPI) -> None:
     """Make every error of the app a problem."""
     for kind in (RequestValidationError, HTTPException, AssessmentServiceError):
         app.add_exception_handler(kind, _on_error)
+    for end in (WorkTimedOut, WorkerLost):
+        app.add_exception_handler(end, _on_work_not_done)
 
 
 async def _on_error(request: Request, error: Exception) -> JSONResponse:
@@ -253,8 +256,6 @@ async def _on_error(request: Request, error: Exception) -> JSONResponse:
             return error.response
         case RequestValidationError():
             return _invalid_request(request, error)
-        case HTTPException():
-            return _http_problem(request, error)
         case AgentFailed():
             return _backend_failed(
                 "A model gave nothing that can be used; ask again.",
@@ -263,8 +264,15 @@ async def _on_error(request: Request, error: Exception) -> JSONResponse:
             )
         case ConfigurationError() | StoreUnusable():
             return _no_interviews(error)
+        case HTTPException():
+            return _http_problem(request, error)
         case _:
             return _told_problem(request, error)
+
+
+async def _on_work_not_done(request: Request, error: Exception) -> JSONResponse:
+    logger.error("work_not_done", error_type=type(error).__name__)
+    return overloaded(kept_risk(request.scope))
 
 
 def _invalid_request(request: Request, error: RequestValidationError) -> JSONResponse:

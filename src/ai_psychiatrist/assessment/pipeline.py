@@ -7,11 +7,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import partial
 from typing import Final
 
 from ai_psychiatrist.agents.baseline.shared_analysis import sharing_analysis
-from ai_psychiatrist.agents.case import LARGE_TRANSCRIPT_CHARACTERS, Case, open_case
+from ai_psychiatrist.agents.case import Case, open_case
 from ai_psychiatrist.agents.definition import AGENT_ORDER
 from ai_psychiatrist.agents.meta_review import MetaReviewAgent
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
@@ -37,6 +36,7 @@ from ai_psychiatrist.domain.risk import RiskReport
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.failure_log import collect_failures, record_failure
 from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.infrastructure.worker_processes import work_on_text
 from ai_psychiatrist.llm.call_log import DEFAULT_MAX_CALLS
 from ai_psychiatrist.llm.call_store import CallStore
 from ai_psychiatrist.services.clause_memory import remembering_clauses
@@ -117,7 +117,7 @@ class AssessmentPipeline:
             store=store,
         )
         if risk is None:
-            risk = await case.check(partial(detect_risk, transcript))
+            risk = await work_on_text(len(transcript.text), detect_risk, transcript)
         results = _Results()
         with collect_failures() as failures, sharing_analysis(), remembering_clauses():
             try:
@@ -131,8 +131,6 @@ class AssessmentPipeline:
     async def _run(
         self, case: Case, parts: frozenset[Part], results: _Results, on_finished: OnFinished
     ) -> None:
-        if len(case.transcript.text) > LARGE_TRANSCRIPT_CHARACTERS:
-            await asyncio.to_thread(case.index.prepare)
         spending = share_out(
             self.max_calls,
             most_scores=self.quantitative.most_calls if Part.SCORES in parts else 0,

@@ -31,7 +31,8 @@ LARGE_TEXT_CHARACTERS: Final = 20_000
 MOST_SECONDS: Final = 60.0
 """Thirty times what the largest text takes."""
 
-_THREADS: Final = WorkerThreads(count=2, seconds=MOST_SECONDS)
+TEXT_THREADS: Final = WorkerThreads(count=2, seconds=MOST_SECONDS)
+"""For what is read of smaller texts, and worked out of what was read."""
 _PROCESSES: Final[RunVar[CapacityLimiter]] = RunVar("processes")
 
 
@@ -47,7 +48,7 @@ async def work_on_text(characters: int, work: Callable[[Unpack[Ts]], T], *args: 
     """
     if characters > LARGE_TEXT_CHARACTERS:
         return await in_worker_process(work, *args)
-    return await _THREADS.run(lambda: work(*args))
+    return await TEXT_THREADS.run(lambda: work(*args))
 
 
 async def in_worker_process(
