@@ -558,7 +558,7 @@ def _post_and_leave(url: str, is_time: Callable[[], object]) -> None:
     """Post an interview and close the connection when it is time."""
     body = json.dumps({"transcript_text": INTERVIEW}).encode()
     head = (
-        "POST /full_pipeline HTTP/1.1\r\nHost: here\r\nContent-Type: application/json\r\n"
+        "POST /full_pipeline HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         f"Content-Length: {len(body)}\r\n\r\n"
     )
     address = httpx.URL(url)

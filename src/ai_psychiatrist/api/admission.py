@@ -5,9 +5,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from fastapi import Request, Response
+from fastapi.routing import APIRoute
 
 from ai_psychiatrist.api.edge import while_connected
-from ai_psychiatrist.api.json_body import BoundedRoute
+from ai_psychiatrist.api.json_body import BoundedRequest
 from ai_psychiatrist.api.problems import Refusal, busy
 
 
@@ -29,7 +30,7 @@ class Admission:
             self._free += 1
 
 
-class AdmittedRoute(BoundedRoute):
+class AdmittedRoute(APIRoute):
     """A route whose requests take a place before anything of them is parsed.
 
     When the caller leaves, all that is under way for the request ends.
@@ -42,8 +43,9 @@ class AdmittedRoute(BoundedRoute):
         async def admitted(request: Request) -> Response:
             admission: Admission = request.app.state.admission
             with admission.room():
+                bounded = BoundedRequest(request.scope, request.receive)
                 # From here on only the end of the connection is still to come from the caller.
-                await request.body()
-                return await while_connected(request, lambda: handle(request))
+                await bounded.body()
+                return await while_connected(bounded, lambda: handle(bounded))
 
         return admitted

@@ -113,7 +113,7 @@ async def _starting_point(
     if not body.has_transcript:
         return _StartingPoint()
     wanted = await read_wanted(body, request, services)
-    assessed = await assess_wanted(wanted, services, frozenset({Part.SCORES}))
+    assessed = await assess_wanted(wanted, request, services, frozenset({Part.SCORES}))
     scores = assessed.assessment.quantitative
     if scores is None:
         raise unfinished(assessed, services)

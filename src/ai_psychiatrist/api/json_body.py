@@ -38,19 +38,17 @@ class BoundedRoute(APIRoute):
         handle = super().get_route_handler()
 
         async def handle_bounded(request: Request) -> Response:
-            return await handle(_BoundedRequest(request, await request.body()))
+            return await handle(BoundedRequest(request.scope, request.receive))
 
         return handle_bounded
 
 
-class _BoundedRequest(Request):
-    def __init__(self, request: Request, body: bytes) -> None:
-        super().__init__(request.scope, request.receive)
-        self._body = body
+class BoundedRequest(Request):
+    """A request whose JSON is looked at before anything is made of it."""
 
     async def json(self) -> object:
         """Return what the body holds; FastAPI asks for it when the body is said to be JSON."""
-        body = self._body
+        body = await self.body()
         if len(body) <= _SMALL_BYTES:
             return read_json(body)
         try:

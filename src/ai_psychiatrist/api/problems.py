@@ -46,9 +46,11 @@ _TITLES = {
     400: "The request cannot be read",
     404: "Not found",
     405: "Method not allowed",
+    408: "Too late",
     409: "Not possible as things stand",
     413: "Too large",
     415: "Wrong media type",
+    421: "Not served under this name",
     422: "The input cannot be used",
     500: "Internal error",
     502: "The model backend failed",
@@ -208,6 +210,16 @@ def stopping(more: Mapping[str, object]) -> JSONResponse:
     )
 
 
+def late(more: Mapping[str, object]) -> JSONResponse:
+    """Return the problem of a request whose time is up, however far it came."""
+    return problem(
+        504,
+        "deadline_exceeded",
+        "The answer was not ready within API_REQUEST_TIMEOUT_SECONDS.",
+        more=more,
+    )
+
+
 def too_large(what: str, limit: int, setting: str) -> JSONResponse:
     """Return the problem of a body or transcript above its limit."""
     return problem(413, "too_large", f"{what} is larger than {limit}, the limit set by {setting}.")
@@ -287,7 +299,9 @@ def _http_problem(request: Request, error: HTTPException) -> JSONResponse:
     status = error.status_code
     code = {404: "not_found", 405: "method_not_allowed"}.get(status, "http_error")
     headers = {"Allow": _allowed(request)} if status == 405 else error.headers
-    return problem(status, code, "See /docs for what this service offers.", headers=headers)
+    has_pages = request.app.openapi_url is not None
+    detail = f"See {'/docs' if has_pages else 'the HTTP API page'} for what this service offers."
+    return problem(status, code, detail, headers=headers)
 
 
 def _allowed(request: Request) -> str:
