@@ -19,7 +19,7 @@ from ai_psychiatrist.api.problems import (
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 
 MOST_VALUES: Final = 50_000
-"""Members and elements of one body: ten times those of the largest result of this service."""
+"""Members and elements of one body; a result of this service has a few thousand."""
 MOST_LEVELS: Final = 64
 _MOST_DIGITS: Final = 19
 _SMALL_BYTES: Final = 65_536

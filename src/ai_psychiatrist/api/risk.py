@@ -1,10 +1,11 @@
 """Signs of danger in what a caller gets when an assessment does not: levels and places alone."""
 
+from itertools import islice
 from typing import Final
 
 from starlette.types import Scope
 
-from ai_psychiatrist.domain.risk import RiskReport, RiskSignal
+from ai_psychiatrist.domain.risk import RiskLevel, RiskReport, RiskSignal
 
 _KEY: Final = "risk"
 _MOST_SIGNALS: Final = 200
@@ -29,8 +30,10 @@ def shown_signals(report: RiskReport) -> tuple[RiskSignal, ...]:
     """
     if len(report.signals) <= _MOST_SIGNALS:
         return report.signals
-    gravest = sorted(report.signals, key=lambda signal: -signal.level.rank)[:_MOST_SIGNALS]
-    return tuple(sorted(gravest, key=lambda signal: (signal.start, signal.end)))
+    by_level = (
+        one for level in reversed(RiskLevel) for one in report.signals if one.level is level
+    )
+    return tuple(sorted(islice(by_level, _MOST_SIGNALS), key=lambda one: (one.start, one.end)))
 
 
 def risk_field(report: RiskReport) -> dict[str, object]:
