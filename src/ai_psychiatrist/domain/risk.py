@@ -72,7 +72,7 @@ class RiskReport:
     def level(self) -> RiskLevel:
         """The highest level of any signal."""
         return max(
-            (signal.level for signal in self.signals),
+            {signal.level for signal in self.signals},
             key=lambda level: level.rank,
             default=RiskLevel.NONE,
         )
