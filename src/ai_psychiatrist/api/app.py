@@ -43,7 +43,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         if not resolved.api.is_for_this_machine:
             logger.warning("open_without_authentication", name="API_HOST")
-        async with open_services(resolved) as services:
+        async with open_services(resolved) as services, services.interviews.tended():
             app.state.services = services
             # What is loaded now stays loaded: looking for garbage in it costs a tenth of the CPU
             # time of an assessment.
@@ -64,6 +64,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.admission = Admission(resolved.api.max_concurrency)
     app.include_router(assessments.router)
     app.include_router(interviews.router)
+    app.include_router(interviews.stepping)
     app.include_router(status.router)
     add_problem_handlers(app)
     # The one added last is the outermost: a refused body, too, has to be readable for web pages.

@@ -33,9 +33,11 @@ from ai_psychiatrist.interview.errors import (
     InterviewUnreadable,
     KeyReused,
     ProtocolChanged,
+    StoreFull,
     StoreUnusable,
     VersionConflict,
 )
+from ai_psychiatrist.interview.opening import log_unavailable
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
 from ai_psychiatrist.llm.cures import Cause
 
@@ -56,6 +58,7 @@ _TITLES = {
     502: "The model backend failed",
     503: "Busy",
     504: "Deadline exceeded",
+    507: "Full",
 }
 _CURES = {
     "participant_id": "participant_id has to be a whole number from 1 to 999999.",
@@ -170,8 +173,8 @@ def nothing_finished(
 def interview_step_failed(snapshot: InterviewSnapshot) -> JSONResponse:
     """Return the problem of an interview whose model failed; what was answered is kept."""
     return _backend_failed(
-        "A model gave nothing that can be used. What was answered is kept: read the interview to "
-        "try this step again. For a closer look: ai-psychiatrist doctor",
+        "A model gave nothing that can be used. What was answered is kept: POST to the "
+        "interview's /resume to try this step again. For a closer look: ai-psychiatrist doctor",
         is_late=snapshot.failure in _TOO_LATE,
         more={
             "failure": snapshot.failure,
@@ -274,7 +277,7 @@ async def _on_error(request: Request, error: Exception) -> JSONResponse:
                 is_late=error.code in _TOO_LATE,
                 more={"failure": error.code, "agent": error.agent},
             )
-        case ConfigurationError() | StoreUnusable():
+        case ConfigurationError() | StoreFull() | StoreUnusable():
             return _no_interviews(error)
         case HTTPException():
             return _http_problem(request, error)
@@ -330,9 +333,15 @@ def _cure(field: str, request: Request) -> str:
     return f"The fields of the body are {', '.join(names)} and {last}; no others."
 
 
-def _no_interviews(error: Exception) -> JSONResponse:
+def _no_interviews(error: AssessmentServiceError) -> JSONResponse:
     """Tell nothing of paths and settings: they are for the operator, who finds them in the log."""
-    logger.error("interviews_unavailable", error_type=type(error).__name__)
+    log_unavailable(error)
+    if isinstance(error, StoreFull):
+        return problem(
+            507,
+            "interviews_full",
+            "No further interview can be kept; the operator of the service has to make room.",
+        )
     return problem(
         503,
         "interviews_unavailable",
