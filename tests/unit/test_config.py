@@ -91,11 +91,17 @@ DEFAULTS = {
     "INTERVIEW_CALL_TIMEOUT_SECONDS": "20.0",
     "INTERVIEW_TURN_TIMEOUT_SECONDS": "90.0",
     "INTERVIEW_STORE_FILE": "",
+    "INTERVIEW_KEEP_DAYS": "30",
+    "INTERVIEW_MAX_STORED": "10000",
+    "INTERVIEW_MAX_STORED_BYTES": "1073741824",
     "INTERVIEW_PROTOCOLS": "",
     "API_HOST": "127.0.0.1",
     "API_PORT": "8000",
     "API_REQUEST_TIMEOUT_SECONDS": "900.0",
+    "API_SHUTDOWN_SECONDS": "20.0",
+    "API_ALLOWED_HOSTS": "",
     "API_CORS_ORIGINS": "",
+    "API_DOCS": "true",
     "RISK_CRISIS_RESOURCES": (
         "If somebody is in danger now, call the local emergency number. Set RISK_CRISIS_RESOURCES "
         "to the crisis line of your place."
