@@ -9,7 +9,7 @@ from typing import Final
 from ai_psychiatrist import __version__
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.infrastructure.given_files import read_regular
-from ai_psychiatrist.infrastructure.private_files import write_whole
+from ai_psychiatrist.infrastructure.private_files import make_subfolder, write_whole
 from ai_psychiatrist.ledger.cipher import Cipher
 from ai_psychiatrist.ledger.ledger import Ledger
 from ai_psychiatrist.ledger.opening import holds_run, make_private_folder
@@ -69,7 +69,9 @@ def keep_pipeline(folder: Path, config: PipelineConfig) -> None:
     make_private_folder(folder)
     for file, place in places.items():
         target = folder / _CONFIG_FOLDER / place
-        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_subfolder(folder / _CONFIG_FOLDER)
+        for parent in reversed(place.parents[:-1]):
+            make_subfolder(folder / _CONFIG_FOLDER / parent)
         write_whole(target, [read_regular(file, most_bytes=MOST_BYTES)])
 
 

@@ -12,6 +12,7 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.infrastructure.given_files import read_regular, told
 from ai_psychiatrist.infrastructure.private_files import write_whole
 from ai_psychiatrist.ledger.lock import run_lock
+from ai_psychiatrist.ledger.opening import make_private_folder
 
 _MOST_BYTES: Final = 1 << 26
 _PRETTY: Final = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
@@ -61,7 +62,7 @@ class RunFolder:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Hold the run for this process; raises `RunBusy` when another one is at it."""
-        self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private_folder(self.path)
         with run_lock(self.path):
             yield
 
