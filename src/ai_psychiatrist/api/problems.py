@@ -223,6 +223,16 @@ def late(more: Mapping[str, object]) -> JSONResponse:
     )
 
 
+def slow_body() -> JSONResponse:
+    """Return the problem of a body that does not come; what may still come is not waited for."""
+    return problem(
+        408,
+        "slow_body",
+        "The body did not come whole within API_BODY_TIMEOUT_SECONDS.",
+        headers={"Connection": "close"},
+    )
+
+
 def too_large(what: str, limit: int, setting: str) -> JSONResponse:
     """Return the problem of a body or transcript above its limit."""
     return problem(413, "too_large", f"{what} is larger than {limit}, the limit set by {setting}.")
