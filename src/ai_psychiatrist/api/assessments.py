@@ -78,7 +78,7 @@ async def _assess(
     wanted = await read_wanted(body, request, services)
     if body.is_few_shot:
         raise RequestConflict(_NO_FEW_SHOT, field="mode")
-    assessed = await assess_wanted(wanted, services, parts)
+    assessed = await assess_wanted(wanted, request, services, parts)
     about = About(
         assessment_id=assessed.id,
         chains=services.agent_models,

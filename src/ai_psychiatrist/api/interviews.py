@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Final, TypeAlias
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Path, Request, Response
 
 from ai_psychiatrist.api.admission import AdmittedRoute
 from ai_psychiatrist.api.given_assessment import assessment_input
@@ -47,6 +47,8 @@ async def _service_of(request: Request) -> InterviewService:
     return await services_of(request).interviews.service()
 
 
+InterviewId: TypeAlias = Annotated[str, Path(json_schema_extra={"pattern": r"^[A-Za-z0-9_-]{32}$"})]
+"""A pattern to be read: an id that is not written so is no interview's, which is a 404."""
 Interviewing: TypeAlias = Annotated[InterviewService, Depends(_service_of)]
 
 
@@ -63,7 +65,7 @@ async def create_interview(
 
 @stepping.post("/{interview_id}/answers", response_model=InterviewResult)
 async def answer_question(
-    interview_id: str, body: AnswerRequest, services: ServicesOf, interviews: Interviewing
+    interview_id: InterviewId, body: AnswerRequest, services: ServicesOf, interviews: Interviewing
 ) -> Response:
     """Answer the question that waits, and get the next one."""
     snapshot = await interviews.answer(interview_id, body.as_submission())
@@ -73,7 +75,7 @@ async def answer_question(
 
 @router.get("/{interview_id}", response_model=InterviewResult)
 async def read_interview(
-    interview_id: str, services: ServicesOf, interviews: Interviewing
+    interview_id: InterviewId, services: ServicesOf, interviews: Interviewing
 ) -> Response:
     """Return an interview as it stands; no model is asked."""
     return _shown(await interviews.get(interview_id), services)
@@ -81,7 +83,7 @@ async def read_interview(
 
 @stepping.post("/{interview_id}/resume", response_model=InterviewResult)
 async def resume_interview(
-    interview_id: str, services: ServicesOf, interviews: Interviewing
+    interview_id: InterviewId, services: ServicesOf, interviews: Interviewing
 ) -> Response:
     """Try the step again that failed or was cut short, once; without one nothing changes."""
     snapshot = await interviews.resume(interview_id)
@@ -91,7 +93,7 @@ async def resume_interview(
 
 @stepping.get("/{interview_id}/report", response_model=InterviewReportResult)
 async def report_interview(
-    interview_id: str, services: ServicesOf, interviews: Interviewing
+    interview_id: InterviewId, services: ServicesOf, interviews: Interviewing
 ) -> Response:
     """Return what came out of an interview that is over; made once."""
     report = await interviews.report(interview_id)
@@ -99,7 +101,7 @@ async def report_interview(
 
 
 @router.delete("/{interview_id}", status_code=204)
-async def delete_interview(interview_id: str, interviews: Interviewing) -> Response:
+async def delete_interview(interview_id: InterviewId, interviews: Interviewing) -> Response:
     """Remove all that is kept of an interview."""
     await interviews.delete(interview_id)
     return Response(status_code=204)
@@ -125,7 +127,7 @@ async def _starting_point(
     if not body.has_transcript:
         return _StartingPoint()
     wanted = await read_wanted(body, request, services)
-    assessed = await assess_wanted(wanted, services, frozenset({Part.SCORES}))
+    assessed = await assess_wanted(wanted, request, services, frozenset({Part.SCORES}))
     scores = assessed.assessment.quantitative
     if scores is None:
         raise unfinished(assessed, services)

@@ -7,8 +7,9 @@ from fastapi import Request
 from ai_psychiatrist.api import problems
 from ai_psychiatrist.api.interview_requests import InterviewRequest
 from ai_psychiatrist.api.problems import Refusal
+from ai_psychiatrist.api.request_deadline import seconds_left
 from ai_psychiatrist.api.requests import AssessmentRequest
-from ai_psychiatrist.api.risk import keep_risk
+from ai_psychiatrist.api.risk import keep_risk, risk_field
 from ai_psychiatrist.assessment.pipeline import Part
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
 from ai_psychiatrist.domain.errors import InputError
@@ -16,6 +17,7 @@ from ai_psychiatrist.domain.risk import RiskReport
 from ai_psychiatrist.domain.transcript import SpeakerLabels, Transcript, parse_transcript
 from ai_psychiatrist.infrastructure.given_files import FileTooLarge
 from ai_psychiatrist.infrastructure.log_ids import begin_assessment
+from ai_psychiatrist.infrastructure.stopping import Stopping
 from ai_psychiatrist.infrastructure.worker_processes import work_on_text
 from ai_psychiatrist.services.risk.detector import detect_risk
 from ai_psychiatrist.wiring import Services
@@ -65,17 +67,23 @@ def _read(text: str, labels: SpeakerLabels) -> tuple[Transcript, RiskReport]:
     return transcript, detect_risk(transcript)
 
 
-async def assess_wanted(wanted: Wanted, services: Services, parts: frozenset[Part]) -> Assessed:
+async def assess_wanted(
+    wanted: Wanted, request: Request, services: Services, parts: frozenset[Part]
+) -> Assessed:
     """Return the assessment; raises `Refusal` when nothing finished."""
     assessment_id = begin_assessment()
+    stopping: Stopping = request.app.state.stopping
     assessment = await services.pipeline.assess(
         wanted.transcript,
         risk=wanted.risk,
         participant_id=wanted.participant_id,
         parts=parts,
-        deadline_seconds=services.settings.api.request_timeout_seconds,
+        deadline_seconds=seconds_left(request.scope),
+        stopping=stopping,
     )
     assessed = Assessed(id=assessment_id, assessment=assessment)
+    if assessment.status is AssessmentStatus.FAILED and stopping.is_begun:
+        raise Refusal(problems.stopping(risk_field(assessment.risk)))
     if assessment.status is AssessmentStatus.FAILED:
         raise unfinished(assessed, services)
     return assessed

@@ -53,6 +53,8 @@ def print_transcript_risk(out: Console, risk: RiskResult) -> None:
     out.print(Text(f"Signs of danger in the transcript: {risk.level.value}", style="bold red"))
     for signal in risk.signals:
         out.print(Text(f"  {signal.level.value}: “{plain(signal.text)}” [turn {signal.turn}]"))
+    if risk.signal_count > len(risk.signals):
+        out.print(Text(f"  and {risk.signal_count - len(risk.signals)} more"))
     out.print(Text(risk.statement, style="dim"))
     out.print(Text(plain(risk.resources), style="bold"))
     out.print()
