@@ -223,6 +223,16 @@ def late(more: Mapping[str, object]) -> JSONResponse:
     )
 
 
+def slow_body() -> JSONResponse:
+    """Return the problem of a body that does not come; what may still come is not waited for."""
+    return problem(
+        408,
+        "slow_body",
+        "The body did not come whole within API_BODY_TIMEOUT_SECONDS.",
+        headers={"Connection": "close"},
+    )
+
+
 def too_large(what: str, limit: int, setting: str) -> JSONResponse:
     """Return the problem of a body or transcript above its limit."""
     return problem(413, "too_large", f"{what} is larger than {limit}, the limit set by {setting}.")
@@ -246,13 +256,14 @@ def too_many_values(limit: int) -> JSONResponse:
     return problem(413, "too_large", f"The body holds more than {limit} values, the most it may.")
 
 
-def not_read_in_time() -> JSONResponse:
-    """Return the problem of a large body that had to wait too long for being read."""
+def overloaded(more: Mapping[str, object]) -> JSONResponse:
+    """Return the problem of a part of the service that did not do its work in its time."""
     return problem(
         503,
-        "busy",
-        "Too many large bodies are being read; try again later.",
+        "overloaded",
+        "A part of the service did not answer in its time; try again later.",
         headers={"Retry-After": str(_RETRY_AFTER_SECONDS)},
+        more=more,
     )
 
 
@@ -286,13 +297,7 @@ async def _on_error(request: Request, error: Exception) -> JSONResponse:
 
 async def _on_work_not_done(request: Request, error: Exception) -> JSONResponse:
     logger.error("work_not_done", error_type=type(error).__name__)
-    return problem(
-        503,
-        "overloaded",
-        "A part of the service did not answer in its time; try again later.",
-        headers={"Retry-After": str(_RETRY_AFTER_SECONDS)},
-        more=kept_risk(request.scope),
-    )
+    return overloaded(kept_risk(request.scope))
 
 
 def _invalid_request(request: Request, error: RequestValidationError) -> JSONResponse:
