@@ -17,6 +17,7 @@ from tests.integration.started import Started, start
 from tests.patience import PATIENCE_SECONDS, wait_until
 
 COMMAND = str(Path(sys.executable).parent / "ai-psychiatrist")
+_SERVED = re.compile(r"http://\S+?:\d+(?=\D)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,15 +65,21 @@ def finish(process: Started, *, stdin: bytes = b"", seconds: float = PATIENCE_SE
 
 
 class Serving:
-    """`ai-psychiatrist serve` on a free port while the `with` block runs.
+    """`ai-psychiatrist serve`, or another server, on a free port while the `with` block runs.
 
     It writes into files: nobody reads a pipe while it serves, and a full one would stop it.
     """
 
     def __init__(
-        self, folder: Path, settings: Mapping[str, str], *, is_afresh: bool = False
+        self,
+        folder: Path,
+        settings: Mapping[str, str],
+        *,
+        command: Sequence[str] = (COMMAND, "serve"),
+        is_afresh: bool = False,
     ) -> None:
         self._folder = folder
+        self._command = command
         self._is_afresh = is_afresh
         self._environment = environment_of(folder, {"API_PORT": "0"} | dict(settings))
         self._ending = ExitStack()
@@ -87,7 +94,7 @@ class Serving:
             }
             self._process = self._ending.enter_context(
                 start(
-                    [COMMAND, "serve"],
+                    self._command,
                     self._folder,
                     self._environment,
                     streams=streams,
@@ -97,17 +104,27 @@ class Serving:
         with ExitStack() as failing:
             failing.push(self._ending)
             wait_until(
-                lambda: "\n" in self._written("serve.err") or self._process.poll() is not None
+                lambda: (
+                    _SERVED.search(self._written("serve.err")) or self._process.poll() is not None
+                )
             )
-            found = re.search(r"http://\S+:\d+", self._written("serve.err"))
+            found = _SERVED.search(self._written("serve.err"))
             assert found is not None, self._written("serve.err")
-            self.url = found[0]
+            self.url = found[0].replace("0.0.0.0", "127.0.0.1")  # noqa: S104
             failing.pop_all()
         return self
 
     def stop(self) -> Finished:
         """Ask it to end and return all that it wrote."""
-        self._process.send_signal(signal.SIGTERM)
+        self.signal(signal.SIGTERM)
+        return self.wait()
+
+    def signal(self, number: int) -> None:
+        """Send it a signal."""
+        self._process.send_signal(number)
+
+    def wait(self) -> Finished:
+        """Return all that it wrote when it has ended."""
         code = self._process.wait()
         return Finished(code=code, out=self._written("serve.out"), err=self._written("serve.err"))
 

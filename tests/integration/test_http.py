@@ -1,4 +1,5 @@
 import json
+import os
 import re
 import select
 import socket
@@ -340,9 +341,9 @@ RAW_BODIES = {
     "cut off": (b'{"transcript_text": "he', 400),
     "trailing comma": (b'{"transcript_text": "hello",}', 400),
     "not UTF-8": (b'{"transcript_text": "\xff\xfe"}', 400),
-    "nested too deeply": (b"[" * 100_000, 400),
-    "number of 5000 digits": (b'{"participant_id": ' + b"9" * 5000 + b"}", 400),
-    "NaN as participant": (b'{"participant_id": NaN}', 422),
+    "nested too deeply": (b"[" * 40_000, 400),
+    "number of 5000 digits": (b'{"participant_id": ' + b"9" * 5000 + b"}", 422),
+    "NaN as participant": (b'{"participant_id": NaN}', 400),
     "lone surrogate in the text": (b'{"transcript_text": "Participant: tired \\ud800"}', 422),
     "lone surrogate in a key": (b'{"\\udfff": 1}', 422),
     "lone surrogate as mode": (b'{"transcript_text": "tired", "mode": "\\ud800"}', 422),
@@ -557,7 +558,7 @@ def _post_and_leave(url: str, is_time: Callable[[], object]) -> None:
     """Post an interview and close the connection when it is time."""
     body = json.dumps({"transcript_text": INTERVIEW}).encode()
     head = (
-        "POST /full_pipeline HTTP/1.1\r\nHost: here\r\nContent-Type: application/json\r\n"
+        "POST /full_pipeline HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         f"Content-Length: {len(body)}\r\n\r\n"
     )
     address = httpx.URL(url)
@@ -738,3 +739,50 @@ def test_replies_that_were_all_rejected_are_a_cause_with_its_cure(
     }
     assert (body["code"], body["causes"]) == ("backend_failed", [cause])
     assert "doctor --model openai-chat:fake-model" in body["detail"]
+
+
+def test_a_full_service_refuses_before_it_reads(state_dir: Path) -> None:
+    with ModelServerThread(lambda _: HANGING) as models:
+        environment = model_at(models.url) | {"API_MAX_CONCURRENCY": "1"}
+        with (
+            RunningApp(settings_with(state_dir, **environment)) as app,
+            client_at(app.url) as client,
+            ThreadPoolExecutor() as pool,
+        ):
+            leaving = threading.Event()
+            abandoned = pool.submit(_post_and_leave, app.url, leaving.is_set)
+            wait_until(lambda: len(models.requests) == 2)
+            refused = client.post("/full_pipeline", content=b"this is no JSON")
+            leaving.set()
+            abandoned.result()
+    assert_problem(refused, 503, "busy", "API_MAX_CONCURRENCY")
+
+
+def test_a_large_transcript_is_assessed_like_a_small_one(client: httpx.Client) -> None:
+    filler = "Participant: The train was late and the bus was full.\n" * 600
+    small = post(client, INTERVIEW).json()["quantitative"]["items"]
+    large = post(client, INTERVIEW + "\n" + filler).json()["quantitative"]["items"]
+    assert large == small
+
+
+def test_a_pipe_among_the_stored_transcripts_is_refused_at_once(
+    state_dir: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "300_P"
+    folder.mkdir()
+    os.mkfifo(folder / "300_TRANSCRIPT.csv")
+    with client_of(settings_with(state_dir, DATA_TRANSCRIPTS_DIR=str(tmp_path))) as client:
+        refused = client.post("/full_pipeline", json={"participant_id": 300})
+    assert_problem(refused, 422, "unusable_input", "regular file")
+
+
+def test_of_a_stored_transcript_no_more_is_read_than_is_allowed(
+    state_dir: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "300_P"
+    folder.mkdir()
+    with (folder / "300_TRANSCRIPT.csv").open("wb") as file:
+        file.truncate(10 * 2**30)
+    with client_of(settings_with(state_dir, DATA_TRANSCRIPTS_DIR=str(tmp_path))) as client:
+        refused = client.post("/full_pipeline", json={"participant_id": 300})
+    assert_problem(refused, 413, "too_large", "API_MAX_TRANSCRIPT_CHARS")

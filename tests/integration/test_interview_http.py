@@ -261,7 +261,8 @@ REFUSED_ANSWERS: dict[str, tuple[Json, int, str, str]] = {
     "not offered": ({"option_id": "a9"}, 422, "unusable_input", "option_id"),
     "empty": ({"text": ""}, 422, "unusable_input", "text"),
     "blank": ({"text": " \u200b\n"}, 422, "unusable_input", "text"),
-    "too long": ({"text": "no " * 10_000}, 422, "unusable_input", "text"),
+    "too long": ({"text": "no " * 1_500}, 422, "unusable_input", "text"),
+    "too long by far": ({"text": "no " * 10_000}, 422, "invalid_request", "20000 characters"),
     "neither": ({}, 422, "unusable_input", "option_id"),
     "both": ({"option_id": "a1", "text": "never"}, 422, "unusable_input", "option_id"),
     "another question": ({"option_id": "a1", "question_id": "q7"}, 409, "version_conflict", ""),
@@ -279,13 +280,13 @@ REFUSED_ANSWERS: dict[str, tuple[Json, int, str, str]] = {
     "key is empty": (
         {"option_id": "a1", "idempotency_key": ""},
         422,
-        "unusable_input",
+        "invalid_request",
         "idempotency_key",
     ),
     "key has a line": (
         {"option_id": "a1", "idempotency_key": "a\nb"},
         422,
-        "unusable_input",
+        "invalid_request",
         "idempotency_key",
     ),
     "unknown field": (

@@ -119,6 +119,14 @@ BAD_REQUESTS: dict[str, Send] = {
         content=f'{{"transcript_text": "{CANARY} \\ud800"}}'.encode(),
         headers=JSON_TYPE,
     ),
+    "key twice": lambda client: client.post(
+        "/full_pipeline",
+        content=f'{{"{CANARY}": "{CANARY}", "{CANARY}": "{CANARY}"}}',
+        headers=JSON_TYPE,
+    ),
+    "too many values": lambda client: client.post(
+        "/full_pipeline", content="[" * 60_000 + CANARY, headers=JSON_TYPE
+    ),
     "too large": lambda client: client.post(
         "/full_pipeline", json={"transcript_text": CANARY * 100_000}
     ),
@@ -348,7 +356,7 @@ def test_rejections_of_replies_do_not_repeat_them(case: str) -> None:
 
 def test_errors_of_stored_transcripts_do_not_repeat_them(stored: Path) -> None:
     with pytest.raises(AssessmentServiceError) as raised:
-        TranscriptStore(stored).read(301)
+        asyncio.run(TranscriptStore(stored).read(301))
     assert_exception_silent(raised.value)
 
 

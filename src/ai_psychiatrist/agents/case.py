@@ -1,23 +1,28 @@
 """One transcript under assessment: what all its prompts share, and how many calls are left."""
 
-import asyncio
-import re
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeVar
+from typing import Final
 
 from ai_psychiatrist.agents.prompts.shared import DELIMITED, SYSTEM
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.digests import keyed_digest
+from ai_psychiatrist.infrastructure.worker_processes import (
+    LARGE_TEXT_CHARACTERS,
+    in_worker_process,
+)
 from ai_psychiatrist.llm.call_log import DEFAULT_MAX_CALLS, CallBudget, CallLog
 from ai_psychiatrist.llm.call_store import CallStore
+from ai_psychiatrist.llm.control_tokens import without_control_tokens
 from ai_psychiatrist.llm.prompt import Prompt
-from ai_psychiatrist.services.grounding import TranscriptIndex
+from ai_psychiatrist.services.grounding import (
+    DEFAULT_FUZZY_THRESHOLD,
+    GroundingMode,
+    TranscriptIndex,
+    ground_all,
+)
 
-LARGE_TRANSCRIPT_CHARACTERS: Final = 50_000
 _BOUNDARY_DIGITS: Final = 16
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,14 +47,18 @@ class Case:
         user = f"{self.transcript_block}\n\n{filled}"
         return Prompt(system=SYSTEM, user=user)
 
-    async def check(self, work: Callable[[], T]) -> T:
-        """Return what a check against the transcript returns.
-
-        A large transcript is checked in a thread, so that other requests go on meanwhile.
-        """
-        if len(self.transcript.text) > LARGE_TRANSCRIPT_CHARACTERS:
-            return await asyncio.to_thread(work)
-        return work()
+    async def look_up(
+        self,
+        quotes: Iterable[str],
+        *,
+        mode: GroundingMode = "substring",
+        fuzzy_threshold: float = DEFAULT_FUZZY_THRESHOLD,
+    ) -> None:
+        """Find quotes in a large transcript beside the event loop; the index then knows them."""
+        if len(self.transcript.text) <= LARGE_TEXT_CHARACTERS:
+            return
+        wanted = self.index.unknown(quotes, mode=mode, fuzzy_threshold=fuzzy_threshold)
+        self.index.remember(await in_worker_process(ground_all, self.transcript, wanted))
 
     def block(self, name: str, text: str) -> str:
         """Mark a text as data; a closing mark inside it loses its boundary."""
@@ -91,16 +100,6 @@ def boundary_for(text: str) -> str:
     return boundary
 
 
-_CONTROL_TOKEN: Final = re.compile(
-    r"[<\[](?=\|[^\s<>|]{1,64}\||｜[^\s<>｜]{1,64}｜|(?:start|end)_of_turn>|/?INST\]|<SYS>|/?s>)"
-)
-
-
 def marked_block(name: str, boundary: str, text: str) -> str:
-    """Mark a text as data, with control tokens of chat templates broken by an invisible joiner.
-
-    Servers that read such tokens inside a message would begin a turn of their own there. Quotes are
-    compared without invisible characters, so a model may copy the joiner.
-    """
-    safe = _CONTROL_TOKEN.sub(lambda token: f"{token[0]}\u200d", text)
-    return f"<{name}-{boundary}>\n{safe}\n</{name}-{boundary}>"
+    """Mark a text as data that begins no turn of its own, whatever it holds."""
+    return f"<{name}-{boundary}>\n{without_control_tokens(text)}\n</{name}-{boundary}>"

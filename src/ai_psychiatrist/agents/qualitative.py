@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 
 from ai_psychiatrist.agents.case import Case
 from ai_psychiatrist.agents.definition import QUALITATIVE
@@ -49,7 +49,7 @@ class QualitativeAssessmentAgent(ModelAgent[QualitativeSettings]):
         output = (await self._writer.run(case.prompt(task, **blocks), case.calls)).output
         if output is None:
             return None
-        findings = await case.check(partial(_checked, case, output))
+        findings = await _checked(case, output)
         if not self._settings.validate_quotes:
             return findings
         prompt = case.prompt(task + prompts.ONLY_VERBATIM, **blocks)
@@ -65,12 +65,13 @@ class QualitativeAssessmentAgent(ModelAgent[QualitativeSettings]):
             again = (await self._writer.run(prompt, case.calls)).output
             if again is None:
                 break
-            other = await case.check(partial(_checked, case, again))
+            other = await _checked(case, again)
             findings = min(findings, other, key=lambda one: len(_unverified(one)))
         return findings
 
 
-def _checked(case: Case, output: QualitativeOutput) -> QualitativeAssessment:
+async def _checked(case: Case, output: QualitativeOutput) -> QualitativeAssessment:
+    await case.look_up(output.exact_quotes)
     return QualitativeAssessment(
         overall=output.assessment,
         phq8_symptoms=output.phq8_symptoms,

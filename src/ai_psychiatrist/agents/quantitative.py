@@ -1,7 +1,7 @@
 """The quantitative agent: quotes for each item, checked, and then a score that stands on them."""
 
 import json
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain
@@ -104,7 +104,7 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         if outcome.output is None and outcome.rejection and outcome.rejection.violations:
             self._handle_wrong_shape(case, dict(outcome.rejection.violations))
         output = outcome.required(EVIDENCE.name)
-        report = await case.check(partial(self._check, output.quotes, case))
+        report = await self._check(output.quotes, case)
         self._act_on(report, case)
         return Evidence(report=report, unknown_keys=output.unknown_keys)
 
@@ -130,16 +130,15 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         if report.extracted_count > 0 and report.validated_count == 0:
             self._handle_all_rejected(case, report)
 
-    def _check(self, quotes: dict[str, list[str]], case: Case) -> GroundingReport:
+    async def _check(self, quotes: Mapping[str, Sequence[str]], case: Case) -> GroundingReport:
         settings = self._settings
         if not settings.evidence_quote_validation_enabled:
             return nothing_grounded(quotes, reason=None)
-        return ground_evidence(
-            quotes,
-            case.index,
-            mode=settings.evidence_quote_validation_mode,
-            fuzzy_threshold=settings.evidence_quote_fuzzy_threshold,
-        )
+        mode = settings.evidence_quote_validation_mode
+        threshold = settings.evidence_quote_fuzzy_threshold
+        given = chain.from_iterable(quotes.values())
+        await case.look_up(given, mode=mode, fuzzy_threshold=threshold)
+        return ground_evidence(quotes, case.index, mode=mode, fuzzy_threshold=threshold)
 
     def _handle_all_rejected(self, case: Case, report: GroundingReport) -> None:
         record_failure(
@@ -190,17 +189,15 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
     async def _judged(
         self, case: Case, report: GroundingReport, output: QuantitativeOutput
     ) -> "tuple[_JudgedItem, ...]":
-        return await case.check(
-            lambda: tuple(
-                self._item(case, Item(key), proposal, report)
-                for key, proposal in output.items.items()
-            )
+        evidence = {key: proposal.evidence for key, proposal in output.items.items()}
+        cited = await self._check(evidence, case)
+        return tuple(
+            self._item(Item(key), proposal, report, cited) for key, proposal in output.items.items()
         )
 
     def _item(
-        self, case: Case, item: Item, proposal: ItemScoreOutput, report: GroundingReport
+        self, item: Item, proposal: ItemScoreOutput, report: GroundingReport, cited: GroundingReport
     ) -> "_JudgedItem":
-        cited = self._check({item.value: list(proposal.evidence)}, case)
         quotes = distinct_quotes([*cited.accepted[item.value], *report.accepted[item.value]])
         finding = UNCHECKED
         if self._is_checked:

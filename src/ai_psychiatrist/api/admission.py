@@ -1,26 +1,51 @@
-"""How many assessments may be under way at the same time."""
+"""How many requests that cost something may be under way at the same time."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from typing import Any
 
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
 
-class ServerBusy(Exception):
-    """There is no room for another assessment."""
+from ai_psychiatrist.api.edge import while_connected
+from ai_psychiatrist.api.json_body import BoundedRequest
+from ai_psychiatrist.api.problems import Refusal, busy
 
 
 class Admission:
-    """Lets a bounded number of assessments in and turns the others away at once."""
+    """Lets a bounded number of requests in and turns the others away at once."""
 
     def __init__(self, limit: int) -> None:
         self._free = limit
 
     @contextmanager
     def room(self) -> Iterator[None]:
-        """Hold a place inside the block; raises `ServerBusy` when all are taken."""
+        """Hold a place inside the block; raises `Refusal` when all are taken."""
         if self._free <= 0:
-            raise ServerBusy
+            raise Refusal(busy())
         self._free -= 1
         try:
             yield
         finally:
             self._free += 1
+
+
+class AdmittedRoute(APIRoute):
+    """A route whose requests take a place before anything of them is parsed.
+
+    When the caller leaves, all that is under way for the request ends.
+    """
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return what handles a request."""
+        handle = super().get_route_handler()
+
+        async def admitted(request: Request) -> Response:
+            admission: Admission = request.app.state.admission
+            with admission.room():
+                bounded = BoundedRequest(request.scope, request.receive)
+                # From here on only the end of the connection is still to come from the caller.
+                await bounded.body()
+                return await while_connected(bounded, lambda: handle(bounded))
+
+        return admitted

@@ -11,12 +11,19 @@ from ai_psychiatrist import __version__
 from ai_psychiatrist.api import assessments, interviews, status
 from ai_psychiatrist.api.admission import Admission
 from ai_psychiatrist.api.body_limit import BodyLimit
+from ai_psychiatrist.api.described import DescribedApp
 from ai_psychiatrist.api.edge import Edge
+from ai_psychiatrist.api.host_check import HostCheck
 from ai_psychiatrist.api.problems import add_problem_handlers
+from ai_psychiatrist.api.request_deadline import RequestDeadline
 from ai_psychiatrist.api.result_models import NOTICE
+from ai_psychiatrist.api.stop_signals import stop_on_signals
 from ai_psychiatrist.config import Settings, load_settings
-from ai_psychiatrist.infrastructure.logging import setup_logging
+from ai_psychiatrist.infrastructure.logging import get_logger, setup_logging
+from ai_psychiatrist.infrastructure.stopping import Stopping
 from ai_psychiatrist.wiring import open_services
+
+logger = get_logger(__name__)
 
 _DESCRIPTION = (
     "Text of a clinical interview in, a PHQ-8 assessment out: every item scored or explicitly "
@@ -34,19 +41,26 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        if not resolved.api.is_for_this_machine:
+            logger.warning("open_without_authentication", name="API_HOST")
         async with open_services(resolved) as services:
             app.state.services = services
             # What is loaded now stays loaded: looking for garbage in it costs a tenth of the CPU
             # time of an assessment.
             gc.freeze()
-            yield
+            with stop_on_signals(app.state.stopping, resolved.api.shutdown_seconds):
+                yield
 
-    app = FastAPI(
+    app = DescribedApp(
         title="AI Psychiatrist",
         version=__version__,
         description=_DESCRIPTION + NOTICE,
         lifespan=lifespan,
+        openapi_url="/openapi.json" if resolved.api.docs else None,
+        # A redirect would be made of the Host header, which is the caller's.
+        redirect_slashes=False,
     )
+    app.state.stopping = Stopping()
     app.state.admission = Admission(resolved.api.max_concurrency)
     app.include_router(assessments.router)
     app.include_router(interviews.router)
@@ -54,6 +68,11 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     add_problem_handlers(app)
     # The one added last is the outermost: a refused body, too, has to be readable for web pages.
     app.add_middleware(BodyLimit, max_body_bytes=resolved.api.max_body_bytes)
+    app.add_middleware(
+        RequestDeadline,
+        seconds=resolved.api.request_timeout_seconds,
+        stopping=app.state.stopping,
+    )
     if resolved.api.cors_origins:
         app.add_middleware(
             CORSMiddleware,
@@ -62,6 +81,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             allow_headers=["Content-Type"],
             expose_headers=["X-Request-ID", "Retry-After"],
         )
+    hosts = (resolved.api.host, *resolved.api.allowed_hosts)
+    app.add_middleware(HostCheck, allowed_hosts=hosts)
     app.add_middleware(Edge)
     return app
 

@@ -5,6 +5,7 @@ from typing import Final, TypeAlias
 
 from fastapi import APIRouter, Request, Response
 
+from ai_psychiatrist.api.admission import AdmittedRoute
 from ai_psychiatrist.api.requests import AssessmentRequest
 from ai_psychiatrist.api.result_models import (
     Envelope,
@@ -38,7 +39,7 @@ _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
 
 AsResult: TypeAlias = Callable[..., Envelope]
 
-router = APIRouter(tags=["assessment"], responses=_PROBLEMS)
+router = APIRouter(tags=["assessment"], responses=_PROBLEMS, route_class=AdmittedRoute)
 
 
 @router.post("/full_pipeline", response_model=FullResult)

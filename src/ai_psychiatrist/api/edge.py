@@ -10,6 +10,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ai_psychiatrist.api.page_policy import forbid_to_browsers
 from ai_psychiatrist.api.problems import problem, stopping
 from ai_psychiatrist.api.risk import kept_risk
 from ai_psychiatrist.infrastructure.log_ids import identified_request
@@ -36,6 +37,10 @@ class Edge:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request; whatever goes wrong inside becomes a problem response."""
+        if scope["type"] == "websocket":
+            _hide_target(scope)
+            await send({"type": "websocket.close"})
+            return
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -45,13 +50,17 @@ class Edge:
             await self._serve(request_id, scope, receive, send)
 
     async def _serve(self, request_id: str, scope: Scope, receive: Receive, send: Send) -> None:
-        method, started, status = scope["method"], time.perf_counter(), 0
+        method, path = scope["method"], scope["path"]
+        started, status = time.perf_counter(), 0
 
         async def observed_send(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message)["X-Request-ID"] = request_id
+                headers = MutableHeaders(scope=message)
+                headers["X-Request-ID"] = request_id
+                forbid_to_browsers(headers, path)
+                _hide_target(scope)
             await send(message)
 
         try:
@@ -77,6 +86,15 @@ class Edge:
                 status=status,
                 duration_ms=round((time.perf_counter() - started) * 1000, 3),
             )
+
+
+def _hide_target(scope: Scope) -> None:
+    """Leave the route alone of what was asked for.
+
+    A server's own access log reads it from here, and ids of interviews are secrets.
+    """
+    path = getattr(scope.get("route"), "path", "/-")
+    scope.update(path=path, raw_path=path.encode(), query_string=b"")
 
 
 async def while_connected(request: Request, work: Callable[[], Awaitable[T]]) -> T:

@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from typing import Annotated, Final, TypeAlias
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Path, Request, Response
 
 from ai_psychiatrist.api.given_assessment import assessment_input
 from ai_psychiatrist.api.interview_models import InterviewReportResult, InterviewResult
 from ai_psychiatrist.api.interview_requests import AnswerRequest, InterviewRequest
 from ai_psychiatrist.api.interview_results import interview_report, interview_result
+from ai_psychiatrist.api.json_body import BoundedRoute
 from ai_psychiatrist.api.problems import Refusal, interview_step_failed
 from ai_psychiatrist.api.result_models import RiskResult
 from ai_psychiatrist.api.results import risk_result
@@ -32,7 +33,9 @@ _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
     504: {"description": "The model was too late; what was answered is kept."},
 }
 
-router = APIRouter(prefix="/v1/interviews", tags=["interviews"], responses=_PROBLEMS)
+router = APIRouter(
+    prefix="/v1/interviews", tags=["interviews"], responses=_PROBLEMS, route_class=BoundedRoute
+)
 
 
 async def _service_of(request: Request) -> InterviewService:
@@ -40,6 +43,8 @@ async def _service_of(request: Request) -> InterviewService:
     return services_of(request).interviews.service()
 
 
+InterviewId: TypeAlias = Annotated[str, Path(json_schema_extra={"pattern": r"^[A-Za-z0-9_-]{32}$"})]
+"""A pattern to be read: an id that is not written so is no interview's, which is a 404."""
 Interviewing: TypeAlias = Annotated[InterviewService, Depends(_service_of)]
 
 
@@ -56,7 +61,7 @@ async def create_interview(
 
 @router.post("/{interview_id}/answers", response_model=InterviewResult)
 async def answer_question(
-    interview_id: str, body: AnswerRequest, services: ServicesOf, interviews: Interviewing
+    interview_id: InterviewId, body: AnswerRequest, services: ServicesOf, interviews: Interviewing
 ) -> Response:
     """Answer the question that waits, and get the next one."""
     snapshot = await interviews.answer(interview_id, body.as_submission())
@@ -66,7 +71,7 @@ async def answer_question(
 
 @router.get("/{interview_id}", response_model=InterviewResult)
 async def read_interview(
-    interview_id: str, services: ServicesOf, interviews: Interviewing
+    interview_id: InterviewId, services: ServicesOf, interviews: Interviewing
 ) -> Response:
     """Return an interview; a step that failed or was cut short is tried again first."""
     return _shown(await interviews.get(interview_id), services)
@@ -74,7 +79,7 @@ async def read_interview(
 
 @router.get("/{interview_id}/report", response_model=InterviewReportResult)
 async def report_interview(
-    interview_id: str, services: ServicesOf, interviews: Interviewing
+    interview_id: InterviewId, services: ServicesOf, interviews: Interviewing
 ) -> Response:
     """Return what came out of an interview that is over; made once."""
     report = await interviews.report(interview_id)
@@ -82,7 +87,7 @@ async def report_interview(
 
 
 @router.delete("/{interview_id}", status_code=204)
-async def delete_interview(interview_id: str, interviews: Interviewing) -> Response:
+async def delete_interview(interview_id: InterviewId, interviews: Interviewing) -> Response:
     """Remove all that is kept of an interview."""
     await interviews.delete(interview_id)
     return Response(status_code=204)

@@ -25,6 +25,7 @@ def risk_field(report: RiskReport) -> dict[str, object]:
     return {
         _KEY: {
             "level": report.level.value,
+            "signal_count": report.signal_count,
             "signals": [
                 {
                     "level": signal.level.value,
@@ -34,6 +35,5 @@ def risk_field(report: RiskReport) -> dict[str, object]:
                 }
                 for signal in report.signals
             ],
-            "signal_count": report.signal_count,
         }
     }

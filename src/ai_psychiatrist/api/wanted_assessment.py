@@ -1,23 +1,24 @@
-"""Assess the transcript that a request names or brings, as far as there is room for it."""
+"""Assess the transcript that a request names or brings."""
 
-import asyncio
 from dataclasses import dataclass
 
 from fastapi import Request
 
 from ai_psychiatrist.api import problems
-from ai_psychiatrist.api.admission import Admission, ServerBusy
-from ai_psychiatrist.api.edge import while_connected
 from ai_psychiatrist.api.interview_requests import InterviewRequest
 from ai_psychiatrist.api.problems import Refusal
+from ai_psychiatrist.api.request_deadline import seconds_left
 from ai_psychiatrist.api.requests import AssessmentRequest
-from ai_psychiatrist.api.risk import keep_risk
+from ai_psychiatrist.api.risk import keep_risk, risk_field
 from ai_psychiatrist.assessment.pipeline import Part
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.risk import RiskReport
-from ai_psychiatrist.domain.transcript import Transcript, parse_transcript
+from ai_psychiatrist.domain.transcript import SpeakerLabels, Transcript, parse_transcript
+from ai_psychiatrist.infrastructure.given_files import FileTooLarge
 from ai_psychiatrist.infrastructure.log_ids import begin_assessment
+from ai_psychiatrist.infrastructure.stopping import Stopping
+from ai_psychiatrist.infrastructure.worker_processes import work_on_text
 from ai_psychiatrist.services.risk.detector import detect_risk
 from ai_psychiatrist.wiring import Services
 
@@ -47,43 +48,42 @@ async def read_wanted(
     Raises `Refusal` for a transcript that is too long, and `InputError` for one that cannot be
     used, and unless exactly one is given.
     """
-    text = await _text(body.participant_id, body.transcript_text, services)
     limit = services.settings.api.max_transcript_chars
-    if len(text) > limit:
+    try:
+        text = await _text(body.participant_id, body.transcript_text, services)
+        is_too_large = len(text) > limit
+    except FileTooLarge:
+        is_too_large = True
+    if is_too_large:
         raise Refusal(problems.too_large("The transcript", limit, "API_MAX_TRANSCRIPT_CHARS"))
 
-    def read() -> Wanted:
-        transcript = parse_transcript(text, services.labels)
-        risk = detect_risk(transcript)
-        return Wanted(participant_id=body.participant_id, transcript=transcript, risk=risk)
+    transcript, risk = await work_on_text(len(text), _read, text, services.labels)
+    keep_risk(request.scope, risk)
+    return Wanted(participant_id=body.participant_id, transcript=transcript, risk=risk)
 
-    wanted = await asyncio.to_thread(read)
-    keep_risk(request.scope, wanted.risk)
-    return wanted
+
+def _read(text: str, labels: SpeakerLabels) -> tuple[Transcript, RiskReport]:
+    transcript = parse_transcript(text, labels)
+    return transcript, detect_risk(transcript)
 
 
 async def assess_wanted(
     wanted: Wanted, request: Request, services: Services, parts: frozenset[Part]
 ) -> Assessed:
-    """Return the assessment; raises `Refusal` when there is no room, or nothing finished."""
+    """Return the assessment; raises `Refusal` when nothing finished."""
     assessment_id = begin_assessment()
-
-    async def work() -> Assessment:
-        return await services.pipeline.assess(
-            wanted.transcript,
-            risk=wanted.risk,
-            participant_id=wanted.participant_id,
-            parts=parts,
-            deadline_seconds=services.settings.api.request_timeout_seconds,
-        )
-
-    admission: Admission = request.app.state.admission
-    try:
-        with admission.room():
-            assessment = await while_connected(request, work)
-    except ServerBusy:
-        raise Refusal(problems.busy(wanted.risk)) from None
+    stopping: Stopping = request.app.state.stopping
+    assessment = await services.pipeline.assess(
+        wanted.transcript,
+        risk=wanted.risk,
+        participant_id=wanted.participant_id,
+        parts=parts,
+        deadline_seconds=seconds_left(request.scope),
+        stopping=stopping,
+    )
     assessed = Assessed(id=assessment_id, assessment=assessment)
+    if assessment.status is AssessmentStatus.FAILED and stopping.is_begun:
+        raise Refusal(problems.stopping(risk_field(assessment.risk)))
     if assessment.status is AssessmentStatus.FAILED:
         raise unfinished(assessed, services)
     return assessed
@@ -103,7 +103,7 @@ async def _text(participant_id: int | None, text: str | None, services: Services
             msg = "send transcript_text, or the participant_id of a stored transcript"
             raise InputError(msg, field="transcript_text")
         case int(), None:
-            return await asyncio.to_thread(services.transcripts.read, participant_id)
+            return await services.transcripts.read(participant_id)
         case None, str():
             return text
         case _:

@@ -7,11 +7,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import partial
 from typing import Final
 
 from ai_psychiatrist.agents.baseline.shared_analysis import sharing_analysis
-from ai_psychiatrist.agents.case import LARGE_TRANSCRIPT_CHARACTERS, Case, open_case
+from ai_psychiatrist.agents.case import Case, open_case
 from ai_psychiatrist.agents.definition import AGENT_ORDER
 from ai_psychiatrist.agents.meta_review import MetaReviewAgent
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
@@ -37,6 +36,8 @@ from ai_psychiatrist.domain.risk import RiskReport
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.failure_log import collect_failures, record_failure
 from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.infrastructure.stopping import Stopping
+from ai_psychiatrist.infrastructure.worker_processes import work_on_text
 from ai_psychiatrist.llm.call_log import DEFAULT_MAX_CALLS
 from ai_psychiatrist.llm.call_store import CallStore
 from ai_psychiatrist.services.clause_memory import remembering_clauses
@@ -55,6 +56,9 @@ class Part(StrEnum):
 
 
 FULL: Final = frozenset(Part)
+
+SHARE_OF_STOPPING: Final = 0.75
+"""The rest of the time that a service has to stop is for telling what has finished."""
 
 OnFinished = Callable[[Part], None]
 
@@ -101,13 +105,15 @@ class AssessmentPipeline:
         deadline_seconds: float | None = None,
         on_finished: OnFinished = lambda _: None,
         store: CallStore | None = None,
+        stopping: Stopping | None = None,
     ) -> Assessment:
         """Assess a transcript; what fails is recorded and everything that finished is kept.
 
         `parts`: what to make; `on_finished` is told of each as it is done. At the deadline the
         calls under way are cancelled. Cancelling the caller cancels them too. `risk`: the report
         on this transcript if it is made already; otherwise it is made before any model is asked.
-        `store`: where the calls are kept, and found when they were made before.
+        `store`: where the calls are kept, and found when they were made before. `stopping`: moves
+        the deadline up when the service stops.
         """
         case = open_case(
             transcript,
@@ -117,13 +123,14 @@ class AssessmentPipeline:
             store=store,
         )
         if risk is None:
-            risk = await case.check(partial(detect_risk, transcript))
+            risk = await work_on_text(len(transcript.text), detect_risk, transcript)
         results = _Results()
         with collect_failures() as failures, sharing_analysis(), remembering_clauses():
             try:
                 async with asyncio.timeout(deadline_seconds) as deadline:
                     calls = replace(case.calls, deadline=deadline.when())
-                    await self._run(replace(case, calls=calls), parts, results, on_finished)
+                    with (stopping or Stopping()).holding(deadline, share=SHARE_OF_STOPPING):
+                        await self._run(replace(case, calls=calls), parts, results, on_finished)
             except TimeoutError:
                 _record_deadline(parts - results.late, results)
         return _assessment(case, risk, parts, results, failures)
@@ -131,8 +138,6 @@ class AssessmentPipeline:
     async def _run(
         self, case: Case, parts: frozenset[Part], results: _Results, on_finished: OnFinished
     ) -> None:
-        if len(case.transcript.text) > LARGE_TRANSCRIPT_CHARACTERS:
-            await asyncio.to_thread(case.index.prepare)
         spending = share_out(
             self.max_calls,
             most_scores=self.quantitative.most_calls if Part.SCORES in parts else 0,

@@ -2,10 +2,8 @@
 
 import asyncio
 import io
-import socket
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,17 +16,17 @@ from ai_psychiatrist.cli import (
     import_command,
     lint_config_command,
     revalidate_command,
+    serve_command,
     validate_command,
 )
 from ai_psychiatrist.cli.datasets_command import datasets_app
 from ai_psychiatrist.cli.evaluate_command import evaluate_app
-from ai_psychiatrist.cli.exits import ExitCode, fail, refusing_bad_input, writing_output
+from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input, writing_output
 from ai_psychiatrist.cli.interview_command import interview_app
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
 
 if TYPE_CHECKING:
     from ai_psychiatrist.api.result_models import FullResult
-    from ai_psychiatrist.config import Settings
 
 app = typer.Typer(
     name="ai-psychiatrist",
@@ -44,16 +42,13 @@ app = typer.Typer(
 evaluate_app.add_typer(datasets_app, name="datasets")
 app.add_typer(evaluate_app, name="evaluate")
 app.add_typer(interview_app, name="interview")
+app.command(epilog=serve_command.EXAMPLES)(serve_command.serve)
 app.command(epilog=doctor_command.EXAMPLES)(doctor_command.doctor)
 app.command(epilog=validate_command.EXAMPLES)(validate_command.validate)
 app.command(epilog=lint_config_command.EXAMPLES)(lint_config_command.lint_config)
 app.command(epilog=revalidate_command.EXAMPLES)(revalidate_command.revalidate)
 app.command(epilog=export_command.EXAMPLES)(export_command.export)
 app.command("import", epilog=import_command.EXAMPLES)(import_command.import_outcomes)
-
-_SHUTDOWN_SECONDS = 10
-"""How long running requests may go on when the server is told to stop."""
-
 
 _ASSESS_EXAMPLES = """
 Examples:
@@ -67,13 +62,6 @@ Examples:
   ai-psychiatrist assess interview.txt --model ollama:gemma3
 
 Exit status: 0 complete, 1 partial, 2 bad input or settings, 3 nothing finished.
-"""
-_SERVE_EXAMPLES = """
-Examples:
-
-  ai-psychiatrist serve
-
-  API_PORT=9000 ai-psychiatrist serve --model ollama:gemma3
 """
 
 
@@ -136,58 +124,6 @@ _EXIT_CODES = {
     "partial": ExitCode.PARTIAL,
     "failed": ExitCode.NOTHING_FINISHED,
 }
-
-
-@app.command(epilog=_SERVE_EXAMPLES)
-def serve(*, model: ModelOption = None) -> None:
-    """Serve the HTTP API at API_HOST and API_PORT."""
-    with refusing_bad_input():
-        settings = read_settings(model)
-        listener = _listen(settings.api.host, settings.api.port)
-        asyncio.run(_refuse_unusable(settings))
-
-    # After the checks that take no time.
-    import uvicorn  # noqa: PLC0415
-
-    from ai_psychiatrist.api.app import create_app  # noqa: PLC0415
-
-    host, port = listener.getsockname()[:2]
-    shown = f"[{host}]" if ":" in host else host
-    typer.echo(f"Serving on http://{shown}:{port}, documentation at /docs", err=True)
-    server = uvicorn.Server(
-        uvicorn.Config(
-            create_app(settings),
-            log_config=None,
-            access_log=False,
-            timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
-        )
-    )
-    with suppress(KeyboardInterrupt):
-        server.run(sockets=[listener])
-
-
-_BACKLOG = 2048
-
-
-async def _refuse_unusable(settings: "Settings") -> None:
-    """Open the services once: the server would hide the reason why they cannot be."""
-    from ai_psychiatrist.wiring import open_services  # noqa: PLC0415
-
-    async with open_services(settings):
-        pass
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # asyncio sends answers at once only where the protocol is named; else each takes 40 ms longer.
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((host, port))
-        listener.listen(_BACKLOG)
-    except OSError as error:
-        fail(f"cannot listen at API_HOST and API_PORT (port {port}): {error.strerror}")
-    return listener
 
 
 @app.command()

@@ -1,8 +1,11 @@
 """All settings as frozen groups; each lives beside the code that reads it, or here."""
 
+import re
+from ipaddress import ip_address
 from pathlib import Path
+from typing import Final
 
-from pydantic import Field
+from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from ai_psychiatrist.agents.settings import QualitativeSettings
@@ -20,6 +23,9 @@ from ai_psychiatrist.llm.settings import (
     PydanticAISettings,
 )
 from ai_psychiatrist.services.evidence_settings import QuantitativeSettings
+
+_HOST_NAME: Final = re.compile(r"\*|[\w.-]+|\[?[\da-f]*:[\da-f.:]*:[\da-f.:]*\]?", re.ASCII)
+_ORIGIN: Final = re.compile(r"https?://(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d+)?", re.ASCII)
 
 
 class TranscriptSettings(Options):
@@ -45,14 +51,14 @@ class DataSettings(Options):
     transcripts_dir: Path | None = None
     """Folder of stored transcripts in DAIC-WOZ layout, for requests by participant_id."""
     state_dir: Path = Path("~/.local/state/ai-psychiatrist")
-    """Folder of the key under which patient text is digested in logs, and of the interviews."""
+    """Folder of the interviews, of their key, and of the key of the digests in logs."""
 
 
 class LedgerSettings(Options):
     """How the ledgers of runs are kept."""
 
     key_file: Path | None = None
-    """File with 32 bytes in hexadecimal: ledgers and interviews are encrypted under this key."""
+    """File with 32 bytes in hexadecimal: encrypts ledgers, and the interviews of a new file."""
 
 
 class InterviewSettings(Options):
@@ -71,7 +77,13 @@ class InterviewSettings(Options):
     turn_timeout_seconds: float = Field(default=90.0, gt=0)
     """Longest wait for one turn; the answer is kept, and the turn can be taken up again."""
     store_file: Path | None = None
-    """Database of the interviews, with their words; empty: interviews.sqlite in DATA_STATE_DIR."""
+    """Database of the interviews, encrypted; empty: interviews.sqlite in DATA_STATE_DIR."""
+    keep_days: int = Field(default=30, ge=1, le=36_500)
+    """Days that an interview is kept after its last change; then it is removed."""
+    max_stored: int = Field(default=10_000, ge=1)
+    """Most interviews that are kept at a time; no further one is begun."""
+    max_stored_bytes: int = Field(default=1_073_741_824, ge=1_048_576)
+    """Most bytes that their file may have for a further one to be begun."""
     protocols: tuple[Path, ...] = ()
     """Folders of further protocols beside phq8 and incident, separated by commas."""
 
@@ -88,11 +100,50 @@ class ApiSettings(Options):
     max_transcript_chars: int = Field(default=400_000, ge=1)
     """Longest transcript, in characters."""
     request_timeout_seconds: float = Field(default=900.0, gt=0)
-    """Deadline of one request; what has finished by then is returned."""
+    """Deadline of one request from its arrival; what has finished by then is returned."""
+    shutdown_seconds: float = Field(default=20.0, gt=0, le=3600)
+    """Time of running requests when the server is told to stop; what has finished is returned."""
     max_concurrency: int = Field(default=64, ge=1)
     """Most assessments under way; further requests get 503 and Retry-After."""
+    allowed_hosts: tuple[str, ...] = ()
+    """Names beside API_HOST and this machine's own that callers may use, by commas; `*`: any."""
     cors_origins: tuple[str, ...] = ()
     """Origins of web pages that may call the API, separated by commas."""
+    docs: bool = True
+    """Show /docs, /redoc and /openapi.json; false for production."""
+
+    @property
+    def is_for_this_machine(self) -> bool:
+        """Whether only programs of this machine can call."""
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host.casefold() == "localhost"
+
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _are_hosts(cls, hosts: tuple[str, ...]) -> tuple[str, ...]:
+        if any(not _HOST_NAME.fullmatch(host) for host in hosts):
+            msg = "write names or addresses alone, such as notes.example, without scheme and port"
+            raise ValueError(msg)
+        return hosts
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _are_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
+        for origin in origins:
+            if "*" in origin or origin == "null":
+                msg = "name each origin; * and null would let every page in"
+            elif not origin.startswith(("http://", "https://")):
+                msg = "an origin begins with https:// or http://, such as https://notes.example"
+            elif origin.endswith("/"):
+                msg = "write each origin without the slash at its end; browsers send none"
+            elif not _ORIGIN.fullmatch(origin):
+                msg = "an origin is scheme, name and port without path, query and user"
+            else:
+                continue
+            raise ValueError(msg)
+        return origins
 
 
 class RiskSettings(Options):

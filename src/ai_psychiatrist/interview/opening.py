@@ -6,14 +6,15 @@ from pathlib import Path
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
+from ai_psychiatrist.interview.limits import InterviewLimits, StoreLimits
 from ai_psychiatrist.interview.protocol import (
     BUILTIN_PROTOCOLS,
     InterviewProtocol,
     load_protocol,
 )
-from ai_psychiatrist.interview.service import InterviewLimits, InterviewService
+from ai_psychiatrist.interview.service import InterviewService
+from ai_psychiatrist.interview.store.keys import StoreKeys
 from ai_psychiatrist.interview.store.store import InterviewStore
-from ai_psychiatrist.ledger.cipher import load_cipher
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,11 +22,11 @@ class InterviewOptions:
     """What interviews are held with, and where they are kept."""
 
     store_file: Path
-    key_file: Path | None
-    """The key that encrypts what was said, if any."""
+    keys: StoreKeys
     protocol_folders: tuple[Path, ...]
     """Protocols beside the built-in ones."""
     limits: InterviewLimits
+    store_limits: StoreLimits
 
 
 class Interviews:
@@ -47,8 +48,9 @@ class Interviews:
         if self._opened is None:
             options = self._options
             protocols = load_protocols(options.protocol_folders)
-            cipher = None if options.key_file is None else load_cipher(options.key_file)
-            store = InterviewStore.open(options.store_file, cipher=cipher)
+            store = InterviewStore.open(
+                options.store_file, options.keys, limits=options.store_limits
+            )
             service = InterviewService(protocols, store, self._agents(), limits=options.limits)
             self._opened = store, service
         return self._opened[1]

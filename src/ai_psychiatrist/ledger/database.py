@@ -25,11 +25,15 @@ class Database:
     Every method raises `LedgerUnusable` when the file cannot be read or written.
     """
 
-    def __init__(self, path: Path, *, is_read_only: bool = False) -> None:
+    def __init__(
+        self, path: Path, *, is_read_only: bool = False, busy_seconds: float = _BUSY_SECONDS
+    ) -> None:
+        """`busy_seconds`: longest wait for another process that writes."""
         self._path = path
+        self._busy_seconds = busy_seconds
         self._lock = threading.RLock()
         with _translated():
-            self._connection = _connect(path, is_read_only=is_read_only)
+            self._connection = self._connect(is_read_only=is_read_only)
 
     def close(self) -> None:
         """Close the writing connection; what was read ends by itself."""
@@ -66,10 +70,13 @@ class Database:
 
     def stream(self, query: str, values: Values = ()) -> Iterator[Row]:
         """Yield the rows of a query as they were at the start, whatever is written meanwhile."""
-        with _translated(), closing(_connect(self._path, is_read_only=True)) as connection:
+        with _translated(), closing(self._connect(is_read_only=True)) as connection:
             cursor = connection.execute(query, values)
             while rows := cursor.fetchmany(_READ_ROWS):
                 yield from rows
+
+    def _connect(self, *, is_read_only: bool) -> sqlite3.Connection:
+        return _connect(self._path, is_read_only=is_read_only, busy_seconds=self._busy_seconds)
 
 
 def create_file(path: Path) -> None:
@@ -79,12 +86,12 @@ def create_file(path: Path) -> None:
     os.close(descriptor)
 
 
-def _connect(path: Path, *, is_read_only: bool) -> sqlite3.Connection:
+def _connect(path: Path, *, is_read_only: bool, busy_seconds: float) -> sqlite3.Connection:
     mode = "ro" if is_read_only else "rw"
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}",
         uri=True,
-        timeout=_BUSY_SECONDS,
+        timeout=busy_seconds,
         isolation_level=None,
         check_same_thread=False,
     )

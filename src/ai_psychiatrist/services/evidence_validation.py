@@ -4,7 +4,7 @@ The shape check coerces nothing, and the grounding check keeps only words of the
 are deterministic, and neither puts text of transcript or reply into logs, errors or statistics.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ai_psychiatrist.domain.errors import AssessmentServiceError, TranscriptUnreadable
@@ -18,7 +18,11 @@ from ai_psychiatrist.domain.phq8 import PHQ8_DOMAIN_KEYS
 from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.services.grounding import GroundingMode, TranscriptIndex
+from ai_psychiatrist.services.grounding import (
+    DEFAULT_FUZZY_THRESHOLD,
+    GroundingMode,
+    TranscriptIndex,
+)
 from ai_psychiatrist.services.tokens import normalize_for_quote_match
 
 __all__ = [
@@ -102,11 +106,11 @@ def _clean(quotes: list[str]) -> list[str]:
 
 
 def ground_evidence(
-    evidence: Mapping[str, list[str]],
+    evidence: Mapping[str, Sequence[str]],
     index: TranscriptIndex,
     *,
     mode: GroundingMode = "substring",
-    fuzzy_threshold: float = 0.85,
+    fuzzy_threshold: float = DEFAULT_FUZZY_THRESHOLD,
 ) -> GroundingReport:
     """Check each quote against the participant's words and report on all of them.
 
@@ -162,7 +166,7 @@ def validate_evidence_grounding(
     transcript_text: str,
     *,
     mode: GroundingMode = "substring",
-    fuzzy_threshold: float = 0.85,
+    fuzzy_threshold: float = DEFAULT_FUZZY_THRESHOLD,
     log_rejections: bool = True,
 ) -> tuple[dict[str, list[str]], EvidenceGroundingStats]:
     """Return the quotes that the participant said, as the model gave them, and the statistics.
@@ -195,7 +199,7 @@ def validate_evidence_grounding(
 
 
 def nothing_grounded(
-    evidence: Mapping[str, list[str]], *, reason: QuoteRejection | None
+    evidence: Mapping[str, Sequence[str]], *, reason: QuoteRejection | None
 ) -> GroundingReport:
     """Return the report in which no quote is accepted; `reason` is `None` for unchecked quotes."""
     return GroundingReport(

@@ -7,7 +7,7 @@ over somebody else's turn. The fuzzy mode also accepts contractions written out;
 another word.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
@@ -42,6 +42,9 @@ _MOST_COMPARED: Final = 10**10
 """Characters of a quote, squared, times those of the transcript that it is compared with."""
 
 GroundingMode: TypeAlias = Literal["substring", "fuzzy"]
+Lookup: TypeAlias = tuple[str, GroundingMode, float]
+"""A quote, how it is looked for, and the similarity 0-1 that it has to reach."""
+DEFAULT_FUZZY_THRESHOLD: Final = 0.85
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class TranscriptIndex:
     """The words of a transcript by position; built once, then asked about any number of quotes."""
 
     transcript: Transcript
-    _results: dict[tuple[str, GroundingMode, float], Quote | UnverifiedQuote] = field(
+    _results: dict[Lookup, Quote | UnverifiedQuote] = field(
         default_factory=dict, init=False, repr=False
     )
     """Agents cite the same quotes again and again."""
@@ -82,11 +85,26 @@ class TranscriptIndex:
         return normalize_for_quote_match("\n".join(map(self.transcript.words, turns)))
 
     def prepare(self) -> None:
-        """Build the index now, so that a caller can choose the thread."""
+        """Build the index now, before the first quote is looked for."""
         _ = self._spoken.positions
 
+    def unknown(
+        self, quotes: Iterable[str], *, mode: GroundingMode, fuzzy_threshold: float
+    ) -> tuple[Lookup, ...]:
+        """Return what would have to be looked up to ground quotes."""
+        wanted = dict.fromkeys((quote, mode, fuzzy_threshold) for quote in quotes)
+        return tuple(lookup for lookup in wanted if lookup not in self._results)
+
+    def remember(self, results: Mapping[Lookup, Quote | UnverifiedQuote]) -> None:
+        """Take in what was looked up elsewhere, by `ground_all` in the same transcript."""
+        self._results.update(results)
+
     def ground(
-        self, quote: str, *, mode: GroundingMode = "substring", fuzzy_threshold: float = 0.85
+        self,
+        quote: str,
+        *,
+        mode: GroundingMode = "substring",
+        fuzzy_threshold: float = DEFAULT_FUZZY_THRESHOLD,
     ) -> Quote | UnverifiedQuote:
         """Find a quote in the participant's words, or say why it is not there.
 
@@ -220,6 +238,17 @@ class TranscriptIndex:
             frequency=facts.frequency,
             timeframe=facts.timeframe,
         )
+
+
+def ground_all(
+    transcript: Transcript, lookups: Iterable[Lookup]
+) -> dict[Lookup, Quote | UnverifiedQuote]:
+    """Look quotes up in a transcript."""
+    index = TranscriptIndex(transcript)
+    return {
+        (quote, mode, threshold): index.ground(quote, mode=mode, fuzzy_threshold=threshold)
+        for quote, mode, threshold in lookups
+    }
 
 
 def _has_content(words: list[str]) -> bool:

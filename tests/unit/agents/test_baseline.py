@@ -1,5 +1,6 @@
 """The rule baseline: its reply contracts, its evidence and its abstention."""
 
+import asyncio
 import json
 import re
 import time
@@ -9,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ai_psychiatrist.agents.baseline.answers import answer
+from ai_psychiatrist.agents.baseline import answers
 from ai_psychiatrist.domain.phq8 import PHQ8_DOMAIN_KEYS, Item
-from ai_psychiatrist.domain.transcript import SpeakerLabels, parse_transcript
+from ai_psychiatrist.domain.transcript import DEFAULT_LABELS, SpeakerLabels, parse_transcript
 
 BOUNDARY = "1a2b3c4d5e6f7a8b"
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -34,6 +35,10 @@ def prompt(transcript: str, task: str, **blocks: str) -> str:
         f"<transcript-{BOUNDARY}>\n{transcript}\n</transcript-{BOUNDARY}>\n\n"
         f"Task: {task}\n\nDo as you are told.\n\n{data}\n"
     )
+
+
+def answer(text: str, *, labels: SpeakerLabels = DEFAULT_LABELS) -> str:
+    return asyncio.run(answers.answer(text, labels=labels))
 
 
 def evidence_of(transcript: str) -> dict[str, list[str]]:

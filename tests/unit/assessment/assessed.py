@@ -26,6 +26,7 @@ from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.llm.chat import ChatReply
 from ai_psychiatrist.llm.routes import ModelRoute
 from ai_psychiatrist.llm.settings import PydanticAISettings
+from ai_psychiatrist.services.risk.detector import detect_risk
 
 INTERVIEW = """\
 Interviewer: How have you been sleeping?
@@ -102,9 +103,12 @@ def assess(
     server: Server, *, deadline_seconds: float | None = None, max_calls: int = 60, retries: int = 1
 ) -> Any:
     """Return the work of assessing the interview."""
+    transcript = parse_transcript(INTERVIEW)
     return partial(
         pipeline(server, max_calls=max_calls, retries=retries).assess,
-        parse_transcript(INTERVIEW),
+        transcript,
+        # Made in a thread otherwise, which a loop with a time of its own does not wait for.
+        risk=detect_risk(transcript),
         deadline_seconds=deadline_seconds,
     )()
 

@@ -1,3 +1,4 @@
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -106,31 +107,31 @@ def test_file_that_would_lose_speech_is_refused(content: str) -> None:
 
 def test_stored_transcript_is_read_by_participant(tmp_path: Path) -> None:
     content = "\ufeff" + rows(row("Ellie", "¿qué tal?"), row("Participant", "así así"))
-    text = store(tmp_path, content.encode()).read(300)
+    text = asyncio.run(store(tmp_path, content.encode()).read(300))
     assert text == "Ellie: ¿qué tal?\nParticipant: así así"
 
 
 @pytest.mark.parametrize("participant_id", [301, 0, -300, 10**80])
 def test_unknown_participant_is_not_found(tmp_path: Path, participant_id: int) -> None:
     with pytest.raises(ParticipantNotFound) as caught:
-        store(tmp_path, rows(row("Ellie", "a")).encode()).read(participant_id)
+        asyncio.run(store(tmp_path, rows(row("Ellie", "a")).encode()).read(participant_id))
     assert caught.value.field == "participant_id"
     assert str(tmp_path) not in str(caught.value)
 
 
 def test_without_a_folder_the_error_names_the_setting() -> None:
     with pytest.raises(ParticipantNotFound, match="DATA_TRANSCRIPTS_DIR"):
-        TranscriptStore(None).read(300)
+        asyncio.run(TranscriptStore(None).read(300))
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00", HEADER.encode("utf-16"), b"\x00\x01"])
 def test_file_that_is_no_text_is_unreadable(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(TranscriptUnreadable) as caught:
-        store(tmp_path, content).read(300)
+        asyncio.run(store(tmp_path, content).read(300))
     assert str(tmp_path) not in str(caught.value)
 
 
 def test_folder_in_place_of_a_file_is_unreadable(tmp_path: Path) -> None:
     (tmp_path / "300_P" / "300_TRANSCRIPT.csv").mkdir(parents=True)
     with pytest.raises(TranscriptUnreadable):
-        TranscriptStore(tmp_path).read(300)
+        asyncio.run(TranscriptStore(tmp_path).read(300))

@@ -19,12 +19,13 @@ from ai_psychiatrist.agents.baseline.signals import Analysis
 from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import DEFAULT_LABELS, SpeakerLabels
+from ai_psychiatrist.infrastructure.worker_processes import TEXT_THREADS
 
 _FIRST_QUOTES: Final = 2
 _REFINED_QUOTES: Final = 4
 
 
-def answer(prompt: str, *, labels: SpeakerLabels = DEFAULT_LABELS) -> str:
+async def answer(prompt: str, *, labels: SpeakerLabels = DEFAULT_LABELS) -> str:
     """Answer a prompt's task about its transcript; the same prompt gets the same reply.
 
     Raises `ValueError` when the prompt holds no transcript block or names no known task.
@@ -34,7 +35,8 @@ def answer(prompt: str, *, labels: SpeakerLabels = DEFAULT_LABELS) -> str:
     if answer_task is None:
         msg = f"the rule baseline knows no task {request.task!r}"
         raise ValueError(msg)
-    return answer_task(analysed(request.transcript, labels), request)
+    analysis = await analysed(request.transcript, labels)
+    return await TEXT_THREADS.run(lambda: answer_task(analysis, request))
 
 
 def _evidence(analysis: Analysis, _: Request) -> str:

@@ -1,6 +1,5 @@
 """The rule baseline as a Pydantic AI model."""
 
-import asyncio
 from typing import Final
 
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart, UserPromptPart
@@ -37,7 +36,7 @@ class BaselineModel(Model):
         model_request_parameters: ModelRequestParameters,  # noqa: ARG002  text is all it writes
     ) -> ModelResponse:
         """Answer the task of the first message."""
-        text = await asyncio.to_thread(answer, _prompt(messages), labels=self._labels)
+        text = await answer(_prompt(messages), labels=self._labels)
         return ModelResponse(parts=[TextPart(text)], model_name=BASELINE, finish_reason="stop")
 
 

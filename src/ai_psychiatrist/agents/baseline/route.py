@@ -1,6 +1,5 @@
 """The rule baseline as a model among others, asked by Pydantic AI or by plain chat."""
 
-import asyncio
 from typing import Final
 
 from ai_psychiatrist.agents.baseline.answers import answer
@@ -20,7 +19,7 @@ class BaselineChatClient:
 
     async def simple_chat(self, user_prompt: str, *, system_prompt: str = "") -> ChatReply:  # noqa: ARG002
         """Answer the task of the user's text."""
-        return ChatReply(text=await asyncio.to_thread(answer, user_prompt, labels=self._labels))
+        return ChatReply(text=await answer(user_prompt, labels=self._labels))
 
 
 def baseline_route(

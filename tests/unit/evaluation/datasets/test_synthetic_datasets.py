@@ -1,3 +1,4 @@
+import asyncio
 import csv
 import random
 from pathlib import Path
@@ -106,7 +107,7 @@ def test_server_reads_the_same_text_as_the_dataset(daic_woz: Path) -> None:
     dataset, store = open_dataset(daic_woz), TranscriptStore(daic_woz)
     for unit in dataset.units:
         if unit.unit_id not in dataset.unreadable:
-            assert store.read(int(unit.unit_id)) == dataset.text(unit.unit_id)
+            assert asyncio.run(store.read(int(unit.unit_id))) == dataset.text(unit.unit_id)
 
 
 @pytest.mark.parametrize("form", ["daic-woz", "e-daic"])

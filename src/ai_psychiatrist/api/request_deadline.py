@@ -1,0 +1,67 @@
+"""When a request ends, whatever is under way inside it."""
+
+import asyncio
+from typing import Final
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ai_psychiatrist.api.problems import late, stopping
+from ai_psychiatrist.api.risk import kept_risk
+from ai_psychiatrist.infrastructure.stopping import Stopping
+
+MARGIN_SECONDS: Final = 5.0
+"""How much longer than its time a request may take, so that what has finished can be told."""
+_ALWAYS_ANSWERED: Final = "/healthz"
+_DUE: Final = "due"
+
+
+class RequestDeadline:
+    """ASGI middleware: no request outlives its time, and none begins when the service stops."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        seconds: float,
+        stopping: Stopping,
+        margin_seconds: float = MARGIN_SECONDS,
+    ) -> None:
+        self._app = app
+        self._seconds = seconds
+        self._stopping = stopping
+        self._margin_seconds = margin_seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on a request until its time is up."""
+        if scope["type"] != "http" or scope["path"] == _ALWAYS_ANSWERED:
+            await self._app(scope, receive, send)
+        elif self._stopping.is_begun:
+            await stopping({})(scope, receive, send)
+        else:
+            await self._serve(scope, receive, send)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_answered = False
+
+        async def observed_send(message: Message) -> None:
+            nonlocal is_answered
+            is_answered = True
+            await send(message)
+
+        due = asyncio.get_running_loop().time() + self._seconds
+        scope.setdefault("state", {})[_DUE] = due
+        try:
+            async with asyncio.timeout_at(due + self._margin_seconds) as deadline:
+                with self._stopping.holding(deadline):
+                    await self._app(scope, receive, observed_send)
+        except TimeoutError:
+            if is_answered or not deadline.expired():
+                raise
+            response = (stopping if self._stopping.is_begun else late)(kept_risk(scope))
+            await response(scope, receive, send)
+
+
+def seconds_left(scope: Scope) -> float:
+    """Return how much of the time of a request is left; it began with the request's arrival."""
+    due: float = scope["state"][_DUE]
+    return max(0.0, due - asyncio.get_running_loop().time())

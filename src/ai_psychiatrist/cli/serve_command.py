@@ -1,0 +1,81 @@
+"""The command that serves the HTTP API."""
+
+import asyncio
+import socket
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+import typer
+
+from ai_psychiatrist.cli.exits import fail, refusing_bad_input
+from ai_psychiatrist.cli.settings_source import ModelOption, read_settings
+
+if TYPE_CHECKING:
+    from ai_psychiatrist.config import Settings
+
+EXAMPLES: Final = """
+Examples:
+
+  ai-psychiatrist serve
+
+  API_PORT=9000 ai-psychiatrist serve --model ollama:gemma3
+"""
+_OPEN: Final = (
+    "WARNING: API_HOST lets other machines in, and there is no authentication: whoever reaches "
+    "this address can read and start everything here. Put a proxy that asks for a key before it."
+)
+
+
+def serve(*, model: ModelOption = None) -> None:
+    """Serve the HTTP API at API_HOST and API_PORT."""
+    with refusing_bad_input():
+        settings = read_settings(model)
+        listener = _listen(settings.api.host, settings.api.port)
+        asyncio.run(_refuse_unusable(settings))
+
+    # After the checks that take no time.
+    import uvicorn  # noqa: PLC0415
+
+    from ai_psychiatrist.api.app import create_app  # noqa: PLC0415
+
+    host, port = listener.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    pages = ", documentation at /docs" if settings.api.docs else ""
+    typer.echo(f"Serving on http://{shown}:{port}{pages}", err=True)
+    if not settings.api.is_for_this_machine:
+        typer.echo(_OPEN, err=True)
+    server = uvicorn.Server(
+        uvicorn.Config(
+            create_app(settings),
+            log_config=None,
+            access_log=False,
+            ws="none",
+            timeout_graceful_shutdown=10,
+        )
+    )
+    with suppress(KeyboardInterrupt):
+        server.run(sockets=[listener])
+
+
+_BACKLOG = 2048
+
+
+async def _refuse_unusable(settings: "Settings") -> None:
+    """Open the services once: the server would hide the reason why they cannot be."""
+    from ai_psychiatrist.wiring import open_services  # noqa: PLC0415
+
+    async with open_services(settings):
+        pass
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # asyncio sends answers at once only where the protocol is named; else each takes 40 ms longer.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(_BACKLOG)
+    except OSError as error:
+        fail(f"cannot listen at API_HOST and API_PORT (port {port}): {error.strerror}")
+    return listener

@@ -1,0 +1,85 @@
+"""Read files that somebody else named: regular ones alone, and never more of one than is wanted.
+
+A named pipe would be waited for without end, a device may give bytes without end, and a link may
+lead anywhere.
+"""
+
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+
+class NotRegularFile(OSError):
+    """A path leads to a folder, a pipe, a device or, where none is followed, a link."""
+
+
+class FileTooLarge(OSError):
+    """A file has more bytes than are read of it."""
+
+
+class LinkLeadsOut(NotRegularFile):
+    """A path inside a folder is a link to something outside of it."""
+
+
+def read_regular(path: Path, *, most_bytes: int, follows_links: bool = True) -> bytes:
+    """Return the bytes of a regular file, of which at most `most_bytes` + 1 are read.
+
+    Raises `NotRegularFile`, `FileTooLarge`, `FileNotFoundError` or another `OSError`; none of them
+    names the path in its text.
+    """
+    with open_regular(path, follows_links=follows_links) as file:
+        return read_at_most(file, most_bytes)
+
+
+def read_inside(folder: Path, path: Path, *, most_bytes: int) -> bytes:
+    """Return the bytes of a regular file that lies in a folder, links within it included.
+
+    Raises `LinkLeadsOut` besides what `read_regular` raises.
+    """
+    return read_regular(inside(folder, path), most_bytes=most_bytes, follows_links=False)
+
+
+def inside(folder: Path, path: Path) -> Path:
+    """Return where a path of a folder leads; raises `LinkLeadsOut` where that is outside of it."""
+    try:
+        place = path.resolve()
+    except (RuntimeError, ValueError):
+        raise LinkLeadsOut from None
+    if not place.is_relative_to(folder.resolve()):
+        raise LinkLeadsOut
+    return place
+
+
+def open_regular(path: Path, *, follows_links: bool = True) -> BinaryIO:
+    """Open a regular file for reading, without waiting for what is none.
+
+    Raises `NotRegularFile`, `FileNotFoundError` or another `OSError`; none names the path.
+    """
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+    try:
+        if not stat.S_ISREG(path.stat(follow_symlinks=follows_links).st_mode):
+            raise NotRegularFile
+        descriptor = os.open(path, flags if follows_links else flags | os.O_NOFOLLOW)
+    except ValueError:
+        raise FileNotFoundError from None
+    except OSError as problem:
+        raise _without_path(problem) from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise NotRegularFile
+    return os.fdopen(descriptor, "rb")
+
+
+def read_at_most(file: BinaryIO, most_bytes: int) -> bytes:
+    """Return what a file or a pipe holds; raises `FileTooLarge` after `most_bytes` + 1."""
+    content = file.read(most_bytes + 1)
+    if len(content) > most_bytes:
+        raise FileTooLarge
+    return content
+
+
+def _without_path(problem: OSError) -> OSError:
+    if problem.errno is None:
+        return problem
+    return type(problem)(problem.errno, os.strerror(problem.errno))

@@ -1,0 +1,43 @@
+"""The process that works for another one: calls come in at standard input, results go out.
+
+It ends when nothing came for a while, and with it what it remembers of texts.
+"""
+
+import os
+import pickle
+import select
+import struct
+import sys
+from typing import Final
+
+IDLE_SECONDS: Final = 60.0
+LENGTH: Final = struct.Struct("<Q")
+"""Stands before each message, in bytes."""
+
+
+def main() -> None:
+    """Work until the other process closes the line or has nothing to do."""
+    requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    # What else writes to standard output must not come between the replies.
+    os.dup2(2, 1)
+    while select.select([requests], [], [], IDLE_SECONDS)[0]:
+        head = requests.read(LENGTH.size)
+        if len(head) < LENGTH.size:
+            return
+        reply = _reply(requests.read(*LENGTH.unpack(head)))
+        replies.write(LENGTH.pack(len(reply)))
+        replies.write(reply)
+        replies.flush()
+
+
+def _reply(request: bytes) -> bytes:
+    try:
+        work, args = pickle.loads(request)  # noqa: S301  comes from this program
+        outcome = True, work(*args)
+    except Exception as error:  # noqa: BLE001  whatever it is, the other process raises it
+        outcome = False, error.with_traceback(None)
+    return pickle.dumps(outcome, pickle.HIGHEST_PROTOCOL)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,186 @@
+"""Work on large texts in processes of its own: the event loop goes on, and it can be stopped.
+
+The processes are our own because those of the libraries run the main script again in each: a server
+would then be built in every one of them.
+"""
+
+import asyncio
+import atexit
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Final, Generic, TypeVar, TypeVarTuple, Unpack
+
+from anyio import CapacityLimiter, to_thread
+from anyio.lowlevel import RunVar
+
+from ai_psychiatrist.infrastructure import worker
+from ai_psychiatrist.infrastructure.worker import LENGTH
+from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+LARGE_TEXT_CHARACTERS: Final = 20_000
+"""From here on a text is worked on in a process; below, all that is done with it takes 50 ms."""
+MOST_SECONDS: Final = 60.0
+"""Thirty times what the largest text takes."""
+
+TEXT_THREADS: Final = WorkerThreads(count=2, seconds=MOST_SECONDS)
+"""For what is read of smaller texts, and worked out of what was read."""
+_PROCESSES: Final[RunVar[CapacityLimiter]] = RunVar("processes")
+
+
+class WorkerLost(Exception):
+    """The process ended before its work was done, for example for want of memory."""
+
+
+async def work_on_text(characters: int, work: Callable[[Unpack[Ts]], T], *args: *Ts) -> T:
+    """Return what a function of a text returns, worked out beside the event loop.
+
+    `characters`: length of the text. `work` has to be a function of a module, and what it takes
+    and returns picklable. Raises `WorkTimedOut` and `WorkerLost`.
+    """
+    if characters > LARGE_TEXT_CHARACTERS:
+        return await in_worker_process(work, *args)
+    return await TEXT_THREADS.run(lambda: work(*args))
+
+
+async def in_worker_process(
+    work: Callable[[Unpack[Ts]], T], *args: *Ts, seconds: float = MOST_SECONDS
+) -> T:
+    """Return what a function returns in a process, which ends when its time is up or nobody waits.
+
+    There are as many processes as cores; waiting for one does not count. Raises `WorkTimedOut` and
+    `WorkerLost`.
+    """
+    places = _PROCESSES.get(None)
+    if places is None:
+        places = CapacityLimiter(os.cpu_count() or 2)
+        _PROCESSES.set(places)
+    job = _Job(work, args)
+    async with places:
+        try:
+            async with asyncio.timeout(seconds) as deadline:
+                return await to_thread.run_sync(
+                    job.run, abandon_on_cancel=True, limiter=CapacityLimiter(1)
+                )
+        except TimeoutError:
+            if deadline.expired():
+                raise WorkTimedOut from None
+            raise
+        finally:
+            job.stop()
+
+
+class _Job(Generic[T]):
+    """One call, done in a process; any thread may stop it."""
+
+    def __init__(self, work: Callable[..., T], args: tuple[object, ...]) -> None:
+        self._call = (work, args)
+        self._lock = threading.Lock()
+        self._process: _Process | None = None
+        self._is_stopped = False
+
+    def run(self) -> T:
+        """Return what the call returns, or raise what it raises; blocks until then."""
+        request = pickle.dumps(self._call, pickle.HIGHEST_PROTOCOL)
+        replies = (self._asked(process, request) for process in _processes())
+        is_returned, outcome = pickle.loads(next(filter(None, replies)))  # noqa: S301  our own
+        if not is_returned:
+            raise outcome
+        result: T = outcome
+        return result
+
+    def stop(self) -> None:
+        """End the process if it still works on this."""
+        with self._lock:
+            self._is_stopped = True
+            if self._process is not None:
+                self._process.kill()
+
+    def _asked(self, process: "_Process", request: bytes) -> bytes:
+        """Return the reply, nothing when the process had ended for want of work."""
+        with self._lock:
+            self._process = process
+            if self._is_stopped:
+                process.kill()
+        reply = process.ask(request)
+        with self._lock:
+            self._process = None
+            if reply:
+                process.is_new = False
+                _IDLE.append(process)
+            elif process.is_new or self._is_stopped:
+                raise WorkerLost
+        return reply
+
+
+class _Process:
+    """A process that works for this one, one call at a time."""
+
+    def __init__(self) -> None:
+        self.is_new = True
+        # In a session of its own: what interrupts this one at a terminal must not interrupt it.
+        self._process = subprocess.Popen(  # noqa: S603  our own program
+            [sys.executable, "-m", worker.__name__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def ask(self, request: bytes) -> bytes:
+        """Return the reply to a request, nothing when the process ended without one."""
+        requests, replies = self._process.stdin, self._process.stdout
+        reply = b""
+        if requests is not None and replies is not None:
+            with suppress(OSError):
+                requests.write(LENGTH.pack(len(request)))
+                requests.write(request)
+                requests.flush()
+                head = replies.read(LENGTH.size)
+                if len(head) == LENGTH.size:
+                    reply = replies.read(*LENGTH.unpack(head))
+        if not reply:
+            self.end()
+        return reply
+
+    def kill(self) -> None:
+        """Have the process ended; whoever waits for its reply gets none."""
+        self._process.kill()
+
+    def end(self) -> None:
+        """End the process, and wait until it has."""
+        self._process.kill()
+        with suppress(OSError):
+            self._process.communicate()
+
+
+_IDLE: Final[deque[_Process]] = deque()
+
+
+def _processes() -> Iterator[_Process]:
+    """Yield the processes that have nothing to do, and then a new one."""
+    while True:
+        try:
+            yield _IDLE.pop()
+        except IndexError:
+            yield _Process()
+
+
+@atexit.register
+def end_idle_processes() -> None:
+    """End the processes that have nothing to do, and with them what they remember of texts."""
+    while _IDLE:
+        _IDLE.pop().end()
+
+
+if hasattr(os, "register_at_fork"):
+    # They work for the process that started them alone.
+    os.register_at_fork(after_in_child=_IDLE.clear)

@@ -1,0 +1,197 @@
+"""Who is let in before there are keys, and what every answer says to a browser."""
+
+import re
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
+
+from ai_psychiatrist.config import load_settings
+from ai_psychiatrist.domain.errors import ConfigurationError
+from tests.integration.canary import CANARY
+from tests.integration.command import Serving
+from tests.integration.running_app import client_of, settings_with
+
+ROOT = Path(__file__).parents[2]
+UVICORN = (sys.executable, "-m", "uvicorn", "server:app", "--app-dir", str(ROOT), "--port", "0")
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    settings = settings_with(
+        tmp_path_factory.mktemp("state"),
+        API_HOST="ward.example",
+        API_ALLOWED_HOSTS="notes.example, 192.0.2.7",
+    )
+    with client_of(settings) as client:
+        yield client
+
+
+def status_of(client: httpx.Client, head: str) -> int:
+    """Send a request as it stands and return the status of the answer."""
+    with socket.create_connection((client.base_url.host, client.base_url.port or 80)) as caller:
+        caller.sendall(head.replace("\n", "\r\n").encode("latin-1"))
+        return int(caller.makefile("rb").readline().split()[1])
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "localhost",
+        "LocalHost:8000",
+        "127.0.0.1:1",
+        "127.9.9.9",
+        "[::1]",
+        "[::1]:8000",
+        "testserver",
+        "ward.example:8000",
+        "Notes.Example",
+        "192.0.2.7:80",
+    ],
+)
+def test_names_of_this_machine_and_named_ones_are_served(client: httpx.Client, host: str) -> None:
+    assert client.get("/healthz", headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "evil.example:8000",
+        "localhost.evil.example",
+        "127.0.0.1.evil.example",
+        "evil.localhost",
+        "sub.notes.example",
+        "192.0.2.8",
+        "[::2]",
+        "0.0.0.0",  # noqa: S104  a caller's word for this machine
+        "localhost.",
+    ],
+)
+def test_a_page_whose_name_was_rebound_is_not_served(client: httpx.Client, host: str) -> None:
+    answer = client.get("/readyz", headers={"Host": host})
+    assert (answer.status_code, answer.json()["code"]) == (421, "host_not_served")
+    assert "API_ALLOWED_HOSTS" in answer.json()["detail"]
+    assert host not in answer.text
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        pytest.param("GET /healthz HTTP/1.1\nHost: localhost@evil.example\n\n", id="user"),
+        pytest.param("GET /healthz HTTP/1.1\nHost: evil.example#localhost\n\n", id="fragment"),
+        pytest.param("GET /healthz HTTP/1.1\nHost: localhost, evil.example\n\n", id="list"),
+        pytest.param("GET /healthz HTTP/1.1\nHost: localhost:8000:1\n\n", id="two ports"),
+        pytest.param("GET /healthz HTTP/1.1\nHost: localhost:x\n\n", id="no port"),
+        pytest.param("GET /healthz HTTP/1.1\nHost: ::1\n\n", id="no brackets"),
+        pytest.param("GET /healthz HTTP/1.1\nHost:\n\n", id="empty"),
+        pytest.param("GET /healthz HTTP/1.1\nHost: löcalhost\n\n", id="no name"),
+        pytest.param("GET /healthz HTTP/1.1\n\n", id="none"),
+        pytest.param("GET /healthz HTTP/1.0\n\n", id="none in HTTP/1.0"),
+        pytest.param(
+            "GET /healthz HTTP/1.1\nHost: localhost\nHost: evil.example\n\n", id="two hosts"
+        ),
+        pytest.param(
+            "GET http://evil.example/healthz HTTP/1.1\nHost: localhost\n\n", id="absolute target"
+        ),
+        pytest.param(
+            "GET http://localhost/healthz HTTP/1.1\nHost: localhost\n\n", id="own absolute target"
+        ),
+    ],
+)
+def test_a_request_that_names_no_host_plainly_is_refused(client: httpx.Client, head: str) -> None:
+    assert status_of(client, head) == 400
+
+
+def test_a_star_switches_the_host_check_off(tmp_path: Path) -> None:
+    with client_of(settings_with(tmp_path, API_ALLOWED_HOSTS="*")) as client:
+        answer = client.get("/healthz", headers={"Host": "evil.example"})
+    assert answer.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("origin", "cure"),
+    [
+        ("*", "name each origin"),
+        ("null", "name each origin"),
+        ("https://a.example/", "without the slash"),
+        ("https://a.example/page", "without path"),
+        ("a.example", "https://"),
+        ("https://user@a.example", "without path"),
+        ("https://*.example", "name each origin"),
+    ],
+)
+def test_origins_that_open_the_door_to_everybody_are_refused(origin: str, cure: str) -> None:
+    with pytest.raises(ConfigurationError, match="API_CORS_ORIGINS") as refused:
+        load_settings({"API_CORS_ORIGINS": f"https://b.example,{origin}"}, None)
+    assert cure in str(refused.value)
+
+
+@pytest.mark.parametrize("host", ["https://notes.example", "notes.example:80", "notes.example/"])
+def test_allowed_hosts_that_can_never_match_are_refused(host: str) -> None:
+    with pytest.raises(ConfigurationError, match="API_ALLOWED_HOSTS"):
+        load_settings({"API_ALLOWED_HOSTS": host}, None)
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/nonesuch", "/openapi.json"])
+def test_answers_are_kept_nowhere_and_are_no_pages(client: httpx.Client, path: str) -> None:
+    headers = client.get(path).headers
+    assert headers["cache-control"] == "no-store"
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["x-frame-options"] == "DENY"
+    assert headers["content-security-policy"] == "default-src 'none'; frame-ancestors 'none'"
+
+
+@pytest.mark.parametrize("path", ["/docs", "/redoc"])
+def test_the_policy_of_a_documentation_page_lets_it_work(client: httpx.Client, path: str) -> None:
+    page = client.get(path)
+    policy = dict(
+        part.split(" ", 1) for part in page.headers["content-security-policy"].split("; ")
+    )
+    assert policy["default-src"] == "'none'"
+    assert policy["connect-src"] == "'self'"
+    assert policy["frame-ancestors"] == "'none'"
+    for source in re.findall(r'<script src="(https://[^/"]+)', page.text):
+        assert source in policy["script-src"]
+    for source in re.findall(r'<link[^>]+href="(https://[^/"]+)[^>]+rel="stylesheet"', page.text):
+        assert source in policy["style-src"]
+
+
+def test_documentation_can_be_switched_off(tmp_path: Path) -> None:
+    with client_of(settings_with(tmp_path, API_DOCS="false")) as client:
+        answers = [client.get(path) for path in ("/docs", "/redoc", "/openapi.json")]
+    assert [answer.status_code for answer in answers] == [404, 404, 404]
+    assert "/docs" not in answers[0].text
+
+
+def test_ids_and_queries_stay_out_of_the_servers_own_log(tmp_path: Path) -> None:
+    """Its access log names routes alone; what else a caller puts into a target is not repeated."""
+    with Serving(tmp_path, {}, command=UVICORN, is_afresh=True) as serving:
+        with httpx.Client(base_url=serving.url, trust_env=False) as client:
+            client.get(f"/v1/interviews/{CANARY}")
+            client.get(f"/v1/interviews/{CANARY}/report")
+            client.delete(f"/v1/interviews/{CANARY}")
+            client.get(f"/{CANARY}?{CANARY}={CANARY}")
+            client.get(f"/healthz?{CANARY}")
+        with (
+            pytest.raises(InvalidStatus),
+            connect(f"{serving.url.replace('http', 'ws')}/v1/interviews/{CANARY}"),
+        ):
+            pass
+        done = serving.stop()
+    written = done.out + done.err
+    assert CANARY not in written
+    assert '"GET /v1/interviews/%7Binterview_id%7D HTTP/1.1" 404' in written
+    assert '"GET /healthz HTTP/1.1" 200' in written
+
+
+def test_a_server_open_to_other_machines_says_that_anybody_may_call(tmp_path: Path) -> None:
+    with Serving(tmp_path, {"API_HOST": "0.0.0.0"}) as serving:  # noqa: S104  it is what warns
+        done = serving.stop()
+    assert "API_HOST lets other machines in, and there is no authentication" in done.err

@@ -1,0 +1,146 @@
+"""Work beside the event loop: threads with places and time limits, processes that can be ended."""
+
+import asyncio
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from contextvars import ContextVar
+from functools import wraps
+from pathlib import Path
+
+import pytest
+from tests.patience import wait_until
+
+from ai_psychiatrist.domain.errors import TranscriptUnreadable
+from ai_psychiatrist.domain.transcript import parse_transcript
+from ai_psychiatrist.infrastructure import worker_processes
+from ai_psychiatrist.infrastructure.worker_processes import (
+    LARGE_TEXT_CHARACTERS,
+    WorkerLost,
+    in_worker_process,
+    work_on_text,
+)
+from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
+
+_kept: ContextVar[str] = ContextVar("kept", default="")
+
+
+def _in_loop(test: Callable[[], Coroutine[None, None, None]]) -> Callable[[], None]:
+    @wraps(test)
+    def run() -> None:
+        asyncio.run(test())
+
+    return run
+
+
+@pytest.fixture(autouse=True)
+def _no_processes_are_left() -> Iterator[None]:
+    yield
+    worker_processes.end_idle_processes()
+
+
+@_in_loop
+async def test_threads_give_back_what_the_work_returns_or_raises() -> None:
+    threads = WorkerThreads(count=2, seconds=60)
+    _kept.set("mine")
+    assert await threads.run(_kept.get) == "mine"
+    with pytest.raises(ZeroDivisionError):
+        await threads.run(lambda: 1 // 0)
+
+
+@_in_loop
+async def test_work_that_hangs_holds_its_place_and_lets_go_of_its_caller() -> None:
+    threads, gate = WorkerThreads(count=1, seconds=0.05), threading.Event()
+    begun: list[int] = []
+    with pytest.raises(WorkTimedOut):
+        await threads.run(gate.wait)
+    with pytest.raises(WorkTimedOut):
+        await threads.run(lambda: begun.append(1))
+    gate.set()
+    while True:
+        try:
+            assert await threads.run(lambda: 3) == 3
+        except WorkTimedOut:
+            continue
+        break
+    assert begun == []
+
+
+def test_a_program_ends_although_a_thread_hangs() -> None:
+    program = (
+        "import asyncio, threading\n"
+        "from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads\n"
+        "async def main():\n"
+        "    try:\n"
+        "        await WorkerThreads(count=1, seconds=0.01).run(threading.Event().wait)\n"
+        "    except TimeoutError:\n"
+        "        print('let go')\n"
+        "asyncio.run(main())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, timeout=60, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "let go\n", "")
+
+
+@_in_loop
+async def test_a_small_text_is_worked_on_in_this_process_and_a_large_one_in_another() -> None:
+    assert await work_on_text(LARGE_TEXT_CHARACTERS, os.getpid) == os.getpid()
+    assert await work_on_text(LARGE_TEXT_CHARACTERS + 1, os.getpid) != os.getpid()
+
+
+@_in_loop
+async def test_a_process_is_used_again() -> None:
+    assert await in_worker_process(os.getpid) == await in_worker_process(os.getpid)
+
+
+@_in_loop
+async def test_an_error_in_a_process_is_raised_here() -> None:
+    with pytest.raises(TranscriptUnreadable) as caught:
+        await in_worker_process(parse_transcript, " ")
+    assert caught.value.field == "transcript_text"
+
+
+@_in_loop
+async def test_what_a_process_prints_does_not_come_between_the_results() -> None:
+    await in_worker_process(print, "words")
+    assert await in_worker_process(len, "words") == 5
+
+
+@_in_loop
+async def test_a_process_is_ended_when_its_time_is_up() -> None:
+    process = await in_worker_process(os.getpid)
+    with pytest.raises(WorkTimedOut):
+        await in_worker_process(time.sleep, 600, seconds=0.05)
+    await asyncio.to_thread(wait_until, lambda: _is_gone(process))
+
+
+@_in_loop
+async def test_a_process_is_ended_when_nobody_waits_for_it() -> None:
+    process = await in_worker_process(os.getpid)
+    waiting = asyncio.create_task(in_worker_process(time.sleep, 600))
+    await asyncio.sleep(0.05)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    await asyncio.to_thread(wait_until, lambda: _is_gone(process))
+
+
+@_in_loop
+async def test_a_process_that_ended_while_idle_is_replaced() -> None:
+    first = await in_worker_process(os.getpid)
+    os.kill(first, 9)
+    assert await in_worker_process(os.getpid) != first
+
+
+@_in_loop
+async def test_a_process_that_is_lost_is_an_error_and_no_result() -> None:
+    with pytest.raises(WorkerLost):
+        await in_worker_process(os._exit, 1)
+
+
+def _is_gone(process: int) -> bool:
+    return not Path(f"/proc/{process}").exists()
