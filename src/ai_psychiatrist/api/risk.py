@@ -25,7 +25,6 @@ def risk_field(report: RiskReport) -> dict[str, object]:
     return {
         _KEY: {
             "level": report.level.value,
-            "signal_count": report.signal_count,
             "signals": [
                 {
                     "level": signal.level.value,
@@ -35,5 +34,6 @@ def risk_field(report: RiskReport) -> dict[str, object]:
                 }
                 for signal in report.signals
             ],
+            "signal_count": report.signal_count,
         }
     }

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Final
 
 MOST_SIGNALS: Final = 200
-"""How many signals a report lists: nobody reads more, and 400,000 characters hold 17,000."""
+"""How many signals a report lists."""
 
 
 class RiskCategory(StrEnum):
@@ -72,7 +72,7 @@ class RiskReport:
     def level(self) -> RiskLevel:
         """The highest level of any signal."""
         return max(
-            (signal.level for signal in self.signals),
+            {signal.level for signal in self.signals},
             key=lambda level: level.rank,
             default=RiskLevel.NONE,
         )

@@ -8,6 +8,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from ai_psychiatrist.infrastructure.private_files import open_own_file
 from ai_psychiatrist.ledger.errors import LedgerUnusable
 
 Value: TypeAlias = str | int | float | bytes | None
@@ -17,6 +18,7 @@ Row: TypeAlias = sqlite3.Row
 
 _BUSY_SECONDS: Final = 30.0
 _READ_ROWS: Final = 200
+_MOST_VALUE_BYTES: Final = 100_000_000
 
 
 class Database:
@@ -81,7 +83,7 @@ class Database:
 
 def create_file(path: Path) -> None:
     """Make an empty file that its owner alone can read; SQLite's side files take after it."""
-    descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o600)
+    descriptor = open_own_file(path)
     os.fchmod(descriptor, 0o600)
     os.close(descriptor)
 
@@ -96,7 +98,11 @@ def _connect(path: Path, *, is_read_only: bool, busy_seconds: float) -> sqlite3.
         check_same_thread=False,
     )
     connection.row_factory = sqlite3.Row
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_VALUE_BYTES)
     try:
+        # A file may come from somebody else: its own views and triggers call nothing.
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA cell_size_check = ON")
         if not is_read_only:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
