@@ -46,3 +46,5 @@ LATENCIES: Final = Sweep(slice=10, whole=200)
 """Drawn latencies of all calls of one assessment, which decide nothing."""
 DEADLINES: Final = Sweep(slice=40, whole=600)
 """Drawn deadlines of one assessment, with its events in any order."""
+GENERATED_REQUESTS: Final = Sweep(slice=300, whole=20_000)
+"""Requests made from the API's description, valid and not."""

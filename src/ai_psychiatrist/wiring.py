@@ -4,6 +4,7 @@ import secrets
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final
 
 from ai_psychiatrist.agents.baseline.model import BASELINE
@@ -19,8 +20,9 @@ from ai_psychiatrist.config import Settings, refuse_contradictions
 from ai_psychiatrist.domain.transcript import SpeakerLabels
 from ai_psychiatrist.infrastructure.digests import load_installation_key, use_installation_key
 from ai_psychiatrist.infrastructure.logging import get_logger, setup_logging
+from ai_psychiatrist.interview.limits import InterviewLimits, StoreLimits
 from ai_psychiatrist.interview.opening import InterviewOptions, Interviews, load_protocols
-from ai_psychiatrist.interview.service import InterviewLimits
+from ai_psychiatrist.interview.store.keys import KEY_NAME, StoreKeys
 from ai_psychiatrist.interview.store.opening import FILE_NAME
 from ai_psychiatrist.llm.connections import BackendOptions, ModelConnections
 from ai_psychiatrist.llm.routes import ModelChain
@@ -182,12 +184,18 @@ def _interviews(settings: Settings, chain: ModelChain) -> Interviews:
             temperature=model.temperature,
         )
 
+    state_dir = settings.data.state_dir
     options = InterviewOptions(
-        store_file=(interview.store_file or settings.data.state_dir / FILE_NAME).expanduser(),
-        key_file=settings.ledger.key_file,
+        store_file=(interview.store_file or state_dir / FILE_NAME).expanduser(),
+        keys=StoreKeys(own=(state_dir / KEY_NAME).expanduser(), named=settings.ledger.key_file),
         protocol_folders=interview.protocols,
         limits=InterviewLimits(
             max_calls=interview.max_calls, turn_timeout_seconds=interview.turn_timeout_seconds
+        ),
+        store_limits=StoreLimits(
+            keep=timedelta(days=interview.keep_days),
+            max_stored=interview.max_stored,
+            max_bytes=interview.max_stored_bytes,
         ),
     )
     return Interviews(options, agents)

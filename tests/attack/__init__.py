@@ -1,1 +1,1 @@
-"""Hostile callers against the real server."""
+"""Hostile input of one caller, which must not cost the others."""

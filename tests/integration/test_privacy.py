@@ -119,6 +119,14 @@ BAD_REQUESTS: dict[str, Send] = {
         content=f'{{"transcript_text": "{CANARY} \\ud800"}}'.encode(),
         headers=JSON_TYPE,
     ),
+    "key twice": lambda client: client.post(
+        "/full_pipeline",
+        content=f'{{"{CANARY}": "{CANARY}", "{CANARY}": "{CANARY}"}}',
+        headers=JSON_TYPE,
+    ),
+    "too many values": lambda client: client.post(
+        "/full_pipeline", content="[" * 60_000 + CANARY, headers=JSON_TYPE
+    ),
     "too large": lambda client: client.post(
         "/full_pipeline", json={"transcript_text": CANARY * 100_000}
     ),

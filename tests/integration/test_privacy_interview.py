@@ -1,6 +1,7 @@
-"""The canary through interviews: what is said rests in their file alone, until it is deleted."""
+"""The canary through interviews: neither words nor ids can be read at rest, or in any log."""
 
 import json
+import re
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ import httpx
 import pytest
 
 from ai_psychiatrist.infrastructure.logging import ALLOWED_KEYS
+from ai_psychiatrist.interview.ids import id_hash
 from tests.fakes.exchange import Reply, Request, Script
 from tests.fakes.faults import FAULTS
 from tests.fakes.interview_model import calling_tools, tool_call, with_arguments
@@ -26,7 +28,6 @@ from tests.integration.command import Finished, Serving, run
 from tests.integration.running_app import client_at, model_at
 
 LOG_FORMATS = ("json", "console")
-STORE = frozenset({"interviews.sqlite", "interviews.sqlite-wal", "interviews.sqlite-shm"})
 DEBUG = {"LOG_LEVEL": "DEBUG", "PYDANTIC_AI_RETRIES": "1"}
 JSON_TYPE = {"Content-Type": "application/json"}
 INPUTS = {
@@ -51,6 +52,7 @@ ANSWERS = (
     {"text": f"I would rather not say, {CANARY}"},
 )
 Json = dict[str, Any]
+_IDS = re.compile(r'"interview_id":"([^"]+)"')
 
 
 def _bad_arguments(request: Request) -> Reply:
@@ -184,10 +186,11 @@ def _driven(
 
 
 @pytest.mark.parametrize("log_format", LOG_FORMATS)
-def test_server_keeps_words_in_the_file_of_the_interviews(tmp_path: Path, log_format: str) -> None:
+def test_server_keeps_words_and_ids_to_itself(tmp_path: Path, log_format: str) -> None:
     """Half of what models do in each format of the log: failing calls are waited for."""
     scripts = list(MODELS)[LOG_FORMATS.index(log_format) :: len(LOG_FORMATS)]
     told = 0
+    ids = set()
     environment = {"LOG_FORMAT": log_format, "INTERVIEW_CALL_TIMEOUT_SECONDS": "2"}
     with (
         ModelServerThread() as models,
@@ -197,6 +200,7 @@ def test_server_keeps_words_in_the_file_of_the_interviews(tmp_path: Path, log_fo
             for response in _driven(client, models, scripts):
                 assert response.status_code != 500, response.text
                 assert_silent(str(dict(response.headers)))
+                ids |= set(_IDS.findall(response.text))
                 if response.is_error:
                     assert_silent(response.text)
                 else:
@@ -205,7 +209,9 @@ def test_server_keeps_words_in_the_file_of_the_interviews(tmp_path: Path, log_fo
         done = serving.stop()
     assert told > len(ANSWERS)
     assert_silent(done.out, done.err)
-    assert_files_silent(tmp_path, sinks=STORE)
+    assert_files_silent(tmp_path)
+    assert len(ids) > len(scripts)
+    assert not [one for one in ids if one in done.out + done.err or one.encode() in _kept(tmp_path)]
     if log_format == "json":
         _assert_only_allowed_keys(done)
 
@@ -231,7 +237,7 @@ def test_logs_cannot_be_used_to_open_an_interview(tmp_path: Path) -> None:
     assert begun["interview_id"] not in done.out + done.err
 
 
-def test_deleting_an_interview_leaves_no_word_of_it(tmp_path: Path) -> None:
+def test_deleting_an_interview_leaves_nothing_of_it(tmp_path: Path) -> None:
     with Serving(tmp_path, DEBUG) as serving:
         with client_at(serving.url) as client:
             begun = client.post(
@@ -242,13 +248,15 @@ def test_deleting_an_interview_leaves_no_word_of_it(tmp_path: Path) -> None:
                 f"{path}/answers", json=_answer(version=begun["version"], **ANSWERS[0])
             )
             assert said.status_code == 200
-            assert CANARY.encode() in _kept(tmp_path)
+            hashed = id_hash(begun["interview_id"]).encode()
+            assert hashed in _kept(tmp_path)
             assert client.delete(path).status_code == 204
+            assert hashed not in _kept(tmp_path)
             assert_files_silent(tmp_path)
         serving.stop()
 
 
-def test_encrypted_interviews_hold_no_readable_word(tmp_path: Path) -> None:
+def test_interviews_under_a_named_key_hold_no_readable_word(tmp_path: Path) -> None:
     (tmp_path / "key").write_text("ab" * 32, encoding="ascii")
     settings = DEBUG | {"LEDGER_KEY_FILE": "key"}
     done = run(
@@ -263,7 +271,9 @@ def test_encrypted_interviews_hold_no_readable_word(tmp_path: Path) -> None:
 
 
 def _kept(folder: Path) -> bytes:
-    return b"".join(path.read_bytes() for path in folder.rglob("interviews.sqlite*"))
+    return b"".join(
+        path.name.encode() + path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    )
 
 
 COMMANDS: dict[str, tuple[list[str], int]] = {
@@ -306,7 +316,7 @@ def test_commands_tell_standard_output_alone(tmp_path: Path, case: str) -> None:
     assert_silent(done.err)
     if code == 2:
         assert_silent(done.out.replace(_echo(sources["nine.txt"]), ""))
-    assert_files_silent(tmp_path, sinks=STORE | set(sources) | {"latin.txt"})
+    assert_files_silent(tmp_path, sinks=frozenset(sources) | {"latin.txt"})
 
 
 def _echo(answers: str) -> str:

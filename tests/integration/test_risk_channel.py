@@ -50,6 +50,22 @@ def test_a_transcript_without_signs_says_so(client: httpx.Client) -> None:
     assert body["risk"]["signals"] == []
 
 
+def test_of_very_many_signs_the_gravest_are_shown_and_all_counted(tmp_path: Path) -> None:
+    text = f"Participant: {'I never wanted to kill myself. ' * 300}{WORDS}.\n"
+    with client_of(settings_with(tmp_path, **DEAD)) as client:
+        problem = client.post("/assess/quantitative", json={"transcript_text": text}).json()
+    with client_of(settings_with(tmp_path)) as client:
+        result = client.post("/assess/quantitative", json={"transcript_text": text}).json()
+
+    for risk in (problem["risk"], result["risk"]):
+        levels = [signal["level"] for signal in risk["signals"]]
+        assert (risk["level"], risk["signal_count"]) == ("high", 301)
+        assert len(levels) == 200
+        assert levels[-1] == "high"
+        starts = [signal["start"] for signal in risk["signals"]]
+        assert starts == sorted(starts)
+
+
 @pytest.mark.parametrize("route", ROUTES)
 def test_signs_survive_when_all_models_are_down(tmp_path: Path, route: str) -> None:
     with client_of(settings_with(tmp_path, **DEAD)) as client:

@@ -91,6 +91,9 @@ DEFAULTS = {
     "INTERVIEW_CALL_TIMEOUT_SECONDS": "20.0",
     "INTERVIEW_TURN_TIMEOUT_SECONDS": "90.0",
     "INTERVIEW_STORE_FILE": "",
+    "INTERVIEW_KEEP_DAYS": "30",
+    "INTERVIEW_MAX_STORED": "10000",
+    "INTERVIEW_MAX_STORED_BYTES": "1073741824",
     "INTERVIEW_PROTOCOLS": "",
     "API_HOST": "127.0.0.1",
     "API_PORT": "8000",
@@ -263,6 +266,41 @@ def test_unknown_name_in_the_file_is_warned_of_without_its_value(tmp_path: Path)
             "reason": "unknown_name_in_env_file",
         }
     ]
+
+
+STRAYS = {
+    "a key on a line of its own": f"OPENAI_API_KEY=\n{SECRET}\n",
+    "a key with a colon": f"\nOPENAI_API_KEY:{SECRET}=\n",
+    "a key that is a name": "OPENAI_API_KEY=\nAKIAIOSFODNN7EXAMPLE\n",
+    "a padded key": "OPENAI_API_KEY=\nAKIAIOSFODNN7EXAMPLE==\n",
+    "a quoted key": f"OPENAI_API_KEY=\n'{SECRET}'\n",
+    "a key in an open quote": f"OPENAI_API_KEY=\n'{SECRET}\n",
+    "a key beside a word": f"\nkey {SECRET}\n",
+    "a key as another's name": f"\nLLM_{SECRET}=\n",
+    "a plain word": "OPENAI_API_KEY=\nCORRECTHORSE\n",
+}
+
+
+@pytest.mark.parametrize("content", STRAYS.values(), ids=STRAYS.keys())
+def test_a_stray_line_is_told_by_its_number_and_never_shown(
+    content: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with capture_logs() as events:
+        load(env_file(tmp_path, content))
+    assert [(event["event"], event["line"]) for event in events] == [("setting_ignored", 2)]
+    written = str(events) + "".join(capfd.readouterr())
+    assert not [key for key in (SECRET, "AKIA", "HORSE") if key in written]
+
+
+def test_a_key_that_is_glued_to_a_name_is_refused_by_its_line(tmp_path: Path) -> None:
+    message = refusal(env_file(tmp_path, "\nOPENAI_API_KEY:sk\n"))
+    assert message == "line 2 of the env file is not a setting; did you mean OPENAI_API_KEY?"
+
+
+def test_an_env_file_of_any_size_is_read_up_to_its_limit(tmp_path: Path) -> None:
+    with env_file(tmp_path, "").open("wb") as file:
+        file.truncate(1 << 34)
+    assert "larger than" in refusal(tmp_path / ".env")
 
 
 def test_names_of_the_earlier_system_are_named_in_one_warning_with_what_to_use() -> None:

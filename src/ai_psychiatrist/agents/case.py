@@ -1,6 +1,5 @@
 """One transcript under assessment: what all its prompts share, and how many calls are left."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -14,6 +13,7 @@ from ai_psychiatrist.infrastructure.worker_processes import (
 )
 from ai_psychiatrist.llm.call_log import DEFAULT_MAX_CALLS, CallBudget, CallLog
 from ai_psychiatrist.llm.call_store import CallStore
+from ai_psychiatrist.llm.control_tokens import without_control_tokens
 from ai_psychiatrist.llm.prompt import Prompt
 from ai_psychiatrist.services.grounding import (
     DEFAULT_FUZZY_THRESHOLD,
@@ -100,16 +100,6 @@ def boundary_for(text: str) -> str:
     return boundary
 
 
-_CONTROL_TOKEN: Final = re.compile(
-    r"[<\[](?=\|[^\s<>|]{1,64}\||｜[^\s<>｜]{1,64}｜|(?:start|end)_of_turn>|/?INST\]|<SYS>|/?s>)"
-)
-
-
 def marked_block(name: str, boundary: str, text: str) -> str:
-    """Mark a text as data, with control tokens of chat templates broken by an invisible joiner.
-
-    Servers that read such tokens inside a message would begin a turn of their own there. Quotes are
-    compared without invisible characters, so a model may copy the joiner.
-    """
-    safe = _CONTROL_TOKEN.sub(lambda token: f"{token[0]}\u200d", text)
-    return f"<{name}-{boundary}>\n{safe}\n</{name}-{boundary}>"
+    """Mark a text as data that begins no turn of its own, whatever it holds."""
+    return f"<{name}-{boundary}>\n{without_control_tokens(text)}\n</{name}-{boundary}>"

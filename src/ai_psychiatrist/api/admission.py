@@ -8,6 +8,7 @@ from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
 from ai_psychiatrist.api.edge import while_connected
+from ai_psychiatrist.api.json_body import BoundedRequest
 from ai_psychiatrist.api.problems import Refusal, busy
 
 
@@ -42,8 +43,9 @@ class AdmittedRoute(APIRoute):
         async def admitted(request: Request) -> Response:
             admission: Admission = request.app.state.admission
             with admission.room():
+                bounded = BoundedRequest(request.scope, request.receive)
                 # From here on only the end of the connection is still to come from the caller.
-                await request.body()
-                return await while_connected(request, lambda: handle(request))
+                await bounded.body()
+                return await while_connected(bounded, lambda: handle(bounded))
 
         return admitted

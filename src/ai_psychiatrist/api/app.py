@@ -12,6 +12,7 @@ from ai_psychiatrist.api import assessments, interviews, status
 from ai_psychiatrist.api.accept_errors import few_accept_errors
 from ai_psychiatrist.api.admission import Admission
 from ai_psychiatrist.api.body_limit import BodyLimit
+from ai_psychiatrist.api.described import DescribedApp
 from ai_psychiatrist.api.edge import Edge
 from ai_psychiatrist.api.host_check import HostCheck
 from ai_psychiatrist.api.problems import add_problem_handlers
@@ -43,7 +44,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         if not resolved.api.is_for_this_machine:
             logger.warning("open_without_authentication", name="API_HOST")
-        async with open_services(resolved) as services:
+        async with open_services(resolved) as services, services.interviews.tended():
             app.state.services = services
             # What is loaded now stays loaded: looking for garbage in it costs a tenth of the CPU
             # time of an assessment.
@@ -54,17 +55,20 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             ):
                 yield
 
-    app = FastAPI(
+    app = DescribedApp(
         title="AI Psychiatrist",
         version=__version__,
         description=_DESCRIPTION + NOTICE,
         lifespan=lifespan,
         openapi_url="/openapi.json" if resolved.api.docs else None,
+        # A redirect would be made of the Host header, which is the caller's.
+        redirect_slashes=False,
     )
     app.state.stopping = Stopping()
     app.state.admission = Admission(resolved.api.max_concurrency)
     app.include_router(assessments.router)
     app.include_router(interviews.router)
+    app.include_router(interviews.stepping)
     app.include_router(status.router)
     add_problem_handlers(app)
     # The one added last is the outermost: a refused body, too, has to be readable for web pages.

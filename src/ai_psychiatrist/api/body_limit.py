@@ -23,8 +23,7 @@ class BodyLimit:
             await self._app(scope, receive, send)
             return
         limit = self._max_body_bytes
-        declared = Headers(scope=scope).get("content-length", "0")
-        is_too_large = declared.isdigit() and int(declared) > limit
+        is_too_large = _is_more(Headers(scope=scope).get("content-length", ""), limit)
         try:
             async with asyncio.timeout(self._seconds):
                 body = None if is_too_large else await _read_body(receive, limit)
@@ -35,6 +34,14 @@ class BodyLimit:
             await too_large("The body", limit, "API_MAX_BODY_BYTES")(scope, receive, send)
         else:
             await self._app(scope, _replay(body, receive), send)
+
+
+def _is_more(declared: str, limit: int) -> bool:
+    """Whether a declared length, which may be anything, is a number above the limit."""
+    if not (declared.isascii() and declared.isdigit()):
+        return False
+    digits, most = declared.lstrip("0"), str(limit)
+    return (len(digits), digits) > (len(most), most)
 
 
 async def _read_body(receive: Receive, limit: int) -> bytes | None:

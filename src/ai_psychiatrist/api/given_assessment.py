@@ -3,7 +3,14 @@
 from collections.abc import Iterable
 from typing import Annotated, Final, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictInt,
+    StrictStr,
+    model_validator,
+)
 
 from ai_psychiatrist.domain.assessment import ItemAssessment, PHQ8Assessment
 from ai_psychiatrist.domain.evidence import Quote
@@ -11,6 +18,7 @@ from ai_psychiatrist.domain.interview import AssessedItem, AssessmentInput
 from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, Item, UnknownReason
 
 _LONGEST_QUOTE: Final = 20_000
+_MOST_QUOTES: Final = 1_000
 
 
 class _Given(BaseModel):
@@ -28,17 +36,23 @@ class GivenItem(_Given):
 
     score: Annotated[StrictInt, Field(ge=0, le=MAX_ITEM_SCORE)] | None
     unknown_reason: UnknownReason | None = None
-    evidence: tuple[GivenQuote, ...] = ()
+    evidence: Annotated[tuple[GivenQuote, ...], Field(fail_fast=True, max_length=_MOST_QUOTES)] = ()
 
 
 class GivenScores(_Given):
     """The item scores; null when their part of the assessment did not finish."""
 
-    items: dict[Item, GivenItem] | None = None
+    items: Annotated[dict[Item, GivenItem], Field(fail_fast=True, max_length=len(Item))] | None = (
+        None
+    )
 
 
 class GivenAssessment(GivenScores):
     """The result of `/full_pipeline`, `/assess/quantitative` or `assess --json`."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"anyOf": [{"required": ["items"]}, {"required": ["quantitative"]}]}
+    )
 
     quantitative: GivenScores | None = None
 

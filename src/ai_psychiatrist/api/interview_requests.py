@@ -1,10 +1,20 @@
 """What a caller sends to begin an interview and to answer in one."""
 
+from typing import Annotated, Final, TypeAlias
+
 from pydantic import ConfigDict, Field, StrictBool, StrictInt, StrictStr
 
 from ai_psychiatrist.api.given_assessment import GivenAssessment
-from ai_psychiatrist.api.requests import ParticipantId, RequestBody
+from ai_psychiatrist.api.requests import ParticipantId, RequestBody, chosen
 from ai_psychiatrist.interview.service import AnswerSubmission
+
+_MOST_INPUTS: Final = 50
+_STARTS: Final = ("assessment", "transcript_text", "participant_id")
+_ANSWERS: Final = ("option_id", "text")
+
+Name: TypeAlias = Annotated[StrictStr, Field(max_length=200)]
+Words: TypeAlias = Annotated[StrictStr, Field(max_length=20_000)]
+Number: TypeAlias = Annotated[StrictInt, Field(ge=-(2**53), le=2**53)]
 
 
 class InterviewRequest(RequestBody):
@@ -15,13 +25,16 @@ class InterviewRequest(RequestBody):
             "examples": [
                 {"protocol": "phq8"},
                 {"protocol": "phq8", "transcript_text": "Participant: I wake up every night."},
-            ]
+            ],
+            "oneOf": [chosen(name, _STARTS) for name in (None, *_STARTS)],
         }
     )
 
-    protocol: StrictStr
+    protocol: Name
     """The protocol's name, such as `phq8` or `incident`."""
-    inputs: dict[StrictStr, StrictStr | StrictInt] = Field(default_factory=dict)
+    inputs: Annotated[
+        dict[Name, Words | Number], Field(fail_fast=True, max_length=_MOST_INPUTS)
+    ] = Field(default_factory=dict)
     """What the protocol asks for, such as title and summary of an incident."""
     assessment: GivenAssessment | None = None
     """A result of this service; its unknown items are asked about."""
@@ -44,21 +57,25 @@ class AnswerRequest(RequestBody):
             "examples": [
                 {"question_id": "q1", "option_id": "a2", "idempotency_key": "k1", "version": 1},
                 {"question_id": "q2", "text": "most days", "idempotency_key": "k2", "version": 2},
-            ]
+            ],
+            "anyOf": [
+                *(chosen(name, _ANSWERS) for name in _ANSWERS),
+                {"required": ["stop"], "properties": {"stop": {"const": True}}},
+            ],
         }
     )
 
-    question_id: StrictStr
+    question_id: Name
     """The question that is answered."""
-    option_id: StrictStr | None = None
+    option_id: Name | None = None
     """The option that was chosen."""
-    text: StrictStr | None = None
+    text: Words | None = None
     """The answer in the person's own words."""
     is_stop: StrictBool = Field(default=False, alias="stop")
     """True ends the interview without an answer; what is open stays unknown."""
-    idempotency_key: StrictStr
+    idempotency_key: Annotated[StrictStr, Field(pattern=r"^[A-Za-z0-9_.:-]{1,128}$")]
     """Made up for each answer: 1-128 letters, digits or `-_.:`. Sent again, it changes nothing."""
-    version: StrictInt
+    version: Number
     """The version of the snapshot that is answered."""
 
     def as_submission(self) -> AnswerSubmission:

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Annotated, Final, TypeAlias
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Path, Request, Response
 
+from ai_psychiatrist.api.admission import AdmittedRoute
 from ai_psychiatrist.api.given_assessment import assessment_input
 from ai_psychiatrist.api.interview_models import InterviewReportResult, InterviewResult
 from ai_psychiatrist.api.interview_requests import AnswerRequest, InterviewRequest
@@ -30,20 +31,28 @@ _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
     502: {"description": "The model failed; what was answered is kept."},
     503: {"description": "Too many assessments are under way, or interviews cannot be kept."},
     504: {"description": "The model was too late; what was answered is kept."},
+    507: {"description": "As many interviews are kept as may be; none can be begun."},
 }
 
-router = APIRouter(prefix="/v1/interviews", tags=["interviews"], responses=_PROBLEMS)
+_PREFIX: Final = "/v1/interviews"
+
+router = APIRouter(prefix=_PREFIX, tags=["interviews"], responses=_PROBLEMS)
+stepping = APIRouter(
+    prefix=_PREFIX, tags=["interviews"], responses=_PROBLEMS, route_class=AdmittedRoute
+)
+"""Of the routes behind which a model may be asked."""
 
 
 async def _service_of(request: Request) -> InterviewService:
-    # In the event loop: of two first requests in threads each would open the file.
-    return services_of(request).interviews.service()
+    return await services_of(request).interviews.service()
 
 
+InterviewId: TypeAlias = Annotated[str, Path(json_schema_extra={"pattern": r"^[A-Za-z0-9_-]{32}$"})]
+"""A pattern to be read: an id that is not written so is no interview's, which is a 404."""
 Interviewing: TypeAlias = Annotated[InterviewService, Depends(_service_of)]
 
 
-@router.post("", status_code=201, response_model=InterviewResult)
+@stepping.post("", status_code=201, response_model=InterviewResult)
 async def create_interview(
     body: InterviewRequest, request: Request, services: ServicesOf, interviews: Interviewing
 ) -> Response:
@@ -54,9 +63,9 @@ async def create_interview(
     return _shown(snapshot, services, status=201, transcript_risk=start.risk)
 
 
-@router.post("/{interview_id}/answers", response_model=InterviewResult)
+@stepping.post("/{interview_id}/answers", response_model=InterviewResult)
 async def answer_question(
-    interview_id: str, body: AnswerRequest, services: ServicesOf, interviews: Interviewing
+    interview_id: InterviewId, body: AnswerRequest, services: ServicesOf, interviews: Interviewing
 ) -> Response:
     """Answer the question that waits, and get the next one."""
     snapshot = await interviews.answer(interview_id, body.as_submission())
@@ -66,15 +75,25 @@ async def answer_question(
 
 @router.get("/{interview_id}", response_model=InterviewResult)
 async def read_interview(
-    interview_id: str, services: ServicesOf, interviews: Interviewing
+    interview_id: InterviewId, services: ServicesOf, interviews: Interviewing
 ) -> Response:
-    """Return an interview; a step that failed or was cut short is tried again first."""
+    """Return an interview as it stands; no model is asked."""
     return _shown(await interviews.get(interview_id), services)
 
 
-@router.get("/{interview_id}/report", response_model=InterviewReportResult)
+@stepping.post("/{interview_id}/resume", response_model=InterviewResult)
+async def resume_interview(
+    interview_id: InterviewId, services: ServicesOf, interviews: Interviewing
+) -> Response:
+    """Try the step again that failed or was cut short, once; without one nothing changes."""
+    snapshot = await interviews.resume(interview_id)
+    _refuse_failed(snapshot)
+    return _shown(snapshot, services)
+
+
+@stepping.get("/{interview_id}/report", response_model=InterviewReportResult)
 async def report_interview(
-    interview_id: str, services: ServicesOf, interviews: Interviewing
+    interview_id: InterviewId, services: ServicesOf, interviews: Interviewing
 ) -> Response:
     """Return what came out of an interview that is over; made once."""
     report = await interviews.report(interview_id)
@@ -82,7 +101,7 @@ async def report_interview(
 
 
 @router.delete("/{interview_id}", status_code=204)
-async def delete_interview(interview_id: str, interviews: Interviewing) -> Response:
+async def delete_interview(interview_id: InterviewId, interviews: Interviewing) -> Response:
     """Remove all that is kept of an interview."""
     await interviews.delete(interview_id)
     return Response(status_code=204)

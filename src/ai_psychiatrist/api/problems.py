@@ -7,6 +7,7 @@ from typing import Final
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from fastapi.routing import iter_route_contexts
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
@@ -32,9 +33,11 @@ from ai_psychiatrist.interview.errors import (
     InterviewUnreadable,
     KeyReused,
     ProtocolChanged,
+    StoreFull,
     StoreUnusable,
     VersionConflict,
 )
+from ai_psychiatrist.interview.opening import log_unavailable
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
 from ai_psychiatrist.llm.cures import Cause
 
@@ -55,19 +58,22 @@ _TITLES = {
     502: "The model backend failed",
     503: "Busy",
     504: "Deadline exceeded",
+    507: "Full",
 }
 _CURES = {
     "participant_id": "participant_id has to be a whole number from 1 to 999999.",
     "transcript_text": "transcript_text has to be a string.",
     "mode": 'mode has to be "zero_shot", "few_shot", 0, 1 or null.',
     "protocol": 'protocol has to be the name of a protocol, such as "phq8".',
-    "inputs": "inputs has to be an object whose values are strings or whole numbers.",
-    "assessment": "assessment has to be the JSON of an assessment: its item scores, 0-3 or null.",
+    "inputs": "inputs has to be an object of at most 50 strings or whole numbers.",
+    "assessment": "assessment has to be the JSON of an assessment: its item scores, 0-3 or null, "
+    "each with at most 1000 quotes of at most 20000 characters.",
     "question_id": "question_id has to be the id of the question that is answered, a string.",
     "option_id": "option_id has to be the id of an option of the question, a string.",
-    "text": "text has to be a string.",
+    "text": "text has to be a string of at most 20000 characters.",
     "stop": "stop has to be true or false.",
-    "idempotency_key": "idempotency_key has to be a string, a new one for each answer.",
+    "idempotency_key": "idempotency_key has to be a string of 1-128 letters, digits or -_.:, a new "
+    "one for each answer.",
     "version": "version has to be the whole number that the snapshot says.",
     "body": "Send a JSON object, with the header Content-Type: application/json.",
 }
@@ -86,15 +92,17 @@ _ANSWERS: Final[Mapping[type[Exception], tuple[int, str]]] = {
 """Status and code of the errors whose message is for the caller; the nearest class counts."""
 _UNKNOWN = "unknown"
 """Stands for a field that the caller made up."""
+_MOST_ERRORS = 20
+"""Listed in an answer; how many more there are is said."""
 _RETRY_AFTER_SECONDS = 5
 _TOO_LATE = frozenset({FailureCode.DEADLINE_EXCEEDED, FailureCode.TIMED_OUT})
 
 
-class Refusal(Exception):
-    """A problem that ends a request."""
+class Refusal(HTTPException):
+    """A problem that ends a request; FastAPI lets it through from wherever it is raised."""
 
     def __init__(self, response: JSONResponse) -> None:
-        super().__init__()
+        super().__init__(response.status_code)
         self.response = response
 
 
@@ -165,8 +173,8 @@ def nothing_finished(
 def interview_step_failed(snapshot: InterviewSnapshot) -> JSONResponse:
     """Return the problem of an interview whose model failed; what was answered is kept."""
     return _backend_failed(
-        "A model gave nothing that can be used. What was answered is kept: read the interview to "
-        "try this step again. For a closer look: ai-psychiatrist doctor",
+        "A model gave nothing that can be used. What was answered is kept: POST to the "
+        "interview's /resume to try this step again. For a closer look: ai-psychiatrist doctor",
         is_late=snapshot.failure in _TOO_LATE,
         more={
             "failure": snapshot.failure,
@@ -230,9 +238,38 @@ def too_large(what: str, limit: int, setting: str) -> JSONResponse:
     return problem(413, "too_large", f"{what} is larger than {limit}, the limit set by {setting}.")
 
 
+def malformed_json() -> JSONResponse:
+    """Return the problem of a body that is no JSON, or that no reader should get through."""
+    detail = "The body is no valid JSON, or nested too deeply; send a JSON object in UTF-8."
+    return problem(400, "malformed_json", detail)
+
+
+def key_given_twice(key: str) -> JSONResponse:
+    """Return the problem of an object in which a key comes twice; names it if it is ours."""
+    field = key if key in _CURES else _UNKNOWN
+    detail = "A key comes twice in one object; give each key once."
+    return problem(400, "duplicate_key", detail, more={"field": field})
+
+
+def too_many_values(limit: int) -> JSONResponse:
+    """Return the problem of a body that is made of too many parts."""
+    return problem(413, "too_large", f"The body holds more than {limit} values, the most it may.")
+
+
+def overloaded(more: Mapping[str, object]) -> JSONResponse:
+    """Return the problem of a part of the service that did not do its work in its time."""
+    return problem(
+        503,
+        "overloaded",
+        "A part of the service did not answer in its time; try again later.",
+        headers={"Retry-After": str(_RETRY_AFTER_SECONDS)},
+        more=more,
+    )
+
+
 def add_problem_handlers(app: FastAPI) -> None:
     """Make every error of the app a problem."""
-    for kind in (Refusal, RequestValidationError, HTTPException, AssessmentServiceError):
+    for kind in (RequestValidationError, HTTPException, AssessmentServiceError):
         app.add_exception_handler(kind, _on_error)
     for end in (WorkTimedOut, WorkerLost):
         app.add_exception_handler(end, _on_work_not_done)
@@ -250,7 +287,7 @@ async def _on_error(request: Request, error: Exception) -> JSONResponse:
                 is_late=error.code in _TOO_LATE,
                 more={"failure": error.code, "agent": error.agent},
             )
-        case ConfigurationError() | StoreUnusable():
+        case ConfigurationError() | StoreFull() | StoreUnusable():
             return _no_interviews(error)
         case HTTPException():
             return _http_problem(request, error)
@@ -260,36 +297,32 @@ async def _on_error(request: Request, error: Exception) -> JSONResponse:
 
 async def _on_work_not_done(request: Request, error: Exception) -> JSONResponse:
     logger.error("work_not_done", error_type=type(error).__name__)
-    return problem(
-        503,
-        "overloaded",
-        "A part of the service did not answer in its time; try again later.",
-        headers={"Retry-After": str(_RETRY_AFTER_SECONDS)},
-        more=kept_risk(request.scope),
-    )
+    return overloaded(kept_risk(request.scope))
 
 
 def _invalid_request(request: Request, error: RequestValidationError) -> JSONResponse:
-    problems = [_invalid_field(entry) for entry in error.errors()]
-    if any(entry["type"] == "json_invalid" for entry in problems):
-        return _malformed_json()
+    found = error.errors()
+    problems = [_invalid_field(entry) for entry in found[:_MOST_ERRORS]]
     cures = " ".join(dict.fromkeys(_cure(entry["field"], request) for entry in problems))
-    return problem(422, "invalid_request", cures, more={"errors": problems})
+    more = {"errors": problems, "more_errors": len(found) - len(problems)}
+    return problem(422, "invalid_request", cures, more=more)
 
 
 def _http_problem(request: Request, error: HTTPException) -> JSONResponse:
     status = error.status_code
-    if status == 400:
-        # FastAPI itself raises it, for a body that no parser gets through.
-        return _malformed_json()
     code = {404: "not_found", 405: "method_not_allowed"}.get(status, "http_error")
+    headers = {"Allow": _allowed(request)} if status == 405 else error.headers
     has_pages = request.app.openapi_url is not None
     detail = f"See {'/docs' if has_pages else 'the HTTP API page'} for what this service offers."
-    return problem(status, code, detail, headers=error.headers)
+    return problem(status, code, detail, headers=headers)
 
 
-def _malformed_json() -> JSONResponse:
-    return problem(400, "malformed_json", "The body is no valid JSON; send a JSON object.")
+def _allowed(request: Request) -> str:
+    """Return the methods of a path; each of its routes by itself knows only its own."""
+    path = request.url.path
+    routes = iter_route_contexts(request.app.routes)
+    found = (route.methods or () for route in routes if route.path_regex.match(path))
+    return ", ".join(sorted({method for methods in found for method in methods}))
 
 
 def _invalid_field(entry: Mapping[str, object]) -> dict[str, str]:
@@ -310,9 +343,15 @@ def _cure(field: str, request: Request) -> str:
     return f"The fields of the body are {', '.join(names)} and {last}; no others."
 
 
-def _no_interviews(error: Exception) -> JSONResponse:
+def _no_interviews(error: AssessmentServiceError) -> JSONResponse:
     """Tell nothing of paths and settings: they are for the operator, who finds them in the log."""
-    logger.error("interviews_unavailable", error_type=type(error).__name__)
+    log_unavailable(error)
+    if isinstance(error, StoreFull):
+        return problem(
+            507,
+            "interviews_full",
+            "No further interview can be kept; the operator of the service has to make room.",
+        )
     return problem(
         503,
         "interviews_unavailable",

@@ -1,8 +1,10 @@
 """What a caller sends."""
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, model_validator
+from pydantic.config import JsonDict
+from pydantic_core import PydanticCustomError
 
 ModeName: TypeAlias = Literal["zero_shot", "few_shot"]
 ParticipantId: TypeAlias = Annotated[StrictInt, Field(ge=1, le=999_999)]
@@ -15,6 +17,18 @@ _EXAMPLE_TEXT = (
 )
 
 
+_MOST_FIELDS: Final = 20
+"""More cannot be known; each of those that are not would be an error of its own."""
+
+
+def chosen(name: str | None, names: tuple[str, ...]) -> JsonDict:
+    """Return the JSON schema of a body that gives this field, or none, and not the others."""
+    fields: JsonDict = {other: {"type": "null"} for other in names if other != name}
+    if name is None:
+        return {"properties": fields}
+    return {"required": [name], "properties": fields | {name: {"not": {"type": "null"}}}}
+
+
 class RequestBody(BaseModel):
     """What a caller sends: no unknown fields, and nothing of it in errors."""
 
@@ -22,13 +36,24 @@ class RequestBody(BaseModel):
         extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _has_few_fields(cls, given: object) -> object:
+        if isinstance(given, dict) and len(given) > _MOST_FIELDS:
+            raise PydanticCustomError("extra_forbidden", "there are too many fields")
+        return given
+
+
+_SOURCES: Final = ("participant_id", "transcript_text")
+
 
 class AssessmentRequest(RequestBody):
     """One transcript to assess: a stored one by its participant, or a text."""
 
     model_config = ConfigDict(
         json_schema_extra={
-            "examples": [{"transcript_text": _EXAMPLE_TEXT}, {"participant_id": 300}]
+            "examples": [{"transcript_text": _EXAMPLE_TEXT}, {"participant_id": 300}],
+            "oneOf": [chosen(name, _SOURCES) for name in _SOURCES],
         }
     )
 

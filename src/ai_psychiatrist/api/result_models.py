@@ -211,6 +211,9 @@ class RiskResult(Result):
     level: RiskLevel
     """The highest level of any signal; none means only that no phrase was found."""
     signals: tuple[RiskSignalResult, ...]
+    """At most 200 in the order of the transcript, those of the highest level before others."""
+    signal_count: int
+    """How many were found, listed or not."""
     statement: str = RISK_STATEMENT
     """What this is and is not."""
     resources: str

@@ -97,6 +97,7 @@ def risk_result(assessment: Assessment, *, crisis_resources: str) -> RiskResult:
             RiskSignalResult(text=text[signal.start : signal.end], **asdict(signal))
             for signal in assessment.risk.signals
         ),
+        signal_count=assessment.risk.signal_count,
         resources=crisis_resources,
     )
 

@@ -34,5 +34,6 @@ def risk_field(report: RiskReport) -> dict[str, object]:
                 }
                 for signal in report.signals
             ],
+            "signal_count": report.signal_count,
         }
     }

@@ -5,7 +5,7 @@ import io
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -139,18 +139,26 @@ def settings(
     typer.echo(settings_tables() if as_markdown else env_example(), nl=False)
 
 
+_MOST_BYTES: Final = 1 << 24
+"""Of a transcript, many times what any setting allows."""
+
+
 def _read(file: str) -> str:
     """Return the text exactly as it is in the file: offsets of the result count in it."""
     from ai_psychiatrist.domain.errors import InputError  # noqa: PLC0415
+    from ai_psychiatrist.infrastructure.given_files import read_at_most, told  # noqa: PLC0415
 
     try:
-        content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-        return content.decode("utf-8")
+        if file == "-":
+            return read_at_most(sys.stdin.buffer, _MOST_BYTES).decode("utf-8")
+        # A pipe is what `<(…)` gives, so it is waited for here as a person asked.
+        with Path(file).open("rb") as stream:
+            return read_at_most(stream, _MOST_BYTES).decode("utf-8")
     except UnicodeDecodeError:
         msg = "the transcript is not UTF-8 text; convert it, for example with iconv"
         raise InputError(msg, field="FILE") from None
     except OSError as error:
-        msg = f"the transcript cannot be read: {error.strerror}"
+        msg = f"the transcript cannot be read: {told(error)}"
         raise InputError(msg, field="FILE") from None
 
 

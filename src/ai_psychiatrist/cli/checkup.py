@@ -15,7 +15,6 @@ from ai_psychiatrist.config import Settings, variables
 
 EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "anthropic": ("anthropic",),
-    "encryption": ("cryptography",),
     "evaluation": ("jinja2", "numpy", "webvtt"),
     "fuzzy": ("rapidfuzz",),
     "google": ("google.genai",),

@@ -1,23 +1,26 @@
 """Files that are given to the interview command, read whole and without repeating their words."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.infrastructure.given_files import read_regular, told
 
 if TYPE_CHECKING:
     from ai_psychiatrist.domain.interview import AssessmentInput
+
+_MOST_BYTES: Final = 1 << 24
 
 
 def read_text(path: Path, *, field: str) -> str:
     """Return a UTF-8 file exactly as it is; raises `InputError` naming the option."""
     try:
-        return path.read_bytes().decode("utf-8")
+        return read_regular(path, most_bytes=_MOST_BYTES).decode("utf-8")
     except UnicodeDecodeError:
         msg = f"{field}: the file is not UTF-8 text; convert it, for example with iconv"
         raise InputError(msg, field=field) from None
     except OSError as error:
-        msg = f"{field}: the file cannot be read: {error.strerror}"
+        msg = f"{field}: the file cannot be read: {told(error)}"
         raise InputError(msg, field=field) from None
 
 

@@ -51,14 +51,14 @@ class DataSettings(Options):
     transcripts_dir: Path | None = None
     """Folder of stored transcripts in DAIC-WOZ layout, for requests by participant_id."""
     state_dir: Path = Path("~/.local/state/ai-psychiatrist")
-    """Folder of the key under which patient text is digested in logs, and of the interviews."""
+    """Folder of the interviews, of their key, and of the key of the digests in logs."""
 
 
 class LedgerSettings(Options):
     """How the ledgers of runs are kept."""
 
     key_file: Path | None = None
-    """File with 32 bytes in hexadecimal: ledgers and interviews are encrypted under this key."""
+    """File with 32 bytes in hexadecimal: encrypts ledgers, and the interviews of a new file."""
 
 
 class InterviewSettings(Options):
@@ -77,7 +77,13 @@ class InterviewSettings(Options):
     turn_timeout_seconds: float = Field(default=90.0, gt=0)
     """Longest wait for one turn; the answer is kept, and the turn can be taken up again."""
     store_file: Path | None = None
-    """Database of the interviews, with their words; empty: interviews.sqlite in DATA_STATE_DIR."""
+    """Database of the interviews, encrypted; empty: interviews.sqlite in DATA_STATE_DIR."""
+    keep_days: int = Field(default=30, ge=1, le=36_500)
+    """Days that an interview is kept after its last change; then it is removed."""
+    max_stored: int = Field(default=10_000, ge=1)
+    """Most interviews that are kept at a time; no further one is begun."""
+    max_stored_bytes: int = Field(default=1_073_741_824, ge=1_048_576)
+    """Most bytes that their file may have for a further one to be begun."""
     protocols: tuple[Path, ...] = ()
     """Folders of further protocols beside phq8 and incident, separated by commas."""
 

@@ -6,10 +6,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
-from dotenv import dotenv_values
 from pydantic import ValidationError
 
 from ai_psychiatrist.config.earlier_names import instead_of
+from ai_psychiatrist.config.env_file import EnvFile, is_plain_name, read_env_file
 from ai_psychiatrist.config.groups import Settings
 from ai_psychiatrist.config.variables import Variable, variables
 from ai_psychiatrist.domain.errors import ConfigurationError
@@ -36,16 +36,16 @@ def load_settings(
     that does not fit, naming the variable and never the value.
     """
     given = _named_as_here(os.environ if environment is None else environment)
-    filed = _named_as_here(_read_file(dotenv))
+    file = read_env_file(dotenv)
+    filed = _named_as_here(file.values)
     known = {variable.name: variable for variable in variables()}
     names = [name for name in dict.fromkeys([*given, *filed]) if name.upper() not in known]
-    earlier = instead_of(names)
+    earlier = instead_of(name for name in names if is_plain_name(name.upper()))
     if earlier:
         logger.warning("earlier_settings_ignored", reason=earlier)
     unknown = [name for name in names if name not in earlier]
-    _refuse_misspelt(known, unknown)
-    for name in sorted(name for name in unknown if name in filed):
-        logger.warning("setting_ignored", name=name, reason="unknown_name_in_env_file")
+    _refuse_misspelt(known, unknown, file)
+    _warn_of_unknown([name for name in unknown if name in filed], file)
     values: dict[str, dict[str, str | list[str]]] = {}
     for name, text in {**_not_empty(filed), **_not_empty(given)}.items():
         if name in known:
@@ -55,17 +55,6 @@ def load_settings(
         return Settings.model_validate(values)
     except ValidationError as error:
         raise ConfigurationError(_explain(error)) from None
-
-
-def _read_file(dotenv: Path | None) -> dict[str, str]:
-    if dotenv is None or not dotenv.is_file():
-        return {}
-    try:
-        values = dotenv_values(dotenv, interpolate=False)
-    except (OSError, UnicodeDecodeError):
-        msg = f"{dotenv} cannot be read; it has to be a text file in UTF-8"
-        raise ConfigurationError(msg) from None
-    return {name: text or "" for name, text in values.items()}
 
 
 def _named_as_here(values: Mapping[str, str]) -> dict[str, str]:
@@ -78,14 +67,31 @@ def _not_empty(values: Mapping[str, str]) -> dict[str, str]:
     return {name.upper(): text for name, text in values.items() if text.strip()}
 
 
-def _refuse_misspelt(known: Mapping[str, Variable], names: list[str]) -> None:
+def _refuse_misspelt(known: Mapping[str, Variable], names: list[str], file: EnvFile) -> None:
     problems = [
-        f"{name} is not a setting; did you mean {nearest}?"
+        f"{_told(name, file)} is not a setting; did you mean {nearest}?"
         for name in names
         if (nearest := _nearest(name.upper(), known)) is not None
     ]
     if problems:
         raise ConfigurationError("\n".join(problems))
+
+
+def _told(name: str, file: EnvFile) -> str:
+    """Return a name that is almost one of ours, or its place where a key may be glued to it."""
+    if is_plain_name(name.upper()):
+        return name
+    line = file.lines.get(name)
+    return "a variable of the environment" if line is None else f"line {line} of the env file"
+
+
+def _warn_of_unknown(names: list[str], file: EnvFile) -> None:
+    shown = {name for name in names if is_plain_name(name) and name not in file.bare}
+    for name in sorted(shown):
+        logger.warning("setting_ignored", name=name, reason="unknown_name_in_env_file")
+    strays = {file.lines[name] for name in names if name not in shown}
+    for line in sorted(strays.union(file.unread_lines)):
+        logger.warning("setting_ignored", line=line, reason="no_setting_in_line_of_env_file")
 
 
 def _nearest(name: str, known: Mapping[str, Variable]) -> str | None:

@@ -6,6 +6,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.infrastructure.given_files import open_regular, told
+from ai_psychiatrist.validation.jsonl.lines import read_lines
 
 
 def numbered_lines(path: Path, *, field: str) -> Iterator[tuple[int, bytes]]:
@@ -14,10 +16,15 @@ def numbered_lines(path: Path, *, field: str) -> Iterator[tuple[int, bytes]]:
     Raises `InputError` for `field` when the file cannot be read.
     """
     try:
-        with path.open("rb") as lines:
-            yield from ((number, line) for number, line in enumerate(lines, 1) if line.strip())
-    except OSError:
-        raise InputError(f"cannot read {str(path)!r}", field=field) from None
+        with open_regular(path) as file:
+            for line in read_lines(file):
+                if line.content is None:
+                    raise line_error(line.number, "is too long", field=field)
+                if line.content.strip():
+                    yield line.number, line.content
+    except OSError as error:
+        msg = f"cannot read {str(path)!r}: {told(error)}"
+        raise InputError(msg, field=field) from None
 
 
 def line_error(number: int, complaint: str, *, field: str) -> InputError:

@@ -12,8 +12,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from ai_psychiatrist.infrastructure.given_files import read_regular
+from ai_psychiatrist.infrastructure.private_files import make_file
+
 _KEY_BYTES: Final = 32
 _SHORTEST_KEY_BYTES: Final = 16
+_MOST_KEY_BYTES: Final = 1_024
 
 
 class _InstallationKey:
@@ -41,7 +45,7 @@ def load_installation_key(path: Path) -> bytes:
 
 def _read_key(path: Path) -> bytes | None:
     with suppress(FileNotFoundError, ValueError):
-        key = bytes.fromhex(path.read_text(encoding="ascii").strip())
+        key = bytes.fromhex(read_regular(path, most_bytes=_MOST_KEY_BYTES).decode("ascii").strip())
         return key if len(key) >= _SHORTEST_KEY_BYTES else None
     return None
 
@@ -50,11 +54,10 @@ def _write_key(path: Path) -> bytes:
     """Write a new key; of several processes that start at once the first one's is kept by all."""
     key = secrets.token_bytes(_KEY_BYTES)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        file.write(key.hex())
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     try:
+        with os.fdopen(make_file(draft), "wb") as file:
+            file.write(key.hex().encode())
         os.link(draft, path)
     except FileExistsError:
         written = _read_key(path)
@@ -62,7 +65,8 @@ def _write_key(path: Path) -> bytes:
             key = written
         else:
             draft.replace(path)
-    draft.unlink(missing_ok=True)
+    finally:
+        draft.unlink(missing_ok=True)
     return key
 
 

@@ -51,6 +51,15 @@ def inside(folder: Path, path: Path) -> Path:
     return place
 
 
+def is_inside(folder: Path, path: Path) -> bool:
+    """Return whether a path of a folder leads to a place inside of it."""
+    try:
+        inside(folder, path)
+    except LinkLeadsOut:
+        return False
+    return True
+
+
 def open_regular(path: Path, *, follows_links: bool = True) -> BinaryIO:
     """Open a regular file for reading, without waiting for what is none.
 
@@ -77,6 +86,19 @@ def read_at_most(file: BinaryIO, most_bytes: int) -> bytes:
     if len(content) > most_bytes:
         raise FileTooLarge
     return content
+
+
+def told(problem: OSError) -> str:
+    """Return why a file was not read, for people, without its path."""
+    match problem:
+        case LinkLeadsOut():
+            return "it is a link that leads out of its folder"
+        case NotRegularFile():
+            return "it is no regular file"
+        case FileTooLarge():
+            return "it is too large"
+        case _:
+            return problem.strerror or "it cannot be read"
 
 
 def _without_path(problem: OSError) -> OSError:

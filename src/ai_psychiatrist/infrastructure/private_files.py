@@ -1,6 +1,9 @@
 """Files that their owner alone can read, and that are there whole or not at all."""
 
+import errno
 import os
+import secrets
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,12 +12,17 @@ from typing import BinaryIO
 
 @contextmanager
 def draft_of(path: Path) -> Iterator[BinaryIO]:
-    """Yield a file beside a path's place, which takes that place when the block ends well."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    """Yield a file beside a path's place, which takes that place when the block ends well.
+
+    It is on the disk before it does. A link that somebody put in the place is replaced, not
+    followed.
+    """
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with os.fdopen(make_file(draft), "wb") as file:
             yield file
+            file.flush()
+            os.fsync(file.fileno())
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
@@ -24,3 +32,41 @@ def write_whole(path: Path, chunks: Iterable[bytes]) -> None:
     """Write a file from its parts."""
     with draft_of(path) as file:
         file.writelines(chunks)
+
+
+def make_file(path: Path) -> int:
+    """Return the descriptor of a file that is new; raises `FileExistsError` for a link as well."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    return os.open(path, flags, 0o600)
+
+
+def open_own_file(path: Path) -> int:
+    """Return the descriptor of a private file, made where there is none.
+
+    Raises `OSError` for a link and for what is no regular file.
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    descriptor = os.open(path, flags, 0o600)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is no regular file")
+    return descriptor
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder that its owner alone can enter; one that holds something keeps its rights.
+
+    Raises `OSError` for a folder with content in which everybody can put files and links.
+    """
+    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if not any(path.iterdir()):
+        path.chmod(0o700)
+    elif path.stat().st_mode & stat.S_IWOTH:
+        raise OSError(errno.EPERM, "everybody can write into it; name a folder of your own")
+
+
+def make_subfolder(path: Path) -> None:
+    """Make a folder inside a private one; raises `OSError` where a link is in its place."""
+    path.mkdir(exist_ok=True, mode=0o700)
+    if path.is_symlink():
+        raise OSError(errno.ELOOP, "a link is in the place of a folder")

@@ -75,3 +75,13 @@ class StoreUnusable(AssessmentServiceError):
         super().__init__(
             "the file of the interviews cannot be used; look at the disk and at the file's rights"
         )
+
+
+class StoreFull(AssessmentServiceError):
+    """No further interview can be kept."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "as many interviews are kept as INTERVIEW_MAX_STORED and INTERVIEW_MAX_STORED_BYTES "
+            "allow: raise them, lower INTERVIEW_KEEP_DAYS, or delete interviews"
+        )

@@ -1,12 +1,18 @@
-"""Encryption of what a ledger keeps of patients' and models' words."""
+"""Encryption of what a ledger, or the file of the interviews, keeps of people's and models' words.
+
+The library is loaded with the first key: that takes 50 ms, which most commands need not wait for.
+"""
 
 import os
 from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.infrastructure.given_files import FileTooLarge, read_regular
 
-_KEY_BYTES: Final = 32
+KEY_BYTES: Final = 32
+MOST_KEY_FILE_BYTES: Final = 1_024
+
 _NONCE_BYTES: Final = 12
 
 
@@ -17,12 +23,8 @@ class Cipher:
     """
 
     def __init__(self, key: bytes) -> None:
-        try:
-            # An optional extra: only encrypted ledgers need it.
-            from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415
-        except ImportError:
-            msg = "LEDGER_KEY_FILE needs an extra: pip install 'ai-psychiatrist[encryption]'"
-            raise ConfigurationError(msg) from None
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415
+
         self._aead = AESGCM(key)
 
     def seal(self, content: bytes, *, place: str) -> bytes:
@@ -45,20 +47,30 @@ class Cipher:
 def load_cipher(path: Path) -> Cipher:
     """Read a key of 32 bytes in hexadecimal digits and return what encrypts with it.
 
-    Raises `ConfigurationError` when the file holds no such key or the `encryption` extra is not
-    installed.
+    Raises `ConfigurationError` when the file holds no such key.
     """
     try:
-        key = bytes.fromhex(path.read_text(encoding="ascii").strip())
+        written = read_regular(path, most_bytes=MOST_KEY_FILE_BYTES)
+    except FileTooLarge:
+        written = b""
     except OSError as error:
-        msg = f"LEDGER_KEY_FILE cannot be read: {error.strerror}"
+        reason = error.strerror or "it is no regular file"
+        msg = f"LEDGER_KEY_FILE cannot be read: {reason}"
         raise ConfigurationError(msg) from None
-    except ValueError:
-        key = b""
-    if len(key) != _KEY_BYTES:
+    key = key_in(written)
+    if key is None:
         msg = (
             "LEDGER_KEY_FILE holds no key: 32 bytes in hexadecimal are wanted; "
             "make one with `openssl rand -hex 32`"
         )
         raise ConfigurationError(msg)
     return Cipher(key)
+
+
+def key_in(written: bytes) -> bytes | None:
+    """Return the key that a file holds, `None` when it holds none."""
+    try:
+        key = bytes.fromhex(written.decode("ascii").strip())
+    except ValueError:
+        return None
+    return key if len(key) == KEY_BYTES else None

@@ -8,6 +8,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from ai_psychiatrist.infrastructure.private_files import open_own_file
 from ai_psychiatrist.ledger.errors import LedgerUnusable
 
 Value: TypeAlias = str | int | float | bytes | None
@@ -17,6 +18,7 @@ Row: TypeAlias = sqlite3.Row
 
 _BUSY_SECONDS: Final = 30.0
 _READ_ROWS: Final = 200
+_MOST_VALUE_BYTES: Final = 100_000_000
 
 
 class Database:
@@ -25,11 +27,15 @@ class Database:
     Every method raises `LedgerUnusable` when the file cannot be read or written.
     """
 
-    def __init__(self, path: Path, *, is_read_only: bool = False) -> None:
+    def __init__(
+        self, path: Path, *, is_read_only: bool = False, busy_seconds: float = _BUSY_SECONDS
+    ) -> None:
+        """`busy_seconds`: longest wait for another process that writes."""
         self._path = path
+        self._busy_seconds = busy_seconds
         self._lock = threading.RLock()
         with _translated():
-            self._connection = _connect(path, is_read_only=is_read_only)
+            self._connection = self._connect(is_read_only=is_read_only)
 
     def close(self) -> None:
         """Close the writing connection; what was read ends by itself."""
@@ -66,30 +72,37 @@ class Database:
 
     def stream(self, query: str, values: Values = ()) -> Iterator[Row]:
         """Yield the rows of a query as they were at the start, whatever is written meanwhile."""
-        with _translated(), closing(_connect(self._path, is_read_only=True)) as connection:
+        with _translated(), closing(self._connect(is_read_only=True)) as connection:
             cursor = connection.execute(query, values)
             while rows := cursor.fetchmany(_READ_ROWS):
                 yield from rows
 
+    def _connect(self, *, is_read_only: bool) -> sqlite3.Connection:
+        return _connect(self._path, is_read_only=is_read_only, busy_seconds=self._busy_seconds)
+
 
 def create_file(path: Path) -> None:
     """Make an empty file that its owner alone can read; SQLite's side files take after it."""
-    descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o600)
+    descriptor = open_own_file(path)
     os.fchmod(descriptor, 0o600)
     os.close(descriptor)
 
 
-def _connect(path: Path, *, is_read_only: bool) -> sqlite3.Connection:
+def _connect(path: Path, *, is_read_only: bool, busy_seconds: float) -> sqlite3.Connection:
     mode = "ro" if is_read_only else "rw"
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}",
         uri=True,
-        timeout=_BUSY_SECONDS,
+        timeout=busy_seconds,
         isolation_level=None,
         check_same_thread=False,
     )
     connection.row_factory = sqlite3.Row
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_VALUE_BYTES)
     try:
+        # A file may come from somebody else: its own views and triggers call nothing.
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA cell_size_check = ON")
         if not is_read_only:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")

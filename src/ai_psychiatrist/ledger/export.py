@@ -9,7 +9,7 @@ from typing import Final
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.domain.retries import RetryLimits
-from ai_psychiatrist.infrastructure.private_files import draft_of
+from ai_psychiatrist.infrastructure.private_files import draft_of, make_folder, make_subfolder
 from ai_psychiatrist.ledger.ledger import Ledger
 from ai_psychiatrist.ledger.records import CurrentRow
 
@@ -50,7 +50,7 @@ def export_run(
     `InputError` when they cannot be written.
     """
     try:
-        out.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(out)
         return [_export_step(ledger, out, step, choices) for step in steps]
     except OSError as error:
         msg = f"the export cannot be written: {error.strerror}"
@@ -59,6 +59,8 @@ def export_run(
 
 def _export_step(ledger: Ledger, out: Path, step: str, choices: ExportChoices) -> StepExport:
     valid = failed = 0
+    # Before a file is named after it.
+    ledger.refuse_unknown_step(step)
     with (
         draft_of(out / f"{step}_validated.jsonl") as valid_lines,
         draft_of(out / f"{step}_failures.jsonl") as failure_lines,
@@ -72,7 +74,7 @@ def _export_step(ledger: Ledger, out: Path, step: str, choices: ExportChoices) -
                 failed += 1
     schema = choices.schemas.get(step)
     if schema is not None:
-        (out / "schemas").mkdir(exist_ok=True, mode=0o700)
+        make_subfolder(out / "schemas")
         with draft_of(out / "schemas" / f"{step}.json") as file:
             file.write(schema)
     queued = _export_queue(ledger, out, step, choices)

@@ -115,7 +115,7 @@ class Ledger:
 
         Raises `InputError` when the unit is unknown or has another input there.
         """
-        self._refuse_unknown_step(step)
+        self.refuse_unknown_step(step)
         digest = context_digest(context)
         place = f"input:{unit_id}"
         values = {
@@ -144,7 +144,7 @@ class Ledger:
 
     def request(self, unit_id: str, step: str, *, round: int = 0) -> None:  # noqa: A002
         """Note that a step is asked for a unit; asking again changes nothing."""
-        self._refuse_unknown_step(step)
+        self.refuse_unknown_step(step)
         if not self._database.execute(queries.REQUEST, _at(unit_id, step, round)):
             self._unit(unit_id)
 
@@ -187,7 +187,7 @@ class Ledger:
 
         What is written meanwhile does not show; a second answer to a unit never counts.
         """
-        self._refuse_unknown_step(step)
+        self.refuse_unknown_step(step)
         for row in self._database.stream(queries.CURRENT, {"step": step}):
             yield read_current(row, vault=self._vault)
 
@@ -198,7 +198,7 @@ class Ledger:
 
     def account(self, step: str) -> Account:
         """Count where a step's units are, each number by itself."""
-        self._refuse_unknown_step(step)
+        self.refuse_unknown_step(step)
         values = {"step": step}
         with self.transaction():
             ((requested,),) = self._database.fetch(queries.REQUESTED, values)
@@ -223,7 +223,7 @@ class Ledger:
 
         That is what has no attempt yet, and failed units whose attempts are not used up.
         """
-        self._refuse_unknown_step(step)
+        self.refuse_unknown_step(step)
         values: Values = {"step": step, "includes_failed": includes_failed, **asdict(limits)}
         return [QueuedUnit(*row) for row in self._database.fetch(queries.QUEUE, values)]
 
@@ -234,7 +234,8 @@ class Ledger:
             raise InputError(f"the run has no unit {unit_id!r}", field="unit_id")
         return rows[0]
 
-    def _refuse_unknown_step(self, step: str) -> None:
+    def refuse_unknown_step(self, step: str) -> None:
+        """Raise `InputError` for a step that the run does not have."""
         if step not in self.steps:
             msg = f"the run has no step {step!r}; its steps are {', '.join(self.steps)}"
             raise InputError(msg, field="step")

@@ -8,6 +8,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError, OutputRejected
 from ai_psychiatrist.domain.failures import FailureStage
+from ai_psychiatrist.infrastructure.given_files import open_regular, told
 from ai_psychiatrist.ledger.answer_intake import add_attempts
 from ai_psychiatrist.ledger.checker import judged
 from ai_psychiatrist.ledger.ledger import Ledger
@@ -56,12 +57,12 @@ def read_outcomes(path: Path) -> Iterator[ImportedLine]:
     Raises `InputError` naming the line for one that cannot be used.
     """
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             for line in read_lines(stream):
                 if line.content is None or line.content.strip():
                     yield _record(line)
     except OSError as error:
-        msg = f"the file cannot be read: {error.strerror}"
+        msg = f"the file cannot be read: {told(error)}"
         raise InputError(msg, field="FILE") from None
 
 

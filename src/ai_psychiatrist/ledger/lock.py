@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from ai_psychiatrist.infrastructure.private_files import open_own_file
 from ai_psychiatrist.ledger.errors import LedgerUnusable, RunBusy
 
 try:
@@ -24,7 +25,7 @@ def run_lock(folder: Path) -> Iterator[None]:
     process ends, however it ends.
     """
     try:
-        descriptor = os.open(folder / _LOCK_NAME, os.O_CREAT | os.O_RDWR, 0o600)
+        descriptor = open_own_file(folder / _LOCK_NAME)
     except OSError as error:
         raise LedgerUnusable(error.strerror or type(error).__name__) from None
     try:

@@ -8,12 +8,16 @@ from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
+from ai_psychiatrist.infrastructure.private_files import make_folder
 from ai_psychiatrist.ledger.cipher import Cipher
 from ai_psychiatrist.ledger.database import Database, Value, create_file
-from ai_psychiatrist.ledger.tables import MIGRATIONS, VERSION
+from ai_psychiatrist.ledger.errors import LedgerUnusable
+from ai_psychiatrist.ledger.tables import MIGRATIONS, TRIGGERS, VERSION
+from ai_psychiatrist.validation.step_config import STEP_NAME
 
 FILE_NAME: Final = "ledger.sqlite"
 
+_TERMS: Final = ("steps", "keeps_raw", "about")
 _KEY_CHECK: Final = b"ledger"
 _KEY_CHECK_PLACE: Final = "key_check"
 
@@ -60,10 +64,15 @@ def _lay_out(database: Database, folder: Path, terms: RunTerms, cipher: Cipher |
 def holds_run(folder: Path) -> bool:
     """Return whether a ledger was made in a folder, and not only begun."""
     path = folder / FILE_NAME
-    if not path.is_file():
+    if not _is_file(path):
         return False
     with closing(Database(path)) as database:
         return _version(database) > 0
+
+
+def _is_file(path: Path) -> bool:
+    """Return whether a ledger's file is one, and no link to somebody else's."""
+    return path.is_file() and not path.is_symlink()
 
 
 def make_private_folder(folder: Path) -> None:
@@ -72,9 +81,7 @@ def make_private_folder(folder: Path) -> None:
     Raises `InputError` when it cannot be made.
     """
     with _refusing_what_cannot_be_made(folder):
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if not any(folder.iterdir()):
-            folder.chmod(0o700)
+        make_folder(folder)
 
 
 @contextmanager
@@ -94,10 +101,11 @@ def open_database(
     Raises `InputError` when there is none, and `ConfigurationError` for a newer version or another
     key.
     """
-    if not (folder / FILE_NAME).is_file():
+    if not _is_file(folder / FILE_NAME):
         raise _no_ledger(folder)
     database = Database(folder / FILE_NAME, is_read_only=is_read_only)
     try:
+        _refuse_foreign_parts(database)
         version = _version(database)
         if not version:
             raise _no_ledger(folder)
@@ -107,15 +115,41 @@ def open_database(
                 _migrate(database, version)
         meta = dict(map(tuple, database.fetch("SELECT key, value FROM meta")))
         _check_key(meta.get("key_check"), cipher)
+        return database, _terms(meta)
     except BaseException:
         database.close()
         raise
-    terms = RunTerms(
-        steps=tuple(json.loads(meta["steps"])),
-        keeps_raw=json.loads(meta["keeps_raw"]),
-        about=json.loads(meta["about"]),
+
+
+def _refuse_foreign_parts(database: Database) -> None:
+    """Raise `LedgerUnusable` for views and triggers that are not this program's."""
+    found = database.fetch("SELECT name, sql FROM sqlite_master WHERE type IN ('view', 'trigger')")
+    if any(row["sql"] not in TRIGGERS for row in found):
+        what = "it holds views or triggers that this program did not make"
+        raise LedgerUnusable(what)
+
+
+def _terms(meta: Mapping[str, object]) -> RunTerms:
+    """Return what the file says of its run; raises `LedgerUnusable` when it is none of ours.
+
+    Files are named after steps, so a step whose name could be a path elsewhere is refused.
+    """
+    try:
+        steps, keeps_raw, about = (json.loads(str(meta[name])) for name in _TERMS)
+    except (KeyError, ValueError, RecursionError):
+        steps = keeps_raw = about = None
+    if not isinstance(steps, list) or not isinstance(about, dict) or type(keeps_raw) is not bool:
+        what = "its record of the run is damaged"
+        raise LedgerUnusable(what)
+    for number, step in enumerate(steps, start=1):
+        if not isinstance(step, str) or STEP_NAME.match(step) is None:
+            what = f"step {number} has a name that no step can have"
+            raise LedgerUnusable(what)
+    return RunTerms(
+        steps=tuple(steps),
+        keeps_raw=keeps_raw,
+        about={str(name): str(value) for name, value in about.items()},
     )
-    return database, terms
 
 
 def _no_ledger(folder: Path) -> InputError:

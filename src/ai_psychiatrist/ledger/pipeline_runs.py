@@ -8,11 +8,13 @@ from typing import Final
 
 from ai_psychiatrist import __version__
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
-from ai_psychiatrist.infrastructure.private_files import write_whole
+from ai_psychiatrist.infrastructure.given_files import read_regular
+from ai_psychiatrist.infrastructure.private_files import make_subfolder, write_whole
 from ai_psychiatrist.ledger.cipher import Cipher
 from ai_psychiatrist.ledger.ledger import Ledger
 from ai_psychiatrist.ledger.opening import holds_run, make_private_folder
 from ai_psychiatrist.validation.host_fields import UNIT_ID
+from ai_psychiatrist.validation.lint.step_files import MOST_BYTES
 from ai_psychiatrist.validation.pipeline_config import PipelineConfig, StepConfig, load_pipeline
 from ai_psychiatrist.validation.step import StepValidator
 from ai_psychiatrist.validation.step_config import MODEL_SCOPES
@@ -67,8 +69,10 @@ def keep_pipeline(folder: Path, config: PipelineConfig) -> None:
     make_private_folder(folder)
     for file, place in places.items():
         target = folder / _CONFIG_FOLDER / place
-        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_whole(target, [file.read_bytes()])
+        make_subfolder(folder / _CONFIG_FOLDER)
+        for parent in reversed(place.parents[:-1]):
+            make_subfolder(folder / _CONFIG_FOLDER / parent)
+        write_whole(target, [read_regular(file, most_bytes=MOST_BYTES)])
 
 
 def kept_pipeline(folder: Path) -> PipelineConfig:
@@ -118,7 +122,7 @@ def schema_bytes(config: PipelineConfig, step: StepConfig) -> bytes | None:
         return None
     for file in config.files:
         if file.as_posix().endswith(f"/{step.schema_name}"):
-            content = file.read_bytes()
+            content = read_regular(file, most_bytes=MOST_BYTES)
             if json.loads(content.decode("utf-8-sig")) == step.schema:
                 return content
     return json.dumps(step.schema).encode()

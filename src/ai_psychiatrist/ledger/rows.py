@@ -1,5 +1,7 @@
 """Turn records into rows and rows into records, words through the vault."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -9,6 +11,7 @@ from ai_psychiatrist.domain.failures import CallPath, FailureCode
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.ledger.database import Row, Values
+from ai_psychiatrist.ledger.errors import LedgerUnusable
 from ai_psychiatrist.ledger.records import AttemptRecord, CurrentRow, KeptCall, Origin
 from ai_psychiatrist.ledger.vault import Vault
 
@@ -19,6 +22,16 @@ _NOTES: Final = ("errors", "warnings", "coercions")
 # which are sealed, and its enumerations, which are text.
 _CALL_FIELDS: Final = tuple(field.name for field in fields(ModelCall))
 _ATTEMPT_FIELDS: Final = tuple(field.name for field in fields(AttemptRecord))
+
+
+@contextmanager
+def _damage_told() -> Iterator[None]:
+    """Raise `LedgerUnusable` for a row that this program cannot have written."""
+    try:
+        yield
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        what = "a row is damaged"
+        raise LedgerUnusable(what) from None
 
 
 def call_values(kept: KeptCall, *, vault: Vault) -> Values:
@@ -39,13 +52,14 @@ def call_values(kept: KeptCall, *, vault: Vault) -> Values:
 
 def read_call(row: Row, *, vault: Vault) -> ModelCall:
     """Return a call from the columns of `queries.CALLS_OF_ATTEMPT`."""
-    values: dict[str, Any] = {name: row[name] for name in _CALL_FIELDS} | {
-        "path": CallPath(row["path"]),
-        "code": None if row["code"] is None else FailureCode(row["code"]),
-        "is_cut_off": bool(row["is_cut_off"]),
-        "reply": vault.take_text(row["reply"], place=f"reply:{row['unit_id']}"),
-    }
-    return ModelCall(**values)
+    with _damage_told():
+        values: dict[str, Any] = {name: row[name] for name in _CALL_FIELDS} | {
+            "path": CallPath(row["path"]),
+            "code": None if row["code"] is None else FailureCode(row["code"]),
+            "is_cut_off": bool(row["is_cut_off"]),
+            "reply": vault.take_text(row["reply"], place=f"reply:{row['unit_id']}"),
+        }
+        return ModelCall(**values)
 
 
 def attempt_values(record: AttemptRecord, *, vault: Vault) -> Values:
@@ -67,15 +81,16 @@ def attempt_values(record: AttemptRecord, *, vault: Vault) -> Values:
 
 def read_attempt(row: Row, *, vault: Vault) -> AttemptRecord:
     """Return an attempt from the columns of `queries.HISTORY`, which `queries.CURRENT` has too."""
-    unit_id = row["unit_id"]
-    values: dict[str, Any] = {name: row[name] for name in _ATTEMPT_FIELDS} | {
-        "origin": Origin(row["origin"]),
-        "raw": vault.take_text(row["raw"], place=f"raw:{unit_id}"),
-        "output": vault.take_object(row["output"], place=f"output:{unit_id}"),
-    }
-    for name in _NOTES:
-        values[name] = vault.take_notes(row[name], place=f"{name}:{unit_id}")
-    return AttemptRecord(**values)
+    with _damage_told():
+        unit_id = row["unit_id"]
+        values: dict[str, Any] = {name: row[name] for name in _ATTEMPT_FIELDS} | {
+            "origin": Origin(row["origin"]),
+            "raw": vault.take_text(row["raw"], place=f"raw:{unit_id}"),
+            "output": vault.take_object(row["output"], place=f"output:{unit_id}"),
+        }
+        for name in _NOTES:
+            values[name] = vault.take_notes(row[name], place=f"{name}:{unit_id}")
+        return AttemptRecord(**values)
 
 
 def read_current(row: Row, *, vault: Vault) -> CurrentRow:

@@ -98,3 +98,6 @@ MIGRATIONS: Final = ((*_TABLES, *_TRIGGERS), _HTTP_STATUS)
 """Position n holds the statements that lead from version n to version n + 1."""
 
 VERSION: Final = len(MIGRATIONS)
+
+TRIGGERS: Final = frozenset(statement.strip() for statement in _TRIGGERS)
+"""The statements that made the triggers, as SQLite keeps them."""

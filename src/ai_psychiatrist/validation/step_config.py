@@ -1,5 +1,6 @@
 """What a pipeline file says about a step, once it has been read and found sound."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,9 @@ model for each element of a list."""
 
 MODEL_SCOPES: Final[frozenset[str]] = frozenset({"llm", "fan_out"})
 """Scopes whose steps need template, schema and rules."""
+
+STEP_NAME: Final = re.compile(r"\w[\w.-]{0,99}\Z")
+"""Files are named after steps."""
 
 Schema: TypeAlias = Mapping[str, object] | bool
 

@@ -22,7 +22,6 @@ from ai_psychiatrist.interview.service import (
 )
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot, QuestionShown
 from ai_psychiatrist.interview.store.store import InterviewStore
-from ai_psychiatrist.ledger.cipher import Cipher
 
 INCIDENT_INPUTS: Mapping[str, str | int] = {
     "title": "The kettle",
@@ -96,6 +95,11 @@ class Desk:
         self.snapshot = await self.service.get(self.snapshot.id)
         return self.snapshot
 
+    async def resume(self) -> InterviewSnapshot:
+        """Have the step tried that failed or was cut short."""
+        self.snapshot = await self.service.resume(self.snapshot.id)
+        return self.snapshot
+
     def outcome(self, item: Item) -> ItemOutcome:
         """Return an item as it stands."""
         return next(one for one in self.snapshot.items if one.item is item)
@@ -107,11 +111,10 @@ def desk(
     agents: InterviewAgentsPort | None = None,
     *,
     limits: InterviewLimits | None = None,
-    cipher: Cipher | None = None,
     protocols: Mapping[str, InterviewProtocol] = PROTOCOLS,
 ) -> Iterator[Desk]:
     """Open a service over a file, as a program does that starts."""
-    store = InterviewStore.open(path / "interviews.sqlite", cipher=cipher)
+    store = InterviewStore.open(path / "interviews.sqlite")
     try:
         yield Desk(InterviewService(protocols, store, agents, limits=limits), store)
     finally:

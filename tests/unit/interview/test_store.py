@@ -1,9 +1,15 @@
 """The file of the interviews: private, complete, and gone when it is told to be."""
 
+import os
+import secrets
 import stat
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,6 +21,8 @@ from ai_psychiatrist.domain.interview import (
     AssessmentInput,
     EndReason,
     InterviewState,
+    Message,
+    MessageSpeaker,
 )
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.engine.record import Interview, ProtocolReference
@@ -22,12 +30,21 @@ from ai_psychiatrist.interview.engine.serial import from_bytes, state_hash, to_b
 from ai_psychiatrist.interview.errors import (
     InterviewNotFound,
     InterviewUnreadable,
+    StoreFull,
     StoreUnusable,
     VersionConflict,
 )
-from ai_psychiatrist.interview.ids import check_id, make_id
+from ai_psychiatrist.interview.ids import check_id, id_hash, make_id
+from ai_psychiatrist.interview.limits import StoreLimits
+from ai_psychiatrist.interview.store.keys import StoreKeys
+from ai_psychiatrist.interview.store.parts import (
+    after_turn,
+    origin_bytes,
+    state_bytes,
+    turn_bytes,
+    whole,
+)
 from ai_psychiatrist.interview.store.store import InterviewStore, TakenAnswer
-from ai_psychiatrist.ledger.cipher import Cipher
 from ai_psychiatrist.ledger.database import Database
 
 SECRET = "SECRET-WORDS-OF-A-PERSON"
@@ -55,6 +72,34 @@ def following(before: Interview, **fields: object) -> Interview:
     return replace(before, version=before.version + 1, **fields)  # type: ignore[arg-type]
 
 
+@dataclass
+class Clock:
+    """Stands at a day until it is set on."""
+
+    days: float = 0
+
+    def __call__(self) -> datetime:
+        """Return the moment."""
+        return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=self.days)
+
+
+@contextmanager
+def opened(folder: Path, keys: StoreKeys | None = None, **options: Any) -> Iterator[InterviewStore]:
+    """Open the store of a folder."""
+    store = InterviewStore.open(folder / "interviews.sqlite", keys, **options)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def written_key(path: Path) -> Path:
+    """Write a key as an operator does."""
+    path.write_text("ab" * 32, encoding="ascii")
+    path.chmod(0o600)
+    return path
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[InterviewStore]:
     opened = InterviewStore.open(tmp_path / "state" / "interviews.sqlite")
@@ -65,6 +110,18 @@ def store(tmp_path: Path) -> Iterator[InterviewStore]:
 def at_rest(folder: Path) -> bytes:
     """Return all bytes of the files of a folder."""
     return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+
+def sealed_in(folder: Path, interview_id: str) -> list[bytes]:
+    """Return all that the file holds of an interview, as it stands there."""
+    hashed = (id_hash(interview_id),)
+    tables = ("interviews", "origins", "answers", "turns")
+    with closing(Database(folder / "state" / "interviews.sqlite")) as database:
+        found = [
+            database.fetch(f"SELECT body FROM {table} WHERE id_hash = ?", hashed)  # noqa: S608
+            for table in tables
+        ]
+    return [bytes(body) for ((body,),) in found]
 
 
 _INTERVIEWS = st.builds(
@@ -96,8 +153,10 @@ _INTERVIEWS = st.builds(
 @given(_INTERVIEWS)
 def test_an_interview_is_the_same_after_it_was_stored(before: Interview) -> None:
     after = from_bytes(to_bytes(before))
-    assert after == before
-    assert state_hash(after) == state_hash(before)
+    parts = whole(before.id, origin=origin_bytes(before), state=state_bytes(before))
+    again = after_turn(before, turn_bytes(before))
+    assert after == parts == again == before
+    assert state_hash(after) == state_hash(parts) == state_hash(again) == state_hash(before)
 
 
 def test_the_file_is_its_owners_alone(store: InterviewStore, tmp_path: Path) -> None:
@@ -105,6 +164,7 @@ def test_the_file_is_its_owners_alone(store: InterviewStore, tmp_path: Path) -> 
     folder = tmp_path / "state"
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
+    assert "interviews.key" in {path.name for path in folder.iterdir()}
 
 
 def test_what_was_stored_is_there_after_the_file_was_opened_again(tmp_path: Path) -> None:
@@ -154,15 +214,16 @@ def test_an_unknown_interview_is_not_found(store: InterviewStore) -> None:
             action()
 
 
-def test_what_is_deleted_leaves_no_words_behind(store: InterviewStore, tmp_path: Path) -> None:
+def test_what_is_deleted_leaves_nothing_behind(store: InterviewStore, tmp_path: Path) -> None:
     kept, gone = interview(inputs={"summary": "kept"}), interview()
     store.add(kept)
     store.add(gone)
     store.save(following(gone), answer=taken("k1"), finished_key="k1")
-    assert SECRET.encode() in at_rest(tmp_path)
+    written = sealed_in(tmp_path, gone.id)
+    assert all(one in at_rest(tmp_path) for one in written)
     store.delete(gone.id)
-    assert SECRET.encode() not in at_rest(tmp_path)
-    assert gone.id.encode() not in at_rest(tmp_path)
+    assert not any(one in at_rest(tmp_path) for one in written)
+    assert id_hash(gone.id).encode() not in at_rest(tmp_path)
     assert store.known(gone.id, "k1") is None
     assert [row.id for row in store.list()] == [kept.id]
 
@@ -177,7 +238,7 @@ def test_answers_are_never_changed(store: InterviewStore, tmp_path: Path) -> Non
     store.add(before)
     store.save(following(before), answer=taken("k1"), finished_key="k1")
     other = Database(tmp_path / "state" / "interviews.sqlite")
-    for table in ("answers", "turns"):
+    for table in ("origins", "answers", "turns"):
         with pytest.raises(Exception, match="SQLITE_CONSTRAINT"):
             other.execute(f"UPDATE {table} SET body = x'00'")  # noqa: S608  fixed names
     other.close()
@@ -199,7 +260,7 @@ def test_a_broken_row_hides_no_other(
     store.add(whole)
     store.add(broken)
     other = Database(tmp_path / "state" / "interviews.sqlite")
-    other.execute("UPDATE interviews SET body = ? WHERE id = ?", (body, broken.id))
+    other.execute("UPDATE interviews SET body = ? WHERE id_hash = ?", (body, id_hash(broken.id)))
     other.close()
     assert {row.id: row.is_readable for row in store.list()} == {whole.id: True, broken.id: False}
     with pytest.raises(InterviewUnreadable) as error:
@@ -210,51 +271,236 @@ def test_a_broken_row_hides_no_other(
     assert [row.id for row in store.list()] == [whole.id]
 
 
-def test_an_encrypted_file_holds_no_words(tmp_path: Path) -> None:
-    cipher = Cipher(b"k" * 32)
-    encrypted = InterviewStore.open(tmp_path / "interviews.sqlite", cipher=cipher)
+def test_the_file_holds_neither_words_nor_ids_nor_keys_of_answers(
+    store: InterviewStore, tmp_path: Path
+) -> None:
     kept = interview()
-    encrypted.add(kept)
-    encrypted.save(following(kept), answer=taken("k1"), finished_key="k1")
-    assert encrypted.load(kept.id).inputs == {"summary": SECRET}
-    assert encrypted.list()[0].is_readable
-    encrypted.close()
-    assert SECRET.encode() not in at_rest(tmp_path)
+    store.add(kept)
+    store.save(following(kept), answer=taken("SECRET-KEY"), finished_key="SECRET-KEY")
+    assert store.load(kept.id).inputs == {"summary": SECRET}
+    assert store.known(kept.id, "SECRET-KEY") is not None
+    assert store.list()[0].id == kept.id
+    for hidden in (SECRET, kept.id, "SECRET-KEY"):
+        assert hidden.encode() not in at_rest(tmp_path)
+
+
+def test_a_named_key_wins_in_a_new_file(tmp_path: Path) -> None:
+    keys = StoreKeys(own=tmp_path / "own.key", named=written_key(tmp_path / "named.key"))
+    kept = interview()
+    with opened(tmp_path, keys) as store:
+        store.add(kept)
+    assert not keys.own.exists()
+    with opened(tmp_path, replace(keys, own=keys.named or keys.own, named=None)) as store:
+        assert store.load(kept.id) == kept
+
+
+def test_a_key_that_is_named_later_leaves_the_own_one_in_use(tmp_path: Path) -> None:
+    own = tmp_path / "own.key"
+    kept = interview()
+    with opened(tmp_path, StoreKeys(own=own)) as store:
+        store.add(kept)
+    later = StoreKeys(own=own, named=written_key(tmp_path / "named.key"))
+    with opened(tmp_path, later) as store:
+        assert store.load(kept.id) == kept
+
+
+def test_of_programs_that_start_at_once_all_use_one_key(tmp_path: Path) -> None:
+    def load(_: int) -> None:
+        with opened(tmp_path, StoreKeys(own=tmp_path / "own.key")) as store:
+            store.add(interview())
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(load, range(8)))
+    with opened(tmp_path, StoreKeys(own=tmp_path / "own.key")) as store:
+        assert [one.is_readable for one in store.list()] == [True] * 8
+    assert {path.name for path in tmp_path.iterdir()} == {"own.key", "interviews.sqlite"}
+
+
+def lose(path: Path) -> None:
+    path.unlink()
+
+
+def cut_off(path: Path) -> None:
+    path.write_text("ab" * 16)
+
+
+def open_to_others(path: Path) -> None:
+    path.chmod(0o640)
+
+
+def put_a_link(path: Path) -> None:
+    path.rename(path.with_name("elsewhere"))
+    path.symlink_to("elsewhere")
+
+
+def put_a_pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path, 0o600)
 
 
 @pytest.mark.parametrize(
-    ("written_with", "opened_with"),
+    ("spoil", "cure"),
     [
-        pytest.param(b"k" * 32, b"j" * 32, id="another-key"),
-        pytest.param(b"k" * 32, None, id="no-key"),
-        pytest.param(None, b"k" * 32, id="a-key-for-a-plain-file"),
+        (lose, "put it back"),
+        (cut_off, "put it back"),
+        (lambda path: path.write_text("ab" * 32), "another key"),
+        (open_to_others, "chmod 600"),
+        (put_a_link, "link"),
+        (put_a_pipe, "regular file"),
     ],
+    ids=["lost", "cut-off", "another", "open-to-others", "link", "pipe"],
 )
-def test_another_key_is_refused(
-    written_with: bytes | None, opened_with: bytes | None, tmp_path: Path
+def test_a_key_that_cannot_be_trusted_is_refused_and_never_replaced(
+    spoil: Callable[[Path], object], cure: str, tmp_path: Path
 ) -> None:
-    path = tmp_path / "interviews.sqlite"
-    first, second = (None if key is None else Cipher(key) for key in (written_with, opened_with))
-    InterviewStore.open(path, cipher=first).close()
-    with pytest.raises(ConfigurationError):
-        InterviewStore.open(path, cipher=second)
+    keys = StoreKeys(own=tmp_path / "own.key")
+    with opened(tmp_path, keys):
+        assert stat.S_IMODE(keys.own.stat().st_mode) == 0o600
+    written = keys.own.read_bytes()
+    spoil(keys.own)
+    spoilt = keys.own.is_file() and keys.own.read_bytes()
+    with pytest.raises(ConfigurationError, match=cure) as error:
+        InterviewStore.open(tmp_path / "interviews.sqlite", keys)
+    assert written.decode() not in str(error.value)
+    assert (keys.own.is_file() and keys.own.read_bytes()) == spoilt
 
 
-def test_a_sealed_interview_cannot_be_put_in_the_place_of_another(tmp_path: Path) -> None:
-    path = tmp_path / "interviews.sqlite"
-    encrypted = InterviewStore.open(path, cipher=Cipher(b"k" * 32))
+@pytest.mark.parametrize("ending", ["", "-wal", "-shm"])
+@pytest.mark.parametrize(
+    ("spoil", "cure"),
+    [(open_to_others, "chmod 600"), (put_a_link, "link"), (put_a_pipe, "device")],
+    ids=["open-to-others", "link", "pipe"],
+)
+def test_a_file_that_others_could_read_or_swap_is_refused(
+    spoil: Callable[[Path], object], cure: str, ending: str, tmp_path: Path
+) -> None:
+    with opened(tmp_path):
+        pass
+    path = tmp_path / f"interviews.sqlite{ending}"
+    path.touch(0o600)
+    spoil(path)
+    with pytest.raises(ConfigurationError, match=cure):
+        InterviewStore.open(tmp_path / "interviews.sqlite")
+
+
+def test_a_link_where_the_file_would_be_made_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "interviews.sqlite").symlink_to(tmp_path / "planted")
+    with pytest.raises(ConfigurationError, match="link"):
+        InterviewStore.open(tmp_path / "interviews.sqlite")
+    assert not (tmp_path / "planted").exists()
+
+
+def test_a_folder_that_others_can_write_to_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    folder.chmod(0o770)
+    with pytest.raises(ConfigurationError, match="chmod go-w"):
+        InterviewStore.open(folder / "interviews.sqlite")
+    assert list(folder.iterdir()) == []
+
+
+def test_a_sealed_interview_cannot_be_put_in_the_place_of_another(
+    store: InterviewStore, tmp_path: Path
+) -> None:
     mine, theirs = interview(), interview()
-    encrypted.add(mine)
-    encrypted.add(theirs)
-    other = Database(path)
-    other.execute(
-        "UPDATE interviews SET body = (SELECT body FROM interviews WHERE id = ?) WHERE id = ?",
-        (theirs.id, mine.id),
-    )
-    other.close()
+    store.add(mine)
+    store.add(theirs)
+    with closing(Database(tmp_path / "state" / "interviews.sqlite")) as other:
+        other.execute(
+            "UPDATE interviews SET body = (SELECT body FROM interviews WHERE id_hash = ?)"
+            " WHERE id_hash = ?",
+            (id_hash(theirs.id), id_hash(mine.id)),
+        )
     with pytest.raises(InterviewUnreadable):
-        encrypted.load(mine.id)
-    encrypted.close()
+        store.load(mine.id)
+
+
+def test_a_large_beginning_is_stored_once(tmp_path: Path) -> None:
+    evidence = secrets.token_urlsafe(1_500_000)
+    items = {Item.SLEEP: AssessedItem(score=2, evidence=(evidence,))}
+    said = secrets.token_urlsafe(2_900)
+    kept = interview(assessment=AssessmentInput(items=items))
+    with opened(tmp_path) as store:
+        store.add(kept)
+        for turn in range(1, 9):
+            before = kept
+            message = Message(
+                id=f"m{turn}", speaker=MessageSpeaker.PARTICIPANT, text=said, turn=turn
+            )
+            kept = following(before, turn=turn, messages=(*before.messages, message))
+            store.save(kept, answer=taken(f"k{turn}", turn), finished_key=f"k{turn}")
+            after = store.known(kept.id, f"k{turn}")
+            assert after is not None
+            assert after.after == kept
+        largest = sum(path.stat().st_size for path in tmp_path.iterdir())
+        first = store.known(kept.id, "k1")
+        assert first is not None
+        assert first.after is not None
+        assert (first.after.turn, len(first.after.messages)) == (1, 1)
+    assert largest < 1.5 * len(evidence) + 8 * 4 * len(said) + 1_200_000
+    assert (tmp_path / "interviews.sqlite").stat().st_size < 1.1 * len(evidence)
+
+
+def test_what_was_kept_long_enough_is_not_there_any_more(tmp_path: Path) -> None:
+    clock = Clock()
+    with opened(tmp_path, limits=StoreLimits(keep=timedelta(days=2)), clock=clock) as store:
+        old, used = interview(), interview()
+        store.add(old)
+        store.add(used)
+        clock.days = 1.5
+        used = following(used)
+        store.save(used)
+        clock.days = 2.1
+        with pytest.raises(InterviewNotFound):
+            store.load(old.id)
+        assert store.load(used.id) == used
+        assert [one.id for one in store.list()] == [used.id]
+        assert (store.remove_expired(), store.remove_expired()) == (1, 0)
+        assert id_hash(old.id).encode() not in at_rest(tmp_path)
+
+
+def test_no_more_interviews_are_kept_than_may_be(tmp_path: Path) -> None:
+    clock = Clock()
+    limits = StoreLimits(max_stored=2, keep=timedelta(days=2))
+    with opened(tmp_path, limits=limits, clock=clock) as store:
+        first, second, third = (interview() for _ in range(3))
+        store.add(first)
+        store.add(second)
+        with pytest.raises(StoreFull, match="INTERVIEW_MAX_STORED"):
+            store.add(third)
+        store.save(following(first))
+        store.delete(second.id)
+        store.add(third)
+        clock.days = 3
+        store.add(interview())
+        assert len(store.list()) == 1
+
+
+def test_no_more_bytes_are_kept_than_may_be(tmp_path: Path) -> None:
+    large = {"summary": "x" * 200_000}
+    with opened(tmp_path, limits=StoreLimits(max_bytes=500_000)) as store:
+        first = interview(inputs=large)
+        store.add(first)
+        store.add(interview(inputs=large))
+        with pytest.raises(StoreFull):
+            store.add(interview(inputs=large))
+        store.add(interview())
+        store.delete(first.id)
+        store.add(interview(inputs=large))
+
+
+def test_a_store_that_another_program_holds_is_told_within_seconds(
+    store: InterviewStore, tmp_path: Path
+) -> None:
+    ((milliseconds,),) = store._database.fetch("PRAGMA busy_timeout")
+    assert 0 < milliseconds <= 5_000
+    store._database.fetch("PRAGMA busy_timeout = 1")
+    with (
+        closing(Database(tmp_path / "state" / "interviews.sqlite")) as other,
+        other.transaction(),
+        pytest.raises(StoreUnusable),
+    ):
+        store.add(interview())
 
 
 def test_a_file_of_a_newer_version_is_refused(tmp_path: Path) -> None:
@@ -270,6 +516,7 @@ def test_a_file_of_a_newer_version_is_refused(tmp_path: Path) -> None:
 def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "interviews.sqlite"
     path.write_text("this is not a database, however long it goes on " * 40, encoding="utf-8")
+    path.chmod(0o600)
     with pytest.raises(StoreUnusable):
         InterviewStore.open(path)
 

@@ -4,6 +4,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from ai_psychiatrist.validation.schema.references import SchemaReferences
+from ai_psychiatrist.validation.schema.unfolding import TooMuchWork, refuse_too_much_work
+
 NAMES = st.sampled_from(["a", "b", "response"])
 TYPES = st.sampled_from(["integer", "number", "string", "boolean", "array", "object", "null"])
 TEXTS = st.one_of(
@@ -40,7 +43,16 @@ def schemas() -> st.SearchStrategy[dict[str, Any]]:
         ),
         _few(_applicators(_any_schema())),
         _any_schema(),
-    )
+    ).filter(_is_bounded)
+
+
+def _is_bounded(schema: dict[str, Any]) -> bool:
+    """Return whether no part of a schema doubles with each level of an answer."""
+    try:
+        refuse_too_much_work(schema, SchemaReferences(schema))
+    except TooMuchWork:
+        return False
+    return True
 
 
 def _typed() -> st.SearchStrategy[dict[str, Any]]:

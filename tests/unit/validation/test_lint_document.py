@@ -1,3 +1,5 @@
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -125,3 +127,61 @@ def test_the_nearest_name_is_the_one_that_was_meant(
     name: str, known: set[str], meant: str | None
 ) -> None:
     assert nearest(name, known) == meant
+
+
+NUMBERS = {
+    "sexagesimal": "1" + ":1" * 100_000,
+    "sexagesimal fraction": "1" + ":1" * 100_000 + ".5",
+    "underscores": "1" + "_0" * 100_000,
+    "digits": "9" * 200_000,
+    "hexadecimal": "0x" + "f" * 200_000,
+    "tagged": "!!int '" + "1:" * 100_000 + "1'",
+    "an hour of no day": "!!timestamp '" + "9" * 200_000 + "'",
+}
+
+
+@pytest.mark.parametrize("number", NUMBERS.values(), ids=NUMBERS.keys())
+def test_a_number_that_is_slow_to_read_is_refused_at_its_place(number: str, tmp_path: Path) -> None:
+    path = written(tmp_path, changed("max_attempts: 2", f"max_attempts: {number}"))
+    problems = [(found.code, found.line) for found in lint_pipeline(path)]
+    assert ("value_type", 13) in problems
+
+
+def test_of_a_file_with_no_end_of_problems_the_first_are_told(tmp_path: Path) -> None:
+    path = written(tmp_path, "".join(f"pipelin{n}: 1\n" for n in range(10_000)))
+    problems = lint_pipeline(path)
+    assert len(problems) == 501
+    assert problems[0].code == "too_many_problems"
+
+
+def _huge(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(1 << 34)
+
+
+@pytest.mark.parametrize(
+    ("place", "code"),
+    [
+        ("pipeline.yaml", "unreadable"),
+        ("schemas/rate.json", "schema_file"),
+        ("templates/rate.jinja2", "template_file"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("put", "said"),
+    [
+        (os.mkfifo, "it is no regular file"),
+        (lambda path: path.symlink_to("/dev/zero"), "it is no regular file"),
+        (_huge, "it is larger than"),
+    ],
+    ids=["pipe", "device", "huge"],
+)
+def test_what_is_no_file_of_a_pipeline_is_refused_at_once(
+    tmp_path: Path, place: str, code: str, put: Callable[[Path], None], said: str
+) -> None:
+    path = written(tmp_path)
+    (tmp_path / place).unlink()
+    put(tmp_path / place)
+    (problem,) = [found for found in lint_pipeline(path) if found.is_error]
+    assert problem.code == code
+    assert said in problem.message

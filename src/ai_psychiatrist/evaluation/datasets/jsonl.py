@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 import orjson
 
@@ -24,11 +24,13 @@ from ai_psychiatrist.evaluation.datasets.oddities import Oddity, OddityCode, tal
 from ai_psychiatrist.evaluation.datasets.options import ReadingOptions
 from ai_psychiatrist.evaluation.datasets.plain_text import plain_text_oddity, rendered_plain_text
 from ai_psychiatrist.evaluation.datasets.sources import (
+    MOST_BYTES,
     DatasetDigest,
     TextSource,
     check_of,
     unreadable,
 )
+from ai_psychiatrist.infrastructure.given_files import FileTooLarge, open_regular, told
 
 _ID_FIELDS: Final = ("unit_id", "id", "sample_id")
 _ITEM_FIELDS: Final = ("items", "phq8_items")
@@ -70,7 +72,7 @@ class _Opening:
         try:
             units = tuple(self._units())
         except OSError as error:
-            msg = f"{self._path.name!r} cannot be read: {error.strerror}"
+            msg = f"{self._path.name!r} cannot be read: {told(error)}"
             raise InputError(msg, field="PATH") from None
         if units and all(unit.labels is None for unit in units):
             absent = Oddity(where=".", code=OddityCode.NO_LABELS, count=len(units))
@@ -91,8 +93,8 @@ class _Opening:
     def _units(self) -> Iterator[DatasetUnit]:
         size = self._path.stat().st_size
         start = 0
-        with self._path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
+        with open_regular(self._path) as file:
+            for number, line in enumerate(iter(lambda: _line(file), b""), start=1):
                 unit = self._unit(line, number, start) if line.strip() else None
                 self._digest.add(str(number), line)
                 start += len(line)
@@ -150,6 +152,13 @@ class _JsonlTexts:
         if interview.text is None:
             return render(interview.lines, self._options.speakers)
         return rendered_plain_text(interview.text, self._options)
+
+
+def _line(file: BinaryIO) -> bytes:
+    line = file.readline(MOST_BYTES + 1)
+    if len(line) > MOST_BYTES:
+        raise FileTooLarge
+    return line
 
 
 def _interview(line: bytes, labels: SpeakerLabels) -> _Interview:

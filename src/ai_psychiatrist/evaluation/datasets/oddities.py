@@ -55,6 +55,7 @@ class OddityCode(StrEnum):
     ID_OUTSIDE_CORPUS = "id_outside_corpus"
     SUBFOLDER = "subfolder"
     OTHER_FILE = "other_file"
+    LINK_LEADS_OUT = "link_leads_out"
     ID_MISSING = "id_missing"
     ID_REPEATED = "id_repeated"
 
@@ -128,6 +129,7 @@ _TREATMENTS: Final = {
     OddityCode.ID_OUTSIDE_CORPUS: _Treatment(action="kept; the corpus has no such session"),
     OddityCode.SUBFOLDER: _Treatment(action="not read: open it as a dataset of its own"),
     OddityCode.OTHER_FILE: _Treatment(action="not read"),
+    OddityCode.LINK_LEADS_OUT: _Treatment(action="not read: copy the file into the folder"),
     OddityCode.ID_MISSING: _Treatment(action="the number of the line is its identifier"),
     OddityCode.ID_REPEATED: _Treatment(action=_KEPT_ONE, cost=Cost.UNIT),
     OddityCode.NO_LABELS: _Treatment(action="units kept without labels: there is no label file"),

@@ -8,6 +8,15 @@ from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError, TranscriptUnreadable
+from ai_psychiatrist.infrastructure.given_files import (
+    open_regular,
+    read_at_most,
+    read_regular,
+    told,
+)
+
+MOST_BYTES: Final = 1 << 25
+"""Bound on one file of a dataset that is read whole."""
 
 _CHECK_BYTES: Final = 16
 
@@ -25,9 +34,7 @@ class TextSource:
     def content(self) -> bytes:
         """Read the bytes again. Raises `TranscriptUnreadable` when they are not the same."""
         try:
-            with self.path.open("rb") as file:
-                file.seek(self.start)
-                content = file.read() if self.length is None else file.read(self.length)
+            content = self._content()
         except OSError:
             msg = "the transcript's file cannot be read any more"
             raise TranscriptUnreadable(msg) from None
@@ -35,6 +42,11 @@ class TextSource:
             msg = "the transcript's file has changed since the dataset was opened; open it again"
             raise TranscriptUnreadable(msg)
         return content
+
+    def _content(self) -> bytes:
+        with open_regular(self.path) as file:
+            file.seek(self.start)
+            return read_at_most(file, MOST_BYTES) if self.length is None else file.read(self.length)
 
 
 def check_of(content: bytes) -> bytes:
@@ -45,16 +57,16 @@ def check_of(content: bytes) -> bytes:
 def content_of(path: Path) -> bytes:
     """Read a file of the dataset. Raises `InputError` when that cannot be done."""
     try:
-        return path.read_bytes()
+        return read_regular(path, most_bytes=MOST_BYTES)
     except OSError as error:
-        msg = f"{path.name!r} cannot be read: {error.strerror}"
+        msg = f"{path.name!r} cannot be read: {told(error)}"
         raise InputError(msg, field="PATH") from None
 
 
 def content_or_none(path: Path) -> bytes | None:
     """Read a file of one unit; `None` when that cannot be done, as other units still can."""
     try:
-        return path.read_bytes()
+        return read_regular(path, most_bytes=MOST_BYTES)
     except OSError:
         return None
 

@@ -25,6 +25,7 @@ from ai_psychiatrist.evaluation.datasets.subtitles import (
     read_subtitles,
 )
 from ai_psychiatrist.evaluation.datasets.units import joined_units
+from ai_psychiatrist.infrastructure.given_files import is_inside
 
 TEXT_SUFFIXES: Final = frozenset({".txt", *SUBTITLE_SUFFIXES})
 LABELS_FILE: Final = "labels.csv"
@@ -77,6 +78,8 @@ class _Opening:
                 self._note(path, OddityCode.APPLE_DOUBLE)
             elif path.is_dir():
                 self._note(path, OddityCode.SUBFOLDER)
+            elif not is_inside(self._path, path):
+                self._note(path, OddityCode.LINK_LEADS_OUT)
             elif path.suffix.casefold() in TEXT_SUFFIXES:
                 yield path
             elif path.name != LABELS_FILE:
@@ -84,7 +87,7 @@ class _Opening:
 
     def _label_rows(self, names: Mapping[Path, str]) -> Sequence[LabelRow]:
         path = self._path / LABELS_FILE
-        if not path.is_file():
+        if not path.is_file() or not is_inside(self._path, path):
             return ()
         by_file = {file.name: unit_id for file, unit_id in names.items()}
         content = content_of(path)

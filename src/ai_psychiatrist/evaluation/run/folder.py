@@ -4,14 +4,18 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import orjson
 
 from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.infrastructure.given_files import read_regular, told
 from ai_psychiatrist.infrastructure.private_files import write_whole
 from ai_psychiatrist.ledger.lock import run_lock
+from ai_psychiatrist.ledger.opening import make_private_folder
 
-_PRETTY = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
+_MOST_BYTES: Final = 1 << 26
+_PRETTY: Final = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ class RunFolder:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Hold the run for this process; raises `RunBusy` when another one is at it."""
-        self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private_folder(self.path)
         with run_lock(self.path):
             yield
 
@@ -73,9 +77,11 @@ def read_json(path: Path, *, missing: str) -> dict[str, object]:
     `missing`: what to say of the folder when there is no file.
     """
     try:
-        value = orjson.loads(path.read_bytes())
-    except OSError:
+        value = orjson.loads(read_regular(path, most_bytes=_MOST_BYTES))
+    except FileNotFoundError:
         raise InputError(f"{path.parent} {missing}", field="RUN") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {told(error)}", field="RUN") from None
     except orjson.JSONDecodeError:
         value = None
     if not isinstance(value, dict):

@@ -24,8 +24,13 @@ from ai_psychiatrist.interview.protocol.records import (
     Stem,
 )
 from ai_psychiatrist.validation.lint.node import Node
-from ai_psychiatrist.validation.lint.problem import LintProblem, Problems
-from ai_psychiatrist.validation.lint.step_files import FileUnusable, decoded, read_bounded
+from ai_psychiatrist.validation.lint.problem import LintProblem, Problems, TooManyProblems
+from ai_psychiatrist.validation.lint.step_files import (
+    MOST_YAML_BYTES,
+    FileUnusable,
+    decoded,
+    read_bounded,
+)
 from ai_psychiatrist.validation.lint.yaml_document import read_document
 
 PROTOCOL_FILE: Final = "protocol.yaml"
@@ -52,7 +57,14 @@ def read_protocol(folder: Path) -> ProtocolReading:
     """Read a protocol and the files that it names, and check them against each other."""
     problems = Problems()
     try:
-        content = read_bounded(folder / PROTOCOL_FILE)
+        return _read_with(problems, folder)
+    except TooManyProblems:
+        return ProtocolReading(problems=problems.in_order(), protocol=None)
+
+
+def _read_with(problems: Problems, folder: Path) -> ProtocolReading:
+    try:
+        content = read_bounded(folder / PROTOCOL_FILE, most_bytes=MOST_YAML_BYTES)
         document = read_document(decoded(content), problems)
     except FileUnusable as error:
         problems.error("unreadable", (), f"{PROTOCOL_FILE} cannot be used: {error}", None)

@@ -1,26 +1,34 @@
 """The SQLite file of all interviews: every step of an interview is one transaction."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
-from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.interview.engine.record import Interview
-from ai_psychiatrist.interview.engine.serial import from_bytes, to_bytes
 from ai_psychiatrist.interview.errors import (
     InterviewNotFound,
     InterviewUnreadable,
+    StoreFull,
     StoreUnusable,
     VersionConflict,
 )
+from ai_psychiatrist.interview.ids import id_hash, key_hash
+from ai_psychiatrist.interview.limits import StoreLimits
 from ai_psychiatrist.interview.snapshot import InterviewListing
-from ai_psychiatrist.interview.store.opening import open_database
-from ai_psychiatrist.ledger.cipher import Cipher
-from ai_psychiatrist.ledger.database import Database, Row, Value
+from ai_psychiatrist.interview.store.keys import KEY_NAME, StoreKeys
+from ai_psychiatrist.interview.store.opening import OpenedFile, open_file
+from ai_psychiatrist.interview.store.parts import (
+    after_turn,
+    origin_bytes,
+    state_bytes,
+    turn_bytes,
+    whole,
+)
+from ai_psychiatrist.ledger.database import Row, Value
 from ai_psychiatrist.ledger.errors import LedgerUnusable
 
 
@@ -46,30 +54,37 @@ class KnownAnswer:
 class InterviewStore:
     """Interviews at rest; any thread may call it, and any number of processes.
 
-    Every method may raise `StoreUnusable`; those that read, `InterviewUnreadable`.
+    The file holds hashes of their ids, and all words are encrypted: only who knows an id, or has
+    the key, gets at one. What is older than it may be counts as not there. Every method may raise
+    `StoreUnusable`; those that read, `InterviewUnreadable`.
     """
 
     def __init__(
-        self, database: Database, cipher: Cipher | None, clock: Callable[[], datetime]
+        self, opened: OpenedFile, limits: StoreLimits, clock: Callable[[], datetime]
     ) -> None:
-        self._database = database
-        self._cipher = cipher
+        self._database = opened.database
+        self._sealer = opened.sealer
+        self._limits = limits
         self._clock = clock
 
     @classmethod
     def open(
         cls,
         path: Path,
+        keys: StoreKeys | None = None,
         *,
-        cipher: Cipher | None = None,
+        limits: StoreLimits | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> Self:
         """Open the file, `interviews.sqlite` by convention, and make it when there is none.
 
-        Raises `ConfigurationError` when it cannot be made or was written with another key.
+        `keys`: without any, one is kept beside the file. Raises `ConfigurationError` when it
+        cannot be made, others can read it, or it was written with another key.
         """
+        keys = keys or StoreKeys(own=path.with_name(KEY_NAME))
         with _translated():
-            return cls(open_database(path, cipher), cipher, clock)
+            opened = open_file(path, keys, now=_written(clock()))
+            return cls(opened, limits or StoreLimits(), clock)
 
     def close(self) -> None:
         """Close the file."""
@@ -77,21 +92,36 @@ class InterviewStore:
             self._database.close()
 
     def add(self, interview: Interview) -> None:
-        """Put down a new interview."""
+        """Put down a new interview; raises `StoreFull` when there is no room for it."""
+        hashed = id_hash(interview.id)
         now = self._now()
+        origin = self._sealer.seal(origin_bytes(interview), hashed, "origin")
         with self._transaction():
+            if self._is_full(len(origin)):
+                self._delete_expired()
+                if self._is_full(len(origin)):
+                    raise StoreFull
+            sealed_id = self._sealer.seal(interview.id.encode(), hashed, "id")
+            state = self._sealer.seal(state_bytes(interview), hashed, "state")
             self._database.execute(
-                "INSERT INTO interviews VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (*self._columns(interview), now, now),
+                "INSERT INTO interviews VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (hashed, sealed_id, interview.version, interview.protocol.id, state, *(now,) * 3),
             )
+            self._database.execute("INSERT INTO origins VALUES (?, ?)", (hashed, origin))
 
     def load(self, interview_id: str) -> Interview:
         """Return an interview; raises `InterviewNotFound`."""
         with _translated():
-            rows = self._database.fetch("SELECT body FROM interviews WHERE id = ?", (interview_id,))
+            rows = self._database.fetch(
+                "SELECT origins.body, interviews.body"
+                " FROM interviews LEFT JOIN origins USING (id_hash)"
+                " WHERE id_hash = ? AND kept_from > ?",
+                (id_hash(interview_id), self._oldest()),
+            )
         if not rows:
             raise InterviewNotFound
-        return self._take(rows[0][0], _place(interview_id))
+        origin, state = rows[0]
+        return self._whole(interview_id, origin, state)
 
     def save(
         self,
@@ -115,114 +145,136 @@ class InterviewStore:
 
     def known(self, interview_id: str, key: str) -> KnownAnswer | None:
         """Return what is stored under an idempotency key of an interview."""
+        hashed, hashed_key = id_hash(interview_id), key_hash(interview_id, key)
         with _translated():
             rows = self._database.fetch(
-                "SELECT answers.body, turns.body FROM answers"
-                " LEFT JOIN turns USING (interview_id, idempotency_key)"
-                " WHERE interview_id = ? AND idempotency_key = ?",
-                (interview_id, key),
+                "SELECT answers.body, turns.body, origins.body, interviews.body"
+                " FROM answers JOIN interviews USING (id_hash) LEFT JOIN origins USING (id_hash)"
+                " LEFT JOIN turns USING (id_hash, key_hash)"
+                " WHERE answers.id_hash = ? AND answers.key_hash = ?",
+                (hashed, hashed_key),
             )
         if not rows:
             return None
-        sent, body = rows[0]
-        after = None if body is None else self._take(body, _place(interview_id, key))
-        return KnownAnswer(sent=self._open(sent, _place(interview_id, key, "answer")), after=after)
+        answer, turn, origin, state = rows[0]
+        sent = self._sealer.unseal(answer, hashed, "answer", hashed_key)
+        if turn is None:
+            return KnownAnswer(sent=sent, after=None)
+        latest = self._whole(interview_id, origin, state)
+        grown = self._sealer.unseal(turn, hashed, "turn", hashed_key)
+        return KnownAnswer(sent=sent, after=after_turn(latest, grown))
 
     def delete(self, interview_id: str) -> None:
         """Remove an interview and all that belongs to it; raises `InterviewNotFound`."""
         with self._transaction():
-            removed = self._database.execute("DELETE FROM interviews WHERE id = ?", (interview_id,))
+            removed = self._database.execute(
+                "DELETE FROM interviews WHERE id_hash = ?", (id_hash(interview_id),)
+            )
         if not removed:
             raise InterviewNotFound
-        with _translated():
-            # Until then its words still stand in the side file.
-            self._database.fetch("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._empty_journal()
+
+    def remove_expired(self) -> int:
+        """Remove the interviews that were kept as long as they may be, and return how many."""
+        with self._transaction():
+            removed = self._delete_expired()
+        if removed:
+            self._empty_journal()
+        return removed
 
     def list(self) -> tuple[InterviewListing, ...]:
         """Return all interviews, the latest first; one that cannot be read is marked."""
         with _translated():
-            rows = list(
-                self._database.stream(
-                    "SELECT id, protocol, version, created_at, updated_at, body"
-                    " FROM interviews ORDER BY created_at DESC, rowid DESC"
-                )
+            rows = self._database.stream(
+                "SELECT id_hash, sealed_id, protocol, version, created_at, updated_at,"
+                " origins.body AS origin, interviews.body AS state"
+                " FROM interviews LEFT JOIN origins USING (id_hash)"
+                " WHERE kept_from > ? ORDER BY created_at DESC, interviews.rowid DESC",
+                (self._oldest(),),
             )
-        return tuple(map(self._listing, rows))
+            return tuple(map(self._listing, rows))
 
     def _replace(self, interview: Interview) -> None:
-        interview_id, version, protocol, state, body = self._columns(interview)
+        hashed = id_hash(interview.id)
+        state = self._sealer.seal(state_bytes(interview), hashed, "state")
+        now = self._now()
         written = self._database.execute(
-            "UPDATE interviews SET version = ?, protocol = ?, state = ?, body = ?, updated_at = ?"
-            " WHERE id = ? AND version = ?",
-            (version, protocol, state, body, self._now(), interview_id, interview.version - 1),
+            "UPDATE interviews SET version = ?, body = ?, updated_at = ?, kept_from = ?"
+            " WHERE id_hash = ? AND version = ?",
+            (interview.version, state, now, now, hashed, interview.version - 1),
         )
         if written:
             return
-        if self._database.fetch("SELECT 1 FROM interviews WHERE id = ?", (interview_id,)):
+        if self._database.fetch("SELECT 1 FROM interviews WHERE id_hash = ?", (hashed,)):
             raise VersionConflict
         raise InterviewNotFound
 
     def _put_answer(self, interview_id: str, answer: TakenAnswer) -> None:
-        place = _place(interview_id, answer.key, "answer")
+        hashed, hashed_key = id_hash(interview_id), key_hash(interview_id, answer.key)
+        body = self._sealer.seal(answer.sent, hashed, "answer", hashed_key)
         self._database.execute(
-            "INSERT INTO answers (interview_id, turn, idempotency_key, body, recorded_at)"
-            " VALUES (?, ?, ?, ?, ?)",
-            (interview_id, answer.turn, answer.key, self._seal(answer.sent, place), self._now()),
+            "INSERT INTO answers VALUES (?, ?, ?, ?, ?)",
+            (hashed, hashed_key, answer.turn, body, self._now()),
         )
 
     def _put_turn(self, interview: Interview, key: str) -> None:
-        body = self._seal(to_bytes(interview), _place(interview.id, key))
+        hashed, hashed_key = id_hash(interview.id), key_hash(interview.id, key)
+        body = self._sealer.seal(turn_bytes(interview), hashed, "turn", hashed_key)
         self._database.execute(
-            "INSERT INTO turns (interview_id, idempotency_key, version, body, recorded_at)"
-            " VALUES (?, ?, ?, ?, ?)",
-            (interview.id, key, interview.version, body, self._now()),
+            "INSERT INTO turns VALUES (?, ?, ?, ?, ?)",
+            (hashed, hashed_key, interview.version, body, self._now()),
         )
 
-    def _columns(self, interview: Interview) -> tuple[str, int, str, str, bytes]:
-        body = self._seal(to_bytes(interview), _place(interview.id))
-        return (
-            interview.id,
-            interview.version,
-            interview.protocol.id,
-            interview.state.value,
-            body,
+    def _is_full(self, more_bytes: int) -> bool:
+        ((stored,),) = self._database.fetch("SELECT COUNT(*) FROM interviews")
+        (pages,), (free,), (page_bytes,) = (
+            self._database.fetch(f"PRAGMA {name}")[0]
+            for name in ("page_count", "freelist_count", "page_size")
         )
+        used = (int(pages) - int(free)) * int(page_bytes)
+        limits = self._limits
+        return int(stored) >= limits.max_stored or used + more_bytes > limits.max_bytes
+
+    def _delete_expired(self) -> int:
+        return self._database.execute(
+            "DELETE FROM interviews WHERE kept_from <= ?", (self._oldest(),)
+        )
+
+    def _empty_journal(self) -> None:
+        """Overwrite what was deleted in the file now, not when there is next something to write."""
+        with _translated():
+            self._database.fetch("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _listing(self, row: Row) -> InterviewListing:
-        interview_id, protocol, version, created_at, updated_at, body = row
-        try:
-            interview = self._take(body, _place(str(interview_id)))
-        except InterviewUnreadable:
-            interview = None
+        interview = None
+        interview_id = ""
+        with suppress(InterviewUnreadable):
+            interview_id = self._sealer.unseal(row["sealed_id"], row["id_hash"], "id").decode()
+            interview = self._whole(interview_id, row["origin"], row["state"])
         return InterviewListing(
-            id=str(interview_id),
-            protocol_id=str(protocol),
+            id=interview_id,
+            protocol_id=str(row["protocol"]),
             state=InterviewState.FAILED if interview is None else interview.state,
-            version=version if isinstance(version, int) else 0,
-            created_at=str(created_at),
-            updated_at=str(updated_at),
+            version=int(row["version"]),
+            created_at=str(row["created_at"]),
+            updated_at=str(row["updated_at"]),
             is_readable=interview is not None,
         )
 
-    def _seal(self, content: bytes, place: str) -> bytes:
-        return content if self._cipher is None else self._cipher.seal(content, place=place)
+    def _whole(self, interview_id: str, origin: Value, state: Value) -> Interview:
+        hashed = id_hash(interview_id)
+        return whole(
+            interview_id,
+            origin=self._sealer.unseal(origin, hashed, "origin"),
+            state=self._sealer.unseal(state, hashed, "state"),
+        )
 
-    def _take(self, stored: Value, place: str) -> Interview:
-        return from_bytes(self._open(stored, place))
-
-    def _open(self, stored: Value, place: str) -> bytes:
-        if not isinstance(stored, bytes):
-            raise InterviewUnreadable
-        if self._cipher is None:
-            return stored
-        try:
-            return self._cipher.unseal(stored, place=place)
-        except ConfigurationError:
-            # The key itself was checked when the file was opened.
-            raise InterviewUnreadable from None
+    def _oldest(self) -> str:
+        """Return before when an interview's last change is too long ago."""
+        return _written(self._clock() - self._limits.keep)
 
     def _now(self) -> str:
-        return self._clock().isoformat(timespec="milliseconds")
+        return _written(self._clock())
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -230,8 +282,8 @@ class InterviewStore:
             yield
 
 
-def _place(interview_id: str, *parts: str) -> str:
-    return "/".join(("interviews", interview_id, *parts))
+def _written(moment: datetime) -> str:
+    return moment.isoformat(timespec="milliseconds")
 
 
 @contextmanager

@@ -1,10 +1,8 @@
-"""The tables of the interviews."""
+"""The tables of the interviews: each version is made out of the one before it."""
 
 from typing import Final
 
-VERSION: Final = 1
-
-TABLES: Final = (
+_PLAIN: Final = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL)",
     """
     CREATE TABLE interviews (
@@ -29,7 +27,6 @@ TABLES: Final = (
         UNIQUE (interview_id, turn)
     )
     """,
-    # What the interview was after each turn: what a repeated key is answered with.
     """
     CREATE TABLE turns (
         seq INTEGER PRIMARY KEY,
@@ -51,3 +48,66 @@ TABLES: Final = (
         for table in ("answers", "turns")
     ),
 )
+
+_SEALED: Final = (
+    "ALTER TABLE interviews RENAME TO plain_interviews",
+    "ALTER TABLE answers RENAME TO plain_answers",
+    "ALTER TABLE turns RENAME TO plain_turns",
+    """
+    CREATE TABLE interviews (
+        id_hash TEXT PRIMARY KEY,
+        sealed_id BLOB NOT NULL,
+        version INTEGER NOT NULL,
+        protocol TEXT NOT NULL,
+        body BLOB NOT NULL,
+        created_at TEXT NOT NULL,
+        updated_at TEXT NOT NULL,
+        kept_from TEXT NOT NULL
+    )
+    """,
+    "CREATE INDEX interviews_by_age ON interviews (kept_from)",
+    # What an interview began with never changes and may be large: it is written once.
+    """
+    CREATE TABLE origins (
+        id_hash TEXT PRIMARY KEY REFERENCES interviews ON DELETE CASCADE,
+        body BLOB NOT NULL
+    )
+    """,
+    """
+    CREATE TABLE answers (
+        id_hash TEXT NOT NULL REFERENCES interviews ON DELETE CASCADE,
+        key_hash TEXT NOT NULL,
+        turn INTEGER NOT NULL,
+        body BLOB NOT NULL,
+        recorded_at TEXT NOT NULL,
+        PRIMARY KEY (id_hash, key_hash),
+        UNIQUE (id_hash, turn)
+    )
+    """,
+    # What the interview was after each turn: what a repeated key is answered with.
+    """
+    CREATE TABLE turns (
+        id_hash TEXT NOT NULL,
+        key_hash TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        body BLOB NOT NULL,
+        recorded_at TEXT NOT NULL,
+        PRIMARY KEY (id_hash, key_hash),
+        FOREIGN KEY (id_hash, key_hash) REFERENCES answers ON DELETE CASCADE
+    )
+    """,
+    *(
+        f"""
+        CREATE TRIGGER {table}_never_change BEFORE UPDATE ON {table}
+        BEGIN SELECT RAISE(ABORT, '{table} are append-only'); END
+        """
+        for table in ("origins", "answers", "turns")
+    ),
+)
+
+MIGRATIONS: Final = (_PLAIN, _SEALED)
+VERSION: Final = len(MIGRATIONS)
+SEALED_VERSION: Final = 2
+"""Whose statements leave the tables before it to be sealed and dropped."""
+PLAIN_TABLES: Final = ("plain_turns", "plain_answers", "plain_interviews")
+"""Those tables, in the order in which they can be dropped."""

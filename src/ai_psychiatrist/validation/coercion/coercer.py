@@ -18,7 +18,7 @@ from ai_psychiatrist.validation.coercion.leaves import (
 from ai_psychiatrist.validation.coercion.notes import CoercionNotes, Step, in_turn
 from ai_psychiatrist.validation.coercion.steps import StepCompiler
 from ai_psychiatrist.validation.coercion.unwrapping import WRAPPER, WrapperRule
-from ai_psychiatrist.validation.schema.compiled import CompiledSchema
+from ai_psychiatrist.validation.schema.compiled import CompiledSchema, SchemaInvalid
 from ai_psychiatrist.validation.schema.references import Schema
 from ai_psychiatrist.validation.schema.type_names import required_names, schemas_at
 from ai_psychiatrist.validation.verdict import Coercion, UnitError
@@ -57,10 +57,16 @@ class Coercer:
             required=required_names(references, document),
             is_declared=any(True for _ in schemas_at(references, document, (WRAPPER,))),
         )
-        self._whole_numbers = StepCompiler(
-            self._schema, whole_number_step, tries_branches=False
-        ).compile()
-        self._every_step = StepCompiler(self._schema, self._leaf, tries_branches=True).compile()
+        try:
+            self._whole_numbers = StepCompiler(
+                self._schema, whole_number_step, tries_branches=False
+            ).compile()
+            self._every_step = StepCompiler(self._schema, self._leaf, tries_branches=True).compile()
+        except RecursionError:
+            problem = "leads through too many references, one behind the other"
+            raise SchemaInvalid(
+                self._schema.name, pointer="", keyword="", problem=problem
+            ) from None
 
     def coerce(self, value: dict[str, object]) -> Coerced:
         """Return an answer that fits the schema as it is, or as far as it can be made to fit.

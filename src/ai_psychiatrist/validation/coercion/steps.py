@@ -16,7 +16,7 @@ from ai_psychiatrist.validation.coercion.containers import (
 )
 from ai_psychiatrist.validation.coercion.leaves import LeafRequest
 from ai_psychiatrist.validation.coercion.notes import CoercionNotes, Parts, Step, all_types, in_turn
-from ai_psychiatrist.validation.schema.compiled import CompiledSchema
+from ai_psychiatrist.validation.schema.compiled import PATTERNS, CompiledSchema
 from ai_psychiatrist.validation.schema.type_names import ALL_TYPES, allowed_types
 
 Leaf = Callable[[LeafRequest], Step | None]
@@ -172,7 +172,7 @@ def _has_field(name: str) -> Check:
 
 def _key_check(pattern: str) -> Check:
     """Return the check of a key against a pattern as the schema engine reads it."""
-    validator = jsonschema_rs.Draft202012Validator({"pattern": pattern})
+    validator = jsonschema_rs.Draft202012Validator({"pattern": pattern}, pattern_options=PATTERNS)
 
     def matches(key: object) -> bool:
         try:

@@ -101,10 +101,10 @@ def read_context(path: Path, limits: ParseLimits) -> Generator[Asked, None, None
 
 def plain_copy(path: Path, folder: Path) -> Path:
     """Return a file that can be read from any place: itself, or its copy without compression."""
+    if not path.is_file():
+        msg = "the context is no regular file that can be read"
+        raise InputError(msg, field=FIELD)
     if path.suffix != ".gz":
-        if not path.is_file():
-            msg = "the context is no regular file that can be read"
-            raise InputError(msg, field=FIELD)
         return path
     copy = folder / "context.jsonl"
     try:

@@ -36,10 +36,10 @@ def output_file(path: Path, *, field: str) -> Iterator[BinaryIO]:
         with _opened(path, field) as stream:
             yield stream
         return
-    draft = _draft(target, field)
+    draft, plain = _draft(target, field)
     try:
         with ExitStack() as stack:
-            plain = stack.enter_context(draft.open("wb"))
+            stack.enter_context(plain)
             packed = path.suffix == ".gz"
             yield stack.enter_context(_packer(plain)) if packed else plain
         draft.replace(target)
@@ -63,13 +63,12 @@ def _packer(plain: BinaryIO) -> BinaryIO:
     return cast("BinaryIO", packer)
 
 
-def _draft(target: Path, field: str) -> Path:
+def _draft(target: Path, field: str) -> tuple[Path, BinaryIO]:
     try:
         descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     except OSError as error:
         raise _unwritable(field, error) from None
-    os.close(descriptor)
-    return Path(name)
+    return Path(name), os.fdopen(descriptor, "wb")
 
 
 def _unwritable(field: str, error: OSError) -> InputError:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ai_psychiatrist.validation.lint.node import Node
-from ai_psychiatrist.validation.lint.problem import Problems
+from ai_psychiatrist.validation.lint.problem import Problems, TooManyProblems
 from ai_psychiatrist.validation.lint.step_files import FileUnusable, decoded, read_bounded
 from ai_psychiatrist.validation.lint.yaml_document import read_document
 
@@ -50,6 +50,8 @@ def _items(processing: Node, folder: Path) -> frozenset[str]:
     problems = Problems()
     try:
         document = None if name is None else read_document(_text(folder / name), problems)
+    except TooManyProblems:
+        document = None
     except FileUnusable as error:
         source.warn("items_file", f"the items {name!r} cannot be read: {error}")
         return frozenset()

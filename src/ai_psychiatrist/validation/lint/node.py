@@ -71,13 +71,13 @@ class Node:
 
     def names(self, *, of: str) -> tuple[str, ...]:
         """Return a list of names, each once."""
-        found: list[str] = []
+        found: dict[str, None] = {}
         for item in self.items(of=of):
             name = item.text()
             if name in found:
                 item.error("duplicate_name", f"{name!r} is listed twice")
             elif name is not None:
-                found.append(name)
+                found[name] = None
         return tuple(found)
 
     def number(self) -> int | float | None:

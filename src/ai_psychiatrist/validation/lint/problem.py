@@ -13,6 +13,14 @@ KeyPath: TypeAlias = tuple[str | int, ...]
 _PLAIN_KEY: Final = re.compile(r"[\w-]+\Z")
 
 
+MOST_PROBLEMS: Final = 500
+"""Problems that are told of one file; each of them costs a search for what was meant."""
+
+
+class TooManyProblems(Exception):
+    """A file has so many problems that the rest of it is not looked at."""
+
+
 class ProblemLevel(StrEnum):
     """Whether a pipeline can be used in spite of a problem."""
 
@@ -55,7 +63,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problems:
-    """Collects the problems of one file; every check reports here and goes on."""
+    """Collects the problems of one file; every check reports here and goes on.
+
+    Reporting one more than `MOST_PROBLEMS` raises `TooManyProblems`.
+    """
 
     _found: list[LintProblem] = field(default_factory=list)
 
@@ -70,6 +81,8 @@ class Problems:
     def _add(
         self, level: ProblemLevel, code: str, path: KeyPath, message: str, place: Place | None
     ) -> None:
+        if len(self._found) == MOST_PROBLEMS:
+            raise TooManyProblems
         self._found.append(
             LintProblem(
                 level=level,
@@ -83,10 +96,23 @@ class Problems:
 
     def in_order(self) -> list[LintProblem]:
         """Return every problem once, by line; those without a line come first."""
+        found = set(self._found)
+        if len(self._found) == MOST_PROBLEMS:
+            found.add(_AND_MORE)
         return sorted(
-            set(self._found),
+            found,
             key=lambda found: (found.line or 0, found.column or 0, found.where, found.code),
         )
+
+
+_AND_MORE: Final = LintProblem(
+    level=ProblemLevel.ERROR,
+    code="too_many_problems",
+    where="",
+    line=None,
+    column=None,
+    message=f"these are the first {MOST_PROBLEMS} problems; the rest was not looked at",
+)
 
 
 def dotted(path: Sequence[str | int]) -> str:

@@ -8,11 +8,16 @@ from ai_psychiatrist.validation.lint.field_consistency import check_fields
 from ai_psychiatrist.validation.lint.inputs import Inputs, read_inputs
 from ai_psychiatrist.validation.lint.known_names import known_names
 from ai_psychiatrist.validation.lint.node import Node
-from ai_psychiatrist.validation.lint.problem import LintProblem, Problems
+from ai_psychiatrist.validation.lint.problem import LintProblem, Problems, TooManyProblems
 from ai_psychiatrist.validation.lint.rule_expressions import check_rules
 from ai_psychiatrist.validation.lint.sections import RunSettings, find_sections, read_settings
 from ai_psychiatrist.validation.lint.step_expressions import check_step_expressions
-from ai_psychiatrist.validation.lint.step_files import FileUnusable, decoded, read_bounded
+from ai_psychiatrist.validation.lint.step_files import (
+    MOST_YAML_BYTES,
+    FileUnusable,
+    decoded,
+    read_bounded,
+)
 from ai_psychiatrist.validation.lint.steps import StepReading, read_steps
 from ai_psychiatrist.validation.lint.templates import check_variables, read_variables
 from ai_psychiatrist.validation.lint.yaml_document import read_document
@@ -35,7 +40,14 @@ def read_pipeline(path: Path) -> PipelineReading:
     """Read a pipeline file and the files that it names, and check them against each other."""
     problems = Problems()
     try:
-        content = read_bounded(path)
+        return _read(path, problems)
+    except TooManyProblems:
+        return PipelineReading(problems=problems.in_order())
+
+
+def _read(path: Path, problems: Problems) -> PipelineReading:
+    try:
+        content = read_bounded(path, most_bytes=MOST_YAML_BYTES)
         document = read_document(decoded(content), problems)
     except FileUnusable as error:
         problems.error("unreadable", (), f"the pipeline file cannot be used: {error}", None)

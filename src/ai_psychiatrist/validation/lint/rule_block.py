@@ -72,16 +72,17 @@ def _check_inherited(node: Node, block: RuleBlock) -> None:
 
 def _read_rules(node: Node) -> tuple[RuleSpec, ...]:
     child = node.child("rules")
-    specs = [] if child is None else [_read_rule(item) for item in child.items(of="rules")]
+    found: list[RuleSpec] = []
     seen: set[str] = set()
-    for position, spec in enumerate(specs):
-        if spec is not None and spec.name in seen and child is not None:
-            child.items(of="rules")[position].error(
-                "duplicate_rule", f"a rule {spec.name!r} is there already"
-            )
-        elif spec is not None:
-            seen.add(spec.name)
-    return tuple(spec for spec in specs if spec is not None)
+    for node_of_rule in [] if child is None else child.items(of="rules"):
+        spec = _read_rule(node_of_rule)
+        if spec is None:
+            continue
+        if spec.name in seen:
+            node_of_rule.error("duplicate_rule", f"a rule {spec.name!r} is there already")
+        seen.add(spec.name)
+        found.append(spec)
+    return tuple(found)
 
 
 def _read_rule(node: Node) -> RuleSpec | None:

@@ -6,12 +6,21 @@ from json import JSONDecodeError
 from pathlib import Path
 from typing import Final
 
+from ai_psychiatrist.infrastructure.given_files import (
+    FileTooLarge,
+    NotRegularFile,
+    read_regular,
+)
+from ai_psychiatrist.validation.coercion.coercer import Coercer
 from ai_psychiatrist.validation.lint.node import Node
 from ai_psychiatrist.validation.schema.compiled import CompiledSchema, SchemaInvalid
 from ai_psychiatrist.validation.step_config import Schema
 
-MAX_BYTES: Final = 1 << 20
-"""Bound on each file of a pipeline."""
+MOST_BYTES: Final = 1 << 20
+"""Bound on a schema or a list of items."""
+MOST_YAML_BYTES: Final = 1 << 18
+"""Bound on a pipeline's or a protocol's own file."""
+MOST_TEMPLATE_BYTES: Final = 1 << 17
 
 
 class FileUnusable(Exception):
@@ -37,21 +46,17 @@ class TemplateFile:
     """Where the pipeline file names it."""
 
 
-def read_bounded(path: Path) -> bytes:
+def read_bounded(path: Path, *, most_bytes: int = MOST_BYTES) -> bytes:
     """Return a file's bytes; raises `FileUnusable` for no file, an unreadable or a large one."""
     try:
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
+        return read_regular(path, most_bytes=most_bytes)
+    except FileTooLarge:
+        msg = f"it is larger than {most_bytes} bytes"
+    except NotRegularFile:
+        msg = "it is no regular file"
     except OSError as error:
-        msg = error.strerror or "it cannot be read"
-        raise FileUnusable(msg) from None
-    except ValueError:
-        msg = "its name cannot be one of a file"
-        raise FileUnusable(msg) from None
-    if len(content) > MAX_BYTES:
-        msg = f"it is larger than {MAX_BYTES} bytes"
-        raise FileUnusable(msg)
-    return content
+        msg = error.strerror or "its name cannot be one of a file"
+    raise FileUnusable(msg)
 
 
 def decoded(content: bytes) -> str:
@@ -80,7 +85,7 @@ def read_schema(node: Node, folder: Path) -> SchemaFile | None:
         node.error("schema_invalid", f"the schema {name!r} is neither an object nor true or false")
         return None
     try:
-        CompiledSchema(document, name=name)
+        Coercer(CompiledSchema(document, name=name))
     except SchemaInvalid as error:
         node.error("schema_invalid", str(error))
         return None
@@ -124,7 +129,7 @@ def read_template(node: Node, folder: Path) -> TemplateFile | None:
     if name is None:
         return None
     try:
-        text = decoded(read_bounded(folder / name))
+        text = decoded(read_bounded(folder / name, most_bytes=MOST_TEMPLATE_BYTES))
     except FileUnusable as error:
         shown = f"{folder.name}/{name}"
         node.error("template_file", f"the template {shown!r} cannot be used: {error}")

@@ -1,6 +1,5 @@
 """Read the steps of a pipeline and what the other sections say about each."""
 
-import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -21,6 +20,7 @@ from ai_psychiatrist.validation.lint.step_files import (
 )
 from ai_psychiatrist.validation.step_config import (
     MODEL_SCOPES,
+    STEP_NAME,
     RuleBlock,
     StepConfig,
     StepScope,
@@ -33,7 +33,6 @@ _SCOPES: Final[dict[str, StepScope]] = {
     "run": "run",
     "fan_out": "fan_out",
 }
-_STEP_NAME: Final = re.compile(r"\w[\w.-]{0,99}\Z")
 _STEP_KEYS: Final = frozenset(
     {
         "name",
@@ -135,7 +134,7 @@ def _step_name(node: Node) -> str | None:
             node.error("missing_key", "the step has no 'name'")
         return None
     name = child.text()
-    if name is not None and not _STEP_NAME.match(name):
+    if name is not None and not STEP_NAME.match(name):
         child.error(
             "step_name",
             f"{name!r} cannot name a step: files are named after it; "

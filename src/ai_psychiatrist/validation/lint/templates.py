@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from ai_psychiatrist.validation.lint.known_names import KnownNames
 from ai_psychiatrist.validation.lint.nearest import did_you_mean, nearest
+from ai_psychiatrist.validation.lint.problem import MOST_PROBLEMS
 from ai_psychiatrist.validation.lint.step_files import TemplateFile
 
 
@@ -46,12 +47,14 @@ def read_variables(template: TemplateFile) -> TemplateReading | None:
         template.node.error("template_syntax", message)
     except RecursionError:
         template.node.error("template_syntax", "the template is nested too deeply")
+    except ValueError:
+        template.node.error("template_syntax", "the template has a number of too many digits")
     return None
 
 
 def check_variables(template: TemplateFile, variables: frozenset[str], names: KnownNames) -> None:
     """Warn of variables that stand for nothing: a template shows them as empty."""
-    for name in sorted(variables - names.context):
+    for name in sorted(variables - names.context)[:MOST_PROBLEMS]:
         if names.is_complete or nearest(name, names.context) is not None:
             template.node.warn(
                 "unknown_variable",

@@ -12,9 +12,13 @@ from ai_psychiatrist.validation.lint.problem import KeyPath, Place, Problems
 
 _MAX_DEPTH: Final = 50
 _MAX_ALIASES: Final = 200
-_MAX_VALUES: Final = 50_000
+_MAX_VALUES: Final = 20_000
 """Counted after aliases are followed, so that aliases of aliases cannot multiply unseen."""
 
+_LONGEST_SCALAR: Final = 64
+"""Characters of a value other than a text: reading a number takes the square of its length."""
+
+_TEXT_TAG: Final = "tag:yaml.org,2002:str"
 _MERGE_TAG: Final = "tag:yaml.org,2002:merge"
 _UNREAD: Final = object()
 """In place of a value that was reported and is left out."""
@@ -182,6 +186,10 @@ class _Builder:
         return value
 
     def _constructed(self, node: Node, path: KeyPath) -> object:
+        if node.tag != _TEXT_TAG and len(node.value) > _LONGEST_SCALAR:
+            message = f"a value of more than {_LONGEST_SCALAR} characters; write a text in quotes"
+            self.problems.error("value_type", path, message, _start(node))
+            return _UNREAD
         try:
             value: object = self._constructor.construct_object(node)
         except _UNREADABLE:

@@ -1,7 +1,7 @@
 """Check values against a JSON Schema of draft 2020-12 that is compiled once."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 import jsonschema_rs
@@ -14,11 +14,17 @@ from ai_psychiatrist.validation.schema.references import (
     Schema,
     SchemaReferences,
 )
+from ai_psychiatrist.validation.schema.unfolding import TooMuchWork, refuse_too_much_work
 from ai_psychiatrist.validation.verdict import PathPart, UnitError
 
 _UNCHECKABLE: Final = UnitError(
     rule="schema_text", message="holds half a character or a key that is no text"
 )
+
+
+PATTERNS: Final = jsonschema_rs.RegexOptions(size_limit=1 << 17)
+"""The engine whose time grows with the text alone; the size of a pattern is its factor."""
+_MOST_LEVELS: Final = 100
 
 
 class SchemaInvalid(ConfigurationError):
@@ -47,6 +53,7 @@ class CompiledSchema:
     ) -> None:
         self.document = document
         self.name = name
+        _refuse_deep(name, document)
         self.references = SchemaReferences(document, resources)
         _refuse_other_dialects(name, self.references)
         try:
@@ -57,6 +64,7 @@ class CompiledSchema:
             raise SchemaInvalid(
                 name, pointer=problem.pointer, keyword=problem.keyword, problem=problem.message
             )
+        _refuse_too_much_work(name, document, self.references)
         self._registry = _registry(resources or {})
         self._validator = self._compiled()
 
@@ -70,7 +78,11 @@ class CompiledSchema:
     def checks_by_pointer(self) -> jsonschema_rs.ValidatorMap:
         """Return a check of every schema in the document, each by its JSON pointer after `#`."""
         return jsonschema_rs.validator_map_for(
-            _plain(self.document), validate_formats=False, offline=True, registry=self._registry
+            _plain(self.document),
+            validate_formats=False,
+            offline=True,
+            registry=self._registry,
+            pattern_options=PATTERNS,
         )
 
     def errors(self, value: object) -> list[UnitError]:
@@ -88,7 +100,11 @@ class CompiledSchema:
     def _compiled(self) -> jsonschema_rs.Draft202012Validator:
         try:
             return jsonschema_rs.Draft202012Validator(
-                _plain(self.document), validate_formats=False, offline=True, registry=self._registry
+                _plain(self.document),
+                validate_formats=False,
+                offline=True,
+                registry=self._registry,
+                pattern_options=PATTERNS,
             )
         except jsonschema_rs.ValidationError as error:
             raise _broken_keyword(self.name, error, self.document) from None
@@ -114,6 +130,31 @@ def _non_finite(value: object, parts: tuple[PathPart, ...]) -> Iterator[tuple[Pa
             yield from _non_finite(inner, (*parts, position))
     elif isinstance(value, float) and not math.isfinite(value):
         yield parts
+
+
+def _refuse_deep(name: str, document: Schema) -> None:
+    level: list[object] = [document]
+    for _ in range(_MOST_LEVELS):
+        level = [inner for outer in level for inner in _parts(outer)]
+        if not level:
+            return
+    raise SchemaInvalid(
+        name, pointer="", keyword="", problem=f"is nested deeper than {_MOST_LEVELS} levels"
+    )
+
+
+def _parts(value: object) -> Iterable[object]:
+    if isinstance(value, Mapping):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
+def _refuse_too_much_work(name: str, document: Schema, references: SchemaReferences) -> None:
+    try:
+        refuse_too_much_work(document, references)
+    except TooMuchWork as error:
+        pointer = references.pointer(error.schema) or ""
+        raise SchemaInvalid(name, pointer=pointer, keyword="", problem=str(error)) from None
 
 
 def _refuse_other_dialects(name: str, references: SchemaReferences) -> None:
@@ -145,7 +186,10 @@ def _broken_keyword(
 
 _CURES: Final = {
     "type": "the types are array, boolean, integer, null, number, object and string",
-    "pattern": "it is no regular expression",
+    "pattern": (
+        "it is no regular expression, or one that can take without end: look-around, a reference "
+        "to a group, or repetitions of repetitions that are too many"
+    ),
 }
 
 

@@ -35,6 +35,9 @@ _SAME_PLACE: Final = {"if", "then", "else", "not", "allOf", "anyOf", "oneOf", "d
 
 Schema = Mapping[str, object] | bool
 
+_NO_MORE: Final[Mapping[str, object]] = {}
+"""In place of a schema where there is none any more."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubSchema:
@@ -106,11 +109,15 @@ class SchemaReferences:
 
     def problems(self) -> Iterator[ReferenceProblem]:
         """Yield the references that lead nowhere, out of the document, or round in a circle."""
+        circle = self._circle()
         for found in self.sub_schemas():
             if not isinstance(found.schema, Mapping):
                 continue
             for keyword in _REFERENCES:
-                if problem := self._problem(found.schema, keyword):
+                problem = self._problem(found.schema, keyword)
+                if problem is None and keyword in found.schema and id(found.schema) in circle:
+                    problem = "leads back to itself without a step into the data, so it never ends"
+                if problem is not None:
                     yield ReferenceProblem(keyword=keyword, pointer=found.pointer, message=problem)
 
     def _problem(self, schema: Mapping[str, object], keyword: str) -> str | None:
@@ -118,7 +125,7 @@ class SchemaReferences:
         if not isinstance(reference, str):
             return None
         if self.target(schema, keyword) is not None:
-            return self._endless(schema, keyword)
+            return None
         uri = urldefrag(_join(self._places[id(schema)].base, reference)).url
         if uri.startswith(_VOCABULARY):
             return None
@@ -126,20 +133,30 @@ class SchemaReferences:
             return f"names {reference!r}, which is not in the schema"
         return f"names {reference!r} outside the schema, and nothing is fetched; copy it to '$defs'"
 
-    def _endless(self, schema: Mapping[str, object], keyword: str) -> str | None:
-        """Say so when a reference leads back to its own schema without a step into the data."""
-        seen: set[int] = set()
-        waiting = [self.target(schema, keyword)]
-        while waiting:
-            current = waiting.pop()
-            if current is schema:
-                return "leads back to itself without a step into the data, so it never ends"
-            if isinstance(current, Mapping) and id(current) not in seen:
-                seen.add(id(current))
-                waiting += self._same_place(current)
-        return None
+    def _circle(self) -> frozenset[int]:
+        """Return the schemas of a way that leads back without a step into the data, or none."""
+        finished: set[int] = set()
+        for found in self.sub_schemas():
+            way: dict[int, Iterator[Schema | None]] = {}
+            following: Schema | None = found.schema
+            while True:
+                if isinstance(following, Mapping) and id(following) not in finished:
+                    if id(following) in way:
+                        members = list(way)
+                        return frozenset(members[members.index(id(following)) :])
+                    way[id(following)] = self.same_place(following)
+                if not way:
+                    break
+                last = next(reversed(way))
+                following = next(way[last], _NO_MORE)
+                if following is _NO_MORE:
+                    del way[last]
+                    finished.add(last)
+                    following = None
+        return frozenset()
 
-    def _same_place(self, schema: Mapping[str, object]) -> Iterator[Schema | None]:
+    def same_place(self, schema: Mapping[str, object]) -> Iterator[Schema | None]:
+        """Yield the schemas that are applied to a value to which a schema is."""
         yield from (self.target(schema, keyword) for keyword in _REFERENCES)
         for child in _children(schema, ""):
             if child.keyword in _SAME_PLACE:

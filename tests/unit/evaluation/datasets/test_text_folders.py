@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -173,3 +174,22 @@ def test_public_subtitles_are_all_accounted_for(public_data: Path) -> None:
     for unit in dataset.units:
         if unit.unit_id not in dataset.unreadable:
             assert dataset.text(unit.unit_id).strip()
+
+
+def test_what_is_no_file_in_a_folder_is_listed_and_never_waited_for(tmp_path: Path) -> None:
+    folder = write(tmp_path / "texts", {"a.txt": TALK})
+    (tmp_path / "secret.txt").write_text(TALK)
+    os.mkfifo(folder / "labels.csv")
+    os.mkfifo(folder / "b.txt")
+    (folder / "c.txt").symlink_to("/dev/zero")
+    (folder / "d.txt").symlink_to(tmp_path / "secret.txt")
+    (folder / "e.txt").symlink_to("a.txt")
+    with (folder / "f.txt").open("wb") as file:
+        file.truncate(1 << 34)
+    dataset = open_dataset(folder)
+    assert found(dataset) == {
+        OddityCode.NOT_TEXT: ["b.txt", "f.txt"],
+        OddityCode.LINK_LEADS_OUT: ["c.txt", "d.txt"],
+        OddityCode.NO_LABELS: ["."],
+    }
+    assert dataset.text("e") == TALK

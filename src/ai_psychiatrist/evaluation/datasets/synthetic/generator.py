@@ -140,4 +140,5 @@ def _readme(recipe: DatasetRecipe, cohort: Sequence[MadeUpParticipant]) -> str:
 
 def _write_file(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
+    with path.open("xb") as file:
+        file.write(content)

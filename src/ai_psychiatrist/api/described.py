@@ -1,0 +1,103 @@
+"""What the service promises of itself: its OpenAPI document, with every problem in it."""
+
+from typing import Any, Final
+
+from fastapi import FastAPI
+from starlette.types import Receive, Scope, Send
+
+from ai_psychiatrist.api.problems import ModelProblem
+from ai_psychiatrist.api.result_models import Result
+from ai_psychiatrist.domain.risk import RiskLevel
+from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads
+
+_MEDIA_TYPE: Final = "application/problem+json"
+_SCHEMAS: Final = "#/components/schemas/"
+_WRITER: Final = WorkerThreads(count=1, seconds=30.0)
+_OF_EVERY_ROUTE: Final = {
+    "400": "The request names no host, or more than one.",
+    "413": "The body is too large.",
+    "421": "The service does not answer under this name.",
+    "503": "The service is being stopped; see Retry-After.",
+    "504": "The answer was not ready before the deadline.",
+}
+
+
+class InvalidField(Result):
+    """A field that is not as it should be."""
+
+    field: str
+    """A field of the body, `body` itself, or `unknown` for one that nobody asked for."""
+    type: str
+
+
+class SignalPlace(Result):
+    """Where a sign of danger stands in the transcript, without its words."""
+
+    level: RiskLevel
+    turn: int
+    start: int
+    end: int
+
+
+class KnownRisk(Result):
+    """Signs of danger in a transcript that was read before the problem arose."""
+
+    level: RiskLevel
+    signal_count: int
+    signals: tuple[SignalPlace, ...]
+    """The first of those with the highest levels."""
+
+
+class Problem(Result):
+    """An error as RFC 9457 has it, which may have more members; it repeats nothing of a request."""
+
+    type: str
+    title: str
+    status: int
+    code: str
+    """What programs branch on."""
+    detail: str
+    """What is wrong and what to do."""
+    field: str = ""
+    """The field at fault, where there is one."""
+    errors: tuple[InvalidField, ...] = ()
+    """At most 20 fields at fault."""
+    more_errors: int = 0
+    """How many there are beside those that are listed."""
+    causes: tuple[ModelProblem, ...] = ()
+    """The models that would not answer."""
+    risk: KnownRisk | None = None
+
+
+class DescribedApp(FastAPI):
+    """An application whose OpenAPI document has the problems of every route with their schema."""
+
+    _document: dict[str, Any] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request; the document, which takes a quarter of a second, is made in a thread."""
+        if self._document is None and scope.get("path") == self.openapi_url:
+            await _WRITER.run(self.openapi)
+        await super().__call__(scope, receive, send)
+
+    def openapi(self) -> dict[str, Any]:
+        """Return the document; made once."""
+        if self._document is None:
+            document = super().openapi()
+            _describe_problems(document)
+            self._document = document
+        return self._document
+
+
+def _describe_problems(document: dict[str, Any]) -> None:
+    schema = Problem.model_json_schema(ref_template=_SCHEMAS + "{model}")
+    document["components"]["schemas"] |= schema.pop("$defs") | {"Problem": schema}
+    content = {_MEDIA_TYPE: {"schema": {"$ref": f"{_SCHEMAS}Problem"}}}
+    for path in document["paths"].values():
+        for operation in path.values():
+            responses = operation["responses"]
+            for status, description in _OF_EVERY_ROUTE.items():
+                responses.setdefault(status, {"description": description})
+            for status, response in responses.items():
+                if status >= "400":
+                    response["content"] = content

@@ -1,0 +1,114 @@
+"""The key of the interviews: one that the operator names, or our own, made when it is needed."""
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.infrastructure.given_files import open_regular, read_at_most
+from ai_psychiatrist.interview.store.private_place import refuse_shared
+from ai_psychiatrist.ledger.cipher import (
+    KEY_BYTES,
+    MOST_KEY_FILE_BYTES,
+    Cipher,
+    key_in,
+    load_cipher,
+)
+
+KEY_NAME: Final = "interviews.key"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreKeys:
+    """Where the keys are that may open the interviews."""
+
+    own: Path
+    """Used while no key is named; made for a file that is not encrypted yet."""
+    named: Path | None = None
+
+    def first(self) -> Cipher:
+        """Return what a file is encrypted with from now on.
+
+        Raises `ConfigurationError` for a key that others can read or that is none.
+        """
+        if self.named is not None:
+            return load_cipher(self.named)
+        return Cipher(self._own_key() or self._made_key())
+
+    def fitting(self, sealed: bytes, *, place: str) -> Cipher:
+        """Return what opens bytes that were sealed before.
+
+        The own key is tried after the named one, so that who names a key later, for the sake of
+        runs, keeps the interviews. Raises `ConfigurationError` when neither fits.
+        """
+        for cipher in self._known():
+            with suppress(ConfigurationError):
+                cipher.unseal(sealed, place=place)
+                return cipher
+        msg = (
+            "the interviews are encrypted with another key: set LEDGER_KEY_FILE to it, or put it "
+            f"back at {str(self.own)!r}"
+        )
+        raise ConfigurationError(msg)
+
+    def _known(self) -> Iterator[Cipher]:
+        if self.named is not None:
+            yield load_cipher(self.named)
+        own = self._own_key()
+        if own is not None:
+            yield Cipher(own)
+
+    def _own_key(self) -> bytes | None:
+        try:
+            with open_regular(self.own, follows_links=False) as file:
+                refuse_shared(os.fstat(file.fileno()), self.own)
+                written = read_at_most(file, MOST_KEY_FILE_BYTES)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            reason = error.strerror or "it is a link or no regular file"
+            msg = f"the key of the interviews cannot be read: {reason}: {str(self.own)!r}"
+            raise ConfigurationError(msg) from None
+        key = key_in(written)
+        if key is None:
+            msg = f"the key of the interviews is damaged: put it back at {str(self.own)!r}"
+            raise ConfigurationError(msg)
+        return key
+
+    def _made_key(self) -> bytes:
+        """Write a new key; of several processes that start at once the first one's is kept by all.
+
+        It is on the disk before anything is encrypted with it.
+        """
+        key = secrets.token_bytes(KEY_BYTES)
+        draft = self.own.with_name(f".{self.own.name}.{secrets.token_hex(8)}")
+        try:
+            self.own.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+            with os.fdopen(os.open(draft, flags, 0o600), "wb") as file:
+                file.write(key.hex().encode())
+                file.flush()
+                os.fsync(file.fileno())
+            try:
+                os.link(draft, self.own)
+            finally:
+                draft.unlink()
+            _sync(self.own.parent)
+        except FileExistsError:
+            return self._own_key() or key
+        except OSError as error:
+            msg = f"the key of the interviews cannot be made: {error.strerror}: {str(self.own)!r}"
+            raise ConfigurationError(msg) from None
+        return key
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

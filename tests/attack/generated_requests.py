@@ -1,0 +1,144 @@
+"""Requests made from the API's own description, whose answers have to be as it says.
+
+The API has the rule baseline for a model. Run with `python -m tests.attack.generated_requests`.
+"""
+
+import argparse
+import asyncio
+import multiprocessing
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import AsyncIterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Final, Self
+
+import httpx
+
+from ai_psychiatrist.config import Settings
+from tests.attack.answer_checks import AnswerChecks
+from tests.attack.request_making import MadeRequest, Requests, operations_of
+from tests.integration.asgi_app import asgi_client
+from tests.integration.running_app import NO_CERTIFICATES, RunningApp, settings_with
+from tests.patience import PATIENCE_SECONDS
+from tests.sweeps import GENERATED_REQUESTS
+
+_PROCESSES: Final = 2
+_OVER_SOCKETS: Final = 0.05
+"""Share of the requests that go to a real server."""
+_STORED: Final = "start_time\tstop_time\tspeaker\tvalue\n1\t2\tParticipant\ti am tired every day\n"
+
+
+@dataclass(slots=True, kw_only=True)
+class Findings:
+    """What came of generated requests."""
+
+    requests: int = 0
+    statuses: Counter[int] = field(default_factory=Counter)
+    kinds: Counter[str] = field(default_factory=Counter)
+    """What was found, with the operation → how often."""
+    examples: dict[str, str] = field(default_factory=dict)
+    """The first request of each kind."""
+
+    def add(self, sent: MadeRequest, answer: httpx.Response, found: list[str]) -> None:
+        """Count an answer and what is wrong with it."""
+        self.requests += 1
+        self.statuses[answer.status_code] += 1
+        for kind in found:
+            self.kinds[kind] += 1
+            start = sent.content[:300]
+            shown = f"{sent.method} {sent.path[:80]}{sent.query} {dict(sent.headers)} {start!r}"
+            self.examples.setdefault(kind, f"{shown}\n    -> {answer.text[:300]}")
+
+    def include(self, other: Self) -> None:
+        """Add what came of other requests."""
+        self.requests += other.requests
+        self.statuses += other.statuses
+        self.kinds += other.kinds
+        self.examples = other.examples | self.examples
+
+    def __str__(self) -> str:
+        """Return a table."""
+        statuses = ", ".join(f"{status}: {n}" for status, n in sorted(self.statuses.items()))
+        found = [
+            f"  {count} x {kind}\n    {self.examples[kind]}"
+            for kind, count in self.kinds.most_common()
+        ]
+        total = f"{self.requests} generated requests, {sum(self.kinds.values())} findings"
+        return "\n".join([total, f"  answers by status: {statuses}", *found])
+
+
+async def run(count: int, seed: int) -> Findings:
+    """Send so many requests, one after another; the same seed makes the same requests."""
+    findings = Findings()
+    with tempfile.TemporaryDirectory() as folder:
+        settings = _settings(Path(folder))
+        async with asgi_client(settings) as inside, _socket_client(settings) as outside:
+            document = (await inside.get("/openapi.json")).json()
+            operations = operations_of(document)
+            checks = AnswerChecks(document, operations)
+            random = Random(seed)  # noqa: S311  nothing secret is made
+            requests = Requests(document, operations, random)
+            for _ in range(count):
+                sent = requests.make()
+                client = outside if random.random() < _OVER_SOCKETS else inside
+                answer = await _answer(client, sent)
+                findings.add(sent, answer, list(checks.findings(sent, answer)))
+                if answer.status_code == 204:
+                    requests.forget(sent.path)
+                elif answer.is_success and answer.content:
+                    requests.learn(answer.json())
+    return findings
+
+
+async def _answer(client: httpx.AsyncClient, sent: MadeRequest) -> httpx.Response:
+    return await client.request(
+        sent.method, sent.path + sent.query, headers=sent.headers, content=sent.content
+    )
+
+
+@asynccontextmanager
+async def _socket_client(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+    """Yield a client of a server with the same stored interviews."""
+    with RunningApp(settings) as app:
+        async with httpx.AsyncClient(
+            base_url=app.url, timeout=PATIENCE_SECONDS, verify=NO_CERTIFICATES, trust_env=False
+        ) as client:
+            yield client
+
+
+def _settings(folder: Path) -> Settings:
+    stored = folder / "stored" / "300_P" / "300_TRANSCRIPT.csv"
+    stored.parent.mkdir(parents=True)
+    stored.write_text(_STORED, encoding="utf-8")
+    return settings_with(folder / "state", DATA_TRANSCRIPTS_DIR=str(folder / "stored"))
+
+
+def _run_share(count: int, seed: int) -> Findings:
+    return asyncio.run(run(count, seed))
+
+
+def main() -> int:
+    """Print what was found; returns 1 when that is anything."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=GENERATED_REQUESTS.whole)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    started = time.monotonic()
+    seeds = range(options.seed, options.seed + _PROCESSES)
+    findings = Findings()
+    with ProcessPoolExecutor(_PROCESSES, multiprocessing.get_context("spawn")) as pool:
+        for share in pool.map(_run_share, [options.count // _PROCESSES] * _PROCESSES, seeds):
+            findings.include(share)
+    seconds = time.monotonic() - started
+    sys.stdout.write(f"{findings}\n  {seconds:.0f} s, seeds {[*seeds]}\n")
+    return 1 if findings.kinds else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

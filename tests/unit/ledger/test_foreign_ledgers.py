@@ -1,0 +1,111 @@
+"""A ledger that somebody else made: nothing in it runs, names a file, or ends in a traceback."""
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from tests.fakes.ledgers import attempt, new_ledger
+
+from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.ledger.errors import LedgerUnusable
+from ai_psychiatrist.ledger.export import ExportChoices, export_run
+from ai_psychiatrist.ledger.ledger import Ledger
+
+LONG = "s" * 5_000
+_CHANGE = "UPDATE attempts SET {}"
+_SET_STEPS = "UPDATE meta SET value = '{}' WHERE key = 'steps'"
+
+
+def made(folder: Path, *statements: str) -> Path:
+    """Return the folder of a run with one answer, after somebody has changed its file."""
+    run = folder / "run"
+    with new_ledger(run, ["u1"]) as ledger:
+        ledger.record([attempt("u1")])
+    with closing(sqlite3.connect(run / "ledger.sqlite")) as database:
+        for statement in statements:
+            database.execute(statement)
+        database.commit()
+    return run
+
+
+@pytest.mark.parametrize(
+    "name", ["../../x", "/x", "a\0b", LONG, "", ".", "..", "a/b", ".hidden", 7, None, ["a"]]
+)
+def test_a_step_whose_name_could_be_a_path_is_refused_by_its_number(
+    tmp_path: Path, name: object
+) -> None:
+    steps = json.dumps(["score", name]).replace("'", "''")
+    run = made(tmp_path, _SET_STEPS.format(steps))
+    with pytest.raises(LedgerUnusable, match="step 2 has a name"):
+        Ledger.open(run)
+
+
+def test_a_step_that_the_run_does_not_have_names_no_file(tmp_path: Path) -> None:
+    with (
+        Ledger.open(made(tmp_path)) as ledger,
+        pytest.raises(InputError, match="has no step"),
+    ):
+        export_run(ledger, tmp_path / "out", steps=["../x"], choices=ExportChoices())
+    assert list((tmp_path / "out").iterdir()) == []
+    assert {path.name for path in tmp_path.iterdir()} == {"run", "out"}
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        _SET_STEPS.format("no JSON"),
+        _SET_STEPS.format("{}"),
+        "UPDATE meta SET value = '[]' WHERE key = 'about'",
+        "UPDATE meta SET value = '1' WHERE key = 'keeps_raw'",
+        "DELETE FROM meta WHERE key = 'about'",
+        _SET_STEPS.format("[" * 100_000),
+        "CREATE TRIGGER t AFTER INSERT ON units BEGIN DELETE FROM meta; END",
+        "CREATE VIEW v AS SELECT * FROM units",
+    ],
+)
+def test_a_file_with_what_is_not_ours_is_refused(tmp_path: Path, statement: str) -> None:
+    with pytest.raises(LedgerUnusable):
+        Ledger.open(made(tmp_path, statement))
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["raw = 7", "output = 'x'", "output = X'ff'", "errors = X'7b'", "origin = 'x'", "raw = X'ff'"],
+)
+def test_a_row_of_other_types_is_damage_and_no_traceback(tmp_path: Path, change: str) -> None:
+    run = made(tmp_path, "DROP TRIGGER attempts_refuse_update", _CHANGE.format(change))
+    with Ledger.open(run) as ledger, pytest.raises(LedgerUnusable, match="a row is damaged"):
+        list(ledger.current("score"))
+
+
+def test_a_value_of_endless_size_is_not_read(tmp_path: Path) -> None:
+    run = made(
+        tmp_path,
+        "DROP TRIGGER attempts_refuse_update",
+        "UPDATE attempts SET raw = zeroblob(200000000)",
+    )
+    with Ledger.open(run) as ledger, pytest.raises(LedgerUnusable, match="TOOBIG"):
+        list(ledger.current("score"))
+
+
+@pytest.mark.parametrize(
+    ("place", "put"),
+    [
+        ("ledger.sqlite", lambda path, there: path.symlink_to(there)),
+        (".lock", lambda path, there: path.symlink_to(there)),
+    ],
+)
+def test_a_link_in_the_place_of_a_file_is_not_followed(
+    tmp_path: Path, place: str, put: Callable[[Path, Path], None]
+) -> None:
+    run = made(tmp_path)
+    theirs = tmp_path / "theirs"
+    (run / place).replace(theirs) if (run / place).exists() else theirs.write_bytes(b"")
+    before = theirs.read_bytes()
+    put(run / place, theirs)
+    with pytest.raises(InputError), Ledger.open(run) as ledger, ledger.lock():
+        pass
+    assert theirs.read_bytes() == before
