@@ -1,1 +1,1 @@
-"""Hostile input of one caller, which must not cost the others."""
+"""Hostile callers against the real server."""
