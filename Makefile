@@ -2,11 +2,17 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/stamps
-PINS := .venv-pins
+SUPPLY := .venv-supply
+SUPPLY_STAMP := $(SUPPLY)/stamp
+SHIPPED := .venv-shipped
+HASHED := --quiet --disable-pip-version-check --require-hashes
+COMPILE := $(SUPPLY)/bin/pip-compile --quiet --upgrade --generate-hashes --strip-extras --no-annotate \
+	--no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
+	--unsafe-package ai-psychiatrist
 RUN_STAMP := $(STAMPS)/run
 DEV_STAMP := $(STAMPS)/dev
 
-.PHONY: help assess serve test check bench fuzz crash sweep contracts format requirements clean
+.PHONY: help assess serve test check bench fuzz crash sweep contracts format requirements sbom clean
 
 help: ## Show this list.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -45,26 +51,37 @@ format: $(DEV_STAMP) ## Format and mend what can be mended.
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-requirements: ## Pin the newest versions that the project allows.
-	rm -rf $(PINS) && $(PYTHON) -m venv $(PINS)
-	$(PINS)/bin/python -m pip install --quiet '.[evaluation]'
-	$(PINS)/bin/python -m pip freeze --exclude ai-psychiatrist > requirements/run.txt
-	$(PINS)/bin/python -m pip install --quiet '.[dev]'
-	$(PINS)/bin/python -m pip freeze --exclude ai-psychiatrist > requirements/dev.txt
-	rm -rf $(PINS)
+requirements: $(SUPPLY_STAMP) ## Pin the newest versions that the project allows, with the hashes of their files.
+	$(COMPILE) --extra evaluation --output-file requirements/run.txt pyproject.toml
+	$(COMPILE) --extra dev --constraint requirements/run.txt --output-file requirements/dev.txt pyproject.toml
+	$(COMPILE) --output-file requirements/build.txt requirements/build.in
+	$(COMPILE) --allow-unsafe --output-file requirements/supply.txt requirements/supply.in
+
+sbom: $(SUPPLY_STAMP) ## Write what is installed to run it, and under which licences, to build/.
+	rm -rf $(SHIPPED) && $(PYTHON) -m venv --without-pip $(SHIPPED) && mkdir -p build
+	$(SUPPLY)/bin/python -m pip --python $(SHIPPED)/bin/python install $(HASHED) -r requirements/run.txt
+	$(SUPPLY)/bin/cyclonedx-py environment $(SHIPPED)/bin/python --pyproject pyproject.toml --output-file build/sbom.cdx.json
+	$(SUPPLY)/bin/pip-licenses --python $(SHIPPED)/bin/python --format markdown --output-file build/licences.md
+	rm -rf $(SHIPPED)
 
 clean: ## Remove the virtual environment and caches.
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(SUPPLY) $(SHIPPED) build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; name one with: make PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
 
-$(RUN_STAMP): requirements/run.txt pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/run.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+$(RUN_STAMP): requirements/run.txt requirements/build.txt pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install $(HASHED) -r requirements/build.txt
+	$(BIN)/python -m pip install $(HASHED) -r requirements/run.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@mkdir -p $(STAMPS) && touch $@
 
 $(DEV_STAMP): requirements/dev.txt $(RUN_STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.txt
+	$(BIN)/python -m pip install $(HASHED) -r requirements/dev.txt
 	@mkdir -p $(STAMPS) && touch $@
+
+$(SUPPLY_STAMP): requirements/supply.txt
+	rm -rf $(SUPPLY) && $(PYTHON) -m venv $(SUPPLY)
+	$(SUPPLY)/bin/python -m pip install $(HASHED) -r requirements/supply.txt
+	@touch $@

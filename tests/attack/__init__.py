@@ -1,0 +1,1 @@
+"""Hostile callers against the real server."""

@@ -39,7 +39,9 @@ class AnswerChecks:
             yield f"status {answer.status_code} although nothing fails"
         if answer.status_code >= 400:
             yield from self._of_problem(answer)
-        if operation is not None:
+        if not sent.is_for_this_host:
+            yield from _unless(answer, 400, 421)
+        elif operation is not None:
             yield from self._of_operation(operation, sent, answer)
         elif not of_path:
             yield from _unless(answer, 404)
@@ -102,6 +104,6 @@ class AnswerChecks:
         return self._validators[key]
 
 
-def _unless(answer: httpx.Response, status: int) -> Iterator[str]:
-    if answer.status_code != status:
-        yield f"{answer.status_code} instead of {status}"
+def _unless(answer: httpx.Response, *statuses: int) -> Iterator[str]:
+    if answer.status_code not in statuses:
+        yield f"{answer.status_code} instead of {statuses}"

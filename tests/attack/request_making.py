@@ -32,6 +32,8 @@ _OTHER_TYPES = (
     "application/json, application/json",
     "application",
 )
+_HOSTS = ("127.0.0.1", "localhost:8000", "testserver", "[::1]:80")
+_OTHER_HOSTS = ("", f"{WORD}.example", f"127.0.0.1.{WORD}.example", "127.0.0.1, localhost", "a/b")
 _BROKEN: Final = (
     b"",
     b"{",
@@ -73,6 +75,7 @@ class Operation:
 class MadeRequest:
     """A request, and what is known of it."""
 
+    is_for_this_host: bool
     method: str
     path: str
     query: str
@@ -124,7 +127,11 @@ class Requests:
         if random.random() < 0.1:
             name = random.choice(("X-Request-ID", "Origin", "Accept", "Cookie", "X-Forwarded-For"))
             headers[name] = random.choice((WORD, f"https://{WORD}", "*/*", "a" * 5_000))
+        hosts = random.choices((None, _HOSTS, _OTHER_HOSTS), (94, 3, 3))[0]
+        if hosts is not None:
+            headers["Host"] = random.choice(hosts)
         return MadeRequest(
+            is_for_this_host=hosts is not _OTHER_HOSTS,
             method=method,
             path=path,
             query=query,

@@ -174,7 +174,7 @@ class _Walk:
             if shown.state is not InterviewState.FAILED:
                 break
             self._calls.hostility = 0.0 if attempt == _TROUBLES else self._plan.hostility
-            shown = self._seen(shown, await self._service.get(shown.id))
+            shown = self._seen(shown, await self._service.resume(shown.id))
         self._calls.hostility = self._plan.hostility
         if shown.state is InterviewState.FAILED and self._plan.setup != "few calls":
             raise InvariantBroken(

@@ -1,8 +1,10 @@
 """Interviews over HTTP, from the first question to the report, through a restart of the server."""
 
+import sqlite3
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from tests.fakes.model_server import ModelServerThread
 from tests.fakes.replies import ITEMS
 from tests.integration.command import Serving
 from tests.integration.running_app import client_at, client_of, model_at, settings_with
+from tests.patience import wait_until
 
 Json = dict[str, Any]
 TRANSCRIPT = (
@@ -81,6 +84,13 @@ def declining(interview: Json) -> str:
 
 def read(client: httpx.Client, interview: Json, what: str = "") -> Json:
     response = client.get(f"/v1/interviews/{interview['interview_id']}{what}")
+    assert response.status_code == 200, response.text
+    found: Json = response.json()
+    return found
+
+
+def resumed(client: httpx.Client, interview: Json) -> Json:
+    response = client.post(f"/v1/interviews/{interview['interview_id']}/resume")
     assert response.status_code == 200, response.text
     found: Json = response.json()
     return found
@@ -458,7 +468,7 @@ def test_incident_is_led_by_a_model_to_its_report(tmp_path: Path) -> None:
     assert RATIONALE not in str(texts)
 
 
-def test_failed_turn_keeps_the_answer_and_is_taken_up_by_reading(tmp_path: Path) -> None:
+def test_failed_turn_keeps_the_answer_and_is_taken_up_by_resuming(tmp_path: Path) -> None:
     script = calling_tools()
     with ModelServerThread(script) as models:
         settings = settings_with(tmp_path, PYDANTIC_AI_RETRIES="0", **model_at(models.url))
@@ -472,7 +482,10 @@ def test_failed_turn_keeps_the_answer_and_is_taken_up_by_reading(tmp_path: Path)
             assert (waiting["state"], waiting["failure"]) == ("failed", "request_refused")
             assert waiting["is_resumable"]
             models.server.script = script
-            again = read(client, interview)
+            calls = len(models.requests)
+            assert read(client, interview) == waiting
+            assert len(models.requests) == calls
+            again = resumed(client, interview)
     assert (again["state"], again["turn"]) == ("awaiting", 1)
     said = [one["text"] for one in again["messages"] if one["speaker"] == "participant"]
     assert said == ["I saw it at nine."]
@@ -487,7 +500,7 @@ def test_interview_whose_beginning_failed_can_be_taken_up(tmp_path: Path) -> Non
             )
             assert_problem(failed, 502, "backend_failed")
             models.server.script = calling_tools()
-            assert read(client, failed.json())["state"] == "awaiting"
+            assert resumed(client, failed.json())["state"] == "awaiting"
 
 
 def test_slow_model_is_told_by_its_status(tmp_path: Path) -> None:
@@ -498,6 +511,136 @@ def test_slow_model_is_told_by_its_status(tmp_path: Path) -> None:
         with client_of(settings) as client:
             late = client.post("/v1/interviews", json={"protocol": "incident", "inputs": INCIDENT})
     assert_problem(late, 504, "deadline_exceeded")
+
+
+def test_resuming_what_failed_again_is_told_and_tries_it_once(tmp_path: Path) -> None:
+    with ModelServerThread(lambda _: Reply(status=400, raw_body=b"{}")) as models:
+        settings = settings_with(tmp_path, **model_at(models.url))
+        with client_of(settings) as client:
+            failed = client.post(
+                "/v1/interviews", json={"protocol": "incident", "inputs": INCIDENT}
+            )
+            calls = len(models.requests)
+            path = f"/v1/interviews/{failed.json()['interview_id']}/resume"
+            assert_problem(client.post(path), 502, "backend_failed", "/resume")
+            assert len(models.requests) == 2 * calls
+
+
+def test_resuming_what_waits_for_an_answer_changes_nothing(client: httpx.Client) -> None:
+    interview = begin(client)
+    assert resumed(client, interview) == interview
+    path = f"/v1/interviews/{'x' * 32}/resume"
+    assert_problem(client.post(path), 404, "interview_not_found")
+
+
+def test_callers_who_leave_cost_no_further_call_and_leave_no_interview(tmp_path: Path) -> None:
+    with ModelServerThread(lambda _: Reply(hang=True)) as models:
+        settings = settings_with(tmp_path, **model_at(models.url))
+        with client_of(settings) as client:
+            body = {"protocol": "incident", "inputs": INCIDENT}
+            for _ in range(5):
+                with pytest.raises(httpx.ReadTimeout):
+                    client.post("/v1/interviews", json=body, timeout=0.1)
+            wait_until(lambda: len(models.requests) == 5)
+            models.server.script = calling_tools()
+            assert begin(client, "incident", inputs=INCIDENT)["state"] == "awaiting"
+            assert len(models.requests) == 5 + 2
+            with closing(sqlite3.connect(tmp_path / "interviews.sqlite")) as file:
+                wait_until(
+                    lambda: file.execute("SELECT COUNT(*) FROM interviews").fetchone() == (1,)
+                )
+
+
+def test_who_leaves_an_answer_finds_it_and_can_go_on(tmp_path: Path) -> None:
+    with ModelServerThread(calling_tools()) as models:
+        settings = settings_with(tmp_path, **model_at(models.url))
+        with client_of(settings) as client:
+            interview = begin(client, "incident", inputs=INCIDENT)
+            models.server.script = lambda _: Reply(hang=True)
+            calls = len(models.requests)
+            with pytest.raises(httpx.ReadTimeout):
+                client.post(
+                    f"/v1/interviews/{interview['interview_id']}/answers",
+                    json={
+                        "question_id": interview["question"]["id"],
+                        "text": "I saw it.",
+                        "idempotency_key": "left",
+                        "version": interview["version"],
+                    },
+                    timeout=0.3,
+                )
+            assert read(client, interview)["state"] == "digesting"
+            assert len(models.requests) == calls + 3
+            models.server.script = calling_tools()
+            again = resumed(client, interview)
+    assert (again["state"], again["turn"]) == ("awaiting", 1)
+
+
+def test_interviews_take_a_place_as_assessments_do(tmp_path: Path) -> None:
+    with ModelServerThread(lambda _: Reply(hang=True)) as models:
+        settings = settings_with(tmp_path, API_MAX_CONCURRENCY="1", **model_at(models.url))
+        with client_of(settings) as client, ThreadPoolExecutor(1) as pool:
+            held = begin(client)
+            body = {"protocol": "incident", "inputs": INCIDENT}
+            under_way = pool.submit(client.post, "/v1/interviews", json=body, timeout=0.5)
+            wait_until(lambda: len(models.requests) == 1)
+            assert_problem(client.post("/v1/interviews", content=b"{"), 503, "busy")
+            assert_problem(posted(client, held, option_id="a1"), 503, "busy")
+            assert read(client, held)["state"] == "awaiting"
+            with pytest.raises(httpx.ReadTimeout):
+                under_way.result()
+
+
+def test_no_more_interviews_are_begun_than_may_be_kept(tmp_path: Path) -> None:
+    with client_of(settings_with(tmp_path, INTERVIEW_MAX_STORED="1")) as client:
+        first = begin(client)
+        refused = client.post("/v1/interviews", json={"protocol": "phq8"})
+        assert_problem(refused, 507, "interviews_full")
+        assert "INTERVIEW_MAX_STORED" not in refused.text
+        assert answered(client, first, option_id="a1")["turn"] == 1
+        client.delete(f"/v1/interviews/{first['interview_id']}")
+        begin(client)
+
+
+def test_expired_interview_is_not_found_and_removed_at_the_next_start(tmp_path: Path) -> None:
+    settings = settings_with(tmp_path)
+    with client_of(settings) as client:
+        interview = begin(client)
+        with closing(sqlite3.connect(tmp_path / "interviews.sqlite")) as file, file:
+            file.execute("UPDATE interviews SET kept_from = '2020-01-01'")
+        response = client.get(f"/v1/interviews/{interview['interview_id']}")
+        assert_problem(response, 404, "interview_not_found")
+        assert_problem(posted(client, interview, option_id="a1"), 404, "interview_not_found")
+    with client_of(settings), closing(sqlite3.connect(tmp_path / "interviews.sqlite")) as file:
+        wait_until(lambda: file.execute("SELECT COUNT(*) FROM interviews").fetchone() == (0,))
+
+
+def test_store_that_another_program_holds_keeps_no_assessment_waiting(tmp_path: Path) -> None:
+    with client_of(settings_with(tmp_path)) as client, ThreadPoolExecutor(40) as pool:
+        interview = begin(client)
+        with closing(sqlite3.connect(tmp_path / "interviews.sqlite")) as other:
+            other.execute("BEGIN IMMEDIATE")
+            waiting = [pool.submit(posted, client, interview, option_id="a1") for _ in range(40)]
+            assessed = client.post("/full_pipeline", json={"transcript_text": TRANSCRIPT})
+            assert assessed.is_success
+            assert not any(one.done() for one in waiting)
+            other.rollback()
+        assert sum(one.result().status_code == 200 for one in waiting) == 1
+
+
+def test_key_that_others_can_read_is_told_in_the_log_alone(tmp_path: Path) -> None:
+    with Serving(tmp_path, {}) as serving, client_at(serving.url) as client:
+        begin(client)
+    key = tmp_path / "state" / "interviews.key"
+    key.chmod(0o644)
+    with Serving(tmp_path, {}) as serving:
+        with client_at(serving.url) as client:
+            response = client.post("/v1/interviews", json={"protocol": "phq8"})
+            assert_problem(response, 503, "interviews_unavailable")
+            assert "interviews.key" not in response.text
+        done = serving.stop()
+    assert "chmod 600" in done.err
+    assert key.read_text() not in done.err
 
 
 def test_server_that_cannot_keep_interviews_still_assesses(tmp_path: Path) -> None:

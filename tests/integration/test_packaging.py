@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import re
 import tomllib
 from collections.abc import Callable
 from importlib import metadata, resources
@@ -69,3 +70,31 @@ def test_every_file_that_a_distribution_names_is_there() -> None:
     named = [*target["sdist"]["include"], *target["wheel"]["packages"]]
     named += [PROJECT["project"]["readme"], *PROJECT["project"]["license-files"]]
     assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def _pins(name: str) -> dict[str, str]:
+    """Return package → its pin with all that belongs to it."""
+    text = (ROOT / "requirements" / f"{name}.txt").read_text(encoding="utf-8")
+    entries = re.split(r"\n(?=[A-Za-z])", re.sub(r"(?m)^#.*\n?", "", text).strip())
+    return {entry.partition("==")[0]: entry.strip() for entry in entries}
+
+
+@pytest.mark.parametrize("name", ["build", "dev", "run", "supply"])
+def test_every_requirement_is_one_version_with_the_hashes_of_its_files(name: str) -> None:
+    pins = _pins(name)
+    assert pins
+    for entry in pins.values():
+        assert re.fullmatch(r"[\w.-]+==[\w.]+(?: \\\n    --hash=sha256:[0-9a-f]{64})+", entry)
+
+
+def test_what_runs_is_pinned_alike_for_those_who_change_it() -> None:
+    assert _pins("run").items() <= _pins("dev").items()
+
+
+def test_nothing_that_runs_obliges_who_passes_it_on_to_open_their_own_code() -> None:
+    for name in _pins("run"):
+        about = metadata.metadata(name)
+        stated = about.get_all("License-Expression", []) + about.get_all("License", [])
+        stated += [entry for entry in about.get_all("Classifier", []) if "License" in entry]
+        assert any(stated), name
+        assert "GPL" not in "".join(stated), name

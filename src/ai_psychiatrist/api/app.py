@@ -9,6 +9,7 @@ from fastapi.middleware.cors import CORSMiddleware
 
 from ai_psychiatrist import __version__
 from ai_psychiatrist.api import assessments, interviews, status
+from ai_psychiatrist.api.accept_errors import few_accept_errors
 from ai_psychiatrist.api.admission import Admission
 from ai_psychiatrist.api.body_limit import BodyLimit
 from ai_psychiatrist.api.described import DescribedApp
@@ -43,12 +44,15 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         if not resolved.api.is_for_this_machine:
             logger.warning("open_without_authentication", name="API_HOST")
-        async with open_services(resolved) as services:
+        async with open_services(resolved) as services, services.interviews.tended():
             app.state.services = services
             # What is loaded now stays loaded: looking for garbage in it costs a tenth of the CPU
             # time of an assessment.
             gc.freeze()
-            with stop_on_signals(app.state.stopping, resolved.api.shutdown_seconds):
+            with (
+                few_accept_errors(),
+                stop_on_signals(app.state.stopping, resolved.api.shutdown_seconds),
+            ):
                 yield
 
     app = DescribedApp(
@@ -64,10 +68,15 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.admission = Admission(resolved.api.max_concurrency)
     app.include_router(assessments.router)
     app.include_router(interviews.router)
+    app.include_router(interviews.stepping)
     app.include_router(status.router)
     add_problem_handlers(app)
     # The one added last is the outermost: a refused body, too, has to be readable for web pages.
-    app.add_middleware(BodyLimit, max_body_bytes=resolved.api.max_body_bytes)
+    app.add_middleware(
+        BodyLimit,
+        max_body_bytes=resolved.api.max_body_bytes,
+        seconds=resolved.api.body_timeout_seconds,
+    )
     app.add_middleware(
         RequestDeadline,
         seconds=resolved.api.request_timeout_seconds,

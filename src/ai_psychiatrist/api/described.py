@@ -14,8 +14,11 @@ _MEDIA_TYPE: Final = "application/problem+json"
 _SCHEMAS: Final = "#/components/schemas/"
 _WRITER: Final = WorkerThreads(count=1, seconds=30.0)
 _OF_EVERY_ROUTE: Final = {
+    "400": "The request names no host, or more than one.",
     "413": "The body is too large.",
+    "421": "The service does not answer under this name.",
     "503": "The service is being stopped; see Retry-After.",
+    "504": "The answer was not ready before the deadline.",
 }
 
 

@@ -114,7 +114,7 @@ class InterviewResult(_OfAnInterview):
     failure: FailureCode | None
     """Why the last step did not succeed, in the state `failed`."""
     is_resumable: bool
-    """Whether reading the interview again tries the open step again."""
+    """Whether a step is open that resuming the interview tries again."""
     model_calls: int
     state_hash: str
 

@@ -5,11 +5,11 @@ from typing import Annotated, Final, TypeAlias
 
 from fastapi import APIRouter, Depends, Path, Request, Response
 
+from ai_psychiatrist.api.admission import AdmittedRoute
 from ai_psychiatrist.api.given_assessment import assessment_input
 from ai_psychiatrist.api.interview_models import InterviewReportResult, InterviewResult
 from ai_psychiatrist.api.interview_requests import AnswerRequest, InterviewRequest
 from ai_psychiatrist.api.interview_results import interview_report, interview_result
-from ai_psychiatrist.api.json_body import BoundedRoute
 from ai_psychiatrist.api.problems import Refusal, interview_step_failed
 from ai_psychiatrist.api.result_models import RiskResult
 from ai_psychiatrist.api.results import risk_result
@@ -31,16 +31,20 @@ _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
     502: {"description": "The model failed; what was answered is kept."},
     503: {"description": "Too many assessments are under way, or interviews cannot be kept."},
     504: {"description": "The model was too late; what was answered is kept."},
+    507: {"description": "As many interviews are kept as may be; none can be begun."},
 }
 
-router = APIRouter(
-    prefix="/v1/interviews", tags=["interviews"], responses=_PROBLEMS, route_class=BoundedRoute
+_PREFIX: Final = "/v1/interviews"
+
+router = APIRouter(prefix=_PREFIX, tags=["interviews"], responses=_PROBLEMS)
+stepping = APIRouter(
+    prefix=_PREFIX, tags=["interviews"], responses=_PROBLEMS, route_class=AdmittedRoute
 )
+"""Of the routes behind which a model may be asked."""
 
 
 async def _service_of(request: Request) -> InterviewService:
-    # In the event loop: of two first requests in threads each would open the file.
-    return services_of(request).interviews.service()
+    return await services_of(request).interviews.service()
 
 
 InterviewId: TypeAlias = Annotated[str, Path(json_schema_extra={"pattern": r"^[A-Za-z0-9_-]{32}$"})]
@@ -48,7 +52,7 @@ InterviewId: TypeAlias = Annotated[str, Path(json_schema_extra={"pattern": r"^[A
 Interviewing: TypeAlias = Annotated[InterviewService, Depends(_service_of)]
 
 
-@router.post("", status_code=201, response_model=InterviewResult)
+@stepping.post("", status_code=201, response_model=InterviewResult)
 async def create_interview(
     body: InterviewRequest, request: Request, services: ServicesOf, interviews: Interviewing
 ) -> Response:
@@ -59,7 +63,7 @@ async def create_interview(
     return _shown(snapshot, services, status=201, transcript_risk=start.risk)
 
 
-@router.post("/{interview_id}/answers", response_model=InterviewResult)
+@stepping.post("/{interview_id}/answers", response_model=InterviewResult)
 async def answer_question(
     interview_id: InterviewId, body: AnswerRequest, services: ServicesOf, interviews: Interviewing
 ) -> Response:
@@ -73,11 +77,21 @@ async def answer_question(
 async def read_interview(
     interview_id: InterviewId, services: ServicesOf, interviews: Interviewing
 ) -> Response:
-    """Return an interview; a step that failed or was cut short is tried again first."""
+    """Return an interview as it stands; no model is asked."""
     return _shown(await interviews.get(interview_id), services)
 
 
-@router.get("/{interview_id}/report", response_model=InterviewReportResult)
+@stepping.post("/{interview_id}/resume", response_model=InterviewResult)
+async def resume_interview(
+    interview_id: InterviewId, services: ServicesOf, interviews: Interviewing
+) -> Response:
+    """Try the step again that failed or was cut short, once; without one nothing changes."""
+    snapshot = await interviews.resume(interview_id)
+    _refuse_failed(snapshot)
+    return _shown(snapshot, services)
+
+
+@stepping.get("/{interview_id}/report", response_model=InterviewReportResult)
 async def report_interview(
     interview_id: InterviewId, services: ServicesOf, interviews: Interviewing
 ) -> Response:

@@ -13,13 +13,13 @@ from ai_psychiatrist.api.problems import (
     Refusal,
     key_given_twice,
     malformed_json,
-    not_read_in_time,
+    overloaded,
     too_many_values,
 )
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 
 MOST_VALUES: Final = 50_000
-"""Members and elements of one body: ten times those of the largest result of this service."""
+"""Members and elements of one body; a result of this service has a few thousand."""
 MOST_LEVELS: Final = 64
 _MOST_DIGITS: Final = 19
 _SMALL_BYTES: Final = 65_536
@@ -54,7 +54,7 @@ class BoundedRequest(Request):
         try:
             return await _READERS.run(lambda: read_json(body))
         except WorkTimedOut:
-            raise Refusal(not_read_in_time()) from None
+            raise Refusal(overloaded({})) from None
 
 
 def read_json(body: bytes) -> object:

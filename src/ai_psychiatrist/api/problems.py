@@ -33,9 +33,11 @@ from ai_psychiatrist.interview.errors import (
     InterviewUnreadable,
     KeyReused,
     ProtocolChanged,
+    StoreFull,
     StoreUnusable,
     VersionConflict,
 )
+from ai_psychiatrist.interview.opening import log_unavailable
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
 from ai_psychiatrist.llm.cures import Cause
 
@@ -56,6 +58,7 @@ _TITLES = {
     502: "The model backend failed",
     503: "Busy",
     504: "Deadline exceeded",
+    507: "Full",
 }
 _CURES = {
     "participant_id": "participant_id has to be a whole number from 1 to 999999.",
@@ -170,8 +173,8 @@ def nothing_finished(
 def interview_step_failed(snapshot: InterviewSnapshot) -> JSONResponse:
     """Return the problem of an interview whose model failed; what was answered is kept."""
     return _backend_failed(
-        "A model gave nothing that can be used. What was answered is kept: read the interview to "
-        "try this step again. For a closer look: ai-psychiatrist doctor",
+        "A model gave nothing that can be used. What was answered is kept: POST to the "
+        "interview's /resume to try this step again. For a closer look: ai-psychiatrist doctor",
         is_late=snapshot.failure in _TOO_LATE,
         more={
             "failure": snapshot.failure,
@@ -220,6 +223,16 @@ def late(more: Mapping[str, object]) -> JSONResponse:
     )
 
 
+def slow_body() -> JSONResponse:
+    """Return the problem of a body that does not come; what may still come is not waited for."""
+    return problem(
+        408,
+        "slow_body",
+        "The body did not come whole within API_BODY_TIMEOUT_SECONDS.",
+        headers={"Connection": "close"},
+    )
+
+
 def too_large(what: str, limit: int, setting: str) -> JSONResponse:
     """Return the problem of a body or transcript above its limit."""
     return problem(413, "too_large", f"{what} is larger than {limit}, the limit set by {setting}.")
@@ -243,13 +256,14 @@ def too_many_values(limit: int) -> JSONResponse:
     return problem(413, "too_large", f"The body holds more than {limit} values, the most it may.")
 
 
-def not_read_in_time() -> JSONResponse:
-    """Return the problem of a large body that had to wait too long for being read."""
+def overloaded(more: Mapping[str, object]) -> JSONResponse:
+    """Return the problem of a part of the service that did not do its work in its time."""
     return problem(
         503,
-        "busy",
-        "Too many large bodies are being read; try again later.",
+        "overloaded",
+        "A part of the service did not answer in its time; try again later.",
         headers={"Retry-After": str(_RETRY_AFTER_SECONDS)},
+        more=more,
     )
 
 
@@ -273,7 +287,7 @@ async def _on_error(request: Request, error: Exception) -> JSONResponse:
                 is_late=error.code in _TOO_LATE,
                 more={"failure": error.code, "agent": error.agent},
             )
-        case ConfigurationError() | StoreUnusable():
+        case ConfigurationError() | StoreFull() | StoreUnusable():
             return _no_interviews(error)
         case HTTPException():
             return _http_problem(request, error)
@@ -283,13 +297,7 @@ async def _on_error(request: Request, error: Exception) -> JSONResponse:
 
 async def _on_work_not_done(request: Request, error: Exception) -> JSONResponse:
     logger.error("work_not_done", error_type=type(error).__name__)
-    return problem(
-        503,
-        "overloaded",
-        "A part of the service did not answer in its time; try again later.",
-        headers={"Retry-After": str(_RETRY_AFTER_SECONDS)},
-        more=kept_risk(request.scope),
-    )
+    return overloaded(kept_risk(request.scope))
 
 
 def _invalid_request(request: Request, error: RequestValidationError) -> JSONResponse:
@@ -335,9 +343,15 @@ def _cure(field: str, request: Request) -> str:
     return f"The fields of the body are {', '.join(names)} and {last}; no others."
 
 
-def _no_interviews(error: Exception) -> JSONResponse:
+def _no_interviews(error: AssessmentServiceError) -> JSONResponse:
     """Tell nothing of paths and settings: they are for the operator, who finds them in the log."""
-    logger.error("interviews_unavailable", error_type=type(error).__name__)
+    log_unavailable(error)
+    if isinstance(error, StoreFull):
+        return problem(
+            507,
+            "interviews_full",
+            "No further interview can be kept; the operator of the service has to make room.",
+        )
     return problem(
         503,
         "interviews_unavailable",

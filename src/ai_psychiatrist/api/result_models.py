@@ -210,10 +210,10 @@ class RiskResult(Result):
 
     level: RiskLevel
     """The highest level of any signal; none means only that no phrase was found."""
-    signal_count: int
-    """How many signals there are."""
     signals: tuple[RiskSignalResult, ...]
-    """At most 200, those of high level before others, in the order of the transcript."""
+    """At most 200 in the order of the transcript, those of the highest level before others."""
+    signal_count: int
+    """How many were found, listed or not."""
     statement: str = RISK_STATEMENT
     """What this is and is not."""
     resources: str

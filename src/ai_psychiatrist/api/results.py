@@ -20,7 +20,6 @@ from ai_psychiatrist.api.result_models import (
     RiskResult,
     RiskSignalResult,
 )
-from ai_psychiatrist.api.risk import shown_signals
 from ai_psychiatrist.domain.assessment import Assessment, Metric, Narrative
 from ai_psychiatrist.domain.failures import Attempt, AttemptOutcome
 
@@ -94,11 +93,11 @@ def risk_result(assessment: Assessment, *, crisis_resources: str) -> RiskResult:
     text = assessment.transcript.text
     return RiskResult(
         level=assessment.risk.level,
-        signal_count=len(assessment.risk.signals),
         signals=tuple(
             RiskSignalResult(text=text[signal.start : signal.end], **asdict(signal))
-            for signal in shown_signals(assessment.risk)
+            for signal in assessment.risk.signals
         ),
+        signal_count=assessment.risk.signal_count,
         resources=crisis_resources,
     )
 

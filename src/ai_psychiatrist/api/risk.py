@@ -4,11 +4,9 @@ from typing import Final
 
 from starlette.types import Scope
 
-from ai_psychiatrist.domain.risk import RiskReport, RiskSignal
+from ai_psychiatrist.domain.risk import RiskReport
 
 _KEY: Final = "risk"
-_MOST_SIGNALS: Final = 200
-"""Nobody reads more; a transcript of nothing but danger holds 17,000."""
 
 
 def keep_risk(scope: Scope, report: RiskReport) -> None:
@@ -22,23 +20,11 @@ def kept_risk(scope: Scope) -> dict[str, object]:
     return risk_field(report) if isinstance(report, RiskReport) else {}
 
 
-def shown_signals(report: RiskReport) -> tuple[RiskSignal, ...]:
-    """Return at most 200 signals in the order of the transcript, those of high level before others.
-
-    Their count and the level of all are told beside them.
-    """
-    if len(report.signals) <= _MOST_SIGNALS:
-        return report.signals
-    gravest = sorted(report.signals, key=lambda signal: -signal.level.rank)[:_MOST_SIGNALS]
-    return tuple(sorted(gravest, key=lambda signal: (signal.start, signal.end)))
-
-
 def risk_field(report: RiskReport) -> dict[str, object]:
     """Return a report as a field of a problem body; it holds no words."""
     return {
         _KEY: {
             "level": report.level.value,
-            "signal_count": len(report.signals),
             "signals": [
                 {
                     "level": signal.level.value,
@@ -46,7 +32,8 @@ def risk_field(report: RiskReport) -> dict[str, object]:
                     "start": signal.start,
                     "end": signal.end,
                 }
-                for signal in shown_signals(report)
+                for signal in report.signals
             ],
+            "signal_count": report.signal_count,
         }
     }

@@ -68,7 +68,6 @@ class _Told:
         self._loop.call_soon_threadsafe(self._begin, signal.Signals(number), frame)
 
     def _begin(self, number: signal.Signals, frame: FrameType | None) -> None:
-        logger.info("stopping_begun")
         self._stopping.begin(self._seconds)
         self._handing_on = self._loop.create_task(self._hand_on(number, frame))
 

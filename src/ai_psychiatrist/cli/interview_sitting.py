@@ -37,7 +37,7 @@ from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import AssessmentInput, InterviewState
 from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.infrastructure.log_ids import begin_assessment
-from ai_psychiatrist.interview.errors import StoreUnusable
+from ai_psychiatrist.interview.errors import StoreFull, StoreUnusable
 from ai_psychiatrist.interview.protocol import BUILTIN_PROTOCOLS, ProtocolKind, load_protocol
 from ai_psychiatrist.interview.service import InterviewService
 from ai_psychiatrist.interview.snapshot import InterviewListing, InterviewSnapshot
@@ -81,7 +81,7 @@ def hold(settings: Settings, wanted: Wanted) -> ExitCode:
         sitting = _Sitting(
             runner=runner,
             services=services,
-            service=services.interviews.service(),
+            service=runner.run(services.interviews.service()),
             out=_console(wanted),
             is_json=wanted.is_json,
         )
@@ -96,13 +96,13 @@ def hold(settings: Settings, wanted: Wanted) -> ExitCode:
 def kept_interviews(settings: Settings) -> tuple[InterviewListing, ...]:
     """Return the list of the interviews that are kept."""
     with _opened(settings) as (runner, services):
-        return runner.run(services.interviews.service().list())
+        return runner.run(runner.run(services.interviews.service()).list())
 
 
 def delete_interview(settings: Settings, interview_id: str) -> None:
     """Remove an interview; raises `InterviewNotFound`."""
     with _opened(settings) as (runner, services):
-        runner.run(services.interviews.service().delete(interview_id))
+        runner.run(runner.run(services.interviews.service()).delete(interview_id))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +128,10 @@ class _Sitting:
 
     def carry_on(self, snapshot: InterviewSnapshot, answers: AnswerSource) -> ExitCode:
         """Ask what is open, then print the report."""
-        typer.echo(f"interview {snapshot.id}, kept until it is deleted", err=True)
+        typer.echo(
+            f"interview {snapshot.id}, kept for {self.services.settings.interview.keep_days} days",
+            err=True,
+        )
         held = Dialogue(self.service, self.runner, answers, self.out).hold(snapshot)
         if held.is_left:
             self._print_json(held.snapshot, None)
@@ -210,7 +213,7 @@ def _opened(settings: Settings) -> Iterator[tuple[asyncio.Runner, Services]]:
         services = runner.run(opening.__aenter__())
         try:
             yield runner, services
-        except StoreUnusable as error:
+        except (StoreFull, StoreUnusable) as error:
             fail(str(error))
         finally:
             runner.run(opening.__aexit__(None, None, None))

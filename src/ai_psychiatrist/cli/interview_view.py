@@ -16,7 +16,7 @@ from ai_psychiatrist.api.interview_models import (
     TotalResult,
 )
 from ai_psychiatrist.api.result_models import RiskResult
-from ai_psychiatrist.cli.report import plain
+from ai_psychiatrist.cli.report import plain, print_unlisted
 from ai_psychiatrist.domain.interview import Analysis, ItemSource
 from ai_psychiatrist.domain.phq8 import MAX_TOTAL_SCORE, Severity
 from ai_psychiatrist.domain.risk import RiskLevel
@@ -53,8 +53,7 @@ def print_transcript_risk(out: Console, risk: RiskResult) -> None:
     out.print(Text(f"Signs of danger in the transcript: {risk.level.value}", style="bold red"))
     for signal in risk.signals:
         out.print(Text(f"  {signal.level.value}: “{plain(signal.text)}” [turn {signal.turn}]"))
-    if risk.signal_count > len(risk.signals):
-        out.print(Text(f"  and {risk.signal_count - len(risk.signals)} more"))
+    print_unlisted(out, risk)
     out.print(Text(risk.statement, style="dim"))
     out.print(Text(plain(risk.resources), style="bold"))
     out.print()

@@ -99,12 +99,17 @@ def _risk(out: Console, risk: RiskResult) -> None:
         line = Text(f"  {signal.level.value}: “{plain(signal.text)}” ")
         place = f"[{kind}; turn {signal.turn}, {signal.start}-{signal.end}]"
         out.print(line.append(place, style="dim"))
-    if risk.signal_count > len(risk.signals):
-        out.print(Text(f"  and {risk.signal_count - len(risk.signals)} more"))
+    print_unlisted(out, risk)
     out.print(Text(risk.statement, style="dim"))
     if risk.level is not RiskLevel.NONE:
         out.print(Text(plain(risk.resources), style="bold"))
     out.print()
+
+
+def print_unlisted(out: Console, risk: RiskResult) -> None:
+    """Print how many signs of danger there are beyond those that are listed."""
+    if risk.signal_count > len(risk.signals):
+        out.print(f"  and {risk.signal_count - len(risk.signals):,} more")
 
 
 def _label(severity: int | None) -> str:

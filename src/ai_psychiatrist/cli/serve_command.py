@@ -34,9 +34,8 @@ def serve(*, model: ModelOption = None) -> None:
         asyncio.run(_refuse_unusable(settings))
 
     # After the checks that take no time.
-    import uvicorn  # noqa: PLC0415
-
     from ai_psychiatrist.api.app import create_app  # noqa: PLC0415
+    from ai_psychiatrist.api.bounded_server import BoundedConfig, BoundedServer  # noqa: PLC0415
 
     host, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
@@ -44,20 +43,9 @@ def serve(*, model: ModelOption = None) -> None:
     typer.echo(f"Serving on http://{shown}:{port}{pages}", err=True)
     if not settings.api.is_for_this_machine:
         typer.echo(_OPEN, err=True)
-    server = uvicorn.Server(
-        uvicorn.Config(
-            create_app(settings),
-            log_config=None,
-            access_log=False,
-            ws="none",
-            timeout_graceful_shutdown=10,
-        )
-    )
+    server = BoundedServer(BoundedConfig(create_app(settings), settings.api))
     with suppress(KeyboardInterrupt):
         server.run(sockets=[listener])
-
-
-_BACKLOG = 2048
 
 
 async def _refuse_unusable(settings: "Settings") -> None:
@@ -75,7 +63,7 @@ def _listen(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
-        listener.listen(_BACKLOG)
+        listener.listen()
     except OSError as error:
         fail(f"cannot listen at API_HOST and API_PORT (port {port}): {error.strerror}")
     return listener

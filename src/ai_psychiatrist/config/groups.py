@@ -105,6 +105,16 @@ class ApiSettings(Options):
     """Time of running requests when the server is told to stop; what has finished is returned."""
     max_concurrency: int = Field(default=64, ge=1)
     """Most assessments under way; further requests get 503 and Retry-After."""
+    max_connections: int = Field(default=1000, ge=16)
+    """Most open connections of `serve`, as far as file descriptors suffice."""
+    header_timeout_seconds: float = Field(default=10.0, gt=0)
+    """Longest wait of `serve` for a whole request header."""
+    body_timeout_seconds: float = Field(default=30.0, gt=0)
+    """Longest wait for a whole request body; then 408."""
+    answer_timeout_seconds: float = Field(default=60.0, gt=0)
+    """How long `serve` holds an answer for a caller who does not read it."""
+    idle_timeout_seconds: int = Field(default=5, ge=1)
+    """How long `serve` keeps a connection open for the next request."""
     allowed_hosts: tuple[str, ...] = ()
     """Names beside API_HOST and this machine's own that callers may use, by commas; `*`: any."""
     cors_origins: tuple[str, ...] = ()

@@ -58,6 +58,10 @@ class QuoteRejection(StrEnum):
     """A bare answer word such as "no" that the participant gave more than once."""
     MEANING_CHANGED = "meaning_changed"
     """Close to what was said, but a negation, number, frequency or person differs."""
+    TOO_LONG = "too_long"
+    """More than a quote; it was not looked for."""
+    TOO_COSTLY = "too_costly"
+    """It can be told in so many ways, among words that repeat, that the search was given up."""
 
 
 class Grounding(StrEnum):

@@ -1,7 +1,12 @@
 """Signs of danger in what a participant says, found before any model is asked."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
+
+MOST_SIGNALS: Final = 200
+"""How many signals a report lists."""
 
 
 class RiskCategory(StrEnum):
@@ -56,15 +61,24 @@ class RiskSignal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RiskReport:
-    """All signals in the order of the transcript."""
+    """The signals that a person should look at first, in the order of the transcript."""
 
     signals: tuple[RiskSignal, ...]
+    """At most `MOST_SIGNALS`, those of the highest level before others."""
+    signal_count: int
+    """How many were found, listed or not."""
 
     @property
     def level(self) -> RiskLevel:
         """The highest level of any signal."""
         return max(
-            (signal.level for signal in self.signals),
+            {signal.level for signal in self.signals},
             key=lambda level: level.rank,
             default=RiskLevel.NONE,
         )
+
+
+def risk_report(found: Sequence[RiskSignal]) -> RiskReport:
+    """Report on all signals of a transcript, given in the order of its text."""
+    urgent = sorted(range(len(found)), key=lambda at: -found[at].level.rank)[:MOST_SIGNALS]
+    return RiskReport(signals=tuple(found[at] for at in sorted(urgent)), signal_count=len(found))

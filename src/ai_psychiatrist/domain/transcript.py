@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import islice
 from typing import Final
 
 from ai_psychiatrist.domain.errors import TranscriptUnreadable
@@ -28,6 +29,10 @@ PARTICIPANT_LABELS: Final = ("Participant", "Patient", "Client", "Interviewee", 
 
 _LINE_START: Final = re.compile(r"(?:\A\ufeff?|\r\n|\n|\r)[^\S\r\n]*")
 _LABEL: Final = re.compile(r"([^\s:：][^:：\r\n]{0,59}?)[^\S\r\n]{0,8}[:：][^\S\r\n]*")
+
+
+MAX_TURNS: Final = 20_000
+"""How many turns a transcript has at most."""
 
 
 class Speaker(StrEnum):
@@ -95,10 +100,16 @@ def parse_transcript(text: str, labels: SpeakerLabels = DEFAULT_LABELS) -> Trans
 
     A line `label: words` starts a turn when the label is known; any other line continues the turn.
     Raises `TranscriptUnreadable` when the text is blank, holds lone surrogates, or has labelled
-    turns of which none is the participant's.
+    turns of which none is the participant's, or more than `MAX_TURNS`.
     """
     _refuse_unusable(text)
     turns = tuple(_turns(text, labels.speakers()))
+    if len(turns) > MAX_TURNS:
+        msg = (
+            f"the transcript has more than {MAX_TURNS:,} turns; join the lines that one speaker "
+            "says one after the other"
+        )
+        raise TranscriptUnreadable(msg)
     if not turns:
         whole = Turn(index=0, speaker=Speaker.PARTICIPANT, start=0, words_start=0, end=len(text))
         return Transcript(text=text, turns=(whole,), speakers_assumed=True)
@@ -125,7 +136,7 @@ def _refuse_unusable(text: str) -> None:
 
 
 def _turns(text: str, speakers: dict[str, Speaker]) -> Iterator[Turn]:
-    starts = list(_labelled_lines(text, speakers))
+    starts = list(islice(_labelled_lines(text, speakers), MAX_TURNS + 1))
     if not starts:
         return
     first = starts[0][0]

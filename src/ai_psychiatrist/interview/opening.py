@@ -1,11 +1,17 @@
 """The interviews of one installation, opened when they are first needed."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
-from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.domain.errors import AssessmentServiceError, ConfigurationError
+from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
+from ai_psychiatrist.interview.errors import StoreUnusable
 from ai_psychiatrist.interview.limits import InterviewLimits, StoreLimits
 from ai_psychiatrist.interview.protocol import (
     BUILTIN_PROTOCOLS,
@@ -15,6 +21,13 @@ from ai_psychiatrist.interview.protocol import (
 from ai_psychiatrist.interview.service import InterviewService
 from ai_psychiatrist.interview.store.keys import StoreKeys
 from ai_psychiatrist.interview.store.store import InterviewStore
+
+logger = get_logger(__name__)
+
+_TENDING_SECONDS: Final = 3_600.0
+_OPENING_SECONDS: Final = 600.0
+"""A large file of an earlier version is sealed when it is opened."""
+_MOST_REASON: Final = 160
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,28 +51,65 @@ class Interviews:
         """`agents` builds those of the protocols that need a model; `None` when there is none."""
         self._options = options
         self._agents = agents
+        self._threads = WorkerThreads(count=1, seconds=_OPENING_SECONDS)
+        self._lock = asyncio.Lock()
         self._opened: tuple[InterviewStore, InterviewService] | None = None
 
-    def service(self) -> InterviewService:
-        """Return the service.
+    async def service(self) -> InterviewService:
+        """Return the service, from which what has expired was removed when the file was opened.
 
-        Raises `ConfigurationError` for an unusable protocol or key, `StoreUnusable` for the file.
+        Raises `ConfigurationError` for an unusable protocol or key, or a file that others could
+        read, and `StoreUnusable` for the file.
         """
-        if self._opened is None:
-            options = self._options
-            protocols = load_protocols(options.protocol_folders)
-            store = InterviewStore.open(
-                options.store_file, options.keys, limits=options.store_limits
-            )
-            service = InterviewService(protocols, store, self._agents(), limits=options.limits)
-            self._opened = store, service
+        async with self._lock:
+            if self._opened is None:
+                try:
+                    store = await self._threads.run(self._open)
+                except WorkTimedOut:
+                    raise StoreUnusable from None
+                options = self._options
+                protocols = load_protocols(options.protocol_folders)
+                service = InterviewService(protocols, store, self._agents(), limits=options.limits)
+                self._opened = store, service
         return self._opened[1]
+
+    @asynccontextmanager
+    async def tended(self) -> AsyncIterator[None]:
+        """Remove what has expired at once, and every hour while the block runs."""
+        tending = asyncio.create_task(self._tend())
+        try:
+            yield
+        finally:
+            tending.cancel()
+            await asyncio.gather(tending, return_exceptions=True)
 
     def close(self) -> None:
         """Close the file if it was opened."""
         if self._opened is not None:
             self._opened[0].close()
             self._opened = None
+
+    def _open(self) -> InterviewStore:
+        options = self._options
+        store = InterviewStore.open(options.store_file, options.keys, limits=options.store_limits)
+        store.remove_expired()
+        return store
+
+    async def _tend(self) -> None:
+        while True:
+            if self._options.store_file.exists():
+                try:
+                    await (await self.service()).remove_expired()
+                except (ConfigurationError, StoreUnusable) as error:
+                    log_unavailable(error)
+            await asyncio.sleep(_TENDING_SECONDS)
+
+
+def log_unavailable(error: AssessmentServiceError) -> None:
+    """Tell the operator why interviews cannot be kept, as far as it fits into a line."""
+    logger.error(
+        "interviews_unavailable", error_type=type(error).__name__, reason=str(error)[:_MOST_REASON]
+    )
 
 
 def load_protocols(folders: tuple[Path, ...]) -> dict[str, InterviewProtocol]:

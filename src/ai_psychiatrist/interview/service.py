@@ -2,14 +2,18 @@
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
+from typing import Final, TypeVar
 from weakref import WeakValueDictionary
 
 from ai_psychiatrist.domain.errors import AgentFailed, InputError, RequestConflict
 from ai_psychiatrist.domain.interview import AssessmentInput, EndReason, InterviewState
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
 from ai_psychiatrist.interview.engine.danger import danger_in
 from ai_psychiatrist.interview.engine.driver import GoalsDriver
@@ -17,9 +21,11 @@ from ai_psychiatrist.interview.engine.items import begin_items, digest_item_answ
 from ai_psychiatrist.interview.engine.record import Interview, ProtocolReference
 from ai_psychiatrist.interview.engine.turns import end, hold, take_answer
 from ai_psychiatrist.interview.errors import (
+    InterviewNotFound,
     InterviewUnfinished,
     KeyReused,
     ProtocolChanged,
+    StoreUnusable,
     VersionConflict,
 )
 from ai_psychiatrist.interview.ids import check_id, make_id
@@ -48,6 +54,11 @@ from ai_psychiatrist.interview.submission import (
 
 logger = get_logger(__name__)
 
+T = TypeVar("T")
+
+_STORE_SECONDS: Final = 15.0
+"""Three times as long as the store itself waits for another program."""
+
 __all__ = ["AnswerSubmission", "InterviewLimits", "InterviewService"]
 
 
@@ -71,6 +82,8 @@ class InterviewService:
         self._store = store
         self._agents = agents
         self._limits = limits or InterviewLimits()
+        # One: what is asked of the store happens in the order in which it was asked.
+        self._threads = WorkerThreads(count=1, seconds=_STORE_SECONDS)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def create(
@@ -82,32 +95,39 @@ class InterviewService:
         """Begin an interview and put its first question.
 
         Raises `InputError` for inputs that the protocol does not take, and `RequestConflict` when
-        the protocol needs a model and there is none. A model that fails does not raise: the
-        snapshot's state is `failed`, and `get` tries again.
+        the protocol needs a model and there is none; `StoreFull` when no more can be kept. A model
+        that fails does not raise: the snapshot's state is `failed`, and `resume` tries again. Of a
+        creation that is cancelled nothing is kept.
         """
         followed = self._protocol_named(protocol)
         interview = self._new(followed, inputs or {}, assessment)
+        if followed.kind is ProtocolKind.ITEMS:
+            interview = begin_items(followed, interview)
         async with self._lock(interview.id):
-            if followed.kind is ProtocolKind.ITEMS:
-                begun = begin_items(followed, interview)
-                await asyncio.to_thread(self._store.add, begun)
-            else:
-                await asyncio.to_thread(self._store.add, interview)
-                begun = await self._advance(followed, interview)
-        _log("interview_created", begun)
-        return snapshot_of(followed, begun)
+            try:
+                await self._at_rest(partial(self._store.add, interview))
+                if is_resumable(interview):
+                    interview = await self._advance(followed, interview)
+            except asyncio.CancelledError:
+                # Nobody was told its id, so nobody could ever go on with it.
+                with suppress(InterviewNotFound, StoreUnusable):
+                    await self._at_rest(partial(self._store.delete, interview.id))
+                raise
+        _log("interview_created", interview)
+        return snapshot_of(followed, interview)
 
     async def answer(self, interview_id: str, submission: AnswerSubmission) -> InterviewSnapshot:
         """Take an answer and put the next question; the same key gives the same snapshot.
 
         Raises `VersionConflict`, `InterviewOver` or `KeyReused`, all of them `RequestConflict`s, or
         `InputError` for an answer that was not offered, is empty or too long. A model that fails
-        does not raise: the answer is kept, the snapshot's state is `failed`, and `get` tries again.
+        does not raise: the answer is kept, the snapshot's state is `failed`, and `resume` tries
+        again.
         """
         check_key(submission)
         started = time.perf_counter()
         async with self._lock(check_id(interview_id)):
-            interview = await asyncio.to_thread(self._store.load, interview_id)
+            interview = await self._load(interview_id)
             protocol = self._protocol_of(interview)
             after = await self._answered_before(protocol, interview, submission)
             if after is None:
@@ -116,34 +136,40 @@ class InterviewService:
         return snapshot_of(protocol, after)
 
     async def get(self, interview_id: str) -> InterviewSnapshot:
-        """Return an interview; a step that was cut short or failed is tried again first.
-
-        While another call works on the interview, it is returned as it was stored last.
-        """
-        lock = self._lock(check_id(interview_id))
-        if lock.locked():
-            interview = await asyncio.to_thread(self._store.load, interview_id)
-            return snapshot_of(self._protocol_of(interview), interview)
-        async with lock:
-            interview = await asyncio.to_thread(self._store.load, interview_id)
-            protocol = self._protocol_of(interview)
-            if is_resumable(interview) and self._agents is not None:
-                interview = await self._advance(protocol, interview)
-        return snapshot_of(protocol, interview)
+        """Return an interview as it was stored last; no model is asked."""
+        interview = await self._load(check_id(interview_id))
+        return snapshot_of(self._protocol_of(interview), interview)
 
     async def pause(self, interview_id: str) -> InterviewSnapshot:
         """Set a waiting interview aside; `resume`, or an answer, goes on with it.
 
         Raises `RequestConflict` when it does not wait for an answer.
         """
-        return await self._move(interview_id, InterviewState.AWAITING, InterviewState.PAUSED)
+        async with self._lock(check_id(interview_id)):
+            interview = await self._load(interview_id)
+            protocol = self._protocol_of(interview)
+            if interview.state is not InterviewState.AWAITING:
+                msg = f"the interview is {interview.state.value} and does not wait for an answer"
+                raise RequestConflict(msg, field="interview_id")
+            paused = replace(interview, state=InterviewState.PAUSED)
+            interview = await self._save(paused, after=interview)
+        return snapshot_of(protocol, interview)
 
     async def resume(self, interview_id: str) -> InterviewSnapshot:
-        """Go on with an interview that was paused, failed or was cut short."""
-        snapshot = await self.get(interview_id)
-        if snapshot.state is not InterviewState.PAUSED:
-            return snapshot
-        return await self._move(interview_id, InterviewState.PAUSED, InterviewState.AWAITING)
+        """Go on with an interview that was paused, failed or was cut short.
+
+        The one step that is open is tried once; an interview that waits for an answer stays as it
+        is.
+        """
+        async with self._lock(check_id(interview_id)):
+            interview = await self._load(interview_id)
+            protocol = self._protocol_of(interview)
+            if is_resumable(interview):
+                interview = await self._advance(protocol, interview)
+            elif interview.state is InterviewState.PAUSED:
+                awaiting = replace(interview, state=InterviewState.AWAITING)
+                interview = await self._save(awaiting, after=interview)
+        return snapshot_of(protocol, interview)
 
     async def report(self, interview_id: str) -> InterviewReport:
         """Return the report, made once and kept; raises `InterviewUnfinished` before the end.
@@ -151,7 +177,7 @@ class InterviewService:
         Raises `AgentFailed` when the model that writes it fails; asking again tries again.
         """
         async with self._lock(check_id(interview_id)):
-            interview = await asyncio.to_thread(self._store.load, interview_id)
+            interview = await self._load(interview_id)
             protocol = self._protocol_of(interview)
             if not interview.state.is_over:
                 raise InterviewUnfinished
@@ -162,12 +188,18 @@ class InterviewService:
     async def delete(self, interview_id: str) -> None:
         """Remove all that is stored of an interview."""
         async with self._lock(check_id(interview_id)):
-            await asyncio.to_thread(self._store.delete, interview_id)
+            await self._at_rest(partial(self._store.delete, interview_id))
         logger.info("interview_deleted", interview_hash=keyed_digest(interview_id))
 
     async def list(self) -> tuple[InterviewListing, ...]:
         """Return all interviews, the latest first; one that cannot be read is marked."""
-        return await asyncio.to_thread(self._store.list)
+        return await self._at_rest(self._store.list)
+
+    async def remove_expired(self) -> None:
+        """Remove the interviews that were kept as long as they may be."""
+        removed = await self._at_rest(self._store.remove_expired)
+        if removed:
+            logger.info("interviews_expired", count=removed)
 
     def _new(
         self,
@@ -196,7 +228,9 @@ class InterviewService:
         self, protocol: InterviewProtocol, interview: Interview, submission: AnswerSubmission
     ) -> Interview | None:
         """Return what came of the same answer; one that is not yet worked in is worked in now."""
-        known = await asyncio.to_thread(self._store.known, interview.id, submission.idempotency_key)
+        known = await self._at_rest(
+            partial(self._store.known, interview.id, submission.idempotency_key)
+        )
         if known is None:
             return None
         if known.sent != submission.to_bytes():
@@ -259,7 +293,7 @@ class InterviewService:
             return await self._save(following, after=interview, finished_key=key)
         except VersionConflict:
             # Another process has taken the step meanwhile: what it stored stands.
-            return await asyncio.to_thread(self._store.load, interview.id)
+            return await self._load(interview.id)
 
     async def _save(
         self,
@@ -271,8 +305,8 @@ class InterviewService:
     ) -> Interview:
         """Store an interview as the next version after another one."""
         numbered = replace(following, version=after.version + 1)
-        await asyncio.to_thread(
-            self._store.save, numbered, answer=answer, finished_key=finished_key
+        await self._at_rest(
+            partial(self._store.save, numbered, answer=answer, finished_key=finished_key)
         )
         return numbered
 
@@ -288,17 +322,14 @@ class InterviewService:
         _log("interview_report_written", saved)
         return saved
 
-    async def _move(
-        self, interview_id: str, before: InterviewState, after: InterviewState
-    ) -> InterviewSnapshot:
-        async with self._lock(check_id(interview_id)):
-            interview = await asyncio.to_thread(self._store.load, interview_id)
-            protocol = self._protocol_of(interview)
-            if interview.state is not before:
-                msg = f"the interview is {interview.state.value}, not {before.value}"
-                raise RequestConflict(msg, field="interview_id")
-            moved = await self._save(replace(interview, state=after), after=interview)
-        return snapshot_of(protocol, moved)
+    async def _load(self, interview_id: str) -> Interview:
+        return await self._at_rest(partial(self._store.load, interview_id))
+
+    async def _at_rest(self, work: Callable[[], T]) -> T:
+        try:
+            return await self._threads.run(work)
+        except WorkTimedOut:
+            raise StoreUnusable from None
 
     def _driver(self, protocol: InterviewProtocol) -> GoalsDriver:
         if self._agents is None:

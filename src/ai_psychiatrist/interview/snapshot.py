@@ -95,7 +95,7 @@ class InterviewSnapshot:
     failure: FailureCode | None
     """Why the last step did not succeed, in the state `failed`."""
     is_resumable: bool
-    """Whether reading the interview again tries the open step again."""
+    """Whether a step is open that resuming the interview tries again."""
     model_calls: int
     state_hash: str
     """SHA-256 of the whole state, hidden parts included."""

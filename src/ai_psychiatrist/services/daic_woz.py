@@ -18,7 +18,7 @@ _SYNC: Final = re.compile(r"\s*[<\[]sync(?:h)?(?:ing)?[>\]]\.?\s*", re.IGNORECAS
 _SCRUBBED: Final = re.compile(r"\bscrubbed_entry\b", re.IGNORECASE)
 _UNRECOGNISED: Final = re.compile(r"\bxxx+\b", re.IGNORECASE)
 _NONVERBAL: Final = re.compile(r"<[^<>]{1,60}>|\[[^\[\]]{1,60}\]")
-_CODED: Final = re.compile(r"(?P<code>[A-Za-z]\w*)\s*\((?P<words>.*\S.*)\)")
+_CODED: Final = re.compile(r"(?P<code>[A-Za-z]\w*)\s*\((?P<words>\s*\S.*)\)")
 _CODE_MARK: Final = re.compile(r"\w*(?:_|\d|[a-z][A-Z])\w*")
 
 

@@ -6,6 +6,8 @@ or answers.
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
 from typing import Final
 
 from ai_psychiatrist.services.tokens import is_ideographic
@@ -27,6 +29,23 @@ MOST_LEFT_OUT: Final = 12
 """How many repeated words a quote may leave out altogether."""
 
 
+class SearchTooCostly(Exception):
+    """The steps of a search are spent."""
+
+
+@dataclass(slots=True)
+class Steps:
+    """The comparisons of words that a search may still make."""
+
+    left: int
+
+    def take(self, count: int) -> None:
+        """Spend some. Raises `SearchTooCostly` when there are not that many."""
+        self.left -= count
+        if self.left < 0:
+            raise SearchTooCostly
+
+
 def without_fillers(text: str) -> str:
     """Blank out fillers, asides and words that were cut off; all else keeps its place."""
     text = _FILLER.sub(_blank, text)
@@ -43,26 +62,23 @@ def _blank_cut_off(found: re.Match[str]) -> str:
     return found[0] if word in PROTECTED or word in NUMBER_WORDS else " " * len(found[0])
 
 
-def repeated_starts(words: Sequence[str]) -> dict[int, tuple[int, ...]]:
+def repeated_starts(words: list[str]) -> dict[int, tuple[int, ...]]:
     """Return position → positions where what begins there is said again right after."""
+    # A doubled ideograph is a word of its own: 天 is a day, 天天 is every day.
+    kept = {word for word in set(words) if word in PROTECTED or is_ideographic(word)}
     found: dict[int, tuple[int, ...]] = {}
     for at, word in enumerate(words):
-        if word not in words[at + 1 : at + 1 + _LONGEST_REPEAT]:
+        if word in kept or word not in words[at + 1 : at + 1 + _LONGEST_REPEAT]:
             continue
+        start = [*takewhile(lambda one: one not in kept, words[at : at + _LONGEST_REPEAT])]
         again = tuple(
             at + length
-            for length in range(1, _LONGEST_REPEAT + 1)
-            if words[at : at + length] == words[at + length : at + 2 * length]
-            and _may_be_left_out(words[at : at + length])
+            for length in range(1, len(start) + 1)
+            if start[:length] == words[at + length : at + 2 * length]
         )
         if again:
             found[at] = again
     return found
-
-
-def _may_be_left_out(start: Sequence[str]) -> bool:
-    # A doubled ideograph is a word of its own: 天 is a day, 天天 is every day.
-    return PROTECTED.isdisjoint(start) and not any(map(is_ideographic, start))
 
 
 def end_without_repeats(
@@ -70,14 +86,17 @@ def end_without_repeats(
     start: int,
     words: Sequence[str],
     repeats: Mapping[int, Sequence[int]],
+    steps: Steps,
 ) -> int | None:
     """Match words from a position on, leaving out starts that are said again right after.
 
-    Returns the position after the last word, or `None` where they do not match.
+    Returns the position after the last word, or `None` where they do not match. Raises
+    `SearchTooCostly` when the steps are spent.
     """
     pending, seen = [(start, 0)], set()
     while pending:
-        at, matched = pending.pop()
+        at, begun = pending.pop()
+        matched = begun
         while matched < len(words):
             if at in repeats and (at, matched) not in seen:
                 seen.add((at, matched))
@@ -85,6 +104,7 @@ def end_without_repeats(
             if at >= len(spoken) or spoken[at] != words[matched]:
                 break
             at, matched = at + 1, matched + 1
-        else:
+        steps.take(matched - begun + 1)
+        if matched == len(words):
             return at
     return None

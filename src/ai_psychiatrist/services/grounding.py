@@ -10,6 +10,7 @@ another word.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import accumulate
 from typing import Final, Literal, TypeAlias
 
 from ai_psychiatrist.domain.evidence import (
@@ -21,6 +22,7 @@ from ai_psychiatrist.domain.evidence import (
     UnverifiedQuote,
 )
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
+from ai_psychiatrist.services.disfluency import SearchTooCostly
 from ai_psychiatrist.services.quote_facts import FactReader
 from ai_psychiatrist.services.tokens import is_ideographic, normalize_for_quote_match, tokenise
 from ai_psychiatrist.services.word_stream import (
@@ -33,6 +35,11 @@ from ai_psychiatrist.services.word_stream import (
     written_out_words,
 )
 from ai_psychiatrist.services.words import ANSWER_WORDS, NUMBER_WORDS, STOP_WORDS
+
+LONGEST_QUOTE: Final = 4_000
+"""In characters; what is longer is no quote."""
+_MOST_COMPARED: Final = 10**10
+"""Characters of a quote, squared, times those of the transcript that it is compared with."""
 
 GroundingMode: TypeAlias = Literal["substring", "fuzzy"]
 Lookup: TypeAlias = tuple[str, GroundingMode, float]
@@ -65,6 +72,12 @@ class TranscriptIndex:
     @cached_property
     def _written_out(self) -> WordStream:
         return written_out_words(self._smooth, self.transcript)
+
+    @cached_property
+    def _others_before(self) -> list[int]:
+        """How many turns before each one, and before the end, are not the participant's."""
+        theirs = (turn.speaker is not Speaker.PARTICIPANT for turn in self.transcript.turns)
+        return list(accumulate(theirs, initial=0))
 
     @cached_property
     def _participant_text(self) -> str:
@@ -100,8 +113,18 @@ class TranscriptIndex:
         key = (quote, mode, fuzzy_threshold)
         result = self._results.get(key)
         if result is None:
-            result = self._results[key] = self._ground(quote, mode, fuzzy_threshold)
+            result = self._results[key] = self._within_bounds(quote, mode, fuzzy_threshold)
         return result
+
+    def _within_bounds(
+        self, quote: str, mode: GroundingMode, fuzzy_threshold: float
+    ) -> Quote | UnverifiedQuote:
+        if len(quote) > LONGEST_QUOTE:
+            return UnverifiedQuote(text=quote, reason=QuoteRejection.TOO_LONG)
+        try:
+            return self._ground(quote, mode, fuzzy_threshold)
+        except SearchTooCostly:
+            return UnverifiedQuote(text=quote, reason=QuoteRejection.TOO_COSTLY)
 
     def _ground(
         self, quote: str, mode: GroundingMode, fuzzy_threshold: float
@@ -146,8 +169,12 @@ class TranscriptIndex:
             if fuzz.ratio(wanted, spoken) / 100 >= threshold:
                 return candidate
             return UnverifiedQuote(text=quote, reason=QuoteRejection.NOT_FOUND)
-        is_similar = fuzz.partial_ratio(wanted, self._participant_text) / 100 >= threshold
-        if is_similar and found is QuoteRejection.NOT_FOUND:
+        text, least = self._participant_text, 100 * threshold
+        if (
+            found is QuoteRejection.NOT_FOUND
+            and len(wanted) ** 2 * len(text) <= _MOST_COMPARED
+            and fuzz.partial_ratio(wanted, text, score_cutoff=least) >= least
+        ):
             found = QuoteRejection.MEANING_CHANGED
         return UnverifiedQuote(text=quote, reason=found)
 
@@ -156,7 +183,7 @@ class TranscriptIndex:
         reason = QuoteRejection.NOT_FOUND
         for stretch in stretches:
             turns = stream.turns(stretch)
-            if all(self._is_participants(turn) for turn in turns):
+            if self._others_before[turns.start] == self._others_before[turns.stop]:
                 return stretch
             is_one = len(turns) == 1
             reason = QuoteRejection.INTERVIEWER_WORDS if is_one else QuoteRejection.CROSSES_SPEAKERS

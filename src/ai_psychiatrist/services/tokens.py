@@ -11,6 +11,8 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Final
 
+from ai_psychiatrist.domain.normal_form import nfkc
+
 _TYPOGRAPHY: Final = str.maketrans(
     {
         "‘": "'",
@@ -58,7 +60,7 @@ def normalize_for_quote_match(text: str) -> str:
     Zero-width characters are dropped, non-verbal tags such as `<laughter>` and runs of white space
     become one space. Deterministic, conservative and linear in time.
     """
-    plain = unicodedata.normalize("NFKC", text).translate(_TYPOGRAPHY).translate(_ZERO_WIDTH)
+    plain = nfkc(text).translate(_TYPOGRAPHY).translate(_ZERO_WIDTH)
     return _WHITE_SPACE.sub(" ", _TAG.sub(_blank_tag, plain)).strip().lower()
 
 
@@ -118,30 +120,33 @@ _chunk_words: Final = lru_cache(maxsize=4096)(_read_chunk)
 
 def _iterate_chunk(chunk: str) -> Iterator[tuple[str, int, int]]:
     """Yield (word, start, end) within one stretch of text without white space."""
-    word, begin, stop = "", 0, 0
+    word: list[str] = []
+    begin, stop = 0, 0
     clusters = list(_clusters(chunk))
     for position, (letters, start, end) in enumerate(clusters):
         kind = _kind(letters)
         if word and _joins(word, letters) and _continues(clusters, position):
-            word, stop = word + letters, end
+            word.append(letters)
+            stop = end
             continue
         if kind == "word":
             if not word:
                 begin = start
-            word, stop = word + letters, end
+            word.append(letters)
+            stop = end
             continue
         if word:
             yield _composed(word), begin, stop
-            word = ""
+            word.clear()
         if kind == "alone" or (letters == "-" and _continues_number(clusters, position)):
             yield letters, start, end
     if word:
         yield _composed(word), begin, stop
 
 
-def _composed(word: str) -> str:
+def _composed(word: list[str]) -> str:
     """Return a word in one form, however its syllables were encoded."""
-    return unicodedata.normalize("NFKC", word)
+    return nfkc("".join(word))
 
 
 def _clusters(chunk: str) -> Iterator[tuple[str, int, int]]:
@@ -151,7 +156,7 @@ def _clusters(chunk: str) -> Iterator[tuple[str, int, int]]:
         if position < len(chunk) and unicodedata.category(chunk[position]).startswith("M"):
             continue
         raw = chunk[start:position].translate(_ZERO_WIDTH)
-        letters = unicodedata.normalize("NFKC", raw).lower()
+        letters = nfkc(raw).lower()
         if letters:
             yield letters, start, position
         start = position
@@ -168,10 +173,10 @@ def _kind(letters: str) -> str:
     return "alone" if is_symbol or first in "%&@" else "gap"
 
 
-def _joins(word: str, letters: str) -> bool:
+def _joins(word: list[str], letters: str) -> bool:
     """Return whether a mark may stand inside a word: `don't`, `4.5`, `3:30`."""
-    if word[0].isdigit():
-        return letters in {".", ",", ":", "/"} and word[-1].isdigit()
+    if word[0][0].isdigit():
+        return letters in {".", ",", ":", "/"} and word[-1][-1].isdigit()
     return letters == "'"
 
 

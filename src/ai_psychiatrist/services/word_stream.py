@@ -5,17 +5,25 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 from ai_psychiatrist.domain.evidence import Segment
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.services.disfluency import (
     MOST_LEFT_OUT,
+    Steps,
     end_without_repeats,
     repeated_starts,
     without_fillers,
 )
 from ai_psychiatrist.services.tokens import Tokens, tokenise
 from ai_psychiatrist.services.words import EXPANSIONS, NEGATED_SUFFIX
+
+_MOST_COMPARED: Final = 4
+"""How often each word of a stream may be compared before all are read once instead."""
+_STEPS_PER_WORD: Final = 4
+_FEWEST_STEPS: Final = 10_000
+"""What a search for a quote may cost: so much for each word, and so much anyhow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +56,40 @@ class WordStream:
         """Yield where the words stand one after the other, in order."""
         spoken, first, length = self.words, words[0], len(words)
         offset, places = self._rarest(words)
+        if len(places) * length > _MOST_COMPARED * len(spoken):
+            yield from self._repetitive_occurrences(words)
+            return
         for place in places:
             start = place - offset
             # The first word alone rules most places out, for less than a comparison of all.
             if start >= 0 and spoken[start] == first and spoken[start : start + length] == words:
                 yield Stretch(start, start + length)
 
+    def _repetitive_occurrences(self, words: list[str]) -> Iterator[Stretch]:
+        """Yield the same by reading every word of the stream once.
+
+        Source: Knuth, Morris and Pratt, 1977.
+        """
+        borders, matched = _borders(words), 0
+        for position, word in enumerate(self.words):
+            while matched and (matched == len(words) or words[matched] != word):
+                matched = borders[matched - 1]
+            matched += words[matched] == word
+            if matched == len(words):
+                yield Stretch(position + 1 - matched, position + 1)
+
     def fluent_occurrences(self, words: list[str]) -> Iterator[Stretch]:
-        """Yield where the words stand in order when repeated starts may be left out."""
+        """Yield where the words stand in order when repeated starts may be left out.
+
+        Raises `SearchTooCostly` where both repeat so much that there is no end of ways.
+        """
         offset, places = self._rarest(words)
+        steps = Steps(_FEWEST_STEPS + _STEPS_PER_WORD * (len(self.words) + len(words)))
         for place in places:
             for start in self._possible_starts(place - offset, place):
+                steps.take(1)
                 if self.words[start] == words[0]:
-                    after = end_without_repeats(self.words, start, words, self._repeats)
+                    after = end_without_repeats(self.words, start, words, self._repeats, steps)
                     if after is not None:
                         yield Stretch(start, after)
 
@@ -149,6 +178,17 @@ def written_out_words(stream: WordStream, transcript: Transcript) -> WordStream:
 def written_out(words: list[str]) -> list[str]:
     """Return words in the form of `written_out_words`."""
     return [part for word in words for part in _written_out(word)]
+
+
+def _borders(words: list[str]) -> list[int]:
+    """Return for each beginning of the words how much of it they end in, too."""
+    borders, matched = [0], 0
+    for word in words[1:]:
+        while matched and words[matched] != word:
+            matched = borders[matched - 1]
+        matched += words[matched] == word
+        borders.append(matched)
+    return borders
 
 
 def _written_out(word: str) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from ai_psychiatrist.domain.errors import TranscriptUnreadable
 from ai_psychiatrist.domain.transcript import (
     INTERVIEWER_LABELS,
+    MAX_TURNS,
     PARTICIPANT_LABELS,
     Speaker,
     SpeakerLabels,
@@ -137,3 +138,13 @@ def test_turns_tile_the_text(lines: list[str], line_end: str) -> None:
     assert "".join(text[turn.start : turn.end] for turn in transcript.turns) == text
     assert [turn.index for turn in transcript.turns] == list(range(len(transcript.turns)))
     assert all(turn.start <= turn.words_start <= turn.end for turn in transcript.turns)
+
+
+def test_as_many_turns_as_allowed_are_read() -> None:
+    assert len(parse_transcript("P: x\n" * MAX_TURNS).turns) == MAX_TURNS
+
+
+@pytest.mark.parametrize("text", ["P: x\n" * (MAX_TURNS + 1), "I\n" + "P: x\n" * MAX_TURNS])
+def test_more_turns_are_refused_with_the_cure(text: str) -> None:
+    with pytest.raises(TranscriptUnreadable, match=r"20,000 turns; join the lines"):
+        parse_transcript(text)

@@ -95,6 +95,11 @@ class Desk:
         self.snapshot = await self.service.get(self.snapshot.id)
         return self.snapshot
 
+    async def resume(self) -> InterviewSnapshot:
+        """Have the step tried that failed or was cut short."""
+        self.snapshot = await self.service.resume(self.snapshot.id)
+        return self.snapshot
+
     def outcome(self, item: Item) -> ItemOutcome:
         """Return an item as it stands."""
         return next(one for one in self.snapshot.items if one.item is item)

@@ -221,7 +221,7 @@ def test_a_model_cannot_wrap_up_by_its_own_wish(tmp_path: Path) -> None:
     with desk(tmp_path, agents) as at:
         asyncio.run(work(at))
         failed = at.snapshot
-        resumed = asyncio.run(at.read())
+        resumed = asyncio.run(at.resume())
     assert (failed.state, failed.end_reason) == (InterviewState.FAILED, None)
     assert resumed.state is InterviewState.AWAITING
 
@@ -312,7 +312,7 @@ def test_a_failed_step_keeps_the_answer_and_changes_nothing_else(verb: str, tmp_
         assert failed.goals == before.goals
         assert failed.messages[-1].text == "It was Sam."
         assert at.store.load(failed.id).facts == ()
-        return await at.read()
+        return await at.resume()
 
     with desk(tmp_path, agents) as at:
         resumed = asyncio.run(work(at))
@@ -329,7 +329,7 @@ def test_a_failed_beginning_can_be_tried_again(tmp_path: Path) -> None:
     async def work(at: Desk) -> None:
         failed = await at.begin("incident")
         assert (failed.state, failed.failure) == (InterviewState.FAILED, FailureCode.TIMED_OUT)
-        await at.read()
+        await at.resume()
 
     with desk(tmp_path, agents) as at:
         asyncio.run(work(at))

@@ -216,3 +216,13 @@ def test_none_of_two_counts_when_neither_is_taken_back(first: int, last: int, be
     reading = read(Item.TIRED, _OF_SCORES[first] + between + _OF_SCORES[last])
 
     assert reading.score == (first if first == last else None)
+
+
+@pytest.mark.parametrize(
+    "unit", ["say ", "about ", "or maybe ", "not two ", "until three ", "every day but ", "3 or 4 "]
+)
+def test_an_answer_of_one_phrase_again_and_again_is_read(unit: str) -> None:
+    """A pattern with two readings of a phrase would never end."""
+    text = unit * (3_900 // len(unit)) + "x"
+
+    assert read_answer(Item.SLEEP, "How often?", text).kind in ReadingKind

@@ -1,6 +1,7 @@
 """The service: who may answer what and when, and what is left after a stop in the middle."""
 
 import asyncio
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,12 +15,14 @@ from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import AssessedItem, AssessmentInput, InterviewState
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.infrastructure.logging import ALLOWED_KEYS
+from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads
 from ai_psychiatrist.interview.errors import (
     InterviewNotFound,
     InterviewOver,
     InterviewUnfinished,
     KeyReused,
     ProtocolChanged,
+    StoreUnusable,
     VersionConflict,
 )
 from ai_psychiatrist.interview.ids import make_id
@@ -297,11 +300,69 @@ def test_who_goes_away_in_the_middle_of_a_turn_loses_nothing(tmp_path: Path) -> 
         with pytest.raises(asyncio.CancelledError):
             await turn
         assert at.store.load(at.snapshot.id).state is InterviewState.DIGESTING
-        assert (await at.read()).state is InterviewState.AWAITING
+        assert (await at.resume()).state is InterviewState.AWAITING
         assert len(at.store.load(at.snapshot.id).facts) == 1
 
     with desk(tmp_path, agents) as at:
         asyncio.run(work(at))
+
+
+def test_of_a_creation_that_is_left_nothing_is_kept(tmp_path: Path) -> None:
+    agents = ScriptedAgents()
+
+    async def work(at: Desk) -> None:
+        creation = asyncio.create_task(at.begin("incident"))
+        await agents.begun.wait()
+        assert len(await at.service.list()) == 1
+        creation.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await creation
+        assert await at.service.list() == ()
+        assert agents.count("generate_question_with_answers") == 0
+
+    with desk(tmp_path, agents) as at:
+        asyncio.run(work(at))
+
+
+def test_reading_asks_no_model_and_resuming_tries_one_step_once(tmp_path: Path) -> None:
+    agents = ScriptedAgents()
+
+    async def work(at: Desk) -> None:
+        await at.begin("incident")
+        agents.queue("update_goals", *[FailureCode.CONNECTION_FAILED] * 2)
+        failed = await at.say("It was Sam.")
+        agents.reset()
+        assert await at.read() == failed
+        assert agents.asked == []
+        again = await at.resume()
+        assert (again.state, agents.count("update_goals")) == (InterviewState.FAILED, 1)
+        assert (await at.resume()).state is InterviewState.AWAITING
+        agents.reset()
+        assert await at.resume() == await at.read()
+        assert agents.asked == []
+
+    with desk(tmp_path, agents) as at:
+        asyncio.run(work(at))
+
+
+def test_a_store_that_hangs_is_told_and_does_not_hold_up_the_threads_of_others(
+    tmp_path: Path,
+) -> None:
+    free = threading.Event()
+
+    async def work(at: Desk) -> None:
+        await at.begin()
+        at.service._threads = WorkerThreads(count=1, seconds=0.05)
+        at.store.load = lambda _: free.wait()  # type: ignore[method-assign, assignment, return-value]
+        found = await asyncio.gather(*(at.read() for _ in range(40)), return_exceptions=True)
+        assert {type(one) for one in found} == {StoreUnusable}
+        assert await asyncio.to_thread(lambda: "free") == "free"
+
+    with desk(tmp_path) as at:
+        try:
+            asyncio.run(work(at))
+        finally:
+            free.set()
 
 
 def test_reading_does_not_disturb_a_turn_under_way(tmp_path: Path) -> None:

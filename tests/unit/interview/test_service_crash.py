@@ -51,14 +51,14 @@ def killed(folder: Path, protocol: str, kill_at: int | None) -> bool:
 
 
 async def go_on(at: Desk) -> InterviewState:
-    """Do what a client does that got no reply: read, and send the same answer again.
+    """Do what a client does that got no reply: resume, and send the same answer again.
 
     Returns the state in which the kill left the interview.
     """
     listed = await at.service.list()
     if not listed:
         return InterviewState.CREATED
-    found = await at.service.get(listed[0].id)
+    found = await at.service.resume(listed[0].id)
     assert found.state is InterviewState.AWAITING
     at.snapshot = await at.service.answer(found.id, submission(found.version))
     stored = at.store.load(found.id)

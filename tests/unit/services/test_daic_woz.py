@@ -168,3 +168,13 @@ def test_fault_of_a_file_names_the_line(content: str, fault: FileFault, line: in
     with pytest.raises(RowsUnreadable) as caught:
         read_session(content, participant_id=300)
     assert (caught.value.fault, caught.value.line) == (fault, line)
+
+
+def test_a_line_that_begins_like_a_code_and_never_ends_is_read() -> None:
+    """A pattern that tries every place for the one word inside would keep this for minutes."""
+    words = "code(" + "x" * 200_000
+    content = (
+        f"start_time\tstop_time\tspeaker\tvalue\n0\t1\tEllie\t{words}\n1\t2\tParticipant\thi\n"
+    )
+
+    assert [row.words for row in read_session(content, participant_id=300).rows] == [words, "hi"]

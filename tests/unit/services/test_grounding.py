@@ -13,6 +13,7 @@ from ai_psychiatrist.domain.evidence import (
 from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.services.grounding import GroundingMode, TranscriptIndex
 from ai_psychiatrist.services.tokens import tokenise
+from ai_psychiatrist.services.word_stream import Stretch, WordStream
 
 INTERVIEW = """\
 Recorded in the clinic.
@@ -249,3 +250,60 @@ def test_a_clause_of_another_language_is_not_read_as_english() -> None:
 
     assert isinstance(found, Quote)
     assert found.polarity is Polarity.UNCLEAR
+
+
+@pytest.mark.parametrize("mode", ["substring", "fuzzy"])
+@pytest.mark.parametrize("quote", ["I feel tired " * 400, " " * 4_000 + "tired"])
+def test_a_quote_that_is_too_long_is_not_looked_for(quote: str, mode: GroundingMode) -> None:
+    assert refused(quote, f"P: {quote} today", mode=mode) is QuoteRejection.TOO_LONG
+
+
+@pytest.mark.parametrize("mode", ["substring", "fuzzy"])
+@pytest.mark.parametrize(
+    ("quote", "said"),
+    [
+        pytest.param("tired " * 300 + "today", ("tired " * 20 + "today ") * 400, id="word"),
+        pytest.param(
+            "one fine big red dog walks " * 100 + "fine",
+            "one fine big red dog walks " * 1_000,
+            id="sentence",
+        ),
+    ],
+)
+def test_a_search_without_end_is_given_up(quote: str, said: str, mode: GroundingMode) -> None:
+    """A quote that nearly stands there in many places is neither accepted nor called absent."""
+    assert refused(quote, f"P: {said}", mode=mode) is QuoteRejection.TOO_COSTLY
+
+
+@pytest.mark.parametrize(
+    ("quote", "transcript"),
+    [
+        pytest.param("tired " * 600, "I: go on\nP: " + "tired " * 20_000, id="word"),
+        pytest.param(
+            "tired " * 600 + "today", "P: " + "tired " * 20_000 + "today", id="word_at_the_end"
+        ),
+        pytest.param(
+            "I felt so very low " * 100, "P: " + "I felt so very low " * 4_000, id="sentence"
+        ),
+    ],
+)
+def test_a_quote_of_repetitive_text_is_found(quote: str, transcript: str) -> None:
+    found = accepted(quote, transcript)
+
+    (segment,) = found.segments
+    assert transcript[segment.start : segment.end].split() == quote.split()
+
+
+@given(
+    spoken=st.lists(st.sampled_from("ab"), max_size=60),
+    words=st.lists(st.sampled_from("ab"), min_size=1, max_size=12),
+)
+def test_repetitive_words_are_found_wherever_said(spoken: list[str], words: list[str]) -> None:
+    stream = WordStream(words=spoken, starts=[], ends=[], first_words=[0])
+
+    length = len(words)
+    assert list(stream.occurrences(words)) == [
+        Stretch(at, at + length)
+        for at in range(len(spoken) - length + 1)
+        if spoken[at : at + length] == words
+    ]

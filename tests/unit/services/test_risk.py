@@ -17,7 +17,13 @@ from benchmarks.risk import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ai_psychiatrist.domain.risk import RiskCategory, RiskLevel, RiskPolarity, RiskReport
+from ai_psychiatrist.domain.risk import (
+    MOST_SIGNALS,
+    RiskCategory,
+    RiskLevel,
+    RiskPolarity,
+    RiskReport,
+)
 from ai_psychiatrist.domain.transcript import Transcript, parse_transcript
 from ai_psychiatrist.services.risk.detector import detect_risk
 
@@ -693,3 +699,33 @@ def test_what_an_interviewer_is_told_is_read_as_well_as_recorded(path: Path, lea
 )
 def test_a_danger_of_now_is_not_taken_as_past_or_denied(statement: str) -> None:
     assert read(statement).level is RiskLevel.HIGH
+
+
+def test_the_most_urgent_of_many_signals_are_listed_in_their_order() -> None:
+    text = "Patient: " + "I don't want to die. " * 300 + "I want to kill myself. " * 2_000
+
+    report = detect_risk(parse_transcript(text))
+
+    assert report.signal_count == 2_300
+    assert len(report.signals) == MOST_SIGNALS
+    assert {signal.level for signal in report.signals} == {RiskLevel.HIGH}
+    starts = [signal.start for signal in report.signals]
+    assert starts == sorted(starts)
+    assert starts[0] == text.index("kill myself")
+
+
+def test_fewer_signals_are_all_listed() -> None:
+    report = detect_risk(parse_transcript("Patient: " + "I don't want to die. " * 150))
+
+    assert report.signal_count == len(report.signals) == 150
+    assert report.level is RiskLevel.LOW
+
+
+def test_the_level_is_that_of_the_last_of_many_signals() -> None:
+    report = detect_risk(
+        parse_transcript("Patient: " + "I don't want to die. " * 500 + "I want to kill myself.")
+    )
+
+    assert report.level is RiskLevel.HIGH
+    assert report.signals[-1].level is RiskLevel.HIGH
+    assert [signal.level for signal in report.signals[:-1]] == [RiskLevel.LOW] * 199

@@ -1,58 +1,64 @@
 """The scoring task: a score per item from its quotes and their place, or "N/A"."""
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from ai_psychiatrist.agents.baseline.signals import HOW_OFTEN, Analysis, Signal, signal_at
 from ai_psychiatrist.agents.baseline.stretch import Stretch, whole
-from ai_psychiatrist.domain.evidence import Frequency, Timeframe
+from ai_psychiatrist.domain.evidence import Frequency, Timeframe, UnverifiedQuote
 from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, Item
 from ai_psychiatrist.domain.transcript import Speaker, Turn
+from ai_psychiatrist.services.grounding import LONGEST_QUOTE, TranscriptIndex
 
 _MOST_QUOTES: Final = 50
-_LONGEST_SEARCHED: Final = 1000
 _SCORES: Final = {frequency: score for score, frequency in enumerate(HOW_OFTEN, start=1)}
 _NOWHERE: Final = Turn(index=0, speaker=Speaker.PARTICIPANT, start=0, words_start=0, end=0)
 
 
 def scored_items(analysis: Analysis, evidence: Mapping[str, object]) -> dict[str, object]:
     """Return the proposed score of each item. `evidence`: item key → quotes."""
-    return {item.value: _proposed(_reads(analysis, item, evidence.get(item))) for item in Item}
+    index = TranscriptIndex(analysis.transcript)
+    return {
+        item.value: _proposed(
+            {
+                quote: _read(analysis, index, item, quote)
+                for quote in _readable(evidence.get(item))[:_MOST_QUOTES]
+            }
+        )
+        for item in Item
+    }
 
 
-def _reads(analysis: Analysis, item: Item, quotes: object) -> dict[str, Signal]:
-    """Return quote → what its place in the transcript says."""
+def _readable(quotes: object) -> list[str]:
+    """Return the quotes that are text, and no longer than a quote is, each once."""
     given = quotes if isinstance(quotes, list) else []
-    texts = dict.fromkeys(quote for quote in given if isinstance(quote, str) and quote.strip())
-    return {text: _read(analysis, item, text) for text in [*texts][:_MOST_QUOTES]}
+    texts = (quote for quote in given if isinstance(quote, str) and quote.strip())
+    return [*dict.fromkeys(text for text in texts if len(text) <= LONGEST_QUOTE)]
 
 
-def _read(analysis: Analysis, item: Item, quote: str) -> Signal:
+def _read(analysis: Analysis, index: TranscriptIndex, item: Item, quote: str) -> Signal:
     """Return the signal that the quote is, or one read from its place among the turns."""
     for signal in analysis.of_item(item):
         if signal.quote.text == quote:
             return signal
-    turn, span = next(_places(analysis, quote), (_NOWHERE, whole(quote)))
+    turn, span = _place(index, quote)
     return signal_at(span, turn, item, span.polarity)
 
 
-def _places(analysis: Analysis, quote: str) -> Iterator[tuple[Turn, Stretch]]:
-    """Yield where the participant says a quote: letter by letter, else but for case and spaces."""
-    turns = [
-        (turn, analysis.transcript.words(turn)) for turn in analysis.transcript.participant_turns()
-    ]
-    for turn, words in turns:
-        start = words.find(quote)
+def _place(index: TranscriptIndex, quote: str) -> tuple[Turn, Stretch]:
+    """Return where the participant says a quote: letter by letter, or in the same words."""
+    transcript = index.transcript
+    for turn in transcript.participant_turns():
+        start = transcript.text.find(quote, turn.words_start, turn.end) - turn.words_start
         if start >= 0:
-            yield turn, Stretch(words, start, start + len(quote))
-    if len(quote) > _LONGEST_SEARCHED:
-        return
-    pattern = re.compile(r"\s+".join(map(re.escape, quote.split())), re.IGNORECASE)
-    for turn, words in turns:
-        found = pattern.search(words)
-        if found is not None:
-            yield turn, Stretch(words, *found.span())
+            return turn, Stretch(transcript.words(turn), start, start + len(quote))
+    found = index.ground(quote)
+    if isinstance(found, UnverifiedQuote):
+        return _NOWHERE, whole(quote)
+    segment = found.segments[0]
+    turn = transcript.turns[segment.turn]
+    start, end = segment.start - turn.words_start, segment.end - turn.words_start
+    return turn, Stretch(transcript.words(turn), start, end)
 
 
 def _proposed(reads: Mapping[str, Signal]) -> dict[str, object]:

@@ -1,6 +1,5 @@
 """Steps that every interview takes, whatever it is after; each gives the interview that follows."""
 
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -14,6 +13,7 @@ from ai_psychiatrist.domain.interview import (
     MessageSpeaker,
     Question,
 )
+from ai_psychiatrist.domain.normal_form import nfkc
 from ai_psychiatrist.interview.engine.record import GoalProgress, Interview
 from ai_psychiatrist.interview.protocol.placeholders import filled
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol, ProtocolKind
@@ -137,4 +137,4 @@ def _gains(before: Goal, after: Goal) -> bool:
 
 def _compared(text: str) -> str:
     """Return a text as it is compared: without case, and with one space between words."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return " ".join(nfkc(text).casefold().split())

@@ -206,7 +206,7 @@ _COUNTS: Final = (
 # Of those that begin at one place the first counts.
 _PATTERNS: Final = (*_NO_FREQUENCIES, *_OF_THE_DAYS, *_COUNTS)
 _ALONE: Final = re.compile(
-    r"(?:(?:(?P<rough>about|around|roughly)|not many|or|and|so|say|then|meant|counted"
+    r"(?:(?:(?P<rough>about|around|roughly)|not many|or|and|so|then|meant|counted"
     r"|make that|more like|maybe|probably|like|just|only|i'd|id|i|say"
     r"|guess|think|put|it|yeah|yes|hmm|um|perhaps) )*"
     rf"(?P<all>{COUNT})(?: (?:or so|ish|maybe|i|guess|think|suppose|roughly|probably))*\Z"

@@ -9,6 +9,8 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Final, NamedTuple
 
+from ai_psychiatrist.services.cues.remembered import remembered
+
 _WORD: Final = re.compile(r"[^\W_]+(?:['’ʼ][^\W_]+)*|,")
 _PIECE: Final = re.compile(r"[()|]|[^()|]+")
 _INVISIBLE: Final = re.compile("[\u200b-\u200d\u2060\ufeff\u00ad]")
@@ -77,7 +79,7 @@ class Lexicon:
                     break
 
 
-@lru_cache(maxsize=512)
+@remembered(512)
 def words_of(text: str) -> Words:
     """Read the words of a text: case-folded, "n't" without its apostrophe, commas kept."""
     # An apostrophe is as long as the invisible character it replaces and joins words like it, so
@@ -99,7 +101,7 @@ def _normalised(word: str) -> str:
     return folded if folded.endswith(_KEEPS_APOSTROPHE) else folded.replace("'", "")
 
 
-@lru_cache(maxsize=1024)
+@remembered(1024)
 def hits_of(text: str, section: str) -> tuple[Hit, ...]:
     """Find the cue phrases of one section of the cue file in a text."""
     return tuple(lexicon(section).find(words_of(text)))

@@ -2,11 +2,11 @@
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 from ai_psychiatrist.domain.evidence import Frequency, Polarity
 from ai_psychiatrist.services.cues.lexicon import hits_of, words_of
+from ai_psychiatrist.services.cues.remembered import remembered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,7 @@ _NOT_ONCE: Final = re.compile(
 )
 
 
-@lru_cache(maxsize=512)
+@remembered(512)
 def occurrences_in(text: str) -> tuple[Occurrence, ...]:
     """Find the frequencies that a clause states."""
     found = tuple(Occurrence(start=hit.start, cue=hit.cue) for hit in hits_of(text, "frequency"))

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 from ai_psychiatrist.domain.evidence import Timeframe
 from ai_psychiatrist.services.cues.lexicon import Hit, hits_of, word_set, words_of
+from ai_psychiatrist.services.cues.remembered import remembered
 
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _SUBORDINATORS: Final = frozenset({"when", "while", "after", "before", "until", "till"})
@@ -54,7 +54,7 @@ class Told:
     ends_sentence: bool
 
 
-@lru_cache(maxsize=512)
+@remembered(512)
 def told_in(text: str) -> Told:
     """Read the times that a clause names, and how it is joined to those beside it."""
     periods = (*_named(text), *_told_of(text))

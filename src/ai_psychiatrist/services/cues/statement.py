@@ -1,7 +1,6 @@
 """What one clause says: its votes, the answer that it is, or what it says without a cue."""
 
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -9,6 +8,7 @@ from ai_psychiatrist.domain.evidence import Polarity
 from ai_psychiatrist.services.cues.cue import Cue, Vote
 from ai_psychiatrist.services.cues.lexicon import Hit, hits_of, word_set, words_of
 from ai_psychiatrist.services.cues.question import is_question
+from ai_psychiatrist.services.cues.remembered import remembered
 from ai_psychiatrist.services.cues.valence import read_clause
 
 _NEGATIONS: Final = frozenset({Cue.NEGATOR, Cue.WEAK_NEGATOR, Cue.DETERMINER, Cue.ANSWER_NO})
@@ -35,7 +35,7 @@ class Statement:
     """Whether it tells something without any cue to its polarity."""
 
 
-@lru_cache(maxsize=512)
+@remembered(512)
 def statement_of(text: str) -> Statement:
     """Read one clause."""
     texts = words_of(text).texts
@@ -86,7 +86,7 @@ def _is_correction(texts: tuple[str, ...]) -> bool:
     return not word_set("conditional", "corrections").isdisjoint(texts[:2])
 
 
-@lru_cache(maxsize=512)
+@remembered(512)
 def answer_of(clause: str) -> Polarity | None:
     """Read a clause that is only an answer ("not really", "most days"); `None`: it says more."""
     texts = words_of(clause).texts

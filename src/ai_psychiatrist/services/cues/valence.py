@@ -1,13 +1,13 @@
 """One clause read from left to right: which of its words affirm a symptom, and which deny one."""
 
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Final
 
 from ai_psychiatrist.domain.evidence import Polarity
 from ai_psychiatrist.services.cues.cue import NEGATORS, VALENCES, VERDICTS, Cue, Vote
 from ai_psychiatrist.services.cues.lexicon import Hit, Words, hits_of, word_set, words_of
 from ai_psychiatrist.services.cues.person import others_words
+from ai_psychiatrist.services.cues.remembered import remembered
 from ai_psychiatrist.services.cues.scope import Scope
 
 _REACH: Final = 5
@@ -31,7 +31,7 @@ class Reading:
     is_english: bool
 
 
-@lru_cache(maxsize=512)
+@remembered(512)
 def read_clause(text: str) -> Reading:
     """Read one clause."""
     words = words_of(text)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Final
 
-from ai_psychiatrist.domain.risk import RiskPolarity, RiskReport, RiskSignal
+from ai_psychiatrist.domain.risk import RiskPolarity, RiskReport, RiskSignal, risk_report
 from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
 from ai_psychiatrist.services.cues.clauses import Clause, clauses_of
 from ai_psychiatrist.services.risk.polarity import Surroundings, polarity_of_danger
@@ -30,7 +30,7 @@ def detect_risk(transcript: Transcript) -> RiskReport:
         # Words before the first label may be anybody's: they are no evidence, but they alarm.
         signals += _signals_of_turn(transcript, turn, asked)
         asked = ()
-    return RiskReport(signals=tuple(signals))
+    return risk_report(signals)
 
 
 def _signals_of_turn(

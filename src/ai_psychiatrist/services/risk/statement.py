@@ -1,11 +1,11 @@
 """One clause of a participant: the phrases of danger in it, and the cues around them."""
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 from ai_psychiatrist.domain.risk import RiskCategory, RiskLevel, RiskPolarity
 from ai_psychiatrist.services.cues.lexicon import Hit, Words
+from ai_psychiatrist.services.cues.remembered import remembered
 from ai_psychiatrist.services.risk.patterns import patterns, spoken_words
 
 FIRST_PERSON: Final = frozenset({"i", "im", "ive", "i'd", "i'll", "me", "my", "myself"})
@@ -65,7 +65,7 @@ class Statement:
         return self.has("past") and not self.has("recent")
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def read_statement(text: str) -> Statement:
     """Read one clause."""
     words = spoken_words(text)

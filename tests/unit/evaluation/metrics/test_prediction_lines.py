@@ -97,7 +97,7 @@ def assessment(*, is_scored: bool = True) -> Assessment:
     )
     return Assessment(
         transcript=parse_transcript(f"Interviewer: Go on.\nParticipant: {SECRET}."),
-        risk=RiskReport(signals=()),
+        risk=RiskReport(signals=(), signal_count=0),
         participant_id=300,
         mode=AssessmentMode.ZERO_SHOT,
         status=AssessmentStatus.PARTIAL,

@@ -1,0 +1,129 @@
+"""A server that callers keep waiting goes on answering the others, and holds nothing for ever."""
+
+import asyncio
+import json
+import signal
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final
+
+import httpx
+import pytest
+
+from tests.attack.connections import Attack, Health, Seen, carry_out, watch_health
+from tests.fakes.faults import fault
+from tests.fakes.model_server import ModelServerThread
+from tests.integration.command import COMMAND, Serving
+from tests.integration.running_app import client_at, model_at
+from tests.integration.test_stopping import SERVERS, asked, assess, serving
+from tests.patience import wait_until
+
+IMPATIENT: Final = {
+    "API_HEADER_TIMEOUT_SECONDS": "0.2",
+    "API_BODY_TIMEOUT_SECONDS": "0.2",
+    "API_ANSWER_TIMEOUT_SECONDS": "0.2",
+    "LOG_FORMAT": "json",
+}
+PATIENT: Final = {
+    "API_HEADER_TIMEOUT_SECONDS": "600",
+    "API_BODY_TIMEOUT_SECONDS": "600",
+    "API_MAX_CONNECTIONS": "20",
+    "LOG_FORMAT": "json",
+}
+DESCRIPTORS: Final = 400
+"""Fewer than the callers of a test, and the server's own files among them."""
+
+
+def attacked(running: Serving, kind: str, count: int, seconds: float) -> tuple[Seen, Health]:
+    """Attack a server, and once all callers are there, see whether it answers a monitor."""
+    host, _, port = running.url.removeprefix("http://").rpartition(":")
+    seen = Seen()
+    attack = Attack(
+        host=host, port=int(port), kind=kind, count=count, seconds=seconds, drip_seconds=0.1
+    )
+    with ThreadPoolExecutor(1) as pool:
+        attacking = pool.submit(lambda: asyncio.run(carry_out(attack, seen)))
+        wait_until(lambda: seen.opened + seen.refused == count)
+        health = watch_health(host, int(port), 0.3)
+        attacking.result()
+    return seen, health
+
+
+@pytest.mark.parametrize("kind", ["silent", "slow header", "slow body", "slow reader"])
+def test_callers_who_keep_it_waiting_are_left(tmp_path: Path, kind: str) -> None:
+    with Serving(tmp_path, IMPATIENT) as running:
+        count = 2 if kind == "slow reader" else 30
+        # It ends as soon as all are closed.
+        seen, health = attacked(running, kind, count, 60)
+        done = running.stop()
+    assert (seen.opened, seen.held) == (count, 0)
+    assert health.failed == 0
+    expected = {b"HTTP/1.1 408 Request Timeout"} if kind == "slow body" else set()
+    assert set(seen.first_lines) == expected
+    assert "library_log" not in done.err
+
+
+@pytest.mark.parametrize("kind", ["silent", "slow header", "slow body"])
+def test_at_the_limit_of_connections_the_one_that_waited_longest_makes_room(
+    tmp_path: Path, kind: str
+) -> None:
+    with Serving(tmp_path, PATIENT) as running:
+        seen, health = attacked(running, kind, 60, 0.8)
+        done = running.stop()
+    assert seen.opened == 60
+    assert 15 <= seen.held <= 20
+    assert health.failed == 0
+    events = [json.loads(line)["event"] for line in done.err.splitlines()[1:]]
+    assert events.count("connections_dropped") == 1
+
+
+def test_a_request_that_is_worked_on_is_never_dropped_for_room(tmp_path: Path) -> None:
+    with ModelServerThread(fault("hang", tasks=["scoring"])) as models:
+        settings = PATIENT | model_at(models.url) | {"API_SHUTDOWN_SECONDS": "4"}
+        with Serving(tmp_path, settings) as running, asked(running.url, assess, 3) as answers:
+            wait_until(lambda: len(models.requests) >= 3 * 7)
+            seen, _ = attacked(running, "silent", 60, 0.5)
+            running.signal(signal.SIGTERM)
+            assert {answer.result().status_code for answer in answers} == {200}
+    assert seen.opened == 60
+    assert 12 <= seen.held <= 17
+
+
+@pytest.mark.parametrize("server", SERVERS)
+def test_callers_beyond_the_file_descriptors_cost_a_line_a_minute(
+    tmp_path: Path, server: str
+) -> None:
+    command = ("/bin/sh", "-c", f'ulimit -n {DESCRIPTORS}; exec "$@"', "-", *SERVERS[server])
+    settings = PATIENT | {"API_MAX_CONNECTIONS": "1000"}
+    with Serving(tmp_path, settings, command=command, is_afresh=True) as running:
+        seen, health = attacked(running, "silent", DESCRIPTORS + 60, 0.8)
+        with client_at(running.url) as client:
+            assert client.get("/healthz").status_code == 200
+        done = running.stop()
+    assert seen.opened == DESCRIPTORS + 60
+    told = [line for line in done.err.splitlines() if "connections_" in line]
+    assert len(told) == 1
+    assert "accept" not in done.err
+    if server == "serve":
+        assert health.failed == 0
+
+
+def test_a_body_that_does_not_come_is_told_under_any_server(tmp_path: Path) -> None:
+    with serving(tmp_path, "uvicorn", IMPATIENT) as running:
+        seen, _ = attacked(running, "slow body", 1, 60)
+    assert seen.first_lines == [b"HTTP/1.1 408 Request Timeout"]
+
+
+def test_a_refused_body_can_be_sent_to_its_end(tmp_path: Path) -> None:
+    """Closing at once would take the answer away before the caller has read it."""
+    with (
+        Serving(tmp_path, {"API_MAX_BODY_BYTES": "2048"}) as running,
+        httpx.Client(base_url=running.url, trust_env=False) as client,
+    ):
+        answers = [client.post("/full_pipeline", content=b"x" * 5_000_000) for _ in range(3)]
+    assert {answer.status_code for answer in answers} == {413}
+
+
+def test_the_command_serves_on_a_name_of_this_machine(tmp_path: Path) -> None:
+    with Serving(tmp_path, {"API_HOST": "localhost"}, command=(COMMAND, "serve")) as running:
+        assert httpx.get(f"{running.url}/healthz", trust_env=False).status_code == 200

@@ -1,0 +1,81 @@
+"""What is done for a text grows with its length and no faster, whatever the text is."""
+
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+from tests.attack.counted_work import calls_of
+from tests.attack.hostile_texts import HOSTILE_TEXTS
+
+from ai_psychiatrist.agents.baseline.narrative import narrate
+from ai_psychiatrist.agents.baseline.signals import analyse
+from ai_psychiatrist.domain.transcript import DEFAULT_LABELS, Transcript, parse_transcript
+from ai_psychiatrist.services.clause_memory import forget_clauses
+from ai_psychiatrist.services.cues.reading import read_turn
+from ai_psychiatrist.services.grounding import GroundingMode, TranscriptIndex
+from ai_psychiatrist.services.risk.detector import detect_risk
+
+SMALL, LARGE = 600, 1_800
+ANYHOW = 1_500
+"""Calls that a stage may make whatever the length is."""
+REPETITIVE = (
+    "one word",
+    "two words",
+    "one letter",
+    "one ideograph",
+    "no",
+    "repeated start",
+    "repeated starts nested",
+    "repeats of four words",
+    "cut off",
+    "numbers in words",
+    "one clause without a stop",
+    "symptom in one clause",
+)
+
+
+def read_whole_turn(transcript: Transcript) -> None:
+    reading = read_turn(transcript.text)
+    reading.polarity_of(0, len(transcript.text))
+    reading.frequency_of(0, len(transcript.text))
+    reading.timeframe_of(0, len(transcript.text))
+
+
+STAGES: dict[str, Callable[[Transcript], object]] = {
+    "parse": lambda transcript: parse_transcript(transcript.text),
+    "index": lambda transcript: TranscriptIndex(transcript).prepare(),
+    "read": read_whole_turn,
+    "risk": detect_risk,
+    "baseline": lambda transcript: narrate(analyse(transcript.text, DEFAULT_LABELS), 2),
+}
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_three_times_the_text_is_at_most_four_times_the_work(stage: str) -> None:
+    work = STAGES[stage]
+    for name, shape in HOSTILE_TEXTS.items():
+        small, large = (calls(work, shape(size)) for size in (SMALL, LARGE))
+
+        assert large <= 4 * small + ANYHOW, (name, small, large)
+
+
+def calls(work: Callable[[Transcript], object], text: str) -> int:
+    transcript = parse_transcript(text)
+    forget_clauses()
+    return calls_of(lambda: work(transcript))
+
+
+@pytest.mark.parametrize("mode", ["substring", "fuzzy"])
+@pytest.mark.parametrize("shape", REPETITIVE)
+def test_a_quote_of_repetitive_text_takes_few_steps_for_each_word(
+    shape: str, mode: GroundingMode
+) -> None:
+    """Quotes that stand there, that end in another word, and that leave out every second one."""
+    text = HOSTILE_TEXTS[shape](20_000) + " today tired"
+    index = TranscriptIndex(parse_transcript(text))
+    middle = text[len(text) // 2 :][:3_000]
+
+    for quote in (middle, f"{middle} today", " ".join([*text.split()[:800:2], "today"])):
+        work = calls_of(partial(index.ground, quote, mode=mode))
+
+        assert work <= 40 * len(text), work
