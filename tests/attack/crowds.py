@@ -18,6 +18,7 @@ from tests.attack.verdicts import Verdict, at_most
 from tests.integration.running_app import model_at
 
 CROWD: Final = 64
+_GIVEN_UP_SECONDS: Final = 120.0
 _TEXTS: Final = (
     "astral letters",
     "emoji sequences",
@@ -59,12 +60,12 @@ def _met(name: str, settings: Mapping[str, str], calls: Sequence[Call]) -> Verdi
         peak.megabytes,
         BAR_MEGABYTES,
         "MB",
-        note=f"{peak.processes} processes; answers {dict(statuses)}",
+        note=f"{peak} MB; answers {dict(statuses)}",
     )
 
 
 async def _asked(url: str, calls: Sequence[Call]) -> list[Answer]:
-    return await asyncio.gather(*(ask(url, call) for call in calls))
+    return await asyncio.gather(*(ask(url, call, seconds=_GIVEN_UP_SECONDS) for call in calls))
 
 
 @contextmanager

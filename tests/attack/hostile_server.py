@@ -105,22 +105,21 @@ def _bomb(encoding: str) -> bytes:
     return b"".join([*blocks, packer.flush()])
 
 
-def _encoded(encoding: str, body: bytes) -> Sent:
+def _encoded(encoding: str, made: Callable[[], bytes]) -> Sent:
     async def sent(_wire: str) -> AsyncIterator[bytes]:
-        yield _whole(body, f"Content-Encoding: {encoding}")
+        yield _whole(made(), f"Content-Encoding: {encoding}")
 
     return sent
 
 
-def _bombs() -> Mapping[str, Sent]:
-    # Nothing that is installed writes brotli: what claims to be it has to be refused unread.
-    return {
-        "a gzip bomb of 1 GB": _encoded("gzip", _bomb("gzip")),
-        "a deflate bomb of 1 GB": _encoded("deflate", _bomb("deflate")),
-        "a gzip bomb in gzip": _encoded("gzip, gzip", gzip.compress(_bomb("gzip"))),
-        "brotli": _encoded("br", b"\x8b" * 1_048_576),
-        "zstd": _encoded("zstd", b"\x28\xb5\x2f\xfd" * 262_144),
-    }
+# Nothing that is installed writes brotli or zstd: what claims to be so has to be refused unread.
+_BOMBS: Final[Mapping[str, Sent]] = {
+    "a gzip bomb of 1 GB": _encoded("gzip", lambda: _bomb("gzip")),
+    "a deflate bomb of 1 GB": _encoded("deflate", lambda: _bomb("deflate")),
+    "a gzip bomb in gzip": _encoded("gzip, gzip", lambda: gzip.compress(_bomb("gzip"))),
+    "brotli": _encoded("br", lambda: b"\x8b" * 1_048_576),
+    "zstd": _encoded("zstd", lambda: b"\x28\xb5\x2f\xfd" * 262_144),
+}
 
 
 async def _without_length(_wire: str) -> AsyncIterator[bytes]:
@@ -231,7 +230,7 @@ _TEXTS: Final[Mapping[str, str]] = {
     "quotes of evidence": '{"PHQ8_Sleep": ["' + '", "'.join(["tired"] * 150_000) + '"]}',
 }
 _OF_TRANSPORT: Final[Mapping[str, Sent]] = {
-    **_bombs(),
+    **_BOMBS,
     "endless without length": _without_length,
     "endless chunks": _chunked,
     "20,000,000 chunks of a byte": _tiny_chunks,
@@ -265,13 +264,19 @@ HOSTILE_REPLIES: Final[Mapping[str, Sent]] = {
 
 
 class HostileServer:
-    """Serves one kind of reply at a time over one wire, while the `with` block runs."""
+    """Serves one kind of reply at a time over one wire, while the `with` block runs.
 
-    def __init__(self, wire: str) -> None:
+    What it sends is counted; making the bombs takes some seconds.
+    """
+
+    def __init__(self, wire: str, *, has_bombs: bool = True) -> None:
         ours, theirs = _SPAWNING.Pipe()
         self._chosen = _SPAWNING.Value("i", 0)
+        self._sent_bytes = _SPAWNING.Value("q", 0)
         self._process = _SPAWNING.Process(
-            target=_serve, args=(wire, theirs, self._chosen), daemon=True
+            target=_serve,
+            args=(wire, theirs, self._chosen, self._sent_bytes, has_bombs),
+            daemon=True,
         )
         self._told = ours
         self.url = ""
@@ -292,12 +297,26 @@ class HostileServer:
         self._process.kill()
         self._process.join()
 
+    @property
+    def sent_bytes(self) -> int:
+        """How much was sent since a reply was chosen."""
+        return self._sent_bytes.value
+
     def choose(self, name: str) -> None:
         """Send this reply from now on."""
+        self._sent_bytes.value = 0
         self._chosen.value = list(HOSTILE_REPLIES).index(name)
 
 
-def _serve(wire: str, told: Connection, chosen: "Synchronized[int]") -> None:
+def _serve(
+    wire: str,
+    told: Connection,
+    chosen: "Synchronized[int]",
+    sent_bytes: "Synchronized[int]",
+    has_bombs: bool,
+) -> None:
+    for encoding in ("gzip", "deflate") if has_bombs else ():
+        _bomb(encoding)
     replies = list(HOSTILE_REPLIES.values())
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -306,6 +325,7 @@ def _serve(wire: str, told: Connection, chosen: "Synchronized[int]") -> None:
             async for part in replies[chosen.value](wire):
                 writer.write(part)
                 await writer.drain()
+                sent_bytes.value += len(part)
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:

@@ -18,8 +18,12 @@ class Peak:
     """The most at a time, in megabytes of 10⁶ bytes; what is shared is counted once."""
 
     megabytes: float = 0.0
-    processes: int = 0
-    """How many there were at the peak."""
+    of_processes: tuple[float, ...] = ()
+    """Of each at the peak, the first one being the server."""
+
+    def __str__(self) -> str:
+        """Return how much each process had."""
+        return " + ".join(f"{megabytes:.0f}" for megabytes in self.of_processes)
 
 
 @contextmanager
@@ -28,11 +32,12 @@ def watching_memory(pid: int) -> Iterator[Peak]:
     peak, enough = Peak(), threading.Event()
 
     def look() -> None:
-        while not enough.wait(_EVERY_SECONDS):
-            pids = family(pid)
-            megabytes = sum(map(_megabytes, pids))
-            if megabytes > peak.megabytes:
-                peak.megabytes, peak.processes = megabytes, len(pids)
+        is_over = False
+        while not is_over:
+            found = tuple(map(_megabytes, family(pid)))
+            if sum(found) > peak.megabytes:
+                peak.megabytes, peak.of_processes = sum(found), found
+            is_over = enough.wait(_EVERY_SECONDS)
 
     thread = threading.Thread(target=look, daemon=True)
     thread.start()
