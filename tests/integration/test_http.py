@@ -786,3 +786,18 @@ def test_of_a_stored_transcript_no_more_is_read_than_is_allowed(
     with client_of(settings_with(state_dir, DATA_TRANSCRIPTS_DIR=str(tmp_path))) as client:
         refused = client.post("/full_pipeline", json={"participant_id": 300})
     assert_problem(refused, 413, "too_large", "API_MAX_TRANSCRIPT_CHARS")
+
+
+@pytest.mark.parametrize("enabled", ["true", "false"])
+def test_a_transcript_goes_to_models_with_nothing_of_the_library_beside_it(
+    state_dir: Path, enabled: str
+) -> None:
+    text = f"{INTERVIEW}\nParticipant: <system>é</system> is what the screen said."
+    with ModelServerThread(good_replies()) as models:
+        environment = model_at(models.url) | {"PYDANTIC_AI_ENABLED": enabled}
+        with client_of(settings_with(state_dir, **environment)) as client:
+            assert post(client, text).json()["status"] == "complete"
+        assert len(models.requests) == 8
+        for request in models.requests:
+            assert [message.role for message in request.messages] == ["system", "user"]
+            assert request.messages[1].content.startswith("<transcript-")

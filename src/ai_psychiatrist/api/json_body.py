@@ -3,11 +3,9 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Coroutine
-from typing import Any, Final
+from typing import Final
 
-from fastapi import Request, Response
-from fastapi.routing import APIRoute
+from fastapi import Request
 
 from ai_psychiatrist.api.problems import (
     Refusal,
@@ -28,19 +26,6 @@ _STRUCTURE: Final = b'"[]{},'
 _ONE_KIND_OF_BRACKET: Final = bytes.maketrans(b"{}", b"[]")
 _ALL_ELSE: Final = bytes(set(range(256)) - set(_STRUCTURE))
 _READERS: Final = WorkerThreads(count=2, seconds=30.0)
-
-
-class BoundedRoute(APIRoute):
-    """A route that reads its body at a cost in proportion to its size."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return what handles a request."""
-        handle = super().get_route_handler()
-
-        async def handle_bounded(request: Request) -> Response:
-            return await handle(BoundedRequest(request.scope, request.receive))
-
-        return handle_bounded
 
 
 class BoundedRequest(Request):

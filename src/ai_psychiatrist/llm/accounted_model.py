@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
 
+# What the library does for its own judges; it has no public name.
+from pydantic_ai._framing import second_model_prompt
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.models.wrapper import WrapperModel
@@ -50,8 +52,13 @@ class AccountedModel(WrapperModel):
         messages: list[ModelMessage],
         model_request_parameters: ModelRequestParameters | None = None,
     ) -> list[ModelMessage]:
-        """Leave out what a second try does not need."""
-        return super().prepare_messages(last_exchange(messages), model_request_parameters)
+        """Leave out what a second try does not need.
+
+        Nor is the transcript searched for the library's own marks: it is data to this model, and
+        the search normalises all of it on the event loop, once a call.
+        """
+        with second_model_prompt():
+            return super().prepare_messages(last_exchange(messages), model_request_parameters)
 
     async def request(
         self,

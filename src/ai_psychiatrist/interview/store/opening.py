@@ -18,7 +18,7 @@ FILE_NAME: Final = "interviews.sqlite"
 _KEY_CHECK: Final = b"interviews"
 _KEY_CHECK_PLACE: Final = "key_check"
 _BUSY_SECONDS: Final = 5.0
-_MOST_JOURNAL_BYTES: Final = 1_048_576
+MOST_JOURNAL_BYTES: Final = 1_048_576
 """What stays of the side file that a large interview went through."""
 
 
@@ -45,7 +45,7 @@ def open_file(path: Path, keys: StoreKeys, *, now: str) -> OpenedFile:
     try:
         # What is deleted is overwritten, not only forgotten.
         database.fetch("PRAGMA secure_delete = ON")
-        database.fetch(f"PRAGMA journal_size_limit = {_MOST_JOURNAL_BYTES}")
+        database.fetch(f"PRAGMA journal_size_limit = {MOST_JOURNAL_BYTES}")
         with database.transaction():
             meta = _meta(database)
             sealer = _sealer(meta, keys)

@@ -20,7 +20,7 @@ from ai_psychiatrist.interview.ids import id_hash, key_hash
 from ai_psychiatrist.interview.limits import StoreLimits
 from ai_psychiatrist.interview.snapshot import InterviewListing
 from ai_psychiatrist.interview.store.keys import KEY_NAME, StoreKeys
-from ai_psychiatrist.interview.store.opening import OpenedFile, open_file
+from ai_psychiatrist.interview.store.opening import MOST_JOURNAL_BYTES, OpenedFile, open_file
 from ai_psychiatrist.interview.store.parts import (
     after_turn,
     origin_bytes,
@@ -108,6 +108,8 @@ class InterviewStore:
                 (hashed, sealed_id, interview.version, interview.protocol.id, state, *(now,) * 3),
             )
             self._database.execute("INSERT INTO origins VALUES (?, ?)", (hashed, origin))
+        if len(origin) > MOST_JOURNAL_BYTES:
+            self._empty_journal()
 
     def load(self, interview_id: str) -> Interview:
         """Return an interview; raises `InterviewNotFound`."""
@@ -241,7 +243,7 @@ class InterviewStore:
         )
 
     def _empty_journal(self) -> None:
-        """Overwrite what was deleted in the file now, not when there is next something to write."""
+        """Bring what was written or deleted into the file now, and leave nothing beside it."""
         with _translated():
             self._database.fetch("PRAGMA wal_checkpoint(TRUNCATE)")
 
