@@ -300,7 +300,7 @@ class HostileServer:
     @property
     def sent_bytes(self) -> int:
         """How much was sent since a reply was chosen."""
-        return self._sent_bytes.value
+        return int(self._sent_bytes.value)
 
     def choose(self, name: str) -> None:
         """Send this reply from now on."""
