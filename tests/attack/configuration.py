@@ -38,6 +38,8 @@ class Attack:
     build: Build
     is_usable: bool = False
     """Whether the command may also finish its work in time."""
+    most_seconds: float = MOST_SECONDS
+    """Of the processor; to start `interview` takes two of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +60,7 @@ class Outcome:
     def is_held(self) -> bool:
         """Whether it was refused, or done, within the bounds and without a traceback."""
         codes = {0, 1, 2} if self.attack.is_usable else {1, 2}
-        is_bounded = self.seconds <= MOST_SECONDS and self.megabytes <= MOST_MEGABYTES
+        is_bounded = self.seconds <= self.attack.most_seconds and self.megabytes <= MOST_MEGABYTES
         return is_bounded and self.code in codes and "Traceback" not in self.said
 
 
@@ -85,7 +87,7 @@ def attacks() -> Iterator[Attack]:
             yield Attack(name=f"datasets: {kind} as {place}", build=build, is_usable=True)
         yield Attack(name=f"metrics: {kind} as run.json", build=_run_file("run.json", put))
         yield Attack(name=f"settings: {kind} as .env", build=_environment(put), is_usable=True)
-        yield Attack(name=f"interview: {kind} as assessment", build=_given(put))
+        yield Attack(name=f"interview: {kind} as assessment", build=_given(put), most_seconds=4.0)
     for name, line in _lines():
         yield Attack(name=f"datasets: {name}", build=_interviews(line), is_usable=True)
         yield Attack(name=f"validate: {name} in an answer", build=_answer(line), is_usable=True)
@@ -366,8 +368,7 @@ def _run_file(place: str, put: Callable[[Path], None]) -> Build:
 def _environment(put: Callable[[Path], None]) -> Build:
     def build(folder: Path) -> Sequence[str]:
         put(folder / ".env")
-        (folder / "talk.txt").write_text("Participant: I sleep badly.")
-        return ["assess", str(folder / "talk.txt")]
+        return ["export", str(folder)]
 
     return build
 
@@ -375,7 +376,7 @@ def _environment(put: Callable[[Path], None]) -> Build:
 def _given(put: Callable[[Path], None]) -> Build:
     def build(folder: Path) -> Sequence[str]:
         put(folder / "given.json")
-        return ["interview", "--from", str(folder / "given.json")]
+        return ["interview", "--protocol", "phq8", "--from", str(folder / "given.json")]
 
     return build
 

@@ -98,18 +98,27 @@ def _hide_target(scope: Scope) -> None:
 
 
 async def while_connected(request: Request, work: Callable[[], Awaitable[T]]) -> T:
-    """Return what the work returns; cancels it and raises `ClientGone` when the caller leaves."""
-    task = asyncio.ensure_future(work())
-    watcher = asyncio.create_task(_disconnected(request))
+    """Return what the work returns; cancels it and raises `ClientGone` when the caller leaves.
+
+    The work is done in the caller's own task, so that the ids it gives stay with the request.
+    """
     try:
-        await asyncio.wait({task, watcher}, return_when=asyncio.FIRST_COMPLETED)
-        if not task.done():
-            raise ClientGone
-        return task.result()
-    finally:
-        for one in (task, watcher):
-            one.cancel()
-        await asyncio.gather(task, watcher, return_exceptions=True)
+        async with asyncio.timeout(None) as connection:
+            watcher = asyncio.create_task(_end_with(connection, request))
+            try:
+                return await work()
+            finally:
+                watcher.cancel()
+                await asyncio.gather(watcher, return_exceptions=True)
+    except TimeoutError:
+        if connection.expired():
+            raise ClientGone from None
+        raise
+
+
+async def _end_with(connection: asyncio.Timeout, request: Request) -> None:
+    await _disconnected(request)
+    connection.reschedule(asyncio.get_running_loop().time())
 
 
 async def _disconnected(request: Request) -> None:

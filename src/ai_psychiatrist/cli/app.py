@@ -21,7 +21,12 @@ from ai_psychiatrist.cli import (
 )
 from ai_psychiatrist.cli.datasets_command import datasets_app
 from ai_psychiatrist.cli.evaluate_command import evaluate_app
-from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input, writing_output
+from ai_psychiatrist.cli.exits import (
+    ExitCode,
+    refusing_bad_input,
+    telling_what_cannot_be_written,
+    writing_output,
+)
 from ai_psychiatrist.cli.interview_command import interview_app
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
 
@@ -70,7 +75,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal that knows no typographic quotes gets their codes instead of a traceback.
         sys.stdout.reconfigure(errors="backslashreplace")
-    app(args=arguments, prog_name="ai-psychiatrist")
+    with telling_what_cannot_be_written():
+        app(args=arguments, prog_name="ai-psychiatrist")
 
 
 def _print_version(*, wanted: bool) -> None:

@@ -1,13 +1,16 @@
 """How commands end: their exit status, and a sentence instead of a traceback for bad input."""
 
+import errno
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
-from typing import NoReturn
+from typing import Final, NoReturn
 
 import typer
+
+_OF_THE_DISK: Final = frozenset({errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EROFS})
 
 
 class ExitCode(IntEnum):
@@ -43,6 +46,25 @@ def writing_output() -> Iterator[None]:
         fail(f"the output cannot be written: {error.strerror}")
 
 
+@contextmanager
+def telling_what_cannot_be_written() -> Iterator[None]:
+    """End the program with one line when its last output, or any file, meets a full disk."""
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        _drop_output()
+        sys.exit(ExitCode.BROKEN_PIPE)
+    except OSError as error:
+        if error.errno not in _OF_THE_DISK:
+            raise
+        _drop_output()
+        typer.echo(f"error: the output cannot be written: {error.strerror}", err=True)
+        sys.exit(ExitCode.BAD_INPUT)
+
+
 def _drop_output() -> None:
     """Let what is left in the buffer go nowhere, or it is tried again when the process ends."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -52,7 +74,7 @@ def _drop_output() -> None:
 
 @contextmanager
 def refusing_bad_input() -> Iterator[None]:
-    """End the command with a sentence when input, settings or records cannot be used."""
+    """End the command with a sentence when input, settings, records or the disk cannot be used."""
     from ai_psychiatrist.domain.errors import (  # noqa: PLC0415
         ArtifactMismatch,
         ConfigurationError,
@@ -63,3 +85,7 @@ def refusing_bad_input() -> Iterator[None]:
         yield
     except (ArtifactMismatch, ConfigurationError, InputError) as error:
         fail(str(error))
+    except OSError as error:
+        if error.errno not in _OF_THE_DISK:
+            raise
+        fail(f"a file cannot be written: {error.strerror}; what is written is kept")

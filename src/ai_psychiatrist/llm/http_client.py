@@ -8,9 +8,13 @@ from openai import DefaultAioHttpClient
 
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.infrastructure.json_structure import SMALL_BYTES, refuse_costly
+from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
+from ai_psychiatrist.llm.call_failures import http_failure
 
 _ESCAPED_BYTES_PER_BYTE: Final = 6
 _ENVELOPE_BYTES: Final = 65_536
+_LOOKERS: Final = WorkerThreads(count=1, seconds=30.0)
 
 
 def http_client(
@@ -27,6 +31,8 @@ def http_client(
             raise ModelCallFailed(code, http_status=response.status_code)
         if isinstance(response.stream, httpx2.AsyncByteStream):
             response.stream = _BoundedStream(response.stream, most_bytes)
+        await response.aread()
+        await _refuse_costly(response)
 
     # A third of the CPU time per call less than the default transport, measured with 32
     # assessments under way: that one looks at every pooled connection on each call.
@@ -38,6 +44,20 @@ def http_client(
         headers={"Accept-Encoding": "identity"},
         event_hooks={"request": [_strip_userinfo], "response": [guard]},
     )
+
+
+async def _refuse_costly(response: httpx2.Response) -> None:
+    """Refuse a response of millions of parts before anybody makes an object of each."""
+    body = response.content
+    try:
+        if len(body) > SMALL_BYTES:
+            await _LOOKERS.run(lambda: refuse_costly(body))
+    except ValueError:
+        if response.is_error:
+            raise http_failure(response.status_code, None, response.headers) from None
+        raise ModelCallFailed(FailureCode.MALFORMED_RESPONSE) from None
+    except WorkTimedOut:
+        raise ModelCallFailed(FailureCode.TIMED_OUT) from None
 
 
 async def _strip_userinfo(request: httpx2.Request) -> None:

@@ -1,4 +1,5 @@
 import asyncio
+import tracemalloc
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Literal, TypeVar
@@ -173,6 +174,22 @@ def test_fault_of_the_server_is_a_typed_failure_without_text(
     assert str(error) == code.value
     assert error.__cause__ is None
     assert error.__suppress_context__ is True or error.__context__ is None
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize(
+    ("status", "code"), [(200, FailureCode.MALFORMED_RESPONSE), (500, FailureCode.BACKEND_ERROR)]
+)
+def test_of_a_response_of_very_many_parts_no_object_is_made(
+    wire: Wire, status: int, code: FailureCode
+) -> None:
+    body = b'{"choices":[' + b"{}," * 350_000 + b"{}]}"
+    tracemalloc.start()
+    error = against(lambda _: Reply(raw_body=body, status=status), wire, fail)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert error.code is code
+    assert peak < 12 * len(body)
 
 
 @pytest.mark.parametrize("wire", WIRES)
