@@ -71,12 +71,9 @@ def test_hostile_texts_are_answered(client: httpx.Client) -> None:
     assert failed == set()
 
 
-@pytest.mark.parametrize("route", ROUTES)
-def test_a_hostile_text_that_is_worked_on_apart_is_answered(
-    client: httpx.Client, route: str
-) -> None:
+def test_a_hostile_text_that_is_worked_on_apart_is_answered(client: httpx.Client) -> None:
     text = HOSTILE_TEXTS["marks of many classes"](WORKED_ON_APART_CHARACTERS)
-    assert posted(client, route, text).is_success
+    assert posted(client, "/v1/interviews", text).is_success
 
 
 def test_no_model_is_asked_for_callers_who_left(tmp_path: Path) -> None:
