@@ -12,7 +12,7 @@ COMPILE := $(SUPPLY)/bin/pip-compile --quiet --upgrade --generate-hashes --strip
 RUN_STAMP := $(STAMPS)/run
 DEV_STAMP := $(STAMPS)/dev
 
-.PHONY: help assess serve test check bench fuzz crash sweep contracts format requirements sbom clean
+.PHONY: help assess serve test check bench fuzz crash attack sweep contracts format requirements sbom clean
 
 help: ## Show this list.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -41,7 +41,10 @@ fuzz: $(DEV_STAMP) ## Fuzz the models' replies: damaged answers, assessments, in
 crash: $(DEV_STAMP) ## Kill evaluation runs at every write boundary and at random.
 	$(BIN)/python -m tests.crash
 
-sweep: fuzz crash ## Do all sweeps as a whole, not a slice of each.
+attack: $(DEV_STAMP) ## Attack the real server as hostile callers, files and models may.
+	$(BIN)/python -m tests.attack
+
+sweep: fuzz crash attack ## Do all sweeps as a whole, not a slice of each.
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal --timeout 0 -m sweep --whole
 
 contracts: $(DEV_STAMP) ## Make the agents' schemas and templates from models and prompts.

@@ -114,6 +114,11 @@ class Serving:
             failing.pop_all()
         return self
 
+    @property
+    def pid(self) -> int:
+        """The process that serves."""
+        return self._process.pid
+
     def stop(self) -> Finished:
         """Ask it to end and return all that it wrote."""
         self.signal(signal.SIGTERM)

@@ -18,6 +18,7 @@ from ai_psychiatrist.api.host_check import HostCheck
 from ai_psychiatrist.api.problems import add_problem_handlers
 from ai_psychiatrist.api.request_deadline import RequestDeadline
 from ai_psychiatrist.api.result_models import NOTICE
+from ai_psychiatrist.api.shared_room import SharedRoom
 from ai_psychiatrist.api.stop_signals import stop_on_signals
 from ai_psychiatrist.config import Settings, load_settings
 from ai_psychiatrist.infrastructure.logging import get_logger, setup_logging
@@ -66,6 +67,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.state.stopping = Stopping()
     app.state.admission = Admission(resolved.api.max_concurrency)
+    app.state.text_room = SharedRoom(resolved.api.max_total_chars)
     app.include_router(assessments.router)
     app.include_router(interviews.router)
     app.include_router(interviews.stepping)

@@ -20,7 +20,7 @@ from ai_psychiatrist.api.results import (
     quantitative_result,
 )
 from ai_psychiatrist.api.served import ServicesOf, json_of
-from ai_psychiatrist.api.wanted_assessment import assess_wanted, read_wanted
+from ai_psychiatrist.api.wanted_assessment import assess_wanted, reading_wanted
 from ai_psychiatrist.assessment.pipeline import FULL, Part
 from ai_psychiatrist.domain.errors import RequestConflict
 from ai_psychiatrist.wiring import Services
@@ -75,10 +75,10 @@ async def _assess(
 ) -> Response:
     if body.is_few_shot and body.transcript_text is None:
         raise RequestConflict(_NO_FEW_SHOT, field="mode")
-    wanted = await read_wanted(body, request, services)
-    if body.is_few_shot:
-        raise RequestConflict(_NO_FEW_SHOT, field="mode")
-    assessed = await assess_wanted(wanted, request, services, parts)
+    async with reading_wanted(body, request, services) as wanted:
+        if body.is_few_shot:
+            raise RequestConflict(_NO_FEW_SHOT, field="mode")
+        assessed = await assess_wanted(wanted, request, services, parts)
     about = About(
         assessment_id=assessed.id,
         chains=services.agent_models,

@@ -1,12 +1,21 @@
 """How large a request body may be, whether or not its length is declared, and how slow."""
 
 import asyncio
+from contextlib import AsyncExitStack
+from typing import Final
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ai_psychiatrist.api.edge import ClientGone
-from ai_psychiatrist.api.problems import slow_body, too_large
+from ai_psychiatrist.api.problems import overloaded, slow_body, too_large
+from ai_psychiatrist.api.shared_room import SharedRoom
+from ai_psychiatrist.infrastructure.json_structure import SMALL_BYTES
+
+_ALL_BODIES: Final = 16
+"""How many of the largest bodies may be held at once; small ones are not counted."""
+_WITHOUT_BODY: Final = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
+_BODY_ROOM: Final = "body_room"
 
 
 class BodyLimit:
@@ -16,46 +25,71 @@ class BodyLimit:
         self._app = app
         self._max_body_bytes = max_body_bytes
         self._seconds = seconds
+        self._room = SharedRoom(max_body_bytes * _ALL_BODIES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request whose body is within the limits."""
-        if scope["type"] != "http":
+        if scope["type"] != "http" or scope["method"] in _WITHOUT_BODY:
             await self._app(scope, receive, send)
             return
         limit = self._max_body_bytes
-        is_too_large = _is_more(Headers(scope=scope).get("content-length", ""), limit)
-        try:
-            async with asyncio.timeout(self._seconds):
-                body = None if is_too_large else await _read_body(receive, limit)
-        except TimeoutError:
-            await slow_body()(scope, receive, send)
-            return
-        if body is None:
-            await too_large("The body", limit, "API_MAX_BODY_BYTES")(scope, receive, send)
-        else:
-            await self._app(scope, _replay(body, receive), send)
+        declared = _declared(Headers(scope=scope).get("content-length", ""), limit)
+        async with AsyncExitStack() as room:
+            try:
+                if declared > SMALL_BYTES:
+                    async with asyncio.timeout(self._seconds):
+                        await room.enter_async_context(self._room.hold(declared))
+            except TimeoutError:
+                await overloaded({})(scope, receive, send)
+                return
+            try:
+                async with asyncio.timeout(self._seconds) as deadline:
+                    with self._room.may_be_hurried(deadline):
+                        body = None if declared > limit else await _read_body(receive, limit)
+            except TimeoutError:
+                await slow_body()(scope, receive, send)
+                return
+            if body is None:
+                await too_large("The body", limit, "API_MAX_BODY_BYTES")(scope, receive, send)
+                return
+            scope.setdefault("state", {})[_BODY_ROOM] = room
+            replayed = _replay(body, receive)
+            # What was made of it lives on; the body itself would for as long as this waits.
+            del body
+            await self._app(scope, replayed, send)
 
 
-def _is_more(declared: str, limit: int) -> bool:
-    """Whether a declared length, which may be anything, is a number above the limit."""
-    if not (declared.isascii() and declared.isdigit()):
-        return False
-    digits, most = declared.lstrip("0"), str(limit)
-    return (len(digits), digits) > (len(most), most)
+async def give_body_room_back(scope: Scope) -> None:
+    """Let others hold what a request held for its body, which nobody needs any more."""
+    room = scope.get("state", {}).get(_BODY_ROOM)
+    if isinstance(room, AsyncExitStack):
+        await room.aclose()
+
+
+def _declared(length: str, limit: int) -> int:
+    """Return the declared length, which may be anything, up to one more than the limit.
+
+    Without one that is a number it may be as long as the limit.
+    """
+    if not (length.isascii() and length.isdigit()):
+        return limit
+    digits = length.lstrip("0") or "0"
+    return limit + 1 if len(digits) > len(str(limit)) else min(int(digits), limit + 1)
 
 
 async def _read_body(receive: Receive, limit: int) -> bytes | None:
     """Read the whole body, or return `None` once it is larger than the limit."""
-    body = bytearray()
+    parts, size = [], 0
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise ClientGone
-        body += message.get("body", b"")
-        if len(body) > limit:
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > limit:
             return None
         if not message.get("more_body", False):
-            return bytes(body)
+            return b"".join(parts)
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

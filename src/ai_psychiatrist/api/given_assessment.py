@@ -1,6 +1,6 @@
 """The assessment that an interview starts from: of a result's JSON, only what is needed is read."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Final, Self
 
 from pydantic import (
@@ -19,6 +19,8 @@ from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, Item, UnknownReason
 
 _LONGEST_QUOTE: Final = 20_000
 _MOST_QUOTES: Final = 1_000
+_MOST_QUOTED: Final = 400_000
+"""Characters of all quotes together."""
 
 
 class _Given(BaseModel):
@@ -61,16 +63,21 @@ class GivenAssessment(GivenScores):
         if not {"items", "quantitative"} & self.model_fields_set:
             msg = "there are no item scores"
             raise ValueError(msg)
+        quotes = (quote for item in self._scored().values() for quote in item.evidence)
+        if sum(len(quote.text) for quote in quotes) > _MOST_QUOTED:
+            msg = "the quotes are longer than a transcript"
+            raise ValueError(msg)
         return self
 
     def as_input(self) -> AssessmentInput:
         """Return the items; one that is not listed counts as unknown."""
-        scores = self.items
-        if scores is None and self.quantitative is not None:
-            scores = self.quantitative.items
-        return AssessmentInput(
-            items={item: _assessed(given, given.evidence) for item, given in (scores or {}).items()}
-        )
+        items = self._scored().items()
+        return AssessmentInput(items={item: _assessed(one, one.evidence) for item, one in items})
+
+    def _scored(self) -> Mapping[Item, GivenItem]:
+        if self.items is None and self.quantitative is not None:
+            return self.quantitative.items or {}
+        return self.items or {}
 
 
 def assessment_input(scores: PHQ8Assessment) -> AssessmentInput:

@@ -14,7 +14,7 @@ from ai_psychiatrist.api.problems import Refusal, interview_step_failed
 from ai_psychiatrist.api.result_models import RiskResult
 from ai_psychiatrist.api.results import risk_result
 from ai_psychiatrist.api.served import ServicesOf, json_of, services_of
-from ai_psychiatrist.api.wanted_assessment import assess_wanted, read_wanted, unfinished
+from ai_psychiatrist.api.wanted_assessment import assess_wanted, reading_wanted, unfinished
 from ai_psychiatrist.assessment.pipeline import Part
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.interview import AssessmentInput, InterviewState
@@ -126,8 +126,8 @@ async def _starting_point(
         return _StartingPoint(assessment=body.assessment.as_input())
     if not body.has_transcript:
         return _StartingPoint()
-    wanted = await read_wanted(body, request, services)
-    assessed = await assess_wanted(wanted, request, services, frozenset({Part.SCORES}))
+    async with reading_wanted(body, request, services) as wanted:
+        assessed = await assess_wanted(wanted, request, services, frozenset({Part.SCORES}))
     scores = assessed.assessment.quantitative
     if scores is None:
         raise unfinished(assessed, services)

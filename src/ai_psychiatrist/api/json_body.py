@@ -7,6 +7,7 @@ from typing import Final
 
 from fastapi import Request
 
+from ai_psychiatrist.api.body_limit import give_body_room_back
 from ai_psychiatrist.api.problems import (
     Refusal,
     key_given_twice,
@@ -23,21 +24,29 @@ from ai_psychiatrist.infrastructure.json_structure import (
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 
 _MOST_DIGITS: Final = 19
+_SOMETHING: Final = b"-"
 _READERS: Final = WorkerThreads(count=2, seconds=30.0)
 
 
 class BoundedRequest(Request):
     """A request whose JSON is looked at before anything is made of it."""
 
+    async def body(self) -> bytes:
+        """Return a sign that there is a body: FastAPI would keep the body itself to the end."""
+        return _SOMETHING if await super().body() else b""
+
     async def json(self) -> object:
         """Return what the body holds; FastAPI asks for it when the body is said to be JSON."""
-        body = await self.body()
-        if len(body) <= SMALL_BYTES:
-            return read_json(body)
+        body = await super().body()
+        self._body = b""
         try:
+            if len(body) <= SMALL_BYTES:
+                return read_json(body)
             return await _READERS.run(lambda: read_json(body))
         except WorkTimedOut:
             raise Refusal(overloaded({})) from None
+        finally:
+            await give_body_room_back(self.scope)
 
 
 def read_json(body: bytes) -> object:

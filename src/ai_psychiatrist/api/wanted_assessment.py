@@ -1,5 +1,7 @@
 """Assess the transcript that a request names or brings."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from fastapi import Request
@@ -10,6 +12,7 @@ from ai_psychiatrist.api.problems import Refusal
 from ai_psychiatrist.api.request_deadline import seconds_left
 from ai_psychiatrist.api.requests import AssessmentRequest
 from ai_psychiatrist.api.risk import keep_risk, risk_field
+from ai_psychiatrist.api.shared_room import SharedRoom
 from ai_psychiatrist.assessment.pipeline import Part
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
 from ai_psychiatrist.domain.errors import InputError
@@ -40,13 +43,15 @@ class Assessed:
     assessment: Assessment
 
 
-async def read_wanted(
+@asynccontextmanager
+async def reading_wanted(
     body: AssessmentRequest | InterviewRequest, request: Request, services: Services
-) -> Wanted:
-    """Return the transcript of a request, whose signs of danger are kept with the request.
+) -> AsyncIterator[Wanted]:
+    """Give the transcript of a request, whose signs of danger are kept with the request.
 
-    Raises `Refusal` for a transcript that is too long, and `InputError` for one that cannot be
-    used, and unless exactly one is given.
+    Inside the block it counts as worked on; very long ones wait for one another. Raises `Refusal`
+    for a transcript that is too long, and `InputError` for one that cannot be used, and unless
+    exactly one is given.
     """
     limit = services.settings.api.max_transcript_chars
     try:
@@ -56,10 +61,11 @@ async def read_wanted(
         is_too_large = True
     if is_too_large:
         raise Refusal(problems.too_large("The transcript", limit, "API_MAX_TRANSCRIPT_CHARS"))
-
-    transcript, risk = await work_on_text(len(text), _read, text, services.labels)
-    keep_risk(request.scope, risk)
-    return Wanted(participant_id=body.participant_id, transcript=transcript, risk=risk)
+    room: SharedRoom = request.app.state.text_room
+    async with room.hold(len(text)):
+        transcript, risk = await work_on_text(len(text), _read, text, services.labels)
+        keep_risk(request.scope, risk)
+        yield Wanted(participant_id=body.participant_id, transcript=transcript, risk=risk)
 
 
 def _read(text: str, labels: SpeakerLabels) -> tuple[Transcript, RiskReport]:

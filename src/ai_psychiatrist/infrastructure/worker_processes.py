@@ -26,8 +26,8 @@ from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTim
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
-LARGE_TEXT_CHARACTERS: Final = 20_000
-"""From here on a text is worked on in a process; below, all that is done with it takes 50 ms."""
+LARGE_TEXT_CHARACTERS: Final = 4_000
+"""From here on a text is worked on in a process; below, all that is done with it takes 10 ms."""
 MOST_SECONDS: Final = 60.0
 """Thirty times what the largest text takes."""
 

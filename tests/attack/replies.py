@@ -1,0 +1,109 @@
+"""Hostile replies of models: what they cost in memory and in waits, and how the calls end."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from tests.attack.callers import Answer, ask, posted
+from tests.attack.health import BAR_MILLISECONDS, BUSY_MILLISECONDS, Waits, watching
+from tests.attack.hostile_server import (
+    HOSTILE_REPLIES,
+    TRANSPORTED,
+    WIRES,
+    HostileServer,
+    model_settings,
+)
+from tests.attack.memory import BAR_MEGABYTES, watching_memory
+from tests.attack.server import attacked
+from tests.attack.verdicts import Verdict, all_of, at_most
+
+TEXT: Final = "Interviewer: How do you sleep?\nParticipant: Badly, nearly every night.\n"
+_GIVEN_UP_SECONDS: Final = 15.0
+_SETTINGS: Final = {
+    "PYDANTIC_AI_TIMEOUT_SECONDS": "1",
+    "PYDANTIC_AI_RETRIES": "1",
+    "API_REQUEST_TIMEOUT_SECONDS": "10",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replied:
+    """An assessment whose model sent one kind of reply."""
+
+    name: str
+    began: float
+    ended: float
+    megabytes: float
+    answer: Answer
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether the answer is a problem or a result, which says what failed."""
+        if self.answer.status not in {200, 502, 504}:
+            return False
+        return bool(self.answer.json().get("failures"))
+
+
+def attack_with_replies(wires: tuple[str, ...] = WIRES) -> Iterator[Verdict]:
+    """Have models reply in every way over each wire, and yield what is to be said of it."""
+    for wire in wires:
+        names = list(HOSTILE_REPLIES if wire == wires[0] else TRANSPORTED)
+        all_waits, replied = Waits(), []
+        with HostileServer(wire) as model:
+            while names:
+                with (
+                    attacked(_SETTINGS | model_settings(wire, model.url)) as server,
+                    watching(server.url) as waits,
+                ):
+                    # One that hangs must not be held against those that come after it.
+                    is_answering = True
+                    while names and is_answering:
+                        model.choose(names[0])
+                        replied.append(_replied(server.url, server.pid, names.pop(0)))
+                        is_answering = replied[-1].answer.status != 0
+                all_waits.server += waits.server
+                all_waits.control += waits.control
+        yield from _verdicts(wire, replied, all_waits)
+
+
+def _replied(url: str, pid: int, name: str) -> Replied:
+    path = "/assess/qualitative" if name in TRANSPORTED else "/full_pipeline"
+    began = time.monotonic()
+    with watching_memory(pid) as peak:
+        answer = asyncio.run(
+            ask(url, posted(path, {"transcript_text": TEXT}), seconds=_GIVEN_UP_SECONDS)
+        )
+    return Replied(
+        name=name,
+        began=began,
+        ended=time.monotonic(),
+        megabytes=peak.megabytes,
+        answer=answer,
+    )
+
+
+def _verdicts(wire: str, replied: list[Replied], waits: Waits) -> Iterator[Verdict]:
+    waited = {one.name: waits.worst(one.began, one.ended) for one in replied}
+    worst = max(replied, key=lambda one: waited[one.name])
+    control = waits.worst_control(worst.began, worst.ended)
+    busy = ", machine busy" if control > BUSY_MILLISECONDS else ""
+    yield at_most(
+        f"{wire}: /healthz under {len(replied)} hostile replies",
+        waited[worst.name],
+        BAR_MILLISECONDS,
+        "ms",
+        note=f"{worst.name}; control {control:.0f} ms{busy}",
+    )
+    largest = max(replied, key=lambda one: one.megabytes)
+    yield at_most(f"{wire}: peak memory", largest.megabytes, BAR_MEGABYTES, "MB", note=largest.name)
+    statuses = Counter(one.answer.status for one in replied)
+    untyped = ", ".join(one.name for one in replied if not one.is_typed)
+    yield all_of(
+        f"{wire}: calls that end as a typed failure",
+        sum(one.is_typed for one in replied),
+        len(replied),
+        note=untyped or str(dict(statuses)),
+    )

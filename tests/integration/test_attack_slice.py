@@ -1,0 +1,97 @@
+"""A slice of `make attack`: what hostile replies, texts and callers cost, in bytes and calls."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.attack.bodies import ROUTES, of_text
+from tests.attack.callers import leave
+from tests.attack.hostile_server import WIRES, HostileServer, model_settings
+from tests.attack.hostile_texts import HOSTILE_TEXTS
+from tests.fakes.model_server import ModelServerThread
+from tests.integration.running_app import (
+    RunningApp,
+    client_at,
+    client_of,
+    model_at,
+    settings_with,
+)
+from tests.patience import wait_until
+
+TEXT = "Interviewer: How do you sleep?\nParticipant: Badly, nearly every night.\n"
+ENDLESS = (
+    "endless without length",
+    "endless chunks",
+    "4,000,000 headers",
+    "an endless status line",
+    "an endless error",
+)
+MOST_SENT_BYTES = 64_000_000
+"""The limit of a reply, both ways to ask, and what the sockets between hold."""
+SMALL_CHARACTERS = 400
+WORKED_ON_APART_CHARACTERS = 20_100
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    with client_of(settings_with(tmp_path_factory.mktemp("state"))) as client:
+        yield client
+
+
+def posted(client: httpx.Client, route: str, text: str) -> httpx.Response:
+    headers = {"Content-Type": "application/json"}
+    return client.post(route, content=of_text(route, text).body, headers=headers)
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_reply_without_end_is_read_to_its_limit_and_ends_as_a_typed_failure(
+    tmp_path: Path, wire: str
+) -> None:
+    with HostileServer(wire, has_bombs=False) as model:
+        settings = model_settings(wire, model.url) | {"PYDANTIC_AI_RETRIES": "0"}
+        with client_of(settings_with(tmp_path, **settings)) as client:
+            for name in ENDLESS:
+                model.choose(name)
+                answer = client.post("/assess/qualitative", json={"transcript_text": TEXT})
+                assert answer.status_code == 502, name
+                assert answer.json()["failures"], name
+                assert model.sent_bytes < MOST_SENT_BYTES, name
+
+
+def test_every_hostile_text_is_answered(client: httpx.Client) -> None:
+    answers = {
+        name: posted(client, "/assess/quantitative", shape(SMALL_CHARACTERS))
+        for name, shape in HOSTILE_TEXTS.items()
+    }
+    failed = {name for name, answer in answers.items() if answer.status_code not in {200, 422}}
+    assert failed == set()
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_a_hostile_text_that_is_worked_on_apart_is_answered(
+    client: httpx.Client, route: str
+) -> None:
+    text = HOSTILE_TEXTS["marks of many classes"](WORKED_ON_APART_CHARACTERS)
+    assert posted(client, route, text).is_success
+
+
+def test_no_model_is_asked_for_callers_who_left(tmp_path: Path) -> None:
+    """One place at the models: the calls of all but one still wait for it when they leave."""
+    with ModelServerThread() as models:
+        models.server.delay_seconds = 0.2
+        settings = settings_with(tmp_path, **model_at(models.url), MODEL_MAX_CONCURRENCY="1")
+        with RunningApp(settings) as app, client_at(app.url) as client:
+            asyncio.run(_leave_together(app.url, 10))
+            wait_until(lambda: models.server.in_flight == 0)
+            before = len(models.requests)
+            client.post("/assess/quantitative", json={"transcript_text": TEXT})
+            assert len(models.requests) - before <= 4
+            assert before <= 10
+
+
+async def _leave_together(url: str, count: int) -> None:
+    calls = [of_text(route, TEXT) for route in ROUTES]
+    await asyncio.gather(*(leave(url, calls[n % len(calls)], 0.5) for n in range(count)))
