@@ -31,8 +31,11 @@ LARGE_TEXT_CHARACTERS: Final = 4_000
 MOST_SECONDS: Final = 60.0
 """Thirty times what the largest text takes."""
 
-TEXT_THREADS: Final = WorkerThreads(count=2, seconds=MOST_SECONDS)
-"""For what is read of smaller texts, and worked out of what was read."""
+TEXT_THREADS: Final = WorkerThreads(count=1, seconds=MOST_SECONDS)
+"""For what is read of smaller texts, and worked out of what was read.
+
+Threads share one interpreter: a second one would be no faster, and the event loop wait longer.
+"""
 _PROCESSES: Final[RunVar[CapacityLimiter]] = RunVar("processes")
 
 
