@@ -17,6 +17,11 @@ from tests.integration.started import Started, start
 from tests.patience import PATIENCE_SECONDS, wait_until
 
 COMMAND = str(Path(sys.executable).parent / "ai-psychiatrist")
+UVICORN = (
+    *(str(Path(sys.executable).parent / "uvicorn"), "server:app"),
+    *("--app-dir", str(Path(__file__).parents[2]), "--port", "0"),
+)
+"""The application under a server that is not ours."""
 _SERVED = re.compile(r"http://\S+?:\d+(?=\D)")
 
 

@@ -187,6 +187,10 @@ def become(request: Request) -> Callable[[], None]:
     script.__file__ = request.command[0]
     sys.modules["__main__"] = script
     _open_streams()
+    if script.__file__.endswith("uvicorn"):
+        import uvicorn  # noqa: PLC0415
+
+        return uvicorn.main
     from ai_psychiatrist.cli import main  # noqa: PLC0415
 
     return main
