@@ -53,6 +53,8 @@ STAGES: dict[str, Callable[[Transcript], object]] = {
 @pytest.mark.parametrize("stage", STAGES)
 def test_three_times_the_text_is_at_most_four_times_the_work(stage: str) -> None:
     work = STAGES[stage]
+    # What is read once in a process would make the first small text the dearest.
+    work(parse_transcript("Participant: I am tired, and I was sad."))
     for name, shape in HOSTILE_TEXTS.items():
         small, large = (calls(work, shape(size)) for size in (SMALL, LARGE))
 
