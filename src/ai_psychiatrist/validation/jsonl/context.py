@@ -97,7 +97,7 @@ def read_context(path: Path, limits: ParseLimits) -> Generator[Asked, None, None
     """Yield the units of a context file in order; raises `InputError` naming a line of no use."""
     position = 0
     with path.open("rb") as stream:
-        for line in read_lines(stream):
+        for line in read_lines(stream, ends_at_long=True):
             if line.content is not None and not line.content.strip():
                 continue
             yield _asked(line, position, limits)
@@ -145,7 +145,7 @@ def asked_twice(number: int) -> InputError:
 def _rows(path: Path, limits: ParseLimits) -> Iterator[tuple[str, int, int, int, int]]:
     start = position = 0
     with path.open("rb") as stream:
-        for line in read_lines(stream):
+        for line in read_lines(stream, ends_at_long=True):
             if line.content is None or line.content.strip():
                 asked = _asked(line, position, limits)
                 yield asked.key, position, start, line.size, line.number
