@@ -13,7 +13,7 @@ from ai_psychiatrist.domain.errors import AgentFailed, InputError, RequestConfli
 from ai_psychiatrist.domain.interview import AssessmentInput, EndReason, InterviewState
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.infrastructure.worker_processes import TEXT_THREADS
+from ai_psychiatrist.infrastructure.worker_processes import beside_the_loop
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
 from ai_psychiatrist.interview.engine.danger import danger_in
@@ -251,7 +251,7 @@ class InterviewService:
             ended = end(protocol, interview, EndReason.STOPPED)
             return await self._save(ended, after=interview, answer=taken, finished_key=key)
         stored = self._with_answer(protocol, interview, submission)
-        following = await TEXT_THREADS.run(partial(_without_model, protocol, stored))
+        following = await beside_the_loop(partial(_without_model, protocol, stored))
         if following is not None:
             return await self._save(following, after=interview, answer=taken, finished_key=key)
         stored = await self._save(stored, after=interview, answer=taken)

@@ -35,7 +35,7 @@ async def answer(prompt: str, *, labels: SpeakerLabels = DEFAULT_LABELS) -> str:
         msg = f"the rule baseline knows no task {request.task!r}"
         raise ValueError(msg)
     signals = await shared_signals(request.transcript, labels)
-    return await work_on_text(len(prompt), _answer, request, labels, signals)
+    return await work_on_text(request.transcript, _answer, request, labels, signals)
 
 
 def _answer(request: Request, labels: SpeakerLabels, signals: tuple[Signal, ...]) -> str:

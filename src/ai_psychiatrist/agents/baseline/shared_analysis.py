@@ -42,10 +42,10 @@ async def shared_signals(text: str, labels: SpeakerLabels) -> tuple[Signal, ...]
     """Return the signals of a transcript, found once where tasks of an assessment share them."""
     shared = _current.get()
     if shared is None:
-        return await work_on_text(len(text), signals_in, text, labels)
+        return await work_on_text(text, signals_in, text, labels)
     # Findings and evidence are asked for at the same time: the second waits for the first.
     async with shared.lock:
         key = (text, labels)
         if key not in shared.signals:
-            shared.signals[key] = await work_on_text(len(text), signals_in, text, labels)
+            shared.signals[key] = await work_on_text(text, signals_in, text, labels)
         return shared.signals[key]
