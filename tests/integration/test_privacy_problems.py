@@ -169,10 +169,14 @@ def under_way(client: httpx.Client, *transcripts: str) -> Iterator[list[Future[h
 def lost(client: httpx.Client, server: int) -> httpx.Response:
     """Have the process killed that reads a long transcript, as a machine without memory does."""
     with under_way(client, INTERVIEW * 150) as (answer,):
-        while not answer.done():
+
+        def is_answered() -> bool:
             for child in children_of(server):
                 with suppress(ProcessLookupError):
                     os.kill(child, signal.SIGKILL)
+            return answer.done()
+
+        wait_until(is_answered)
         return answer.result()
 
 
