@@ -49,21 +49,11 @@ SETTINGS: Final = {
     "API_MAX_TRANSCRIPT_CHARS": "60000",
     "API_MAX_CONCURRENCY": "1",
     "API_BODY_TIMEOUT_SECONDS": "0.2",
-    "API_SHUTDOWN_SECONDS": "1",
+    "API_SHUTDOWN_SECONDS": "0.5",
     "INTERVIEW_MAX_STORED": "2",
-    "INTERVIEW_CALL_TIMEOUT_SECONDS": "0.2",
     "LOG_LEVEL": "DEBUG",
     "LOG_FORMAT": "json",
     "PYDANTIC_AI_RETRIES": "0",
-}
-INCIDENT: Final = {
-    "protocol": "incident",
-    "inputs": {
-        "title": CANARY,
-        "summary": CANARY,
-        "interviewee_name": CANARY,
-        "interviewee_role": CANARY,
-    },
 }
 NOT_DRIVEN: Final = {
     "internal_error": "nobody knows of a defect",
@@ -202,25 +192,30 @@ def test_no_problem_repeats_anything_of_its_request(tmp_path: Path) -> None:
         models.server.script = broken(500)
         problems.append(assess(client))
         models.server.script = lambda _: Reply(hang=True)
-        problems.append(client.post("/v1/interviews", params=QUERY, json=INCIDENT))
-        with under_way(client, INTERVIEW) as (answer,):
+        with under_way(client, INTERVIEW) as (running,):
             wait_until(lambda: models.server.in_flight > 0)
             problems.append(assess(client))
             serving.signal(signal.SIGTERM)
             wait_until(lambda: client.get("/readyz").status_code == 503)
-            problems += [assess(client), answer.result()]
+            problems += [assess(client), running.result()]
         done = serving.wait()
+        hasty = SETTINGS | model_at(models.url) | {"API_REQUEST_TIMEOUT_SECONDS": "0.3"}
+        with Serving(tmp_path, hasty) as second:
+            with client_at(second.url) as hurried:
+                problems.append(assess(hurried))
+            late = second.stop()
     nowhere = {"INTERVIEW_STORE_FILE": "serve.err/a"} | model_at("http://127.0.0.1:1")
     with Serving(tmp_path, nowhere) as serving:
         with client_at(serving.url) as client:
             problems.append(client.get("/readyz", params=QUERY))
             problems.append(client.post("/v1/interviews", json={"protocol": "phq8"}))
         unavailable = serving.stop()
-    for one in problems:
-        assert one.status_code not in {200, 201, 500}, one.text
-        assert_silent(one.text, str(dict(one.headers)))
-    assert_silent(done.out, done.err, unavailable.out, unavailable.err)
-    codes = {one.json()["code"] for one in problems}
+    for answer in problems:
+        assert answer.status_code not in {200, 201, 500}, answer.text
+        assert_silent(answer.text, str(dict(answer.headers)))
+    for one in (done, late, unavailable):
+        assert_silent(one.out, one.err)
+    codes = {answer.json()["code"] for answer in problems}
     assert codes_in_source() - codes == set(NOT_DRIVEN)
 
 
