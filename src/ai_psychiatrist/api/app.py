@@ -43,9 +43,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        if not resolved.api.is_for_this_machine:
-            logger.warning("open_without_authentication", name="API_HOST")
         async with open_services(resolved) as services, services.interviews.tended():
+            if not resolved.api.is_for_this_machine:
+                logger.warning("open_without_authentication", name="API_HOST")
             app.state.services = services
             # What is loaded now stays loaded: looking for garbage in it costs a tenth of the CPU
             # time of an assessment.
