@@ -24,6 +24,15 @@ _HEALTH: Final = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close
 _PAGE: Final = b"GET /openapi.json HTTP/1.1\r\n" + _HEAD + b"\r\n"
 _LOOK_SECONDS: Final = 0.05
 _RECEIVE_BUFFER_BYTES: Final = 4096
+_SHORTENED: Final = 3
+_SHORT: Final = {
+    "API_HEADER_TIMEOUT_SECONDS": str(10 / _SHORTENED),
+    "API_BODY_TIMEOUT_SECONDS": str(30 / _SHORTENED),
+    "API_ANSWER_TIMEOUT_SECONDS": str(60 / _SHORTENED),
+}
+"""Shares of the defaults, so that nobody waits for minutes."""
+_SECONDS: Final = {"silent": 20.0, "slow header": 20.0, "slow body": 45.0, "slow reader": 75.0}
+"""How long each kind goes on with the deadlines that are the defaults."""
 
 KINDS: Final[dict[str, Callable[[], Iterator[bytes]]]] = {
     "silent": lambda: iter(()),
@@ -159,7 +168,8 @@ def main() -> int:
         if not address:
             folder = Path(ending.enter_context(tempfile.TemporaryDirectory()))
             limited = ("/bin/sh", "-c", f"ulimit -n 1024; exec {COMMAND} serve")
-            serving = Serving(folder, {"LOG_LEVEL": "WARNING"}, command=limited, is_afresh=True)
+            settings = {"LOG_LEVEL": "WARNING", **_SHORT}
+            serving = Serving(folder, settings, command=limited, is_afresh=True)
             address = ending.enter_context(serving).url.removeprefix("http://")
             log = folder / "serve.err"
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
@@ -174,7 +184,8 @@ def _print_all(host: str, port: int, log: Path | None, monitor: ProcessPoolExecu
     print("                opened  refused     held  health worst ms  asked  failed  log bytes")
     for kind in KINDS:
         before = log.stat().st_size if log else 0
-        count, seconds = (20, 70.0) if kind == "slow reader" else (1500, 35.0)
+        count = 20 if kind == "slow reader" else 1500
+        seconds = _SECONDS[kind] / (_SHORTENED if log else 1)
         watched = monitor.submit(watch_health, host, port, seconds)
         seen = Seen()
         attack = Attack(host=host, port=port, kind=kind, count=count, seconds=seconds)

@@ -16,7 +16,11 @@ from tests.attack.server import attacked
 from tests.attack.verdicts import Verdict, all_of, at_most
 
 FEWEST_SHAPES: Final = 60
-_ANSWER_CHARACTERS: Final = 4_000
+_ANSWER_CHARACTERS: Final = 2_000
+"""The longest answer that the protocol takes."""
+_IN_THREADS_CHARACTERS: Final = 19_999
+"""Texts of more characters are worked on in other processes."""
+_CROWD: Final = 8
 _AT_ONCE: Final = 4
 _WORST: Final = 10
 _STORED_SHAPES: Final = (

@@ -17,6 +17,11 @@ from tests.integration.started import Started, start
 from tests.patience import PATIENCE_SECONDS, wait_until
 
 COMMAND = str(Path(sys.executable).parent / "ai-psychiatrist")
+UVICORN = (
+    *(str(Path(sys.executable).parent / "uvicorn"), "server:app"),
+    *("--app-dir", str(Path(__file__).parents[2]), "--port", "0"),
+)
+"""The application under a server that is not ours."""
 _SERVED = re.compile(r"http://\S+?:\d+(?=\D)")
 
 
@@ -43,11 +48,12 @@ def run(
     *,
     stdin: bytes = b"",
     is_afresh: bool = False,
+    limits: Mapping[str, int] | None = None,
 ) -> Finished:
     """Run the command in a folder and wait for its end."""
     environment = environment_of(folder, settings or {})
     command = [COMMAND, *arguments]
-    with start(command, folder, environment, is_afresh=is_afresh) as process:
+    with start(command, folder, environment, is_afresh=is_afresh, limits=limits) as process:
         return finish(process, stdin=stdin)
 
 
@@ -77,10 +83,12 @@ class Serving:
         *,
         command: Sequence[str] = (COMMAND, "serve"),
         is_afresh: bool = False,
+        limits: Mapping[str, int] | None = None,
     ) -> None:
         self._folder = folder
         self._command = command
         self._is_afresh = is_afresh
+        self._limits = limits
         self._environment = environment_of(folder, {"API_PORT": "0"} | dict(settings))
         self._ending = ExitStack()
         self.url = ""
@@ -99,6 +107,7 @@ class Serving:
                     self._environment,
                     streams=streams,
                     is_afresh=self._is_afresh,
+                    limits=self._limits,
                 )
             )
         with ExitStack() as failing:

@@ -11,6 +11,7 @@ import json
 import os
 import pkgutil
 import random
+import resource
 import selectors
 import signal
 import socket
@@ -63,6 +64,8 @@ class Request:
     """Whether a new program is executed rather than what is imported already."""
     is_on_terminal: bool
     """Whether standard input is a terminal that the child is to own."""
+    limits: dict[str, int]
+    """What it may use at most, by the names of `resource`."""
 
     def sent(self) -> bytes:
         """Return it as it is sent, its length first."""
@@ -164,6 +167,9 @@ def become(request: Request) -> Callable[[], None]:
         signal.signal(number, signal.SIG_DFL)
     os.chdir(request.folder)
     os.setsid()
+    for name, most in request.limits.items():
+        kind = getattr(resource, name)
+        resource.setrlimit(kind, (most, resource.getrlimit(kind)[1]))
     if request.is_on_terminal:
         _take_terminal()
     if request.is_afresh:
@@ -181,6 +187,10 @@ def become(request: Request) -> Callable[[], None]:
     script.__file__ = request.command[0]
     sys.modules["__main__"] = script
     _open_streams()
+    if script.__file__.endswith("uvicorn"):
+        import uvicorn  # noqa: PLC0415
+
+        return uvicorn.main
     from ai_psychiatrist.cli import main  # noqa: PLC0415
 
     return main

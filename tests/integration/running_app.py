@@ -36,6 +36,8 @@ class RunningApp:
             access_log=False,
             lifespan="on",
             ws="none",
+            # Closed earlier, a connection could end just when a client that was slow asks again.
+            timeout_keep_alive=int(PATIENCE_SECONDS),
             timeout_graceful_shutdown=1,
         )
         self._server = uvicorn.Server(config)

@@ -111,9 +111,11 @@ def start(
     streams: Mapping[int, int | BinaryIO] | None = None,
     is_afresh: bool = False,
     is_on_terminal: bool = False,
+    limits: Mapping[str, int] | None = None,
 ) -> Started:
     """Start a command; a stream is a pipe of ours, unless `streams` names a file for it.
 
+    `limits`: what it may use at most, by the names of `resource`, such as `RLIMIT_FSIZE`.
     It is forked from a process that has imported it, unless it is to start `is_afresh`.
     """
     inherited = {name: os.environ.get(name) for name in environment}
@@ -127,6 +129,7 @@ def start(
         environment=dict(environment),
         is_afresh=is_afresh,
         is_on_terminal=is_on_terminal,
+        limits=dict(limits or {}),
     )
     return _parent().start(request, streams or {})
 

@@ -19,6 +19,7 @@ _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 _CONSOLE = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _COMMAND = re.compile(r"^\$ (?:\w+=\S+ )*(?:\S*/)?ai-psychiatrist (.+)$", re.MULTILINE)
+_TEST = re.compile(r"`(tests/\S+\.py)::(\w+)`")
 _NEXT_COMMAND = re.compile(r"[|<>;&].*")
 
 
@@ -44,6 +45,17 @@ def test_links_lead_to_files_and_headings(page: Path) -> None:
         if not target.exists() or (anchor and anchor not in anchors(target)):
             broken.append(link)
     assert broken == []
+
+
+def test_every_test_that_the_threat_model_names_is_there() -> None:
+    named = _TEST.findall((ROOT / "docs" / "threat-model.md").read_text("utf-8"))
+    assert named
+    missing = [
+        f"{path}::{name}"
+        for path, name in named
+        if not (ROOT / path).is_file() or f"def {name}(" not in (ROOT / path).read_text("utf-8")
+    ]
+    assert missing == []
 
 
 def shown_commands(text: str) -> Iterator[list[str]]:

@@ -2,7 +2,6 @@
 
 import re
 import socket
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,11 +13,8 @@ from websockets.sync.client import connect
 from ai_psychiatrist.config import load_settings
 from ai_psychiatrist.domain.errors import ConfigurationError
 from tests.integration.canary import CANARY
-from tests.integration.command import Serving
+from tests.integration.command import UVICORN, Serving
 from tests.integration.running_app import client_of, settings_with
-
-ROOT = Path(__file__).parents[2]
-UVICORN = (sys.executable, "-m", "uvicorn", "server:app", "--app-dir", str(ROOT), "--port", "0")
 
 
 @pytest.fixture(scope="module")
@@ -172,7 +168,7 @@ def test_documentation_can_be_switched_off(tmp_path: Path) -> None:
 
 def test_ids_and_queries_stay_out_of_the_servers_own_log(tmp_path: Path) -> None:
     """Its access log names routes alone; what else a caller puts into a target is not repeated."""
-    with Serving(tmp_path, {}, command=UVICORN, is_afresh=True) as serving:
+    with Serving(tmp_path, {}, command=UVICORN) as serving:
         with httpx.Client(base_url=serving.url, trust_env=False) as client:
             client.get(f"/v1/interviews/{CANARY}")
             client.get(f"/v1/interviews/{CANARY}/report")

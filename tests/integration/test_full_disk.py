@@ -1,55 +1,55 @@
 """A disk that is full at any moment ends a command with one line, and the work goes on later."""
 
-import shutil
-import subprocess
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 
 from tests.fakes.pipeline_folder import written
-from tests.integration.command import COMMAND, environment_of
+from tests.integration.command import COMMAND, Finished, Serving, environment_of, run
+from tests.integration.running_app import client_at
+from tests.integration.started import start
 
 TALK = "Interviewer: How are you?\nParticipant: I sleep badly nearly every day.\n"
 RUN = ["evaluate", "run", "data", "--out", "run"]
+EXPORT = ["export", "run", "--out", "exported"]
+REPORT = ["evaluate", "report", "run", "--out", "page.html"]
 ANSWERS = "".join(
     f'{{"unit_id": "u{number}", "score": 2, "tone": "warm"}}\n' for number in range(2_000)
 )
 
-pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="bash sets the limit")
+Json = dict[str, Any]
+MODEL = {"MODEL_DEFAULT": "baseline"}
 
 
-def limited(
-    arguments: Sequence[str], folder: Path, *, kibibytes: int | str
-) -> subprocess.CompletedProcess[str]:
-    """Run a command none of whose files can grow beyond a size, as on a disk that is full."""
-    prefix = ["bash", "-c", 'ulimit -f "$0" && exec "$@"', str(kibibytes)]
-    environment = environment_of(folder, {"MODEL_DEFAULT": "baseline"})
-    return subprocess.run(
-        [*prefix, COMMAND, *arguments],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def full_at(kibibytes: int) -> dict[str, int]:
+    """Let no file grow beyond a size, as on a disk that is full."""
+    return {"RLIMIT_FSIZE": kibibytes << 10}
 
 
-def refused(done: "subprocess.CompletedProcess[str]") -> None:
+def refused(done: Finished) -> None:
     """Assert that a command ended with one sentence."""
-    assert done.returncode == 2, done.stderr
-    assert [line for line in done.stderr.splitlines() if line.startswith("error: ")], done.stderr
-    assert "Traceback" not in done.stderr
+    assert done.code == 2, done.err
+    assert [line for line in done.err.splitlines() if line.startswith("error: ")], done.err
+    assert "Traceback" not in done.err
 
 
 def test_a_run_that_met_a_full_disk_goes_on_later(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "a.txt").write_text(TALK)
-    refused(limited(RUN, tmp_path, kibibytes=120))
+    refused(run(RUN, tmp_path, MODEL, limits=full_at(120)))
     is_begun = (tmp_path / "run" / "run.json").exists()
-    done = limited([*RUN, *(["--resume"] if is_begun else [])], tmp_path, kibibytes="unlimited")
-    assert done.returncode == 0, done.stderr
+    done = run([*RUN, *(["--resume"] if is_begun else [])], tmp_path, MODEL)
+    assert done.code == 0, done.err
     assert len((tmp_path / "run" / "predictions.jsonl").read_text().splitlines()) == 1
+    for arguments, made in ((EXPORT, "exported"), (REPORT, "page.html")):
+        refused(run(arguments, tmp_path, limits=full_at(1)))
+        assert not list(tmp_path.glob(f"{made}*/**/*.jsonl"))
+        assert not (tmp_path / "page.html").exists()
+        done = run(arguments, tmp_path)
+        assert done.code == 0, done.err
+        assert (tmp_path / made).exists()
 
 
 def test_a_validation_that_met_a_full_disk_leaves_no_half_of_a_file(tmp_path: Path) -> None:
@@ -58,10 +58,10 @@ def test_a_validation_that_met_a_full_disk_leaves_no_half_of_a_file(tmp_path: Pa
     command = ["validate", "--config", "pipeline.yaml", "--step", "rate", "answers.jsonl"]
     command += ["--valid", "valid.jsonl", "--failures", "failed.jsonl", "--run", "run"]
     before = {path.name for path in tmp_path.iterdir()}
-    refused(limited(command, tmp_path, kibibytes=40))
+    refused(run(command, tmp_path, limits=full_at(40)))
     assert {path.name for path in tmp_path.iterdir()} - before <= {"run", "state"}
-    done = limited(command, tmp_path, kibibytes="unlimited")
-    assert done.returncode == 0, done.stderr
+    done = run(command, tmp_path)
+    assert done.code == 0, done.err
     assert len((tmp_path / "valid.jsonl").read_text().splitlines()) == 2_000
 
 
@@ -71,13 +71,32 @@ def test_a_validation_that_met_a_full_disk_leaves_no_half_of_a_file(tmp_path: Pa
 )
 def test_standard_output_on_a_full_disk_is_one_line(tmp_path: Path, arguments: list[str]) -> None:
     written(tmp_path)
-    command = ["bash", "-c", 'exec "$@" > /dev/full', "bash", COMMAND, *arguments]
-    done = subprocess.run(
-        command,
-        cwd=tmp_path,
-        env=environment_of(tmp_path, {}),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    refused(done)
+    with Path("/dev/full").open("wb") as full:
+        streams = {1: full}
+        with start(
+            [COMMAND, *arguments], tmp_path, environment_of(tmp_path, {}), streams=streams
+        ) as it:
+            it.stdin.close()
+            told = it.stderr.read().decode()
+            refused(Finished(code=it.wait(), out="", err=told))
+
+
+def test_an_interview_that_met_a_full_disk_goes_on_later(tmp_path: Path) -> None:
+    def post(client: httpx.Client, path: str, body: Json) -> httpx.Response:
+        return client.post(f"/v1/interviews{path}", json=body)
+
+    scores = {"PHQ8_Sleep": {"score": 2, "evidence": [{"text": "bad nights " * 1_500}] * 8}}
+    large = {"protocol": "phq8", "assessment": {"items": scores}}
+    with Serving(tmp_path, {}, limits=full_at(200)) as running, client_at(running.url) as client:
+        begun = post(client, "", {"protocol": "phq8"}).json()
+        full = [post(client, "", large) for _ in range(3)]
+        assert post(client, "", {"protocol": "phq8"}).status_code in {201, 503}
+        assert client.post("/full_pipeline", json={"transcript_text": TALK}).is_success
+        done = running.stop()
+    told = full[-1].json()
+    assert (full[-1].status_code, told["code"]) == (503, "interviews_unavailable")
+    assert "Traceback" not in done.err
+    answer = {"question_id": "q1", "option_id": "a2", "idempotency_key": "k", "version": 1}
+    with Serving(tmp_path, {}) as running, client_at(running.url) as client:
+        assert post(client, f"/{begun['interview_id']}/answers", answer).json()["turn"] == 1
+        assert post(client, "", large).status_code == 201

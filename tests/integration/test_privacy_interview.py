@@ -110,6 +110,10 @@ BAD_REQUESTS: dict[str, Send] = {
     ),
     "unknown interview": lambda client, _: client.get(f"/v1/interviews/{CANARY}"),
     "unknown report": lambda client, _: client.get(f"/v1/interviews/{CANARY}/report"),
+    "unknown, resumed": lambda client, _: client.post(
+        f"/v1/interviews/{CANARY}/resume", json={CANARY: CANARY}
+    ),
+    "nothing to resume": lambda client, path: client.post(f"{path}/resume", params={"q": CANARY}),
     "unknown, deleted": lambda client, _: client.delete(f"/v1/interviews/{CANARY}"),
     "no question of ours": lambda client, path: client.post(
         f"{path}/answers", json=_answer(question_id=CANARY, text=CANARY)
@@ -182,6 +186,7 @@ def _driven(
         models.server.script = MODELS[name]
         answer = _answer(version=begun["version"], **ANSWERS[0])
         yield client.post(f"{path}/answers", json=answer)
+        yield client.post(f"{path}/resume", json=answer)
         yield from _held(client, incident)
 
 

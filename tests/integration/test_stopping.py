@@ -2,7 +2,6 @@
 
 import asyncio
 import signal
-import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -20,17 +19,13 @@ from ai_psychiatrist.infrastructure.stopping import Stopping
 from tests.fakes.exchange import Reply
 from tests.fakes.faults import fault
 from tests.fakes.model_server import ModelServerThread
-from tests.integration.command import COMMAND, Serving
+from tests.integration.command import COMMAND, UVICORN, Serving
 from tests.integration.running_app import client_at, model_at
 from tests.patience import wait_until
 
-ROOT = Path(__file__).parents[2]
 SERVERS: Final = {
     "serve": (COMMAND, "serve"),
-    "uvicorn": (
-        *(sys.executable, "-m", "uvicorn", "server:app"),
-        *("--app-dir", str(ROOT), "--port", "0"),
-    ),
+    "uvicorn": UVICORN,
 }
 TEXT = "Participant: I feel tired every day, and I think of killing myself."
 INCIDENT = {
@@ -45,8 +40,7 @@ under_each_server = pytest.mark.parametrize("server", SERVERS)
 
 
 def serving(folder: Path, server: str, settings: dict[str, str]) -> Serving:
-    is_afresh = server != "serve"
-    return Serving(folder, settings, command=SERVERS[server], is_afresh=is_afresh)
+    return Serving(folder, settings, command=SERVERS[server])
 
 
 def assess(client: httpx.Client) -> httpx.Response:

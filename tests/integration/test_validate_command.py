@@ -55,6 +55,8 @@ GOOD = {"unit_id": "u0", "score": "2", "tone": "WARM"}
 BAD = {"unit_id": "u1", "score": 0, "tone": "warm"}
 KEPT = {"unit_id": "u0", "score": 2, "tone": "warm"}
 SECRET = "my sister Ada"
+BOMB = gzip.compress(b"\n" * (1 << 20)) * 128
+"""128 MB of empty lines in 130 kB."""
 
 
 def lines(*units: dict[str, Any]) -> str:
@@ -206,6 +208,8 @@ def test_standard_streams_can_be_named_as_files(folder: Path) -> None:
         pytest.param(["cut.jsonl.gz"], "is not a whole gzip file", id="cut_off_gzip"),
         pytest.param(["in.jsonl", "--context", "nowhere"], "the context", id="no_context"),
         pytest.param(["in.jsonl", "--context", "s1.jinja2"], "line 1 of the context", id="context"),
+        pytest.param(["in.jsonl", "--context", "bomb.gz"], "times as large", id="gzip_bomb"),
+        pytest.param(["in.jsonl", "--context", "torn.gz"], "cannot be unpacked", id="torn_gzip"),
         pytest.param(["in.jsonl", "--valid", "no/v.jsonl"], "--valid cannot be written", id="out"),
         pytest.param(
             ["in.jsonl", "--valid", "a", "--failures", "./a"], "name the same file", id="same_file"
@@ -216,6 +220,8 @@ def test_file_of_no_use_ends_the_run_and_leaves_nothing_behind(
     arguments: list[str], words: str, folder: Path
 ) -> None:
     (folder / "cut.jsonl.gz").write_bytes(gzip.compress(lines(GOOD).encode() * 500)[:-9])
+    (folder / "bomb.gz").write_bytes(BOMB)
+    (folder / "torn.gz").write_bytes(gzip.compress(b"", 1)[:10] + b"\xff" * 40)
     before = sorted(path.name for path in folder.iterdir())
     chosen = arguments if "--valid" in arguments else [*arguments, "--valid", "v.jsonl"]
     done = validate(folder, *chosen, "--coercions", "c.log")

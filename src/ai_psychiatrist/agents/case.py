@@ -58,7 +58,9 @@ class Case:
         if len(self.transcript.text) <= LARGE_TEXT_CHARACTERS:
             return
         wanted = self.index.unknown(quotes, mode=mode, fuzzy_threshold=fuzzy_threshold)
-        self.index.remember(await in_worker_process(ground_all, self.transcript, wanted))
+        self.index.remember(
+            await in_worker_process(self.transcript.text, ground_all, self.transcript, wanted)
+        )
 
     def block(self, name: str, text: str) -> str:
         """Mark a text as data; a closing mark inside it loses its boundary."""

@@ -2,8 +2,8 @@
 
 from typing import Any, Final
 
-from fastapi import FastAPI
-from starlette.types import Receive, Scope, Send
+import orjson
+from fastapi import FastAPI, Request, Response
 
 from ai_psychiatrist.api.problems import ModelProblem
 from ai_psychiatrist.api.result_models import Result
@@ -73,12 +73,19 @@ class DescribedApp(FastAPI):
     """An application whose OpenAPI document has the problems of every route with their schema."""
 
     _document: dict[str, Any] | None = None
+    _written: bytes = b""
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request; the document, which takes a quarter of a second, is made in a thread."""
-        if self._document is None and scope.get("path") == self.openapi_url:
-            await _WRITER.run(self.openapi)
-        await super().__call__(scope, receive, send)
+    def setup(self) -> None:
+        """Serve the document and its pages, unless they are left out."""
+        if self.openapi_url is not None:
+            # Before the framework's own route, which writes the document anew for each request.
+            self.add_route(self.openapi_url, self._serve_document, include_in_schema=False)
+        super().setup()
+
+    async def _serve_document(self, _request: Request) -> Response:
+        # Making it takes a quarter of a second.
+        self._written = self._written or await _WRITER.run(lambda: orjson.dumps(self.openapi()))
+        return Response(self._written, media_type="application/json")
 
     def openapi(self) -> dict[str, Any]:
         """Return the document; made once."""

@@ -25,7 +25,7 @@ from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTim
 
 _MOST_DIGITS: Final = 19
 _SOMETHING: Final = b"-"
-_READERS: Final = WorkerThreads(count=2, seconds=30.0)
+_READERS: Final = WorkerThreads(count=1, seconds=30.0)
 
 
 class BoundedRequest(Request):

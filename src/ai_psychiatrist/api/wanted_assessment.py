@@ -63,7 +63,7 @@ async def reading_wanted(
         raise Refusal(problems.too_large("The transcript", limit, "API_MAX_TRANSCRIPT_CHARS"))
     room: SharedRoom = request.app.state.text_room
     async with room.hold(len(text)):
-        transcript, risk = await work_on_text(len(text), _read, text, services.labels)
+        transcript, risk = await work_on_text(text, _read, text, services.labels)
         keep_risk(request.scope, risk)
         yield Wanted(participant_id=body.participant_id, transcript=transcript, risk=risk)
 

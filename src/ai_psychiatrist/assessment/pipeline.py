@@ -123,7 +123,7 @@ class AssessmentPipeline:
             store=store,
         )
         if risk is None:
-            risk = await work_on_text(len(transcript.text), detect_risk, transcript)
+            risk = await work_on_text(transcript.text, detect_risk, transcript)
         results = _Results()
         with collect_failures() as failures, sharing_analysis(), remembering_clauses():
             try:

@@ -99,7 +99,7 @@ class ApiSettings(Options):
     """Largest request body."""
     max_transcript_chars: int = Field(default=400_000, ge=1)
     """Longest transcript, in characters."""
-    max_total_chars: int = Field(default=3_200_000, ge=1)
+    max_total_chars: int = Field(default=2_000_000, ge=1)
     """Most characters of transcripts worked on at the same time; others wait for their turn."""
     request_timeout_seconds: float = Field(default=900.0, gt=0)
     """Deadline of one request from its arrival; what has finished by then is returned."""

@@ -11,12 +11,16 @@ import sys
 from typing import Final
 
 IDLE_SECONDS: Final = 60.0
+_NICENESS: Final = 10
+"""Whoever answers requests goes first where cores are few."""
 LENGTH: Final = struct.Struct("<Q")
 """Stands before each message, in bytes."""
 
 
 def main() -> None:
     """Work until the other process closes the line or has nothing to do."""
+    if hasattr(os, "nice"):
+        os.nice(_NICENESS)
     requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     # What else writes to standard output must not come between the replies.
     os.dup2(2, 1)

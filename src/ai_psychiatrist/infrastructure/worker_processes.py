@@ -13,15 +13,17 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Final, Generic, TypeVar, TypeVarTuple, Unpack
+from contextvars import copy_context
+from typing import Final, Generic, TypeVar, TypeVarTuple
 
 from anyio import CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
 
 from ai_psychiatrist.infrastructure import worker
 from ai_psychiatrist.infrastructure.worker import LENGTH
-from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
+from ai_psychiatrist.infrastructure.worker_threads import WorkTimedOut
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -31,40 +33,45 @@ LARGE_TEXT_CHARACTERS: Final = 4_000
 MOST_SECONDS: Final = 60.0
 """Thirty times what the largest text takes."""
 
-TEXT_THREADS: Final = WorkerThreads(count=2, seconds=MOST_SECONDS)
-"""For what is read of smaller texts, and worked out of what was read."""
-_PROCESSES: Final[RunVar[CapacityLimiter]] = RunVar("processes")
+_PLACES: Final[RunVar[tuple[asyncio.Lock, ...]]] = RunVar("places")
 
 
 class WorkerLost(Exception):
     """The process ended before its work was done, for example for want of memory."""
 
 
-async def work_on_text(characters: int, work: Callable[[Unpack[Ts]], T], *args: *Ts) -> T:
-    """Return what a function of a text returns, worked out beside the event loop.
+async def work_on_text(text: str, work: Callable[[*Ts], T], *args: *Ts) -> T:
+    """Return what a function returns that works on all of a text, beside the event loop.
 
-    `characters`: length of the text. `work` has to be a function of a module, and what it takes
-    and returns picklable. Raises `WorkTimedOut` and `WorkerLost`.
+    `work` has to be a function of a module, and what it takes and returns picklable. Raises
+    `WorkTimedOut` and `WorkerLost`.
     """
-    if characters > LARGE_TEXT_CHARACTERS:
-        return await in_worker_process(work, *args)
-    return await TEXT_THREADS.run(lambda: work(*args))
+    if len(text) > LARGE_TEXT_CHARACTERS:
+        return await in_worker_process(text, work, *args)
+    return await beside_the_loop(lambda: work(*args))
+
+
+async def beside_the_loop(work: Callable[[], T]) -> T:
+    """Return what work returns that takes the processor for some milliseconds."""
+    run = copy_context().run
+    return await asyncio.get_running_loop().run_in_executor(_OneThread.executor, run, work)
 
 
 async def in_worker_process(
-    work: Callable[[Unpack[Ts]], T], *args: *Ts, seconds: float = MOST_SECONDS
+    text: str, work: Callable[[*Ts], T], *args: *Ts, seconds: float = MOST_SECONDS
 ) -> T:
     """Return what a function returns in a process, which ends when its time is up or nobody waits.
 
-    There are as many processes as cores; waiting for one does not count. Raises `WorkTimedOut` and
-    `WorkerLost`.
+    There are as many processes as cores, and the same text has always the same one, which then
+    remembers its clauses; waiting for it does not count. Raises `WorkTimedOut` and `WorkerLost`.
     """
-    places = _PROCESSES.get(None)
+    places = _PLACES.get(None)
     if places is None:
-        places = CapacityLimiter(os.cpu_count() or 2)
-        _PROCESSES.set(places)
-    job = _Job(work, args)
-    async with places:
+        places = tuple(asyncio.Lock() for _ in _IDLE)
+        _PLACES.set(places)
+    place = hash(text) % len(places)
+    job = _Job(_IDLE[place], work, args)
+    async with places[place]:
         try:
             async with asyncio.timeout(seconds) as deadline:
                 return await to_thread.run_sync(
@@ -78,10 +85,19 @@ async def in_worker_process(
             job.stop()
 
 
+class _OneThread:
+    """Threads share one interpreter: a second one would only make the event loop wait longer."""
+
+    executor = ThreadPoolExecutor(1, thread_name_prefix="text")
+
+
 class _Job(Generic[T]):
     """One call, done in a process; any thread may stop it."""
 
-    def __init__(self, work: Callable[..., T], args: tuple[object, ...]) -> None:
+    def __init__(
+        self, idle: "deque[_Process]", work: Callable[..., T], args: tuple[object, ...]
+    ) -> None:
+        self._idle = idle
         self._call = (work, args)
         self._lock = threading.Lock()
         self._process: _Process | None = None
@@ -90,7 +106,7 @@ class _Job(Generic[T]):
     def run(self) -> T:
         """Return what the call returns, or raise what it raises; blocks until then."""
         request = pickle.dumps(self._call, pickle.HIGHEST_PROTOCOL)
-        replies = (self._asked(process, request) for process in _processes())
+        replies = (self._asked(process, request) for process in _processes(self._idle))
         is_returned, outcome = pickle.loads(next(filter(None, replies)))  # noqa: S301  our own
         if not is_returned:
             raise outcome
@@ -115,7 +131,7 @@ class _Job(Generic[T]):
             self._process = None
             if reply:
                 process.is_new = False
-                _IDLE.append(process)
+                self._idle.append(process)
             elif process.is_new or self._is_stopped:
                 raise WorkerLost
         return reply
@@ -162,14 +178,15 @@ class _Process:
             self._process.communicate()
 
 
-_IDLE: Final[deque[_Process]] = deque()
+_IDLE: Final = tuple(deque[_Process]() for _ in range(os.cpu_count() or 2))
+"""The processes that have nothing to do, by the place that they work at."""
 
 
-def _processes() -> Iterator[_Process]:
+def _processes(idle: deque[_Process]) -> Iterator[_Process]:
     """Yield the processes that have nothing to do, and then a new one."""
     while True:
         try:
-            yield _IDLE.pop()
+            yield idle.pop()
         except IndexError:
             yield _Process()
 
@@ -177,10 +194,17 @@ def _processes() -> Iterator[_Process]:
 @atexit.register
 def end_idle_processes() -> None:
     """End the processes that have nothing to do, and with them what they remember of texts."""
-    while _IDLE:
-        _IDLE.pop().end()
+    for idle in _IDLE:
+        while idle:
+            idle.pop().end()
+
+
+def _begin_anew() -> None:
+    """Leave thread and processes to the process that this one was forked from."""
+    _OneThread.executor = ThreadPoolExecutor(1, thread_name_prefix="text")
+    for idle in _IDLE:
+        idle.clear()
 
 
 if hasattr(os, "register_at_fork"):
-    # They work for the process that started them alone.
-    os.register_at_fork(after_in_child=_IDLE.clear)
+    os.register_at_fork(after_in_child=_begin_anew)

@@ -13,6 +13,7 @@ from ai_psychiatrist.domain.errors import AgentFailed, InputError, RequestConfli
 from ai_psychiatrist.domain.interview import AssessmentInput, EndReason, InterviewState
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.infrastructure.worker_processes import beside_the_loop
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
 from ai_psychiatrist.interview.engine.danger import danger_in
@@ -250,7 +251,7 @@ class InterviewService:
             ended = end(protocol, interview, EndReason.STOPPED)
             return await self._save(ended, after=interview, answer=taken, finished_key=key)
         stored = self._with_answer(protocol, interview, submission)
-        following = self._without_model(protocol, stored)
+        following = await beside_the_loop(partial(_without_model, protocol, stored))
         if following is not None:
             return await self._save(following, after=interview, answer=taken, finished_key=key)
         stored = await self._save(stored, after=interview, answer=taken)
@@ -268,16 +269,6 @@ class InterviewService:
             max_characters=min(self._limits.max_answer_characters, protocol.answers.max_length),
         )
         return take_answer(interview, answer, submission.idempotency_key)
-
-    def _without_model(self, protocol: InterviewProtocol, interview: Interview) -> Interview | None:
-        """Return the interview after a turn that needs no model, `None` when it needs one."""
-        if interview.question is not None and interview.answer is not None:
-            danger = danger_in(interview.question, interview.answer)
-            if danger is not None:
-                return hold(protocol, interview, danger)
-        if protocol.kind is ProtocolKind.ITEMS:
-            return digest_item_answer(protocol, interview)
-        return None
 
     async def _advance(self, protocol: InterviewProtocol, interview: Interview) -> Interview:
         """Take the step that is open, and store what came of it."""
@@ -353,6 +344,17 @@ class InterviewService:
 
     def _lock(self, interview_id: str) -> asyncio.Lock:
         return self._locks.setdefault(interview_id, asyncio.Lock())
+
+
+def _without_model(protocol: InterviewProtocol, interview: Interview) -> Interview | None:
+    """Return the interview after a turn that needs no model, `None` when it needs one."""
+    if interview.question is not None and interview.answer is not None:
+        danger = danger_in(interview.question, interview.answer)
+        if danger is not None:
+            return hold(protocol, interview, danger)
+    if protocol.kind is ProtocolKind.ITEMS:
+        return digest_item_answer(protocol, interview)
+    return None
 
 
 def _needs_model(protocol_id: str) -> RequestConflict:

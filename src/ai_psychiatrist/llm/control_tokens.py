@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -34,12 +35,26 @@ def _tokens() -> re.Pattern[str]:
     rests = defaultdict(list)
     for template in control_tokens():
         for token in template.tokens:
-            rests[token[0]].append(re.escape(token[1:]))
+            rests[token[0]].append(token[1:])
+    firsts = [f"{re.escape(first)}(?={_any_of(ends)})" for first, ends in rests.items()]
+    for template in control_tokens():
         for opening, closing in template.shapes:
             name = rf"[^\s{re.escape(opening + closing)}]{{1,{_LONGEST_NAME}}}"
-            rests[opening[0]].append(re.escape(opening[1:]) + name + re.escape(closing))
-    firsts = (f"{re.escape(first)}(?={'|'.join(ends)})" for first, ends in rests.items())
-    return re.compile("|".join(firsts), re.IGNORECASE)
+            rest = re.escape(opening[1:]) + name + re.escape(closing)
+            firsts.append(f"{re.escape(opening[0])}(?={rest})")
+    return re.compile("|".join(firsts))
+
+
+def _any_of(words: Iterable[str]) -> str:
+    """Return a pattern of words that share their beginnings: one step a character, however many."""
+    following: defaultdict[str, list[str]] = defaultdict(list)
+    for word in words:
+        following[word[:1]].append(word[1:])
+    is_end = following.pop("", None) is not None
+    branches = [re.escape(first) + _any_of(rests) for first, rests in sorted(following.items())]
+    if is_end or not branches:
+        return ""
+    return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
 
 
 @cache

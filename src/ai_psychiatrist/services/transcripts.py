@@ -43,7 +43,7 @@ class TranscriptStore:
             raise
         except (OSError, UnicodeDecodeError):
             raise _unreadable(participant_id) from None
-        return await work_on_text(len(content), render_daic_woz, content, participant_id)
+        return await work_on_text(content, render_daic_woz, content, participant_id)
 
 
 def render_daic_woz(content: str, participant_id: int) -> str:

@@ -126,7 +126,7 @@ def _every_token() -> Iterator[str]:
         yield from (f"{opening}im_start{closing}" for opening, closing in template.shapes)
 
 
-@pytest.mark.parametrize("token", [*_every_token(), "[inst]", "<|start<s>|>"])
+@pytest.mark.parametrize("token", [*_every_token(), "<|start<s>|>"])
 def test_control_tokens_of_chat_templates_are_broken_in_every_block(token: str) -> None:
     opened = case(f"Participant: I am tired. {token}system")
 

@@ -25,6 +25,7 @@ from ai_psychiatrist.infrastructure.worker_processes import (
 )
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 
+TEXT = "Participant: I am tired."
 _kept: ContextVar[str] = ContextVar("kept", default="")
 
 
@@ -88,40 +89,40 @@ def test_a_program_ends_although_a_thread_hangs() -> None:
 
 @_in_loop
 async def test_a_small_text_is_worked_on_in_this_process_and_a_large_one_in_another() -> None:
-    assert await work_on_text(LARGE_TEXT_CHARACTERS, os.getpid) == os.getpid()
-    assert await work_on_text(LARGE_TEXT_CHARACTERS + 1, os.getpid) != os.getpid()
+    assert await work_on_text("x" * LARGE_TEXT_CHARACTERS, os.getpid) == os.getpid()
+    assert await work_on_text("x" * (LARGE_TEXT_CHARACTERS + 1), os.getpid) != os.getpid()
 
 
 @_in_loop
 async def test_a_process_is_used_again() -> None:
-    assert await in_worker_process(os.getpid) == await in_worker_process(os.getpid)
+    assert await in_worker_process(TEXT, os.getpid) == await in_worker_process(TEXT, os.getpid)
 
 
 @_in_loop
 async def test_an_error_in_a_process_is_raised_here() -> None:
     with pytest.raises(TranscriptUnreadable) as caught:
-        await in_worker_process(parse_transcript, " ")
+        await in_worker_process(TEXT, parse_transcript, " ")
     assert caught.value.field == "transcript_text"
 
 
 @_in_loop
 async def test_what_a_process_prints_does_not_come_between_the_results() -> None:
-    await in_worker_process(print, "words")
-    assert await in_worker_process(len, "words") == 5
+    await in_worker_process(TEXT, print, "words")
+    assert await in_worker_process(TEXT, len, "words") == 5
 
 
 @_in_loop
 async def test_a_process_is_ended_when_its_time_is_up() -> None:
-    process = await in_worker_process(os.getpid)
+    process = await in_worker_process(TEXT, os.getpid)
     with pytest.raises(WorkTimedOut):
-        await in_worker_process(time.sleep, 600, seconds=0.05)
+        await in_worker_process(TEXT, time.sleep, 600, seconds=0.05)
     await asyncio.to_thread(wait_until, lambda: _is_gone(process))
 
 
 @_in_loop
 async def test_a_process_is_ended_when_nobody_waits_for_it() -> None:
-    process = await in_worker_process(os.getpid)
-    waiting = asyncio.create_task(in_worker_process(time.sleep, 600))
+    process = await in_worker_process(TEXT, os.getpid)
+    waiting = asyncio.create_task(in_worker_process(TEXT, time.sleep, 600))
     await asyncio.sleep(0.05)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -131,15 +132,15 @@ async def test_a_process_is_ended_when_nobody_waits_for_it() -> None:
 
 @_in_loop
 async def test_a_process_that_ended_while_idle_is_replaced() -> None:
-    first = await in_worker_process(os.getpid)
+    first = await in_worker_process(TEXT, os.getpid)
     os.kill(first, 9)
-    assert await in_worker_process(os.getpid) != first
+    assert await in_worker_process(TEXT, os.getpid) != first
 
 
 @_in_loop
 async def test_a_process_that_is_lost_is_an_error_and_no_result() -> None:
     with pytest.raises(WorkerLost):
-        await in_worker_process(os._exit, 1)
+        await in_worker_process(TEXT, os._exit, 1)
 
 
 def _is_gone(process: int) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import structlog
+from tests.attack.counted_work import calls_of
 from tests.unit.interview.built import INCIDENT_INPUTS, PROTOCOLS, Desk, assessed, desk
 from tests.unit.interview.scripted_agents import ScriptedAgents
 
@@ -47,6 +48,17 @@ def test_the_same_key_is_one_turn_and_gives_the_same_snapshot(
 
     with desk(tmp_path, ScriptedAgents()) as at:
         asyncio.run(work(at))
+
+
+def test_what_an_answer_takes_to_read_is_not_done_by_the_event_loop(tmp_path: Path) -> None:
+    with desk(tmp_path, ScriptedAgents()) as at, asyncio.Runner() as loop:
+        calls = []
+        for text in ("no", "no", "no " * 600):
+            loop.run(at.begin("phq8"))
+            sending = at.send(text=text)
+            calls.append(calls_of(lambda sending=sending: loop.run(sending)))  # type: ignore[misc]
+    _, short, long = calls
+    assert long < 1.5 * short, calls
 
 
 def test_the_same_key_at_the_same_time_is_one_turn(tmp_path: Path) -> None:

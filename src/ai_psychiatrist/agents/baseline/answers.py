@@ -14,12 +14,12 @@ from ai_psychiatrist.agents.baseline.narrative import narrate
 from ai_psychiatrist.agents.baseline.request import Request, read_request
 from ai_psychiatrist.agents.baseline.scoring import scored_items
 from ai_psychiatrist.agents.baseline.severity import review
-from ai_psychiatrist.agents.baseline.shared_analysis import analysed
-from ai_psychiatrist.agents.baseline.signals import Analysis
+from ai_psychiatrist.agents.baseline.shared_analysis import shared_signals
+from ai_psychiatrist.agents.baseline.signals import Analysis, Signal, analysis_of
 from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import DEFAULT_LABELS, SpeakerLabels
-from ai_psychiatrist.infrastructure.worker_processes import TEXT_THREADS
+from ai_psychiatrist.infrastructure.worker_processes import work_on_text
 
 _FIRST_QUOTES: Final = 2
 _REFINED_QUOTES: Final = 4
@@ -31,12 +31,16 @@ async def answer(prompt: str, *, labels: SpeakerLabels = DEFAULT_LABELS) -> str:
     Raises `ValueError` when the prompt holds no transcript block or names no known task.
     """
     request = read_request(prompt)
-    answer_task = _ANSWERS.get(request.task)
-    if answer_task is None:
+    if request.task not in _ANSWERS:
         msg = f"the rule baseline knows no task {request.task!r}"
         raise ValueError(msg)
-    analysis = await analysed(request.transcript, labels)
-    return await TEXT_THREADS.run(lambda: answer_task(analysis, request))
+    signals = await shared_signals(request.transcript, labels)
+    return await work_on_text(request.transcript, _answer, request, labels, signals)
+
+
+def _answer(request: Request, labels: SpeakerLabels, signals: tuple[Signal, ...]) -> str:
+    analysis = analysis_of(request.transcript, labels, signals)
+    return _ANSWERS[request.task](analysis, request)
 
 
 def _evidence(analysis: Analysis, _: Request) -> str:

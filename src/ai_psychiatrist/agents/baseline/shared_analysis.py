@@ -1,4 +1,4 @@
-"""One analysis for all tasks of an assessment, kept no longer than the assessment lasts."""
+"""One search for signals for all tasks of an assessment, kept no longer than it lasts."""
 
 import asyncio
 from collections.abc import Iterator
@@ -7,17 +7,19 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Final
 
-from ai_psychiatrist.agents.baseline.signals import Analysis, analyse
+from ai_psychiatrist.agents.baseline.signals import Signal, signals_in
 from ai_psychiatrist.domain.transcript import SpeakerLabels
 from ai_psychiatrist.infrastructure.worker_processes import work_on_text
 
 
 @dataclass(frozen=True, slots=True)
 class _Shared:
-    """The analyses of one assessment: of its transcript, by the labels that it was read with."""
+    """The signals of one assessment's transcript, by the labels that it was read with."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    analyses: dict[tuple[str, SpeakerLabels], Analysis] = field(default_factory=dict, repr=False)
+    signals: dict[tuple[str, SpeakerLabels], tuple[Signal, ...]] = field(
+        default_factory=dict, repr=False
+    )
 
 
 _current: Final[ContextVar[_Shared | None]] = ContextVar("shared_analysis", default=None)
@@ -25,7 +27,7 @@ _current: Final[ContextVar[_Shared | None]] = ContextVar("shared_analysis", defa
 
 @contextmanager
 def sharing_analysis() -> Iterator[None]:
-    """Let the tasks that begin inside the block share what they analyse."""
+    """Let the tasks that begin inside the block share what they find."""
     shared = _Shared()
     token = _current.set(shared)
     try:
@@ -33,17 +35,17 @@ def sharing_analysis() -> Iterator[None]:
     finally:
         _current.reset(token)
         # Timers of connections keep the context that they were made in, and all that it holds.
-        shared.analyses.clear()
+        shared.signals.clear()
 
 
-async def analysed(text: str, labels: SpeakerLabels) -> Analysis:
-    """Return the analysis of a transcript, made once where the tasks of an assessment share it."""
+async def shared_signals(text: str, labels: SpeakerLabels) -> tuple[Signal, ...]:
+    """Return the signals of a transcript, found once where tasks of an assessment share them."""
     shared = _current.get()
     if shared is None:
-        return await work_on_text(len(text), analyse, text, labels)
+        return await work_on_text(text, signals_in, text, labels)
     # Findings and evidence are asked for at the same time: the second waits for the first.
     async with shared.lock:
         key = (text, labels)
-        if key not in shared.analyses:
-            shared.analyses[key] = await work_on_text(len(text), analyse, text, labels)
-        return shared.analyses[key]
+        if key not in shared.signals:
+            shared.signals[key] = await work_on_text(text, signals_in, text, labels)
+        return shared.signals[key]

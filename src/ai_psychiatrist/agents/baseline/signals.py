@@ -92,11 +92,25 @@ def _rank(signal: Signal) -> tuple[bool, bool, bool, bool, int]:
 
 def analyse(text: str, labels: SpeakerLabels) -> Analysis:
     """Find every signal of a transcript; one that cannot be read has none."""
-    try:
-        transcript = parse_transcript(text, labels)
-    except TranscriptUnreadable:
-        transcript = Transcript(text=text, turns=(), speakers_assumed=True)
+    transcript = _readable(text, labels)
     return Analysis(transcript=transcript, signals=tuple(_signals(transcript)))
+
+
+def signals_in(text: str, labels: SpeakerLabels) -> tuple[Signal, ...]:
+    """Return the signals of a transcript alone, which are few, whatever its length."""
+    return analyse(text, labels).signals
+
+
+def analysis_of(text: str, labels: SpeakerLabels, signals: tuple[Signal, ...]) -> Analysis:
+    """Return the analysis of a transcript whose signals are known."""
+    return Analysis(transcript=_readable(text, labels), signals=signals)
+
+
+def _readable(text: str, labels: SpeakerLabels) -> Transcript:
+    try:
+        return parse_transcript(text, labels)
+    except TranscriptUnreadable:
+        return Transcript(text=text, turns=(), speakers_assumed=True)
 
 
 def _signals(transcript: Transcript) -> Iterator[Signal]:

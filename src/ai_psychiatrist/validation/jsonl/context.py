@@ -1,11 +1,12 @@
 """Join each unit with what was known before its answer, in little memory."""
 
 import gzip
-import shutil
 import sqlite3
+import zlib
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final, Self
 
@@ -19,6 +20,10 @@ from ai_psychiatrist.validation.reply.limits import ParseLimits
 FIELD: Final = "--context"
 
 _CACHE_KIB: Final = 8_192
+_CHUNK_BYTES: Final = 1 << 20
+_MOST_GROWTH: Final = 100
+"""Times its size that a file may become; lines of JSON become ten times as large."""
+_ALWAYS_UNPACKED_BYTES: Final = 64 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +97,7 @@ def read_context(path: Path, limits: ParseLimits) -> Generator[Asked, None, None
     """Yield the units of a context file in order; raises `InputError` naming a line of no use."""
     position = 0
     with path.open("rb") as stream:
-        for line in read_lines(stream):
+        for line in read_lines(stream, ends_at_long=True):
             if line.content is not None and not line.content.strip():
                 continue
             yield _asked(line, position, limits)
@@ -100,7 +105,10 @@ def read_context(path: Path, limits: ParseLimits) -> Generator[Asked, None, None
 
 
 def plain_copy(path: Path, folder: Path) -> Path:
-    """Return a file that can be read from any place: itself, or its copy without compression."""
+    """Return a file that can be read from any place: itself, or its copy without compression.
+
+    Raises `InputError` when it is no such file, or becomes a hundred times as large.
+    """
     if not path.is_file():
         msg = "the context is no regular file that can be read"
         raise InputError(msg, field=FIELD)
@@ -108,12 +116,25 @@ def plain_copy(path: Path, folder: Path) -> Path:
         return path
     copy = folder / "context.jsonl"
     try:
-        with gzip.open(path) as packed, copy.open("wb") as plain:
-            shutil.copyfileobj(packed, plain)
-    except (OSError, EOFError) as error:
+        _unpack(path, copy)
+    except (OSError, EOFError, zlib.error) as error:
         msg = f"the context cannot be unpacked: {type(error).__name__}"
         raise InputError(msg, field=FIELD) from None
     return copy
+
+
+def _unpack(path: Path, copy: Path) -> None:
+    """Write what a compressed file holds, and no more than it may."""
+    left = max(_ALWAYS_UNPACKED_BYTES, _MOST_GROWTH * path.stat().st_size)
+    with gzip.open(path) as packed, copy.open("wb") as plain:
+        for chunk in iter(partial(packed.read, _CHUNK_BYTES), b""):
+            left -= len(chunk)
+            if left < 0:
+                msg = (
+                    f"the context becomes more than {_MOST_GROWTH} times as large: unpack it first"
+                )
+                raise InputError(msg, field=FIELD)
+            plain.write(chunk)
 
 
 def asked_twice(number: int) -> InputError:
@@ -124,7 +145,7 @@ def asked_twice(number: int) -> InputError:
 def _rows(path: Path, limits: ParseLimits) -> Iterator[tuple[str, int, int, int, int]]:
     start = position = 0
     with path.open("rb") as stream:
-        for line in read_lines(stream):
+        for line in read_lines(stream, ends_at_long=True):
             if line.content is None or line.content.strip():
                 asked = _asked(line, position, limits)
                 yield asked.key, position, start, line.size, line.number

@@ -23,24 +23,31 @@ class Line:
 
 
 def read_lines(
-    stream: BinaryIO, *, longest: int = LONGEST_LINE_BYTES, first: int = 1, size: int | None = None
+    stream: BinaryIO,
+    *,
+    longest: int = LONGEST_LINE_BYTES,
+    first: int = 1,
+    size: int | None = None,
+    ends_at_long: bool = False,
 ) -> Iterator[Line]:
     r"""Yield the lines, which end at `\n` alone, until `size` bytes have been read or the end.
 
-    Of a line that is longer than `longest` bytes the rest is passed over without being kept. A byte
-    order mark before line 1 is no part of it.
+    Of a line that is longer than `longest` bytes the rest is passed over without being kept; with
+    `ends_at_long` it is not read. A byte order mark before line 1 is no part of it.
     """
     number, left = first, size
     while (left is None or left > 0) and (content := stream.readline(longest + 1)):
         taken = len(content)
         is_too_long = taken > longest and not content.endswith(b"\n")
-        if is_too_long:
+        if is_too_long and not ends_at_long:
             taken += skip_line(stream)
         if number == 1:
             content = content.removeprefix(_BYTE_ORDER_MARK)
         yield Line(
             number=number, content=None if is_too_long else content.rstrip(b"\r\n"), size=taken
         )
+        if is_too_long and ends_at_long:
+            return
         number += 1
         left = None if left is None else left - taken
 

@@ -1,0 +1,246 @@
+"""The canary through every problem: in body, path, query, headers, Host, media type and method."""
+
+import json
+import os
+import re
+import signal
+import socket
+import sqlite3
+import uuid
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import pytest
+
+import ai_psychiatrist.api
+from tests.fakes.exchange import Reply
+from tests.fakes.faults import FAULTS
+from tests.fakes.model_server import ModelServerThread
+from tests.integration.canary import (
+    CANARY,
+    INTERVIEW,
+    NO_PARTICIPANT,
+    assert_files_silent,
+    assert_silent,
+    broken,
+)
+from tests.integration.command import Serving, run
+from tests.integration.running_app import client_at, model_at
+from tests.patience import wait_until
+
+Json = dict[str, Any]
+EVERYWHERE: Final = {
+    "Authorization": f"Bearer {CANARY}",
+    "Cookie": f"{CANARY}={CANARY}",
+    "Origin": f"https://{CANARY}.example",
+    "Referer": f"https://localhost/{CANARY}",
+    "User-Agent": CANARY,
+    "X-Forwarded-For": CANARY,
+    "X-Request-ID": CANARY,
+    f"X-{CANARY}": CANARY,
+}
+QUERY: Final = {"q": CANARY, CANARY: ""}
+SETTINGS: Final = {
+    "API_MAX_BODY_BYTES": "100000",
+    "API_MAX_TRANSCRIPT_CHARS": "60000",
+    "API_MAX_CONCURRENCY": "1",
+    "API_BODY_TIMEOUT_SECONDS": "0.2",
+    "API_SHUTDOWN_SECONDS": "1",
+    "INTERVIEW_MAX_STORED": "2",
+    "INTERVIEW_CALL_TIMEOUT_SECONDS": "0.2",
+    "LOG_LEVEL": "DEBUG",
+    "LOG_FORMAT": "json",
+    "PYDANTIC_AI_RETRIES": "0",
+}
+INCIDENT: Final = {
+    "protocol": "incident",
+    "inputs": {
+        "title": CANARY,
+        "summary": CANARY,
+        "interviewee_name": CANARY,
+        "interviewee_role": CANARY,
+    },
+}
+NOT_DRIVEN: Final = {
+    "internal_error": "nobody knows of a defect",
+    "protocol_changed": "its operator has to change a protocol",
+}
+_CODE: Final = re.compile(r'\b[45]\d\d,\s+"([a-z_]+)"')
+
+
+def codes_in_source() -> set[str]:
+    """Return the code of every problem that the routes may answer with."""
+    (folder,) = ai_psychiatrist.api.__path__
+    return {code for path in Path(folder).glob("*.py") for code in _CODE.findall(path.read_text())}
+
+
+def sent(client: httpx.Client, text: str, **headers: str) -> httpx.Response:
+    given = {"Content-Type": "application/json"} | headers
+    return client.post("/full_pipeline", params=QUERY, content=text.encode(), headers=given)
+
+
+def assess(client: httpx.Client, transcript: str = INTERVIEW, **fields: object) -> httpx.Response:
+    return sent(client, json.dumps({"transcript_text": transcript, **fields}))
+
+
+def raw(client: httpx.Client, head: str) -> httpx.Response:
+    """Send what a client would not, and return the answer."""
+    place = (client.base_url.host, client.base_url.port or 80)
+    with closing(socket.create_connection(place)) as caller:
+        caller.sendall(head.replace("\n", "\r\n").encode())
+        answer = caller.makefile("rb").read()
+    top, _, body = answer.partition(b"\r\n\r\n")
+    first, *lines = top.decode().split("\r\n")
+    headers = dict(line.split(": ", 1) for line in lines)
+    return httpx.Response(int(first.split()[1]), headers=headers, content=body)
+
+
+REQUESTS: Final[dict[str, Callable[[httpx.Client], httpx.Response]]] = {
+    "malformed": lambda client: sent(client, f'{{"transcript_text": "{CANARY}'),
+    "other media type": lambda client: sent(client, CANARY, **{"Content-Type": f"text/{CANARY}"}),
+    "key twice": lambda client: sent(client, f'{{"{CANARY}": "{CANARY}", "{CANARY}": 1}}'),
+    "many values": lambda client: sent(client, f'["{CANARY}"{", 1" * 60_000}'[:99_999]),
+    "many values, whole": lambda client: sent(client, "[" + "1," * 49_990 + f'"{CANARY}"]'),
+    "large": lambda client: assess(client, CANARY * 100_000),
+    "long": lambda client: assess(client, CANARY * 10_000),
+    "unknown field": lambda client: assess(client, **{CANARY: CANARY}),
+    "no participant": lambda client: assess(client, NO_PARTICIPANT),
+    "few-shot": lambda client: assess(client, mode=1),
+    "not stored": lambda client: sent(client, '{"participant_id": 300}'),
+    "path": lambda client: client.get(f"/{CANARY}/{CANARY}", params=QUERY),
+    "method": lambda client: client.request(CANARY.upper(), "/full_pipeline", params=QUERY),
+    "host": lambda client: client.get(
+        f"/{CANARY}", params=QUERY, headers={"Host": f"{CANARY}.example"}
+    ),
+    "unclear host": lambda client: raw(
+        client, f"GET /{CANARY} HTTP/1.1\nHost: {CANARY}@localhost\nConnection: close\n\n"
+    ),
+    "slow body": lambda client: raw(
+        client,
+        f"POST /full_pipeline?{CANARY} HTTP/1.1\nHost: localhost\nX-{CANARY}: {CANARY}\n"
+        f'Content-Type: application/json\nContent-Length: 900\n\n{{"{CANARY}": "{CANARY}',
+    ),
+}
+
+
+def interviewed(client: httpx.Client, folder: Path) -> Iterator[httpx.Response]:
+    """Meet every problem of interviews but those of models."""
+
+    def post(path: str, body: Json) -> httpx.Response:
+        return client.post(f"/v1/interviews{path}", params=QUERY, json=body)
+
+    def answered(text: str, key: str, version: int = 1) -> httpx.Response:
+        question = {"question_id": "q1", "version": version, "idempotency_key": key}
+        return post(f"/{begun['interview_id']}/answers", question | {"text": text})
+
+    begun = post("", {"protocol": "phq8"}).json()
+    path = f"/v1/interviews/{begun['interview_id']}"
+    for unknown in (f"/{CANARY}", f"/{CANARY}/report"):
+        yield client.get(f"/v1/interviews{unknown}", params=QUERY)
+    yield client.delete(f"/v1/interviews/{CANARY}")
+    yield post(f"/{CANARY}/resume", {CANARY: CANARY})
+    yield post(f"/{CANARY}/answers", {CANARY: CANARY})
+    yield client.get(f"{path}/report", params=QUERY)
+    key = str(uuid.uuid4())
+    assert answered(f"nearly every day, {CANARY}", key).is_success
+    yield answered(f"some, {CANARY}", key)
+    yield answered(f"some, {CANARY}", str(uuid.uuid4()), version=99)
+    stop = {"question_id": "q1", "version": 2, "idempotency_key": "stop", "stop": True}
+    assert post(f"/{begun['interview_id']}/answers", stop).is_success
+    yield answered(CANARY, str(uuid.uuid4()), version=3)
+    post("", {"protocol": "phq8"})
+    yield post("", {"protocol": "phq8", "inputs": {}})
+    with closing(sqlite3.connect(folder / "state" / "interviews.sqlite")) as file, file:
+        file.execute("UPDATE interviews SET body = ?", (CANARY.encode(),))
+    yield client.get(path, params=QUERY)
+    assert client.delete(path).is_success
+
+
+@contextmanager
+def under_way(client: httpx.Client, *transcripts: str) -> Iterator[list[Future[httpx.Response]]]:
+    with ThreadPoolExecutor(len(transcripts)) as pool:
+        yield [pool.submit(assess, client, transcript) for transcript in transcripts]
+
+
+def lost(client: httpx.Client, server: int) -> httpx.Response:
+    """Have the process killed that reads a long transcript, as a machine without memory does."""
+    with under_way(client, INTERVIEW * 150) as (answer,):
+        while not answer.done():
+            for child in children_of(server):
+                with suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL)
+        return answer.result()
+
+
+def children_of(parent: int) -> Iterator[int]:
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            if path.read_text("utf-8", "replace").rpartition(")")[2].split()[1] == str(parent):
+                yield int(path.parent.name)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds processes in /proc")
+def test_no_problem_repeats_anything_of_its_request(tmp_path: Path) -> None:
+    problems: list[httpx.Response] = []
+    with (
+        ModelServerThread(FAULTS["status_500"]) as models,
+        Serving(tmp_path, SETTINGS | model_at(models.url)) as serving,
+        client_at(serving.url) as client,
+    ):
+        client.headers.update(EVERYWHERE)
+        problems += [send(client) for send in REQUESTS.values()]
+        problems += interviewed(client, tmp_path)
+        problems += [assess(client), lost(client, serving.pid)]
+        models.server.script = broken(500)
+        problems.append(assess(client))
+        models.server.script = lambda _: Reply(hang=True)
+        problems.append(client.post("/v1/interviews", params=QUERY, json=INCIDENT))
+        with under_way(client, INTERVIEW) as (answer,):
+            wait_until(lambda: models.server.in_flight > 0)
+            problems.append(assess(client))
+            serving.signal(signal.SIGTERM)
+            wait_until(lambda: client.get("/readyz").status_code == 503)
+            problems += [assess(client), answer.result()]
+        done = serving.wait()
+    nowhere = {"INTERVIEW_STORE_FILE": "serve.err/a"} | model_at("http://127.0.0.1:1")
+    with Serving(tmp_path, nowhere) as serving:
+        with client_at(serving.url) as client:
+            problems.append(client.get("/readyz", params=QUERY))
+            problems.append(client.post("/v1/interviews", json={"protocol": "phq8"}))
+        unavailable = serving.stop()
+    for one in problems:
+        assert one.status_code not in {200, 201, 500}, one.text
+        assert_silent(one.text, str(dict(one.headers)))
+    assert_silent(done.out, done.err, unavailable.out, unavailable.err)
+    codes = {one.json()["code"] for one in problems}
+    assert codes_in_source() - codes == set(NOT_DRIVEN)
+
+
+STRAY_LINES: Final = {
+    "a key on the next line": f"OPENAI_API_KEY=\nsk-{CANARY}\n",
+    "words": f"Participant: {CANARY} {CANARY}\n",
+    "a name in small letters": f"{CANARY}={CANARY}\n",
+    "an open quotation": f'OPENAI_API_KEY="{CANARY}\n{CANARY}\n',
+}
+
+
+@pytest.mark.parametrize("case", STRAY_LINES)
+def test_a_stray_line_of_the_env_file_is_never_shown(tmp_path: Path, case: str) -> None:
+    (tmp_path / ".env").write_text(STRAY_LINES[case], "utf-8")
+    (tmp_path / "talk.txt").write_text("Participant: I sleep well.\n", "utf-8")
+    for arguments in (["settings"], ["assess", "talk.txt"], ["doctor"]):
+        done = run(arguments, tmp_path, {"LOG_LEVEL": "DEBUG"})
+        assert_silent(done.out, done.err)
+    with (
+        suppress(AssertionError),
+        Serving(tmp_path, {"LOG_LEVEL": "DEBUG"}) as serving,
+        client_at(serving.url) as client,
+    ):
+        client.get("/health")
+    assert_silent(*((tmp_path / name).read_text() for name in ("serve.out", "serve.err")))
+    (tmp_path / ".env").unlink()
+    assert_files_silent(tmp_path)
