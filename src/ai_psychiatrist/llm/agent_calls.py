@@ -20,8 +20,7 @@ from ai_psychiatrist.domain.failures import (
 )
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.infrastructure.worker_processes import TEXT_THREADS
-from ai_psychiatrist.infrastructure.worker_threads import WorkTimedOut
+from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.llm.call_failures import call_failure
 from ai_psychiatrist.llm.call_log import CallLog
 from ai_psychiatrist.llm.call_store import (
@@ -42,6 +41,7 @@ OutputT = TypeVar("OutputT", bound=ModelOutput)
 Review: TypeAlias = Callable[[ModelOutput], Awaitable[None]]
 
 _LARGE_REPLY_CHARACTERS: Final = 16_384
+_READERS: Final = WorkerThreads(count=1, seconds=60.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +126,7 @@ class AgentCalls:
 
     async def _extracted_aside(self, extract: Callable[[str], OutputT], text: str) -> OutputT:
         try:
-            return await TEXT_THREADS.run(lambda: extract(text))
+            return await _READERS.run(lambda: extract(text))
         except WorkTimedOut:
             self.close(FailureCode.TIMED_OUT)
             raise ModelCallFailed(FailureCode.TIMED_OUT) from None

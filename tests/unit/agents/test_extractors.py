@@ -547,18 +547,13 @@ def test_the_last_score_of_a_long_reply_is_found_wherever_it_stands(length: int)
 
 def test_of_a_long_reply_no_single_search_takes_all_at_once() -> None:
     """A search holds the interpreter until it ends; the blank lines cost it most."""
-    reply = "\n" * 200_000 + "Explanation: it is\nScore: 4"
-    longest = 0.0
-    began: list[float] = []
+    reply = "I see." + "\n" * 250_000 + "Explanation: it is\nScore: 4"
+    longest, last = 0.0, time.thread_time()
 
-    def profile(_: FrameType, event: str, __: object) -> None:
-        nonlocal longest
-        if event == "c_call":
-            began[:] = [time.thread_time()]
-        elif event == "c_return" and began:
-            longest = max(longest, time.thread_time() - began.pop())
-        else:
-            began.clear()
+    def profile(_: FrameType, __: str, ___: object) -> None:
+        nonlocal longest, last
+        now = time.thread_time()
+        longest, last = max(longest, now - last), now
 
     sys.setprofile(profile)
     try:
