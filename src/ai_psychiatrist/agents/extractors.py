@@ -421,13 +421,27 @@ def _last_score(reply: str) -> re.Match[str] | None:
 
 
 def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    return max(pattern.finditer(text), key=lambda match: match.start(), default=None)
+    """Return the last match, looked for in pieces: one search would hold the interpreter."""
+    last: re.Match[str] | None = None
+    at = 0
+    while at < len(text):
+        end = at + _PIECE_CHARACTERS
+        for match in pattern.finditer(text, at, end + _LONGEST_MATCH_CHARACTERS):
+            if match.start() >= end:
+                break
+            last = match
+        at = end if last is None else max(end, last.end())
+    return last
+
+
+_PIECE_CHARACTERS: Final = 16_384
+_LONGEST_MATCH_CHARACTERS: Final = 512
 
 
 def _explanation(reply: str, score: re.Match[str]) -> str:
     label = _last(_EXPLANATION, reply)
     if label is not None and label.end() > score.start():
-        if _EXPLANATION.search(reply, 0, score.start()):
+        if _last(_EXPLANATION, reply[: score.start()]) is not None:
             # A second explanation whose score is missing.
             raise OutputRejected(
                 RejectionCode.SCORE_MISSING, "The last explanation has no score. Give both again."

@@ -20,6 +20,7 @@ from ai_psychiatrist.domain.failures import (
 )
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.llm.call_failures import call_failure
 from ai_psychiatrist.llm.call_log import CallLog
 from ai_psychiatrist.llm.call_store import (
@@ -39,7 +40,8 @@ logger = get_logger(__name__)
 OutputT = TypeVar("OutputT", bound=ModelOutput)
 Review: TypeAlias = Callable[[ModelOutput], Awaitable[None]]
 
-_LARGE_REPLY_CHARACTERS: Final = 32_768
+_LARGE_REPLY_CHARACTERS: Final = 16_384
+_READERS: Final = WorkerThreads(count=1, seconds=60.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,8 +121,15 @@ class AgentCalls:
         if not text.strip():
             raise ReplyRejected(RejectionCode.EMPTY_REPLY, "The reply is empty. Do the task.")
         if len(text) > _LARGE_REPLY_CHARACTERS:
-            return await asyncio.to_thread(extract, text)
+            return await self._extracted_aside(extract, text)
         return extract(text)
+
+    async def _extracted_aside(self, extract: Callable[[str], OutputT], text: str) -> OutputT:
+        try:
+            return await _READERS.run(lambda: extract(text))
+        except WorkTimedOut:
+            self.close(FailureCode.TIMED_OUT)
+            raise ModelCallFailed(FailureCode.TIMED_OUT) from None
 
     async def _found_or_made(self, call: Call, wait_seconds: float) -> ModelResponse:
         store = self._log.store

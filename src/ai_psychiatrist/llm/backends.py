@@ -85,6 +85,9 @@ def openai_backend(access: Access, provider: Provider) -> Backend:
     profile = OpenAIModelProfile(
         # The library would drop the tag of thinking that never ends, and its drafts would be text.
         thinking_tags=(_NO_TAG, _NO_TAG),
+        # Tokens are broken where a text is quoted in a prompt; the library would look for them once
+        # more in all of each prompt and reply, on the event loop.
+        may_tokenize_special_tokens_in_content=False,
         # Other servers know the older name of this bound, which OpenAI's newer models refuse.
         openai_chat_supports_max_completion_tokens=is_openai,
     )

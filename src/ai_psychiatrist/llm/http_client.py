@@ -1,6 +1,8 @@
 """The one kind of HTTP client that models are asked through, whoever speaks over it."""
 
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Iterable, Iterator
+from itertools import islice
 from typing import Final
 
 import httpx2
@@ -8,12 +10,18 @@ from openai import DefaultAioHttpClient
 
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.infrastructure.json_structure import SMALL_BYTES, refuse_costly
+from ai_psychiatrist.infrastructure.json_structure import (
+    SMALL_BYTES,
+    TooManyValues,
+    refuse_costly,
+)
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.llm.call_failures import http_failure
 
 _ESCAPED_BYTES_PER_BYTE: Final = 6
 _ENVELOPE_BYTES: Final = 65_536
+_MOST_OBJECTS: Final = 500
+"""In the answer to a call; the clients make a model of each, on the event loop."""
 _LOOKERS: Final = WorkerThreads(count=1, seconds=30.0)
 
 
@@ -30,7 +38,7 @@ def http_client(
             code = FailureCode.MALFORMED_RESPONSE if is_encoded else FailureCode.REQUEST_REFUSED
             raise ModelCallFailed(code, http_status=response.status_code)
         if isinstance(response.stream, httpx2.AsyncByteStream):
-            response.stream = _BoundedStream(response.stream, most_bytes)
+            response.stream = _BoundedStream(response.stream, most_bytes, _failure(response))
         await response.aread()
         await _refuse_costly(response)
 
@@ -48,16 +56,44 @@ def http_client(
 
 async def _refuse_costly(response: httpx2.Response) -> None:
     """Refuse a response of millions of parts before anybody makes an object of each."""
-    body = response.content
+    body, is_call = response.content, response.request.method == "POST"
     try:
         if len(body) > SMALL_BYTES:
-            await _LOOKERS.run(lambda: refuse_costly(body))
-    except ValueError:
-        if response.is_error:
-            raise http_failure(response.status_code, None, response.headers) from None
-        raise ModelCallFailed(FailureCode.MALFORMED_RESPONSE) from None
+            await _LOOKERS.run(lambda: _look(body, is_call=is_call))
+        else:
+            _look(body, is_call=is_call)
+    except (ValueError, RecursionError):
+        raise _failure(response) from None
     except WorkTimedOut:
         raise ModelCallFailed(FailureCode.TIMED_OUT) from None
+
+
+def _failure(response: httpx2.Response) -> ModelCallFailed:
+    """Return what a call has met whose answer is too large or too much to be read."""
+    if response.is_error:
+        return http_failure(response.status_code, None, response.headers)
+    return ModelCallFailed(FailureCode.MALFORMED_RESPONSE)
+
+
+def _look(body: bytes, *, is_call: bool) -> None:
+    if len(body) > SMALL_BYTES:
+        refuse_costly(body)
+    if is_call and body.count(b"{") > _MOST_OBJECTS:
+        objects = islice(_objects(json.loads(body)), _MOST_OBJECTS + 1)
+        if sum(1 for _ in objects) > _MOST_OBJECTS:
+            raise TooManyValues
+
+
+def _objects(value: object) -> Iterator[object]:
+    """Yield the objects of a JSON value, at any depth."""
+    held: Iterable[object] = ()
+    if isinstance(value, dict):
+        yield value
+        held = value.values()
+    elif isinstance(value, list):
+        held = value
+    for one in held:
+        yield from _objects(one)
 
 
 async def _strip_userinfo(request: httpx2.Request) -> None:
@@ -68,15 +104,18 @@ async def _strip_userinfo(request: httpx2.Request) -> None:
 class _BoundedStream(httpx2.AsyncByteStream):
     """The bytes of a response, up to a limit."""
 
-    def __init__(self, stream: httpx2.AsyncByteStream, most_bytes: int) -> None:
+    def __init__(
+        self, stream: httpx2.AsyncByteStream, most_bytes: int, failure: ModelCallFailed
+    ) -> None:
         self._stream = stream
         self._left = most_bytes
+        self._failure = failure
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for chunk in self._stream:
             self._left -= len(chunk)
             if self._left < 0:
-                raise ModelCallFailed(FailureCode.MALFORMED_RESPONSE)
+                raise self._failure
             yield chunk
 
     async def aclose(self) -> None:

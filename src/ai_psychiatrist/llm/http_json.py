@@ -1,23 +1,13 @@
 """Read the JSON that a model backend answers with; whatever does not fit is a typed failure."""
 
-import asyncio
 import json
-from typing import Final
 
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
 
-_LARGE_BODY_BYTES: Final = 262_144
 
-
-async def json_object(body: bytes) -> dict[str, object]:
+def json_object(body: bytes) -> dict[str, object]:
     """Return the object of a body; raises `ModelCallFailed` when it holds none."""
-    if len(body) > _LARGE_BODY_BYTES:
-        return await asyncio.to_thread(_json_object, body)
-    return _json_object(body)
-
-
-def _json_object(body: bytes) -> dict[str, object]:
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):

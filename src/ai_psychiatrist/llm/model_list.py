@@ -34,7 +34,7 @@ async def unserved(
             failure = http_failure(response.status_code, response.text, response.headers)
             is_list_unknown = response.status_code == 404 and is_list
             return failure if failure.code in _REASONS and not is_list_unknown else None
-        names = _names(await json_object(response.content)) if is_list else None
+        names = _names(json_object(response.content)) if is_list else None
     except Exception as error:  # noqa: BLE001  a backend may make a library fail in any way
         failure = call_failure(error)
         return None if failure.code is FailureCode.MALFORMED_RESPONSE else failure

@@ -84,7 +84,7 @@ class OllamaChatModel(Model):
         )
         if not response.is_success:
             raise http_failure(response.status_code, response.text, response.headers)
-        return _response(await json_object(response.content))
+        return _response(json_object(response.content))
 
     def _payload(
         self,

@@ -13,10 +13,12 @@ from ai_psychiatrist.llm.prompt import Prompt
 
 ANTHROPIC: Final = "anthropic"
 LOG_PROBABILITIES: Final[Mapping[str, ModelSettings]] = {
-    "ollama": ModelSettings(extra_body={"logprobs": True}),
-    "openai-chat": OpenAIChatModelSettings(openai_logprobs=True, openai_top_logprobs=1),
+    "ollama": ModelSettings(extra_body={"logprobs": True}, max_tokens=200),
+    "openai-chat": OpenAIChatModelSettings(
+        openai_logprobs=True, openai_top_logprobs=1, max_tokens=200
+    ),
 }
-"""What asks for the log-probabilities of a reply, by the provider's name."""
+"""What asks for the log-probabilities of a reply, which has to be short, by the provider's name."""
 
 
 class _AnthropicSettings(ModelSettings, total=False):

@@ -16,7 +16,7 @@ from ai_psychiatrist.llm.settings import PydanticAISettings
 logger = get_logger(__name__)
 
 DEFAULT_TIMEOUT_SECONDS: Final = 600.0
-DEFAULT_MAX_REPLY_BYTES: Final = 1_048_576
+DEFAULT_MAX_REPLY_BYTES: Final = 262_144
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

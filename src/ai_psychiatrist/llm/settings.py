@@ -68,7 +68,7 @@ class ModelSettings(Options):
     """Sampling temperature, 0-2."""
     max_calls: int = Field(default=60, ge=1)
     """Most model calls of one assessment."""
-    max_reply_bytes: int = Field(default=1_048_576, ge=1024)
+    max_reply_bytes: int = Field(default=262_144, ge=1024)
     """Longest reply that is read, in bytes of UTF-8."""
     busy_waits_seconds: tuple[Annotated[float, Field(ge=0)], ...] = (1.0, 2.0, 4.0)
     """Waits before each further call to a busy server (429, 503), unless it names longer ones."""

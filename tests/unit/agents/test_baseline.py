@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ai_psychiatrist.agents.baseline import answers
+from ai_psychiatrist.agents.baseline.judgement import MOST_QUOTES
 from ai_psychiatrist.domain.phq8 import PHQ8_DOMAIN_KEYS, Item
 from ai_psychiatrist.domain.transcript import DEFAULT_LABELS, SpeakerLabels, parse_transcript
 
@@ -246,6 +247,19 @@ def test_findings_of_a_language_model_can_score_well() -> None:
     assert {metric: verdict(text, metric, findings) for metric in METRICS} == dict.fromkeys(
         METRICS, 5
     )
+
+
+def test_accuracy_looks_for_so_many_quotes_and_no_more() -> None:
+    findings = "".join(f'"tired {number}"\n' for number in range(5_000))
+    judged = answer(prompt("Participant: tired 7.", "judge_accuracy", findings=findings))
+    assert f"1 of {MOST_QUOTES} quotes" in judged
+
+
+def test_accuracy_finds_no_quote_across_two_turns() -> None:
+    text = "Participant: I am tired\nInterviewer: Yes?\nParticipant: of it all"
+    findings = '"I am tired" "of it all" "tired of it"'
+    judged = answer(prompt(text, "judge_accuracy", findings=findings))
+    assert "2 of 3 quotes" in judged
 
 
 SEVERITIES = [

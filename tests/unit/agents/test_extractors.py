@@ -1,6 +1,9 @@
 import json
+import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
+from types import FrameType
 
 import pytest
 from hypothesis import given
@@ -24,7 +27,7 @@ from ai_psychiatrist.agents.extractors import (
     extract_qualitative,
     extract_quantitative,
 )
-from ai_psychiatrist.agents.output_models import ItemScoreOutput
+from ai_psychiatrist.agents.output_models import ItemScoreOutput, JudgeMetricOutput
 from ai_psychiatrist.agents.prompts.quantitative import EVIDENCE
 from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.infrastructure.digests import keyed_digest
@@ -525,3 +528,37 @@ def test_no_reply_raises_anything_but_a_rejection(extract: Extract, text: str) -
 )
 def test_a_list_of_more_quotes_than_anybody_reads_is_refused(extract: Extract, reply: str) -> None:
     assert rejection(extract, reply).code is Code.TOO_MANY_QUOTES
+
+
+@pytest.mark.parametrize("unit", ["{}", '{"a": 1}\n', 'see {"b": 1} x\n', "```\n"])
+def test_a_flood_of_answers_is_refused_before_all_of_it_is_read(unit: str) -> None:
+    flood = unit * 5_000 + evidence_text({ITEMS[0]: QUOTES})
+    assert rejection(extract_evidence, flood).code is Code.SEVERAL_ANSWERS
+
+
+@pytest.mark.parametrize("length", [*range(16_360, 16_390), 40_000])
+def test_the_last_score_of_a_long_reply_is_found_wherever_it_stands(length: int) -> None:
+    words = "Explanation: " + "so it is " * 5_000
+    reply = f"{words[:length]}\nScore: 4\n"
+    assert extract_judge_metric(reply) == JudgeMetricOutput(
+        score=4, explanation=words[len("Explanation: ") : length].strip()
+    )
+
+
+def test_of_a_long_reply_no_single_search_takes_all_at_once() -> None:
+    """A search holds the interpreter until it ends; the blank lines cost it most."""
+    reply = "I see." + "\n" * 250_000 + "Explanation: it is\nScore: 4"
+    longest, last = 0.0, time.thread_time()
+
+    def profile(_: FrameType, __: str, ___: object) -> None:
+        nonlocal longest, last
+        now = time.thread_time()
+        longest, last = max(longest, now - last), now
+
+    sys.setprofile(profile)
+    try:
+        score = extract_judge_metric(reply).score
+    finally:
+        sys.setprofile(None)
+    assert score == 4
+    assert longest < 0.1

@@ -15,7 +15,7 @@ from tests.fakes.interview_agents import (
 from tests.fakes.scripted import ScriptedModel, tool_call
 
 from ai_psychiatrist.agents.interview.checks import MAX_TEXT_CHARACTERS
-from ai_psychiatrist.agents.interview.schemas import DIGEST_ANSWER
+from ai_psychiatrist.agents.interview.schemas import DIGEST_ANSWER, EXTRACT_FACTS
 from ai_psychiatrist.domain.failures import FailureCode, RejectionCode
 from ai_psychiatrist.llm.rejection import ReplyRejected
 
@@ -429,3 +429,18 @@ def test_combined_digest_needs_all_three_sections(section: str) -> None:
     arguments = {key: value for key, value in GOOD["digest_answer"].items() if key != section}
     with pytest.raises(ReplyRejected, match=f"{section} is missing"):
         DIGEST_ANSWER.extract(json.dumps(arguments))
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        json.dumps({"facts": [{}] * 20_000}),
+        json.dumps({f"field {number}": 1 for number in range(20_000)}),
+    ],
+    ids=["entries", "fields"],
+)
+def test_a_reply_of_very_many_values_is_refused_before_each_is_an_error(reply: str) -> None:
+    with pytest.raises(ReplyRejected) as caught:
+        EXTRACT_FACTS.extract(reply)
+    assert caught.value.code is RejectionCode.WRONG_COUNT
+    assert len(str(caught.value)) < 100

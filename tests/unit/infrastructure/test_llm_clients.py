@@ -1,4 +1,5 @@
 import asyncio
+import json
 import tracemalloc
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -7,6 +8,7 @@ from typing import Literal, TypeVar
 import pytest
 from pydantic import SecretStr
 from tests.fakes.model_server import FAULTS, ModelServer, Reply, Request, Script
+from tests.fakes.wires import encode_reply
 
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
@@ -190,6 +192,24 @@ def test_of_a_response_of_very_many_parts_no_object_is_made(
     tracemalloc.stop()
     assert error.code is code
     assert peak < 12 * len(body)
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_of_very_many_choices_none_is_read(wire: Wire) -> None:
+    """The client would make a model of each on the event loop, 45 microseconds apiece."""
+
+    def script(request: Request) -> Reply:
+        body = json.loads(encode_reply(request, Reply(text="well")))
+        body["choices"] = body.get("choices", [{}]) * 1_000
+        return Reply(raw_body=json.dumps(body).encode())
+
+    assert against(script, wire, fail).code is FailureCode.MALFORMED_RESPONSE
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_an_error_too_long_to_be_read_is_the_error_that_its_status_says(wire: Wire) -> None:
+    error = against(lambda _: Reply(raw_body=b"x" * 1_500_000, status=500), wire, fail)
+    assert error.code is FailureCode.BACKEND_ERROR
 
 
 @pytest.mark.parametrize("wire", WIRES)

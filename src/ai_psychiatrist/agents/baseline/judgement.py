@@ -1,7 +1,8 @@
 """The judge's tasks: each metric of the findings is a share that can be counted."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain, islice
 from typing import Final
 
 from ai_psychiatrist.agents.baseline.phrases import item_phrases
@@ -19,6 +20,8 @@ _TAGS: Final = (
     "biological_factors",
     "risk_factors",
 )
+MOST_QUOTES: Final = 200
+"""How many quotes of the findings are looked for in the transcript."""
 _QUOTED: Final = re.compile(r'"([^"\n]{2,1000})"|“([^”\n]{2,1000})”')
 _BULLET: Final = re.compile(r"\s*[-*•]\s+(\S.*)")
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+")
@@ -69,11 +72,14 @@ def judge_specificity(findings: str, analysis: Analysis) -> str:
 
 
 def judge_accuracy(findings: str, analysis: Analysis) -> str:
-    """Count the quotes in the findings that the participant said."""
+    """Count the quotes in the findings that the participant said, of so many as are looked for."""
     transcript = analysis.transcript
-    turns = [_normalised(transcript.words(turn)) for turn in transcript.participant_turns()]
-    quotes = _quotes(findings)
-    said = sum(any(quote in words for words in turns) for quote in quotes)
+    # No quote holds a line break, so none is found across two turns.
+    spoken = "\n".join(
+        _normalised(transcript.words(turn)) for turn in transcript.participant_turns()
+    )
+    quotes = list(islice(_quotes(findings), MOST_QUOTES))
+    said = sum(quote in spoken for quote in quotes)
     return _verdict(
         _share(said, len(quotes), otherwise=2 if analysis.signals else 4),
         f"{said} of {len(quotes)} quotes are the participant's words.",
@@ -134,12 +140,17 @@ def _is_specific(statement: str) -> bool:
     )
 
 
-def _quotes(findings: str) -> list[str]:
+def _quotes(findings: str) -> Iterator[str]:
+    """Yield each quote once."""
     lines = _section(findings, "exact_quotes").splitlines()
-    marked = [first or second for first, second in _QUOTED.findall(findings)]
-    bullets = [found[1] for found in map(_BULLET.match, lines) if found is not None]
-    normalised = [_normalised(quote).strip("\"'“”‘’ ") for quote in marked + bullets]
-    return [quote for quote in dict.fromkeys(normalised) if quote and quote != NOT_ASSESSED]
+    marked = (found[1] or found[2] for found in _QUOTED.finditer(findings))
+    bullets = (found[1] for found in map(_BULLET.match, lines) if found is not None)
+    met = {"", NOT_ASSESSED}
+    for written in chain(marked, bullets):
+        quote = _normalised(written).strip("\"'“”‘’ ")
+        if quote not in met:
+            met.add(quote)
+            yield quote
 
 
 def _normalised(text: str) -> str:

@@ -6,7 +6,7 @@ from ai_psychiatrist.agents.baseline.answers import answer
 from ai_psychiatrist.agents.baseline.model import BASELINE, BaselineModel
 from ai_psychiatrist.domain.transcript import DEFAULT_LABELS, SpeakerLabels
 from ai_psychiatrist.llm.chat import ChatReply
-from ai_psychiatrist.llm.routes import ModelRoute
+from ai_psychiatrist.llm.routes import DEFAULT_MAX_REPLY_BYTES, ModelRoute
 
 
 class BaselineChatClient:
@@ -23,7 +23,7 @@ class BaselineChatClient:
 
 
 def baseline_route(
-    labels: SpeakerLabels = DEFAULT_LABELS, *, max_reply_bytes: int = 1_048_576
+    labels: SpeakerLabels = DEFAULT_LABELS, *, max_reply_bytes: int = DEFAULT_MAX_REPLY_BYTES
 ) -> ModelRoute:
     """Return the baseline as a model among others; it runs in this process and calls no tools."""
     return ModelRoute(

@@ -1,7 +1,8 @@
 """Read a reply into an agent's output, or say what is wrong with it and never what it holds."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Final, NamedTuple, TypeVar
 
 from pydantic import ValidationError
@@ -18,6 +19,8 @@ from ai_psychiatrist.validation.reply.parse import parse_object
 InterviewOutputT = TypeVar("InterviewOutputT", bound=InterviewOutput)
 
 _NOTES_OF_OURS: Final = frozenset(ModelOutput.model_fields)
+_MOST_VALUES: Final = 5_000
+"""Members and elements of a reply: far more than any output holds, and each may break a rule."""
 _MOST_VIOLATIONS: Final = 8
 """How many of its mistakes a model is told at once."""
 
@@ -64,6 +67,10 @@ def reader_of(output: type[InterviewOutputT]) -> Callable[[str], InterviewOutput
         parsed = parse_object(text)
         if parsed.value.keys() & _NOTES_OF_OURS:
             raise _rejected([_UNKNOWN_FIELD])
+        if sum(1 for _ in islice(_values(parsed.value), _MOST_VALUES + 1)) > _MOST_VALUES:
+            raise OutputRejected(
+                RejectionCode.WRONG_COUNT, "The reply lists far too much. Give what matters most."
+            )
         fields = parsed.value | {"repaired": parsed.repaired}
         try:
             # Read as JSON: there a list may become a tuple, and nothing else changes its type.
@@ -73,6 +80,20 @@ def reader_of(output: type[InterviewOutputT]) -> Callable[[str], InterviewOutput
         raise _rejected([_violation(one) for one in details])
 
     return extract
+
+
+def _values(value: object) -> Iterator[object]:
+    """Yield all that a value holds, at any depth."""
+    match value:
+        case dict():
+            held: Iterable[object] = value.values()
+        case list():
+            held = value
+        case _:
+            return
+    for one in held:
+        yield one
+        yield from _values(one)
 
 
 def _rejected(violations: list[Violation]) -> OutputRejected:

@@ -129,7 +129,7 @@ class _Region:
         rest = [self._text[max(end, start) : stop] for start, stop in self._between_remarks()]
         if not isinstance(value, dict) or not value or not any(map(_BRACKET.search, rest)):
             return False
-        named = {name for piece in rest for name in _NAMED.findall(piece)}
+        named = {found[1] for piece in rest for found in _NAMED.finditer(piece)}
         return named.issuperset(value)
 
     def _between_remarks(self) -> Iterator[tuple[int, int]]:
@@ -150,7 +150,7 @@ class _Region:
         return isinstance(value, dict) and not value.keys() <= last.keys()
 
     def _scan(self) -> None:
-        while True:
+        for _ in range(_MOST_PLACES):
             mark, opening = self._next(self._marks.value), self._next(_OPENING)
             if mark is not None and (opening is None or mark.start() < opening.start()):
                 self._read_block(mark)
@@ -158,6 +158,7 @@ class _Region:
                 self._read_bare(opening.start())
             else:
                 return
+        raise rejected(RejectionCode.SEVERAL_ANSWERS)
 
     def _next(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         """Return the next match from here on, each of which is looked for once."""
@@ -305,6 +306,8 @@ class _Region:
         return Standing.REMARK
 
 
+_MOST_PLACES: Final = 2_000
+"""Objects, lists, tags and fences; more are a flood, whatever comes last."""
 _MOST_BEFORE: Final = 200
 _NO_WORDS: Final = " \t>*_`~#-\u200b\ufeff"
 _BEGINS_AN_ANSWER: Final = ("{", "[", "`", "~", '"')

@@ -8,7 +8,7 @@ from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.validation.reply.strict import json_at
 from ai_psychiatrist.validation.reply.turns import own_turn
 
-_NAMES: Final = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad"
+_NAMES: Final = "th(?:ink(?:ing)?|oughts?)|re(?:asoning|flection)|scratchpad"
 _TAG: Final = re.compile(rf"<\s?/?(?i:{_NAMES})\s?>|\[/?THINK\]")
 _TAG_OR_OBJECT: Final = re.compile(rf"{_TAG.pattern}|\{{(?=\s{{0,200}}[\"}}])")
 
