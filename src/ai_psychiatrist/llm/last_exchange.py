@@ -12,6 +12,8 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
+from ai_psychiatrist.llm.control_tokens import without_control_tokens
+
 MAX_QUOTED_BACK_CHARACTERS: Final = 8_000
 """How much of a rejected reply the model is shown again when it is asked anew."""
 
@@ -38,8 +40,9 @@ def last_exchange(messages: list[ModelMessage]) -> list[ModelMessage]:
     shown = (reply.text or "")[:MAX_QUOTED_BACK_CHARACTERS]
     if not shown.strip():
         return [replace(task, parts=[*task.parts, *asked])]
-    # What has no bytes in UTF-8 becomes question marks, or the request could not be sent.
-    sendable = shown.encode("utf-8", "replace").decode("utf-8")
+    # What has no bytes in UTF-8 becomes question marks, or the request could not be sent. And a
+    # transcript can have a model write the tokens that begin a turn.
+    sendable = without_control_tokens(shown.encode("utf-8", "replace").decode("utf-8"))
     return [task, ModelResponse(parts=[TextPart(sendable)]), replace(feedback, parts=asked)]
 
 
