@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import AsyncExitStack
+from random import uniform
 from typing import Final
 
 from starlette.datastructures import Headers
@@ -16,6 +17,8 @@ _ALL_BODIES: Final = 16
 """How many of the largest bodies may be held at once; small ones are not counted."""
 _WITHOUT_BODY: Final = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
 _BODY_ROOM: Final = "body_room"
+_SPREAD: Final = 0.9, 1.0
+"""Of the time that a body has: hundreds who began together are not all told in one moment."""
 
 
 class BodyLimit:
@@ -43,7 +46,8 @@ class BodyLimit:
                 await overloaded({})(scope, receive, send)
                 return
             try:
-                async with asyncio.timeout(self._seconds) as deadline:
+                seconds = self._seconds * uniform(*_SPREAD)  # noqa: S311  no secret
+                async with asyncio.timeout(seconds) as deadline:
                     with self._room.may_be_hurried(deadline):
                         body = None if declared > limit else await _read_body(receive, limit)
             except TimeoutError:
