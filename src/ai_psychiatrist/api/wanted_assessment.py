@@ -17,12 +17,12 @@ from ai_psychiatrist.assessment.pipeline import Part
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.risk import RiskReport
-from ai_psychiatrist.domain.transcript import SpeakerLabels, Transcript, parse_transcript
+from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.given_files import FileTooLarge
 from ai_psychiatrist.infrastructure.log_ids import begin_assessment
 from ai_psychiatrist.infrastructure.stopping import Stopping
 from ai_psychiatrist.infrastructure.worker_processes import work_on_text
-from ai_psychiatrist.services.risk.detector import detect_risk
+from ai_psychiatrist.services.risk.detector import read_with_risk
 from ai_psychiatrist.wiring import Services
 
 
@@ -63,14 +63,9 @@ async def reading_wanted(
         raise Refusal(problems.too_large("The transcript", limit, "API_MAX_TRANSCRIPT_CHARS"))
     room: SharedRoom = request.app.state.text_room
     async with room.hold(len(text)):
-        transcript, risk = await work_on_text(text, _read, text, services.labels)
+        transcript, risk = await work_on_text(text, read_with_risk, text, services.labels)
         keep_risk(request.scope, risk)
         yield Wanted(participant_id=body.participant_id, transcript=transcript, risk=risk)
-
-
-def _read(text: str, labels: SpeakerLabels) -> tuple[Transcript, RiskReport]:
-    transcript = parse_transcript(text, labels)
-    return transcript, detect_risk(transcript)
 
 
 async def assess_wanted(

@@ -14,8 +14,10 @@ from pathlib import Path
 import pytest
 from tests.patience import wait_until
 
+from ai_psychiatrist.agents.baseline import answers
+from ai_psychiatrist.agents.baseline.signals import signals_in
 from ai_psychiatrist.domain.errors import TranscriptUnreadable
-from ai_psychiatrist.domain.transcript import parse_transcript
+from ai_psychiatrist.domain.transcript import DEFAULT_LABELS, parse_transcript
 from ai_psychiatrist.infrastructure import worker_processes
 from ai_psychiatrist.infrastructure.worker_processes import (
     LARGE_TEXT_CHARACTERS,
@@ -24,6 +26,8 @@ from ai_psychiatrist.infrastructure.worker_processes import (
     work_on_text,
 )
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
+from ai_psychiatrist.services.grounding import Lookup, ground_all
+from ai_psychiatrist.services.risk.detector import read_with_risk
 
 TEXT = "Participant: I am tired."
 _kept: ContextVar[str] = ContextVar("kept", default="")
@@ -145,3 +149,16 @@ async def test_a_process_that_is_lost_is_an_error_and_no_result() -> None:
 
 def _is_gone(process: int) -> bool:
     return not Path(f"/proc/{process}").exists()
+
+
+@_in_loop
+async def test_a_process_imports_no_more_than_reading_texts_takes() -> None:
+    """A second and a hundred megabytes for each core would go into frameworks it never uses."""
+    await in_worker_process(TEXT, read_with_risk, TEXT, DEFAULT_LABELS)
+    await in_worker_process(TEXT, signals_in, TEXT, DEFAULT_LABELS)
+    lookups: list[Lookup] = [("I am tired", "fuzzy", 0.8)]
+    await in_worker_process(TEXT, ground_all, parse_transcript(TEXT), lookups)
+    await in_worker_process(TEXT, eval, f"__import__({answers.__name__!r}) is None")
+    for framework in ("fastapi", "pydantic_ai", "uvicorn", "openai", "aiohttp"):
+        asked = f"{framework!r} in __import__('sys').modules"
+        assert not await in_worker_process(TEXT, eval, asked), framework

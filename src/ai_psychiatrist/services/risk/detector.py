@@ -10,13 +10,28 @@ from itertools import groupby
 from typing import Final
 
 from ai_psychiatrist.domain.risk import RiskPolarity, RiskReport, RiskSignal, risk_report
-from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
+from ai_psychiatrist.domain.transcript import (
+    Speaker,
+    SpeakerLabels,
+    Transcript,
+    Turn,
+    parse_transcript,
+)
 from ai_psychiatrist.services.cues.clauses import Clause, clauses_of
 from ai_psychiatrist.services.risk.polarity import Surroundings, polarity_of_danger
 from ai_psychiatrist.services.risk.questions import Question, answer_to, meant_by, questions_in
 from ai_psychiatrist.services.risk.statement import Danger, Statement, level_of, read_statement
 
 _OPENING_CHARACTERS: Final = 100
+
+
+def read_with_risk(text: str, labels: SpeakerLabels) -> tuple[Transcript, RiskReport]:
+    """Cut a text into turns and report on its signs of danger.
+
+    Raises `TranscriptUnreadable`.
+    """
+    transcript = parse_transcript(text, labels)
+    return transcript, detect_risk(transcript)
 
 
 def detect_risk(transcript: Transcript) -> RiskReport:
