@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tests.attack.bodies import LARGEST_CHARACTERS, ROUTES, hostile_bodies, text_calls
+from ai_psychiatrist.infrastructure.worker_processes import LARGE_TEXT_CHARACTERS
+from tests.attack.bodies import LARGEST_CHARACTERS, ROUTES, hostile_bodies, of_text, text_calls
 from tests.attack.callers import Answer, Call, ask, posted
 from tests.attack.health import BAR_MILLISECONDS, BUSY_MILLISECONDS, Waits, watching
 from tests.attack.hostile_texts import HOSTILE_TEXTS
@@ -18,9 +19,8 @@ from tests.attack.verdicts import Verdict, all_of, at_most
 FEWEST_SHAPES: Final = 60
 _ANSWER_CHARACTERS: Final = 2_000
 """The longest answer that the protocol takes."""
-_IN_THREADS_CHARACTERS: Final = 19_999
+_IN_A_THREAD_CHARACTERS: Final = LARGE_TEXT_CHARACTERS
 """Texts of more characters are worked on in other processes."""
-_CROWD: Final = 8
 _AT_ONCE: Final = 4
 _WORST: Final = 10
 _STORED_SHAPES: Final = (
@@ -68,6 +68,9 @@ async def _sent(url: str, names: Sequence[str]) -> list[Shape]:
     for number, name in enumerate(_STORED_SHAPES, 300):
         calls = [posted(path, {"participant_id": number}) for path in ROUTES[:2]]
         shapes.append(await _shape(url, f"stored: {name}", calls))
+    for name in names:
+        small = of_text(ROUTES[0], HOSTILE_TEXTS[name](_IN_A_THREAD_CHARACTERS))
+        shapes.append(await _shape(url, f"small: {name}", [small] * _AT_ONCE))
     for name in names:
         shapes.append(await _answered(url, name))
     return shapes
