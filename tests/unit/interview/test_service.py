@@ -325,7 +325,7 @@ def test_of_a_creation_that_is_left_nothing_is_kept(tmp_path: Path) -> None:
     async def work(at: Desk) -> None:
         creation = asyncio.create_task(at.begin("incident"))
         await agents.begun.wait()
-        assert len(await at.service.list()) == 1
+        # At once: the next wait would let the agents go on.
         creation.cancel()
         with pytest.raises(asyncio.CancelledError):
             await creation
