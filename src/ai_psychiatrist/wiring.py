@@ -17,7 +17,6 @@ from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop
 from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
 from ai_psychiatrist.config import Settings, refuse_contradictions
-from ai_psychiatrist.domain.transcript import SpeakerLabels
 from ai_psychiatrist.infrastructure.digests import load_installation_key, use_installation_key
 from ai_psychiatrist.infrastructure.logging import get_logger, setup_logging
 from ai_psychiatrist.interview.limits import InterviewLimits, StoreLimits
@@ -27,7 +26,8 @@ from ai_psychiatrist.interview.store.opening import FILE_NAME
 from ai_psychiatrist.llm.connections import BackendOptions, ModelConnections
 from ai_psychiatrist.llm.routes import ModelChain
 from ai_psychiatrist.services.clause_memory import forget_clauses
-from ai_psychiatrist.services.transcripts import TranscriptStore
+from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
+from ai_psychiatrist.services.transcripts.store import TranscriptStore
 
 logger = get_logger(__name__)
 
@@ -81,9 +81,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             ollama=settings.ollama,
             pydantic_ai=settings.pydantic_ai,
             local={
-                BASELINE: baseline_route(
-                    settings.transcript.labels, max_reply_bytes=settings.model.max_reply_bytes
-                )
+                BASELINE: baseline_route(max_reply_bytes=settings.model.max_reply_bytes)
             },
         )
     )

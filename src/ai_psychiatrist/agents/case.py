@@ -21,6 +21,7 @@ from ai_psychiatrist.services.grounding import (
     TranscriptIndex,
     ground_all,
 )
+from ai_psychiatrist.services.transcripts.rendering import shown_to_models
 
 _BOUNDARY_DIGITS: Final = 16
 
@@ -83,7 +84,7 @@ def open_case(
     sentence that says that the transcript is data. `store`: where the calls are kept.
     """
     boundary = boundary_for(transcript.text)
-    block = marked_block("transcript", boundary, transcript.text)
+    block = marked_block("transcript", boundary, shown_to_models(transcript))
     return Case(
         transcript=transcript,
         participant_id=participant_id,

@@ -24,7 +24,6 @@ from ai_psychiatrist.domain.failures import (
     RejectionCode,
 )
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
-from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.infrastructure.failure_log import record_failure
 from ai_psychiatrist.llm.output import ModelOutput
 from ai_psychiatrist.llm.rejection import ReplyRejected
@@ -37,6 +36,7 @@ from ai_psychiatrist.services.evidence_validation import (
     log_grounding,
     nothing_grounded,
 )
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.services.item_scoring import distinct_quotes, stated_frequency
 
 _WRONG_SHAPE = "The evidence did not have the shape that was asked for."

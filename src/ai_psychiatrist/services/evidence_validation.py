@@ -7,7 +7,7 @@ are deterministic, and neither puts text of transcript or reply into logs, error
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ai_psychiatrist.domain.errors import AssessmentServiceError, TranscriptUnreadable
+from ai_psychiatrist.domain.errors import AssessmentServiceError, InputError
 from ai_psychiatrist.domain.evidence import (
     GroundingReport,
     Quote,
@@ -15,7 +15,6 @@ from ai_psychiatrist.domain.evidence import (
     UnverifiedQuote,
 )
 from ai_psychiatrist.domain.phq8 import PHQ8_DOMAIN_KEYS
-from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.services.grounding import (
@@ -24,6 +23,7 @@ from ai_psychiatrist.services.grounding import (
     TranscriptIndex,
 )
 from ai_psychiatrist.services.tokens import normalize_for_quote_match
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 __all__ = [
     "EvidenceGroundingError",
@@ -177,7 +177,7 @@ def validate_evidence_grounding(
     """
     try:
         index = TranscriptIndex(parse_transcript(transcript_text))
-    except TranscriptUnreadable:
+    except InputError:
         report = nothing_grounded(evidence, reason=QuoteRejection.NOT_FOUND)
     else:
         report = ground_evidence(evidence, index, mode=mode, fuzzy_threshold=fuzzy_threshold)
