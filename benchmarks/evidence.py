@@ -15,7 +15,7 @@ from ai_psychiatrist.services.evidence_validation import (
     normalize_for_quote_match,
     validate_evidence_schema,
 )
-from ai_psychiatrist.services.grounding import TranscriptIndex
+from ai_psychiatrist.services.evidence_validation.transcript_index import TranscriptIndex
 from benchmarks.transcripts import synthetic_interview
 
 SIZE_CHARACTERS: Final = 200_000

@@ -28,7 +28,6 @@ from ai_psychiatrist.infrastructure.failure_log import record_failure
 from ai_psychiatrist.llm.output import ModelOutput
 from ai_psychiatrist.llm.rejection import ReplyRejected
 from ai_psychiatrist.llm.runner import AgentRunner
-from ai_psychiatrist.services.evidence_settings import QuantitativeSettings
 from ai_psychiatrist.services.evidence_validation import (
     EvidenceGroundingError,
     EvidenceSchemaError,
@@ -36,6 +35,7 @@ from ai_psychiatrist.services.evidence_validation import (
     log_grounding,
     nothing_grounded,
 )
+from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.services.item_scoring import distinct_quotes, stated_frequency
 

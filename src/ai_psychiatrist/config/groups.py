@@ -21,7 +21,7 @@ from ai_psychiatrist.llm.settings import (
     Options,
     PydanticAISettings,
 )
-from ai_psychiatrist.services.evidence_settings import QuantitativeSettings
+from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
 from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
 
 _HOST_NAME: Final = re.compile(r"\*|[\w.-]+|\[?[\da-f]*:[\da-f.:]*:[\da-f.:]*\]?", re.ASCII)

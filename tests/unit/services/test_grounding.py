@@ -11,9 +11,12 @@ from ai_psychiatrist.domain.evidence import (
     UnverifiedQuote,
 )
 from ai_psychiatrist.domain.transcript import parse_transcript
-from ai_psychiatrist.services.grounding import GroundingMode, TranscriptIndex
-from ai_psychiatrist.services.tokens import tokenise
-from ai_psychiatrist.services.word_stream import Stretch, WordStream
+from ai_psychiatrist.services.evidence_validation.tokens import tokenise
+from ai_psychiatrist.services.evidence_validation.transcript_index import (
+    GroundingMode,
+    TranscriptIndex,
+)
+from ai_psychiatrist.services.evidence_validation.word_stream import Stretch, WordStream
 
 INTERVIEW = """\
 Recorded in the clinic.

@@ -22,10 +22,14 @@ from ai_psychiatrist.domain.evidence import (
     UnverifiedQuote,
 )
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
-from ai_psychiatrist.services.disfluency import SearchTooCostly
-from ai_psychiatrist.services.quote_facts import FactReader
-from ai_psychiatrist.services.tokens import is_ideographic, normalize_for_quote_match, tokenise
-from ai_psychiatrist.services.word_stream import (
+from ai_psychiatrist.services.evidence_validation.disfluency import SearchTooCostly
+from ai_psychiatrist.services.evidence_validation.quote_facts import FactReader
+from ai_psychiatrist.services.evidence_validation.tokens import (
+    is_ideographic,
+    normalize_for_quote_match,
+    tokenise,
+)
+from ai_psychiatrist.services.evidence_validation.word_stream import (
     Stretch,
     WordStream,
     smooth,
@@ -34,7 +38,11 @@ from ai_psychiatrist.services.word_stream import (
     written_out,
     written_out_words,
 )
-from ai_psychiatrist.services.words import ANSWER_WORDS, NUMBER_WORDS, STOP_WORDS
+from ai_psychiatrist.services.evidence_validation.words import (
+    ANSWER_WORDS,
+    NUMBER_WORDS,
+    STOP_WORDS,
+)
 
 LONGEST_QUOTE: Final = 4_000
 """In characters; what is longer is no quote."""

@@ -9,15 +9,15 @@ from typing import Final
 
 from ai_psychiatrist.domain.evidence import Segment
 from ai_psychiatrist.domain.transcript import Transcript
-from ai_psychiatrist.services.disfluency import (
+from ai_psychiatrist.services.evidence_validation.disfluency import (
     MOST_LEFT_OUT,
     Steps,
     end_without_repeats,
     repeated_starts,
     without_fillers,
 )
-from ai_psychiatrist.services.tokens import Tokens, tokenise
-from ai_psychiatrist.services.words import EXPANSIONS, NEGATED_SUFFIX
+from ai_psychiatrist.services.evidence_validation.tokens import Tokens, tokenise
+from ai_psychiatrist.services.evidence_validation.words import EXPANSIONS, NEGATED_SUFFIX
 
 _MOST_COMPARED: Final = 4
 """How often each word of a stream may be compared before all are read once instead."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final
 
-from ai_psychiatrist.services.tokens import is_ideographic
-from ai_psychiatrist.services.words import FILLERS, NUMBER_WORDS, PROTECTED
+from ai_psychiatrist.services.evidence_validation.tokens import is_ideographic
+from ai_psychiatrist.services.evidence_validation.words import FILLERS, NUMBER_WORDS, PROTECTED
 
 _FILLER: Final = re.compile(
     rf"(?<![\w'’-])(?:{'|'.join(sorted(FILLERS, key=len, reverse=True))})(?![\w'’-])", re.IGNORECASE
