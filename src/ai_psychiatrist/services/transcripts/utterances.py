@@ -107,3 +107,16 @@ class FileReading:
     notes: tuple[Noted, ...] = ()
     speakers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """Label and role, where the file itself says who is who."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlainText:
+    """Lines of words whose labels, if they have any, are still to be found."""
+
+    form: Form
+    text: str = field(repr=False)
+    """Without a byte order mark; else as it was, line ends included."""
+    encoding: str = "utf-8"
+    notes: tuple[Noted, ...] = ()
+    speakers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    """Label and role, where the file itself says who is who."""
