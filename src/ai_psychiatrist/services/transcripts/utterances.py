@@ -47,6 +47,8 @@ class ReadingNote(StrEnum):
     NO_INTERVIEWER = "no_interviewer"
     UNQUOTED_SEPARATOR = "unquoted_separator"
     WORDS_WITHOUT_TIMES = "words_without_times"
+    REPEATED_WORDS = "repeated_words"
+    """A cue begins with the words that end the one before, as captions do that roll."""
 
 
 class FileFault(StrEnum):
