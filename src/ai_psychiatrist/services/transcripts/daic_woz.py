@@ -6,6 +6,28 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
+from ai_psychiatrist.services.transcripts.file_lines import (
+    MOST_UTTERANCES,
+    lines_of,
+    on_one_line,
+)
+from ai_psychiatrist.services.transcripts.row_columns import (
+    closing_quote,
+    is_like_a_time,
+    seconds,
+    separator_of,
+    unquoted,
+)
+from ai_psychiatrist.services.transcripts.utterances import (
+    FileFault,
+    FileReading,
+    FileRefused,
+    Form,
+    Noted,
+    ReadingNote,
+    Utterance,
+)
+
 ELLIE: Final = "Ellie"
 PARTICIPANT: Final = "Participant"
 SCRUBBED_PLACEHOLDER: Final = "<scrubbed>"
@@ -13,7 +35,6 @@ SCRUBBED_PLACEHOLDER: Final = "<scrubbed>"
 
 _HEADER: Final = ["start_time", "stop_time", "speaker", "value"]
 _SPEAKERS: Final = {"ellie": ELLIE, "participant": PARTICIPANT}
-_LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _SYNC: Final = re.compile(r"\s*[<\[]sync(?:h)?(?:ing)?[>\]]\.?\s*", re.IGNORECASE)
 _SCRUBBED: Final = re.compile(r"\bscrubbed_entry\b", re.IGNORECASE)
 _UNRECOGNISED: Final = re.compile(r"\bxxx+\b", re.IGNORECASE)
@@ -54,137 +75,120 @@ class RowPolicy:
 DEFAULT_POLICY: Final = RowPolicy()
 
 
-class RowNote(StrEnum):
-    """What is odd about a row, or about all of them."""
-
-    SYNC_MARK = "sync_mark"
-    SMALL_TALK = "small_talk"
-    BLANK_WORDS = "blank_words"
-    WORDS_WITHOUT_SPEAKER = "words_without_speaker"
-    SPEAKER_SPELLING = "speaker_spelling"
-    SCRUBBED = "scrubbed"
-    UNRECOGNISED_WORDS = "unrecognised_words"
-    NONVERBAL = "nonverbal"
-    CODED_LINE = "coded_line"
-    INTERRUPTION = "interruption"
-    TIME_UNREADABLE = "time_unreadable"
-    NO_INTERVIEWER = "no_interviewer"
-
-
-class FileFault(StrEnum):
-    """Why a file is no transcript."""
-
-    WRONG_HEADER = "wrong_header"
-    BROKEN_ROW = "broken_row"
-    UNKNOWN_SPEAKER_ROW = "unknown_speaker_row"
-    NO_WORDS = "no_words"
-
-
-class RowsUnreadable(Exception):
-    """A file cannot be read without losing what was said; carries no words of it."""
-
-    def __init__(self, fault: FileFault, line: int | None = None) -> None:
-        super().__init__(fault.value)
-        self.fault = fault
-        self.line = line
+_Notes = list[Noted]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SpokenRow:
+class _Row:
     """One row of speech."""
 
     line: int
     """Its line in the file, from 1."""
     start_seconds: float | None
-    speaker: str
+    stop_seconds: float | None
+    label: str | None = field(repr=False)
     words: str = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotedRow:
-    """Something odd, and the line where it is."""
-
-    note: RowNote
-    line: int | None
+def is_daic_woz(text: str) -> bool:
+    """Tell by the header whether a file has this form, whatever separates its columns."""
+    return separator_of(text, (_HEADER,)) is not None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
-    """The speech of one session in order, and all that was odd."""
+def read_daic_woz(
+    text: str, *, session: int | None, policy: RowPolicy = DEFAULT_POLICY
+) -> FileReading:
+    """Read the rows of a transcript file, labelled with the speakers that it names.
 
-    rows: tuple[SpokenRow, ...]
-    notes: tuple[NotedRow, ...]
+    `session`: the number of the session, where it is known; two of them were interrupted.
 
-
-def read_session(
-    content: str, *, participant_id: int, policy: RowPolicy = DEFAULT_POLICY
-) -> Session:
-    """Read the rows of a transcript file; the format has no quoting, tabs alone part the columns.
-
-    Values are text whatever they look like: `None`, `null` and a lone quote mark are speech. Sync
-    marks, rows without words or without a speaker, scrubbed rows, interruptions, and the talk
-    before the interviewer's first line are left out and noted. Raises `RowsUnreadable` for a file
-    of another form, for rows of speakers that the format does not know, and without any words.
+    Tabs part the columns and the format has no quoting; in copies that commas or semicolons part,
+    quotes around all of a value are taken off. Values are text whatever they look like: `None`,
+    `null` and a lone quote mark are speech. Sync marks, rows without words, scrubbed rows,
+    interruptions, and the talk before the interviewer's first line are left out and noted. Words
+    without a speaker and those of other speakers are kept and noted. Raises `FileRefused` for a
+    file of another form, and for one without any words.
     """
-    notes: list[NotedRow] = []
-    rows = list(_rows(content, notes))
+    separator = separator_of(text, (_HEADER,))
+    if separator is None:
+        raise FileRefused(FileFault.WRONG_HEADER, 1)
+    notes: _Notes = []
+    rows = list(_rows(lines_of(text), separator, notes))
     rows = list(_without_small_talk(rows, notes))
-    rows = list(_without_interruption(rows, _window(participant_id, policy), notes))
+    rows = list(_without_interruption(rows, _window(session, policy), notes))
     spoken = [_with_plain_words(row, policy, notes) for row in rows]
-    kept = tuple(row for row in spoken if row is not None)
+    kept = tuple(_utterance(row) for row in spoken if row is not None)
     if not kept:
-        raise RowsUnreadable(FileFault.NO_WORDS)
-    return Session(rows=kept, notes=tuple(notes))
+        raise FileRefused(FileFault.NO_WORDS)
+    return FileReading(form=Form.DAIC_WOZ, utterances=kept, notes=tuple(notes))
 
 
-def _rows(content: str, notes: list[NotedRow]) -> Iterator[SpokenRow]:
-    header, *lines = _LINE_END.split(content)
-    if [name.strip().casefold() for name in header.split("\t")] != _HEADER:
-        raise RowsUnreadable(FileFault.WRONG_HEADER, 1)
-    for number, line in enumerate(lines, start=2):
-        columns = line.split("\t", len(_HEADER) - 1)
+def _utterance(row: _Row) -> Utterance:
+    return Utterance(
+        label=row.label,
+        words=row.words,
+        start_seconds=row.start_seconds,
+        end_seconds=row.stop_seconds,
+    )
+
+
+def _rows(lines: Sequence[str], separator: str, notes: _Notes) -> Iterator[_Row]:
+    if len(lines) > MOST_UTTERANCES:
+        raise FileRefused(FileFault.TOO_LARGE)
+    for number, line in enumerate(lines[1:], start=2):
+        columns = line.split(separator, len(_HEADER) - 1)
         if not any(column.strip() for column in columns):
             continue
         if len(columns) < len(_HEADER):
-            raise RowsUnreadable(FileFault.BROKEN_ROW, number)
-        row = _row(columns, number, notes)
+            raise FileRefused(FileFault.BROKEN_ROW, number)
+        if separator != "\t":
+            columns = _of_loose_copy(columns, separator, number, notes)
+        row = _row(columns, separator, number, notes)
         if row is not None:
             yield row
 
 
-def _row(columns: Sequence[str], number: int, notes: list[NotedRow]) -> SpokenRow | None:
-    label, words = columns[2].strip(), columns[3].strip()
+def _of_loose_copy(columns: Sequence[str], separator: str, number: int, notes: _Notes) -> list[str]:
+    """Take the quotes off the columns; without times, the line is the rest of broken words."""
+    if not all(is_like_a_time(column) for column in columns[:2]):
+        raise FileRefused(FileFault.BROKEN_ROW, number)
+    words = columns[3].strip()
+    if words[:1] == '"' and closing_quote(words[1:]) == len(words) - 2:
+        words = words[1:-1].replace('""', '"')
+    elif separator in words:
+        notes.append(Noted(note=ReadingNote.UNQUOTED_SEPARATOR, line=number))
+    return [*columns[:2], unquoted(columns[2]), words]
+
+
+def _row(columns: Sequence[str], separator: str, number: int, notes: _Notes) -> _Row | None:
+    label, words = on_one_line(columns[2]), on_one_line(columns[3])
     if _SYNC.fullmatch(words):
-        notes.append(NotedRow(note=RowNote.SYNC_MARK, line=number))
+        notes.append(Noted(note=ReadingNote.SYNC_MARK, line=number))
         return None
-    if not words and label.casefold() in {"", *_SPEAKERS}:
-        notes.append(NotedRow(note=RowNote.BLANK_WORDS, line=number))
+    if not words:
+        notes.append(Noted(note=ReadingNote.BLANK_WORDS, line=number))
         return None
-    if not label:
-        notes.append(NotedRow(note=RowNote.WORDS_WITHOUT_SPEAKER, line=number))
-        return None
-    speaker = _SPEAKERS.get(label.casefold())
-    if speaker is None:
-        raise RowsUnreadable(FileFault.UNKNOWN_SPEAKER_ROW, number)
-    if columns[2] != speaker:
-        notes.append(NotedRow(note=RowNote.SPEAKER_SPELLING, line=number))
-    return SpokenRow(line=number, start_seconds=_seconds(columns[0]), speaker=speaker, words=words)
+    speaker = _SPEAKERS.get(label.casefold(), label)
+    start, stop = (seconds(column, separator) for column in columns[:2])
+    odd = {
+        ReadingNote.WORDS_WITHOUT_SPEAKER: not label,
+        ReadingNote.SPEAKER_UNKNOWN: label and label.casefold() not in _SPEAKERS,
+        ReadingNote.SPEAKER_SPELLING: label.casefold() in _SPEAKERS and columns[2] != speaker,
+        ReadingNote.TIME_UNREADABLE: start is None or stop is None,
+    }
+    notes += (Noted(note=note, line=number) for note, is_so in odd.items() if is_so)
+    return _Row(
+        line=number, start_seconds=start, stop_seconds=stop, label=speaker or None, words=words
+    )
 
 
-def _seconds(written: str) -> float | None:
-    try:
-        return float(written)
-    except ValueError:
-        return None
-
-
-def _without_small_talk(rows: Sequence[SpokenRow], notes: list[NotedRow]) -> Iterator[SpokenRow]:
+def _without_small_talk(rows: Sequence[_Row], notes: _Notes) -> Iterator[_Row]:
     """Yield the rows from the interviewer's first on; all of them where she says nothing."""
-    first = next((at for at, row in enumerate(rows) if row.speaker == ELLIE), None)
+    first = next((at for at, row in enumerate(rows) if row.label == ELLIE), None)
     if first is None and rows:
-        notes.append(NotedRow(note=RowNote.NO_INTERVIEWER, line=None))
+        notes.append(Noted(note=ReadingNote.NO_INTERVIEWER))
     before = rows[:first] if first else ()
-    notes.extend(NotedRow(note=RowNote.SMALL_TALK, line=row.line) for row in before)
+    notes.extend(Noted(note=ReadingNote.SMALL_TALK, line=row.line) for row in before)
     yield from rows[first or 0 :]
 
 
@@ -197,42 +201,39 @@ _WINDOWS_373: Final[dict[Interruption373, _Window]] = {
 _WINDOW_444: Final[_Window] = (286, 387)
 
 
-def _window(participant_id: int, policy: RowPolicy) -> _Window | None:
+def _window(session: int | None, policy: RowPolicy) -> _Window | None:
     """Return from when to when somebody interrupts the interview, in seconds, end exclusive."""
-    if participant_id == 444:
+    if session == 444:
         return _WINDOW_444
-    return _WINDOWS_373.get(policy.interruption_373) if participant_id == 373 else None
+    return _WINDOWS_373.get(policy.interruption_373) if session == 373 else None
 
 
 def _without_interruption(
-    rows: Sequence[SpokenRow], window: _Window | None, notes: list[NotedRow]
-) -> Iterator[SpokenRow]:
+    rows: Sequence[_Row], window: _Window | None, notes: _Notes
+) -> Iterator[_Row]:
     for row in rows:
-        if window is None:
-            yield row
-        elif row.start_seconds is None:
-            notes.append(NotedRow(note=RowNote.TIME_UNREADABLE, line=row.line))
+        if window is None or row.start_seconds is None:
             yield row
         elif window[0] <= row.start_seconds < window[1]:
-            notes.append(NotedRow(note=RowNote.INTERRUPTION, line=row.line))
+            notes.append(Noted(note=ReadingNote.INTERRUPTION, line=row.line))
         else:
             yield row
 
 
-def _with_plain_words(row: SpokenRow, policy: RowPolicy, notes: list[NotedRow]) -> SpokenRow | None:
+def _with_plain_words(row: _Row, policy: RowPolicy, notes: _Notes) -> _Row | None:
     """Take out codes and removed personal details; `None` when no words are left."""
     words = row.words
-    coded = _CODED.fullmatch(words) if row.speaker == ELLIE else None
+    coded = _CODED.fullmatch(words) if row.label == ELLIE else None
     if coded and _is_code(coded):
-        notes.append(NotedRow(note=RowNote.CODED_LINE, line=row.line))
+        notes.append(Noted(note=ReadingNote.CODED_LINE, line=row.line))
         words = _of_coded(coded, policy.coded_lines)
     if _UNRECOGNISED.search(words):
-        notes.append(NotedRow(note=RowNote.UNRECOGNISED_WORDS, line=row.line))
+        notes.append(Noted(note=ReadingNote.UNRECOGNISED_WORDS, line=row.line))
     if _NONVERBAL.search(_SCRUBBED.sub("", words)):
-        notes.append(NotedRow(note=RowNote.NONVERBAL, line=row.line))
+        notes.append(Noted(note=ReadingNote.NONVERBAL, line=row.line))
     scrubbed = without_personal_details(words)
     if scrubbed != words:
-        notes.append(NotedRow(note=RowNote.SCRUBBED, line=row.line))
+        notes.append(Noted(note=ReadingNote.SCRUBBED, line=row.line))
     return replace(row, words=scrubbed) if scrubbed else None
 
 

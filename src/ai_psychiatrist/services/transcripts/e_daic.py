@@ -1,112 +1,155 @@
 """Rows of an E-DAIC transcript file: the participant's words as a recogniser wrote them."""
 
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ai_psychiatrist.domain.transcript import Speaker
-from ai_psychiatrist.evaluation.datasets.lines import Line
-from ai_psychiatrist.evaluation.datasets.oddities import OddityCode
-from ai_psychiatrist.services.daic_woz import (
+from ai_psychiatrist.services.transcripts.daic_woz import PARTICIPANT, without_personal_details
+from ai_psychiatrist.services.transcripts.file_lines import MOST_UTTERANCES, lines_of, on_one_line
+from ai_psychiatrist.services.transcripts.row_columns import (
+    closing_quote,
+    header_of,
+    is_like_a_time,
+    seconds,
+    separator_of,
+    unquoted,
+)
+from ai_psychiatrist.services.transcripts.utterances import (
     FileFault,
-    RowsUnreadable,
-    without_personal_details,
+    FileReading,
+    FileRefused,
+    Form,
+    Noted,
+    ReadingNote,
+    Utterance,
 )
 
-_SEPARATOR: Final = re.compile(r"[,\t;]")
-_LINE_END: Final = re.compile(r"\r\n|\n|\r")
-_COLUMNS: Final = (
-    ["start_time", "end_time", "text"],
-    ["start_time", "end_time", "text", "confidence"],
-)
-_TIME: Final = r' *"?\d+(?:\.\d+)?"? *'
-_CONFIDENCE: Final = re.compile(r'(?:"?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"?)?')
+_COLUMNS: Final = ["start_time", "end_time", "text"]
+_HEADERS: Final = (_COLUMNS, [*_COLUMNS, "confidence"])
+
+
+def is_e_daic(text: str) -> bool:
+    """Tell by the header whether a file has this form, whatever separates its columns."""
+    return separator_of(text, _HEADERS) is not None
+
+
+def read_e_daic(text: str) -> FileReading:
+    """Read the rows; the form has the participant's words only.
+
+    A line begins a row when it has three columns or more and the first two hold a time, a blank,
+    or what stands for a missing or unreadable number. Such a line never continues the row before.
+    Any other line continues it only inside quotes which open the column of words, and which
+    close, before the next row, at the end of that column. A quote mark that does not is speech.
+    Raises `FileRefused` for another header, for a line that is neither, for a confidence that is
+    no number from 0 to 1, and where nothing is said.
+    """
+    header = header_of(text)
+    if header is None or header[1] not in _HEADERS:
+        raise FileRefused(FileFault.WRONG_HEADER, 1)
+    columns = _Columns(separator=header[0], has_confidence=header[1] != _COLUMNS)
+    notes: list[Noted] = []
+    said = tuple(
+        utterance
+        for row in _rows(lines_of(text), columns)
+        if (utterance := _utterance(row, columns, notes)) is not None
+    )
+    if not said:
+        raise FileRefused(FileFault.NO_WORDS)
+    return FileReading(form=Form.E_DAIC, utterances=said, notes=tuple(notes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecognisedSpeech:
-    """The lines of one session, and what is odd with the line where it first is."""
-
-    lines: tuple[Line, ...]
-    found: tuple[tuple[OddityCode, int | None], ...]
-
-
-def is_e_daic(content: str) -> bool:
-    """Tell by the header whether a file has this form, whatever separates its columns."""
-    return _separator(content) is not None
+class _Row:
+    line: int
+    start: str
+    end: str
+    words: str = field(repr=False)
+    has_loose_separator: bool
+    line_count: int = 1
 
 
-def read_recognised(content: str) -> RecognisedSpeech:
-    """Read the rows; a row starts with two times, and any other line continues the words before.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Columns:
+    separator: str
+    has_confidence: bool
 
-    A lone quote mark is speech: rows are not parted by the rules of quoting, which would swallow
-    what follows. Raises `RowsUnreadable` for another header and for words before the first row.
-    """
-    separator = _separator(content)
-    if separator is None:
-        raise RowsUnreadable(FileFault.WRONG_HEADER, 1)
-    found: list[tuple[OddityCode, int | None]] = []
-    has_confidence = "confidence" in _LINE_END.split(content, 1)[0].casefold()
-    rows = _rows(content, separator, has_confidence=has_confidence)
-    lines = tuple(_lines(rows, separator, found))
-    if not lines:
-        raise RowsUnreadable(FileFault.NO_WORDS)
-    return RecognisedSpeech(lines=lines, found=tuple(found))
+    def begins_row(self, line: str) -> bool:
+        parts = line.split(self.separator, 2)
+        return len(parts) == 3 and all(is_like_a_time(part) for part in parts[:2])
+
+    def row(self, lines: Sequence[str], at: int) -> _Row:
+        """Read the row that begins at an index of the lines."""
+        number = at + 1
+        if not self.begins_row(lines[at]):
+            raise FileRefused(FileFault.BROKEN_ROW, number)
+        start, end, rest = lines[at].split(self.separator, 2)
+        row = _Row(line=number, start=start, end=end, words="", has_loose_separator=False)
+        quoted = self._quoted(rest, lines, at + 1)
+        if quoted is not None:
+            return replace(row, words="\n".join(quoted).replace('""', '"'), line_count=len(quoted))
+        words = self._loose(rest, number)
+        return replace(row, words=words, has_loose_separator=self.separator in words)
+
+    def _quoted(self, rest: str, lines: Sequence[str], following: int) -> list[str] | None:
+        """Return the lines of a column in quotes, `None` where its quote mark is speech."""
+        if not rest.lstrip(" ").startswith('"'):
+            return None
+        taken = [rest.lstrip(" ")[1:]]
+        while (close := closing_quote(taken[-1])) is None:
+            if following == len(lines) or self.begins_row(lines[following]):
+                return None
+            taken.append(lines[following])
+            following += 1
+        ending, taken[-1] = taken[-1][close + 1 :], taken[-1][:close]
+        return taken if self._is_end(ending) else None
+
+    def _is_end(self, ending: str) -> bool:
+        if not self.has_confidence:
+            return not ending.strip()
+        blank, found, confidence = ending.partition(self.separator)
+        return not blank.strip() and bool(found) and _is_confidence(confidence, self.separator)
+
+    def _loose(self, rest: str, number: int) -> str:
+        """Return the words of a column without quotes; separators in it are words."""
+        if not self.has_confidence:
+            return rest
+        words, found, confidence = rest.rpartition(self.separator)
+        if not found or not _is_confidence(confidence, self.separator):
+            raise FileRefused(FileFault.BROKEN_ROW, number)
+        return words
 
 
-def _separator(content: str) -> str | None:
-    header = _LINE_END.split(content, 1)[0]
-    first = _SEPARATOR.search(header)
-    if first is None:
-        return None
-    names = [name.strip().strip('"').casefold() for name in header.split(first[0])]
-    return first[0] if names in _COLUMNS else None
+def _is_confidence(column: str, separator: str) -> bool:
+    """Tell a confidence, which may be blank, from words that end in a number."""
+    value = seconds(column, separator)
+    return value <= 1 if value is not None else not unquoted(column)
 
 
-def _rows(content: str, separator: str, *, has_confidence: bool) -> Iterator[tuple[int, str]]:
-    """Yield (line number, the text column as written)."""
-    times = re.compile(f"{_TIME}{separator}{_TIME}{separator}")
-    ending = separator if has_confidence else None
-    started: list[str] = []
-    first_line = 0
-    for number, line in enumerate(_LINE_END.split(content)[1:], start=2):
-        match = times.match(line)
-        if match is None and line.strip() and not started:
-            raise RowsUnreadable(FileFault.BROKEN_ROW, number)
-        if match is None:
-            started += [line] if started else []
+def _rows(lines: Sequence[str], columns: _Columns) -> Iterator[_Row]:
+    at, count = 1, 0
+    while at < len(lines):
+        if not lines[at].strip():
+            at += 1
             continue
-        if started:
-            yield first_line, _words_column("\n".join(started), ending, first_line)
-        started, first_line = [line[match.end() :]], number
-    if started:
-        yield first_line, _words_column("\n".join(started), ending, first_line)
+        row = columns.row(lines, at)
+        yield row
+        at += row.line_count
+        count += 1
+        if count > MOST_UTTERANCES:
+            raise FileRefused(FileFault.TOO_LARGE, at)
 
 
-def _words_column(row: str, separator: str | None, number: int) -> str:
-    """Cut off what stands behind the last separator, if there is a column of confidence."""
-    if separator is None:
-        return row.strip()
-    words, found, confidence = row.rpartition(separator)
-    if not found or not _CONFIDENCE.fullmatch(confidence.strip()):
-        raise RowsUnreadable(FileFault.BROKEN_ROW, number)
-    return words.strip()
-
-
-def _lines(
-    rows: Iterator[tuple[int, str]], separator: str, found: list[tuple[OddityCode, int | None]]
-) -> Iterator[Line]:
-    for number, written in rows:
-        is_quoted = len(written) > 1 and written[0] == written[-1] == '"'
-        if not is_quoted and separator in written:
-            found.append((OddityCode.UNQUOTED_SEPARATOR, number))
-        words = written[1:-1].replace('""', '"') if is_quoted else written
-        words = " ".join(words.split())
-        scrubbed = without_personal_details(words)
-        if not words:
-            found.append((OddityCode.BLANK_WORDS, number))
-        elif scrubbed != words:
-            found.append((OddityCode.SCRUBBED, number))
-        if scrubbed:
-            yield Line(speaker=Speaker.PARTICIPANT, words=scrubbed)
+def _utterance(row: _Row, columns: _Columns, notes: list[Noted]) -> Utterance | None:
+    words = on_one_line(row.words)
+    scrubbed = without_personal_details(words)
+    start, end = (seconds(time, columns.separator) for time in (row.start, row.end))
+    odd = {
+        ReadingNote.UNQUOTED_SEPARATOR: row.has_loose_separator,
+        ReadingNote.BLANK_WORDS: not words,
+        ReadingNote.SCRUBBED: scrubbed != words,
+        ReadingNote.TIME_UNREADABLE: start is None or end is None,
+    }
+    notes += (Noted(note=note, line=row.line) for note, is_so in odd.items() if is_so)
+    if not scrubbed:
+        return None
+    return Utterance(label=PARTICIPANT, words=scrubbed, start_seconds=start, end_seconds=end)

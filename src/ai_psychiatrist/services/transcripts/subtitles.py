@@ -1,129 +1,194 @@
-"""Subtitle files as text: voices and labels become speakers, and no line is lost unsaid."""
+"""Subtitle files: cues with times, voices where the file names them, and no line lost unsaid."""
 
-import html
-import io
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from itertools import pairwise
+from typing import Final
 
-from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.domain.transcript import Speaker, SpeakerLabels
-from ai_psychiatrist.evaluation.datasets.lines import Line, known_speaker, written
-from ai_psychiatrist.evaluation.datasets.oddities import OddityCode
+from webvtt import Caption, sbv, srt, vtt
+from webvtt.errors import MalformedCaptionError, MalformedFileError
 
-if TYPE_CHECKING:
-    from webvtt import Caption
-
-SUBTITLE_SUFFIXES: Final = frozenset({".vtt", ".srt", ".sbv"})
-
-_VOICE: Final = re.compile(r"<v(?:\.[^\s<>]+)?[ \t]+([^<>]+)>")
-_TAG: Final = re.compile(
-    r"</?(?:[bciu]|v|ruby|rt|lang|font)(?:[. \t][^<>]*)?>|<(?:\d+:)?\d+:\d+\.\d+>", re.IGNORECASE
+from ai_psychiatrist.services.transcripts.cue_text import has_voices, stretches
+from ai_psychiatrist.services.transcripts.file_lines import MOST_UTTERANCES, lines_of
+from ai_psychiatrist.services.transcripts.speakers_line import speakers_named
+from ai_psychiatrist.services.transcripts.utterances import (
+    FileFault,
+    FileReading,
+    FileRefused,
+    Form,
+    Noted,
+    ReadingNote,
+    Utterance,
 )
-_PREFIX: Final = re.compile(r"\s*(?:[->]+\s*)?([^\s:][^:]{0,59}?)\s*:\s+")
-_TIMES: Final = re.compile(r"-->|\A\s*\d+:\d+:\d+\.\d+\s*,\s*\d+:\d+:\d+\.\d+\s*\Z")
-_NO_CUE: Final = ("NOTE", "STYLE", "REGION")
+
+_SBV_TIMES: Final = re.compile(r"\s*\d+:\d+:\d+\.\d+\s*,\s*\d+:\d+:\d+\.\d+\s*")
+_SBV_BREAK: Final = re.compile(r"\[br\]", re.IGNORECASE)
+_COMMENTS: Final = ("NOTE", "STYLE", "REGION")
 
 
-class SubtitlesRefused(Exception):
-    """The file is not in the form that its ending says."""
+def read_subtitles(text: str, form: Form) -> FileReading:
+    """Read the cues of a file in order; labels are the names of voices.
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subtitles:
-    """The text of a file, with speaker labels where it has any, and what is odd."""
-
-    text: str = field(repr=False)
-    found: tuple[tuple[OddityCode, int | None], ...]
-
-
-def read_subtitles(text: str, suffix: str, labels: SpeakerLabels) -> Subtitles:
-    """Read the cues of a file in order.
-
-    A cue without a voice in a file with voices is nobody's; a cue without a label continues the
-    label before, as in plain text. Raises `SubtitlesRefused` for a malformed file and
-    `ConfigurationError` where the reading library is not installed.
+    `form`: WebVTT, SRT or SBV. A line of a cue without a voice is nobody's and keeps its labels
+    and dashes. Lines that belong to no cue are noted. Who is who may be said in the header or a
+    note of WebVTT, and in the first line of the others. Raises `FileRefused` for another form,
+    and where no cue has words.
     """
-    captions = _captions(text, suffix)
-    lines: list[_Said] = list(_said(captions, labels))
-    found = [(said.oddity, None) for said in lines if said.oddity is not None]
-    left_out = [(OddityCode.WORDS_WITHOUT_TIMES, number) for number in _left_out(text, captions)]
-    if all(said.is_unlabelled for said in lines):
-        words = "\n".join(said.line.words for said in lines if said.line.words)
-        return Subtitles(text=words, found=tuple(left_out))
-    spoken = written([said.line for said in lines if said.line.words])
-    return Subtitles(text=spoken, found=(*found, *left_out))
+    lines = _numbered(lines_of(text))
+    if sum(_is_times(line, form) for line in lines) > MOST_UTTERANCES:
+        raise FileRefused(FileFault.TOO_LARGE)
+    speakers = _named(lines[0]) if lines and form is not Form.WEBVTT else ()
+    lines = _from_words(lines[1:] if speakers else lines)
+    if not lines:
+        raise FileRefused(FileFault.NO_WORDS)
+    captions = _captions(lines, form)
+    placed = list(_placed(captions, form))
+    comments, lost = _outside_cues(lines, captions, form)
+    if not any(piece.words for piece in placed):
+        raise _without_words(lost)
+    notes = [*_of_cues(captions, placed), *_of_pieces(placed)]
+    notes += (Noted(note=ReadingNote.WORDS_WITHOUT_TIMES, line=number) for number in lost)
+    return FileReading(
+        form=form,
+        utterances=tuple(piece.utterance() for piece in placed if piece.words),
+        notes=tuple(notes),
+        speakers=(*speakers, *(pair for line in comments for pair in _named(line))),
+    )
 
 
-def _captions(text: str, suffix: str) -> "Sequence[Caption]":
+def _without_words(lost: Sequence[int]) -> FileRefused:
+    if lost:
+        return FileRefused(FileFault.SUBTITLES_REFUSED, lost[0])
+    return FileRefused(FileFault.NO_WORDS)
+
+
+class _Line(str):
+    """A line that knows its place in the file; the library hands on the lines that it is given."""
+
+    __slots__ = ("number",)
+    number: int
+
+
+def _numbered(written: Sequence[str]) -> list[_Line]:
+    lines = [_Line(words) for words in written]
+    for number, line in enumerate(lines, start=1):
+        line.number = number
+    return _from_words(lines)
+
+
+def _from_words(lines: list[_Line]) -> list[_Line]:
+    """Leave out the blank lines that a file begins with."""
+    first = next((at for at, line in enumerate(lines) if line.strip()), len(lines))
+    return lines[first:]
+
+
+def _is_times(line: str, form: Form) -> bool:
+    """Tell the line that begins a cue, malformed times too, from words with an arrow."""
+    if form is Form.SBV:
+        return _SBV_TIMES.fullmatch(line) is not None
+    before, arrow, _ = line.partition("-->")
+    return bool(arrow) and ":" in before and len(before.split()) == 1
+
+
+def _named(line: str) -> tuple[tuple[str, str], ...]:
+    return speakers_named(line.removeprefix("WEBVTT").removeprefix("NOTE").lstrip(" \t-:"))
+
+
+def _captions(lines: Sequence[_Line], form: Form) -> Sequence[Caption]:
     try:
-        # Part of an extra, and needed for these files alone.
-        from webvtt import WebVTT  # noqa: PLC0415
-        from webvtt.errors import MalformedCaptionError, MalformedFileError  # noqa: PLC0415
-    except ImportError:
-        msg = "subtitles need the extra `evaluation`: pip install 'ai-psychiatrist[evaluation]'"
-        raise ConfigurationError(msg) from None
-    form = suffix.casefold().removeprefix(".")
-    try:
-        return tuple(WebVTT.from_buffer(io.StringIO(text), format=form).captions)
+        match form:
+            case Form.WEBVTT:
+                return vtt.parse(lines).captions
+            case Form.SRT:
+                return srt.parse([lines[0].strip(), *lines[1:]])
+            case _:
+                return sbv.parse(lines)
     except (MalformedFileError, MalformedCaptionError, ValueError):
-        raise SubtitlesRefused from None
+        raise FileRefused(FileFault.SUBTITLES_REFUSED, lines[0].number) from None
+
+
+def _number(line: str) -> int | None:
+    return line.number if isinstance(line, _Line) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Said:
-    line: Line
-    is_unlabelled: bool
-    """Whether no voice or label has been met up to here."""
-    oddity: OddityCode | None = None
+class _Piece:
+    """Words, if any, of one voice in one cue."""
+
+    cue: int
+    line: int | None
+    voice: str | None = field(repr=False)
+    words: str = field(repr=False)
+    start_seconds: float
+    end_seconds: float
+
+    def utterance(self) -> Utterance:
+        return Utterance(
+            label=self.voice,
+            words=self.words,
+            start_seconds=self.start_seconds,
+            end_seconds=self.end_seconds,
+        )
 
 
-def _said(captions: "Sequence[Caption]", labels: SpeakerLabels) -> Iterator[_Said]:
-    speaker: Speaker | None = None
-    for caption in captions:
-        is_voiced = False
-        for line in caption.lines:
-            pieces = _VOICE.split(line)
-            for label, words in zip([None, *pieces[1::2]], pieces[::2], strict=True):
-                known = known_speaker(label, labels) if label else None
-                plain = html.unescape(_TAG.sub("", words)).strip()
-                prefix = _PREFIX.match(plain)
-                if known is None and prefix and _is_label(prefix[1], labels):
-                    known, plain = known_speaker(prefix[1], labels), plain[prefix.end() :]
-                is_voiced = is_voiced or label is not None
-                speaker = known.speaker if known else speaker
-                yield _Said(
-                    line=Line(speaker=speaker or Speaker.UNKNOWN, words=plain),
-                    is_unlabelled=speaker is None,
-                    oddity=known.oddity if known else None,
-                )
-        if is_voiced:
-            speaker = Speaker.UNKNOWN
+def _placed(captions: Sequence[Caption], form: Form) -> Iterator[_Piece]:
+    count = 0
+    for index, caption in enumerate(captions):
+        text = caption.raw_text
+        for stretch in stretches(_SBV_BREAK.sub("<br>", text) if form is Form.SBV else text):
+            count += 1
+            if count > MOST_UTTERANCES:
+                raise FileRefused(FileFault.TOO_LARGE)
+            yield _Piece(
+                cue=index,
+                line=_number(caption.lines[stretch.line]) if caption.lines else None,
+                voice=stretch.voice,
+                words=stretch.words,
+                start_seconds=caption.start_time.in_milliseconds() / 1000,
+                end_seconds=caption.end_time.in_milliseconds() / 1000,
+            )
 
 
-def _is_label(label: str, labels: SpeakerLabels) -> bool:
-    return label.casefold() in labels.speakers()
+def _of_cues(captions: Sequence[Caption], placed: Sequence[_Piece]) -> Iterator[Noted]:
+    with_words = {piece.cue for piece in placed if piece.words}
+    for index, caption in enumerate(captions):
+        if caption.lines and index not in with_words:
+            yield Noted(note=ReadingNote.BLANK_WORDS, line=_number(caption.lines[0]))
+    if any(has_voices(caption.raw_text) for caption in captions):
+        for piece in placed:
+            if piece.voice is None:
+                yield Noted(note=ReadingNote.WORDS_WITHOUT_SPEAKER, line=piece.line)
 
 
-def _left_out(text: str, captions: "Sequence[Caption]") -> Iterator[int]:
-    """Yield the numbers of lines with words that belong to no cue; the library drops them."""
-    kept = Counter(line.strip() for caption in captions for line in caption.lines)
-    lines = [line.strip() for line in text.splitlines()]
-    in_notes = lines[0].startswith("WEBVTT") if lines else False
-    is_first = True
-    for at, line in enumerate(lines):
-        if not line or _TIMES.search(line):
-            in_notes, is_first = False, not line
+def _of_pieces(placed: Sequence[_Piece]) -> Iterator[Noted]:
+    for one, other in pairwise(piece for piece in placed if piece.words):
+        is_next = other.cue == one.cue + 1
+        if is_next and (one.voice, one.words) == (other.voice, other.words):
+            yield Noted(note=ReadingNote.REPEATED_WORDS, line=other.line)
+
+
+def _outside_cues(
+    lines: Sequence[_Line], captions: Sequence[Caption], form: Form
+) -> tuple[list[str], list[int]]:
+    """Return the lines of comments, and the numbers of lines with words that are in no cue."""
+    kept = {_number(line) for caption in captions for line in caption.lines}
+    comments: list[str] = []
+    lost: list[int] = []
+    is_first, in_comment = True, form is Form.WEBVTT
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        if not line.strip() or _is_times(line, form):
+            is_first, in_comment = not line.strip(), False
             continue
-        in_notes = in_notes or (is_first and line.startswith(_NO_CUE))
-        is_identifier = at + 1 < len(lines) and _TIMES.search(lines[at + 1]) is not None
-        is_index = is_first and line.isdecimal()
+        is_name = _is_times(following, form) and (is_first or line.strip().isdecimal())
+        in_comment = in_comment or (is_first and form is Form.WEBVTT and _is_comment(line))
         is_first = False
-        if in_notes:
-            continue
-        if kept[line]:
-            kept[line] -= 1
-        elif not is_identifier and not is_index:
-            yield at + 1
+        if in_comment:
+            comments.append(line)
+        elif line.number not in kept and not is_name:
+            lost.append(line.number)
+    return comments, lost
+
+
+def _is_comment(line: str) -> bool:
+    return line.split(maxsplit=1)[0] in _COMMENTS

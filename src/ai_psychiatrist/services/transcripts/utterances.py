@@ -47,6 +47,8 @@ class ReadingNote(StrEnum):
     NO_INTERVIEWER = "no_interviewer"
     UNQUOTED_SEPARATOR = "unquoted_separator"
     WORDS_WITHOUT_TIMES = "words_without_times"
+    REPEATED_WORDS = "repeated_words"
+    """A cue begins with the words that end the one before, as captions do that roll."""
 
 
 class FileFault(StrEnum):
@@ -104,6 +106,19 @@ class FileReading:
 
     form: Form
     utterances: tuple[Utterance, ...] = field(repr=False)
+    notes: tuple[Noted, ...] = ()
+    speakers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    """Label and role, where the file itself says who is who."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlainText:
+    """Lines of words whose labels, if they have any, are still to be found."""
+
+    form: Form
+    text: str = field(repr=False)
+    """Without a byte order mark; else as it was, line ends included."""
+    encoding: str = "utf-8"
     notes: tuple[Noted, ...] = ()
     speakers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """Label and role, where the file itself says who is who."""

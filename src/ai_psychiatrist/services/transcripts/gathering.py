@@ -1,0 +1,105 @@
+"""Gathers the utterances of a file one by one, within the bounds of a transcript."""
+
+import math
+import re
+from typing import Final
+
+from ai_psychiatrist.domain.transcript import MAX_TURNS
+from ai_psychiatrist.services.transcripts.utterances import (
+    FileFault,
+    FileReading,
+    FileRefused,
+    Form,
+    Noted,
+    ReadingNote,
+    Utterance,
+)
+
+MOST_UTTERANCES: Final = 10 * MAX_TURNS
+"""How many utterances a file has at most, before neighbours of one speaker are joined."""
+
+_CLOCK: Final = re.compile(r"(?:(\d{1,3}):)?(\d{1,3}):(\d{2}(?:[.,]\d{1,9})?)")
+_SECONDS: Final = re.compile(r"\d{1,9}(?:[.,]\d{1,12})?")
+
+
+def on_one_line(words: str) -> str:
+    """Put a space in the place of each run of white space, line breaks as well."""
+    return " ".join(words.split())
+
+
+def named(label: str | None) -> str | None:
+    """Return a speaker's name on one line, `None` for a blank one."""
+    return (on_one_line(label) or None) if label else None
+
+
+class Gathering:
+    """What has been read of a file so far."""
+
+    def __init__(self, form: Form) -> None:
+        self._form = form
+        self._utterances: list[Utterance] = []
+        self._notes: list[Noted] = []
+
+    def add(
+        self,
+        label: str | None,
+        words: str,
+        *,
+        line: int,
+        start: float | None = None,
+        end: float | None = None,
+    ) -> None:
+        """Add what is said; raises `FileRefused` when there is more than a transcript holds.
+
+        `line`: of the file, from 1, or the record's number.
+        """
+        spoken = on_one_line(words)
+        if not spoken:
+            self.note(ReadingNote.BLANK_WORDS, line)
+            return
+        if len(self._utterances) == MOST_UTTERANCES:
+            raise FileRefused(FileFault.TOO_LARGE, line)
+        self._utterances.append(
+            Utterance(label=named(label), words=spoken, start_seconds=start, end_seconds=end)
+        )
+
+    def note(self, note: ReadingNote, line: int) -> None:
+        """Note what is odd, once a line."""
+        if self._notes[-1:] != [Noted(note=note, line=line)]:
+            self._notes.append(Noted(note=note, line=line))
+
+    def seconds(self, value: float, line: int, *, per_second: int = 1) -> float | None:
+        """Return a time in seconds; `None`, and noted, for one that no recording has."""
+        try:
+            seconds = float(value) / per_second
+        except OverflowError:
+            seconds = math.inf
+        if math.isfinite(seconds) and seconds >= 0:
+            return seconds
+        self.note(ReadingNote.TIME_UNREADABLE, line)
+        return None
+
+    def written_seconds(self, written: str, line: int) -> float | None:
+        """Return a time written as seconds, `m:ss` or `h:mm:ss`; `None`, and noted, for another."""
+        time = written.strip()
+        if not time:
+            return None
+        if _SECONDS.fullmatch(time):
+            return float(time.replace(",", "."))
+        clock = _CLOCK.fullmatch(time)
+        if clock is None:
+            self.note(ReadingNote.TIME_UNREADABLE, line)
+            return None
+        hours, minutes, seconds = clock.groups()
+        return int(hours or 0) * 3600 + int(minutes) * 60 + float(seconds.replace(",", "."))
+
+    def reading(self, speakers: tuple[tuple[str, str], ...] = ()) -> FileReading:
+        """Return the whole; raises `FileRefused` where nobody says anything."""
+        if not self._utterances:
+            raise FileRefused(FileFault.NO_WORDS)
+        return FileReading(
+            form=self._form,
+            utterances=tuple(self._utterances),
+            notes=tuple(self._notes),
+            speakers=speakers,
+        )

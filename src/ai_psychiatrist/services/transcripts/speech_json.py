@@ -1,0 +1,105 @@
+"""Reads the JSON that programs and services for speech recognition write."""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from ai_psychiatrist.services.transcripts.by_word import Stretch, Word, gather
+from ai_psychiatrist.services.transcripts.deepgram import read_deepgram
+from ai_psychiatrist.services.transcripts.gathering import Gathering
+from ai_psychiatrist.services.transcripts.json_records import Record
+from ai_psychiatrist.services.transcripts.rev import read_rev
+from ai_psychiatrist.services.transcripts.utterances import FileReading, Form
+
+_MILLISECONDS: Final = 1_000
+
+Reader = Callable[[Record], FileReading]
+
+
+def speech_reader(whole: Record) -> Reader | None:
+    """Tell by the names of its fields who wrote an object; `None` where no tool did."""
+    fields = whole.fields
+    for name, reader in _READERS.items():
+        if isinstance(fields.get(name), list):
+            return reader
+    results = fields.get("results")
+    if isinstance(results, dict) and ("channels" in results or "utterances" in results):
+        return read_deepgram
+    words = fields.get("words")
+    if not isinstance(words, list) or not isinstance(fields.get("text"), str):
+        return None
+    is_openai = any(isinstance(word, dict) and "word" in word for word in words)
+    return _read_whisper if is_openai else _read_assemblyai
+
+
+def _read_whisper(whole: Record) -> FileReading:
+    """Read segments; those of WhisperX and of later services name speakers."""
+    segments = list(whole.records("segments"))
+    has_speakers = "word_segments" in whole.fields or any(
+        "speaker" in part.fields
+        for segment in segments
+        for part in (segment, *segment.parts("words"))
+    )
+    gathering = Gathering(Form.WHISPERX if has_speakers else Form.WHISPER)
+    for segment in segments:
+        gather(_stretch(segment, gathering, text="text", word="word"), gathering)
+    if not segments:
+        gathering.add(None, whole.optional_text("text") or "", line=1)
+    return gathering.reading()
+
+
+def _read_whisper_cpp(whole: Record) -> FileReading:
+    gathering = Gathering(Form.WHISPER)
+    for segment in whole.records("transcription"):
+        has_times = segment.fields.get("offsets") is not None
+        times = segment.record("offsets") if has_times else Record(fields={}, number=segment.number)
+        label = segment.label("speaker")
+        gathering.add(
+            None if label == "?" else label,
+            segment.text("text"),
+            line=segment.number,
+            start=times.seconds("from", gathering, per_second=_MILLISECONDS),
+            end=times.seconds("to", gathering, per_second=_MILLISECONDS),
+        )
+    return gathering.reading()
+
+
+def _read_assemblyai(whole: Record) -> FileReading:
+    gathering = Gathering(Form.ASSEMBLYAI)
+    stretches = list(whole.records("utterances")) or [whole]
+    for stretch in stretches:
+        gather(
+            _stretch(stretch, gathering, text="text", word="text", per_second=_MILLISECONDS),
+            gathering,
+        )
+    return gathering.reading()
+
+
+def _stretch(
+    record: Record, gathering: Gathering, *, text: str, word: str, per_second: int = 1
+) -> Stretch:
+    return Stretch(
+        label=record.label("speaker"),
+        text=record.text(text),
+        words=tuple(_words(record, gathering, word, per_second)),
+        number=record.number,
+        start=record.seconds("start", gathering, per_second=per_second),
+        end=record.seconds("end", gathering, per_second=per_second),
+    )
+
+
+def _words(record: Record, gathering: Gathering, name: str, per_second: int) -> Iterator[Word]:
+    for word in record.parts("words"):
+        yield Word(
+            written=word.text(name),
+            label=word.label("speaker"),
+            start=word.seconds("start", gathering, per_second=per_second),
+            end=word.seconds("end", gathering, per_second=per_second),
+        )
+
+
+_READERS: Final[dict[str, Reader]] = {
+    "segments": _read_whisper,
+    "transcription": _read_whisper_cpp,
+    "monologues": read_rev,
+    "utterances": _read_assemblyai,
+}
