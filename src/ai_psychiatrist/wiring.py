@@ -31,7 +31,7 @@ from ai_psychiatrist.services.transcripts.store import TranscriptStore
 
 logger = get_logger(__name__)
 
-_FILE_BYTES_PER_CHARACTER: Final = 16
+BYTES_PER_CHARACTER: Final = 16
 """Of stored transcripts: times, speakers and the longest encoding of a character included."""
 
 
@@ -80,9 +80,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             google=settings.google,
             ollama=settings.ollama,
             pydantic_ai=settings.pydantic_ai,
-            local={
-                BASELINE: baseline_route(max_reply_bytes=settings.model.max_reply_bytes)
-            },
+            local={BASELINE: baseline_route(max_reply_bytes=settings.model.max_reply_bytes)},
         )
     )
     try:
@@ -149,7 +147,7 @@ def _services(settings: Settings, connections: ModelConnections) -> Services:
         pipeline=pipeline,
         transcripts=TranscriptStore(
             settings.data.transcripts_dir,
-            most_bytes=settings.api.max_transcript_chars * _FILE_BYTES_PER_CHARACTER,
+            most_bytes=settings.api.max_transcript_chars * BYTES_PER_CHARACTER,
         ),
         labels=settings.transcript.labels,
         connections=connections,

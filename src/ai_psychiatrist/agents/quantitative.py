@@ -36,8 +36,8 @@ from ai_psychiatrist.services.evidence_validation import (
     nothing_grounded,
 )
 from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
-from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.services.item_scoring import distinct_quotes, stated_frequency
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 _WRONG_SHAPE = "The evidence did not have the shape that was asked for."
 _ALL_REJECTED = "The model gave evidence quotes, but none of them stands in the transcript."

@@ -57,12 +57,10 @@ MOST_LABELS_TOLD: Final = 20
 class SpeakersUnknown(TranscriptUnreadable):
     """The transcript has labels, and nobody has said which is the participant's."""
 
-    def __init__(
-        self, reason: str, *, labels: Iterable[str] = (), field: str = "speakers"
-    ) -> None:
+    def __init__(self, reason: str, *, labels: Iterable[str] = (), field: str = "speakers") -> None:
         super().__init__(reason, field=field, fault="speakers_unknown")
         self.labels = tuple(islice(labels, MOST_LABELS_TOLD))
-        """Those that were found, for whoever sent the transcript; they may be names: never logged."""
+        """Those found, for whoever sent the transcript; they may be names, and are never logged."""
 
 
 class ParticipantNotFound(InputError):

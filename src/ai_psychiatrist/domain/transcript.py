@@ -65,6 +65,9 @@ class Source:
     """Whether the text was made from the file, so that offsets do not count in the file itself."""
 
 
+AS_TEXT: Final = Source()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transcript:
     """The text of an interview, as received or rendered from a file, and its turns."""
@@ -75,7 +78,7 @@ class Transcript:
     """True when the text carries no label, so that all of it counts as the participant's."""
     reads_alone: bool = True
     """Whether the text, read with the built-in labels alone, gives these turns again."""
-    source: Source = Source()
+    source: Source = AS_TEXT
 
     def words(self, turn: Turn) -> str:
         """Return the words of a turn without its label."""

@@ -17,7 +17,7 @@ from ai_psychiatrist.services.transcripts.labels import (
     without_note,
 )
 from ai_psychiatrist.services.transcripts.refusals import too_many_turns
-from ai_psychiatrist.services.transcripts.times import STAMP, TIME, seconds_of
+from ai_psychiatrist.services.transcripts.times import STAMP, seconds_of
 
 _MOST_LINES: Final = 10 * MAX_TURNS
 """How many lines with something like a label are looked at."""
@@ -50,10 +50,13 @@ _ORAL: Final = re.compile(rf"(?P<label>[QA])[.)]{_GAP}+(?=\S)")
 _BLANK_LINE: Final = re.compile(r"(?:\r\n|\n|\r)[^\S\r\n]*(?:\r\n|\n|\r)\Z")
 _WINDOW: Final = 40
 """Characters before a line in which a blank one is looked for."""
-_PARTICLES: Final = frozenset("de del della der den di da la le van von of the and und y e du bin".split())
+_PARTICLES: Final = frozenset(
+    "de del della der den di da la le van von of the and und y e du bin".split()
+)
 _NO_NAMES: Final = frozenset(
     "well so and but yes no yeah nope okay ok because then now also first second third finally "
-    "name note notes example sometimes today yesterday ps nb re date time title subject place".split()
+    "name note notes example sometimes today yesterday ps nb re date time title subject place "
+    "city".split()
 )
 _REPORTING: Final = frozenset(
     "said says say told tells asked asks answered replied thought thinks think was is are were "
@@ -97,7 +100,7 @@ def opens_like_label(line: str) -> bool:
 
 
 def is_name(label: str) -> bool:
-    """Return whether a label is written like a name or a role: `Anna`, `Dr. Smith`, `SPEAKER_00`."""
+    """Return whether a label is written like a name or a role: `Anna`, `Dr. Smith`, `SPEAKER_0`."""
     plain = label_key(label)
     tokens = without_note(label).replace("_", " ").split()
     if not 1 <= len(tokens) <= 4 or len(plain) > 40 or plain in _NO_NAMES:
@@ -130,18 +133,14 @@ class _Candidate:
     kind: _Kind
 
 
-def _all_candidates(
-    text: str, start: int, shapes: Iterable[re.Pattern[str]]
-) -> list[_Candidate]:
+def _all_candidates(text: str, start: int, shapes: Iterable[re.Pattern[str]]) -> list[_Candidate]:
     candidates = list(islice(_candidates(text, start, shapes), _MOST_LINES + 1))
     if len(candidates) > _MOST_LINES:
         raise too_many_turns()
     return candidates
 
 
-def _candidates(
-    text: str, start: int, shapes: Iterable[re.Pattern[str]]
-) -> Iterator[_Candidate]:
+def _candidates(text: str, start: int, shapes: Iterable[re.Pattern[str]]) -> Iterator[_Candidate]:
     for line in _LINE.finditer(text, start):
         lead = _LEAD.match(text, line.end())
         if lead is None:

@@ -72,10 +72,10 @@ def given_roles(roles: Mapping[str, str], *, field: str) -> Roles:
         if not label.strip() or len(label) > LONGEST_LABEL:
             msg = f"{field}: a label has 1-{LONGEST_LABEL} characters, or is * for everybody"
             raise InputError(msg, field=field)
-        if role not in GIVEN_ROLES:
+        if role.casefold() not in GIVEN_ROLES:
             msg = f"{field}: the role of a label is one of {', '.join(GIVEN_ROLES)}"
             raise InputError(msg, field=field)
-        given.append((label, Speaker(role)))
+        given.append((label, Speaker(role.casefold())))
     return tuple(given)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError, TranscriptUnreadable
-from ai_psychiatrist.domain.transcript import MAX_TURNS, Source, Speaker, Transcript, Turn
+from ai_psychiatrist.domain.transcript import AS_TEXT, MAX_TURNS, Source, Speaker, Transcript, Turn
 from ai_psychiatrist.services.transcripts.label_lines import LabelledLine, labelled_lines
 from ai_psychiatrist.services.transcripts.labels import (
     DEFAULT_LABELS,
@@ -17,13 +17,16 @@ from ai_psychiatrist.services.transcripts.labels import (
     speakers_of,
 )
 from ai_psychiatrist.services.transcripts.refusals import empty, too_many_turns
+from ai_psychiatrist.services.transcripts.speakers_line import speakers_named
 from ai_psychiatrist.services.transcripts.utterances import FileFault
 
-_HEADER: Final = re.compile(r"\ufeff?\s{0,200}(?:#|NOTE)?[ \t]*speakers[ \t]*:([^\r\n]*=[^\r\n]*)", re.I)
+_HEADER: Final = re.compile(
+    r"\ufeff?\s{0,200}(?:#[ \t]*)?(speakers[ \t]*:[^\r\n=]{1,200}=[^\r\n]*)", re.IGNORECASE
+)
 
 
 def parse_transcript(
-    text: str, labels: SpeakerLabels = DEFAULT_LABELS, *, source: Source = Source()
+    text: str, labels: SpeakerLabels = DEFAULT_LABELS, *, source: Source = AS_TEXT
 ) -> Transcript:
     """Cut a text into turns.
 
@@ -66,13 +69,11 @@ def speakers_header(text: str) -> tuple[Roles, int]:
     found = _HEADER.match(text)
     if found is None:
         return (), 0
-    return roles_in(found[1]), found.end()
-
-
-def roles_in(written: str) -> Roles:
-    """Read `LABEL = role, LABEL = role`. Raises `InputError`."""
-    pairs = dict(_pair(part) for part in re.split("[,;]", written) if part.strip())
-    return given_roles(pairs, field="speakers")
+    named = speakers_named(found[1])
+    if not named:
+        msg = "speakers: write the first line as speakers: LABEL = participant, LABEL = interviewer"
+        raise InputError(msg, field="speakers")
+    return given_roles(dict(named), field="speakers"), found.end()
 
 
 def refuse_unusable(text: str) -> None:
@@ -92,14 +93,6 @@ def checked(transcript: Transcript) -> Transcript:
         msg = "the transcript has speaker labels but no words of the participant"
         raise TranscriptUnreadable(msg, fault=FileFault.NO_PARTICIPANT)
     return transcript
-
-
-def _pair(written: str) -> tuple[str, str]:
-    label, separator, role = written.partition("=")
-    if not separator:
-        msg = "speakers: write LABEL = participant, LABEL = interviewer"
-        raise InputError(msg, field="speakers")
-    return label.strip(), role.strip().casefold()
 
 
 def _is_everybodys(labels: SpeakerLabels) -> bool:

@@ -1,4 +1,4 @@
-"""The one way in: whatever is given as an interview becomes a transcript whose speakers are known."""
+"""The one way in: whatever is given as an interview becomes a transcript of known speakers."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from itertools import accumulate
 
 from ai_psychiatrist.domain.transcript import MAX_TURNS, Note, Source, Transcript, Turn
 from ai_psychiatrist.services.transcripts.daic_woz import DEFAULT_POLICY, RowPolicy
-from ai_psychiatrist.services.transcripts.forms import PlainText, read_content
+from ai_psychiatrist.services.transcripts.forms import read_content
 from ai_psychiatrist.services.transcripts.labels import (
     DEFAULT_LABELS,
     SpeakerLabels,
@@ -41,43 +41,36 @@ def read_transcript(
     caller gave, for the error. Raises `SpeakersUnknown` where nobody has said who the participant
     is, and `TranscriptUnreadable` for what cannot be read without losing what was said.
     """
+    if isinstance(content, str):
+        refuse_unusable(content)
     try:
         reading = read_content(content, name=name, rows=rows)
     except FileRefused as error:
         raise refused(error, field=field) from None
-    if isinstance(reading, PlainText):
-        return _of_text(reading, labels)
-    return _of_file(reading, labels)
-
-
-def _of_text(reading: PlainText, labels: SpeakerLabels) -> Transcript:
-    source = Source(
-        form=reading.form,
-        encoding=reading.encoding,
-        notes=_tally(reading.notes),
-        is_rendered=reading.form is not Form.TEXT,
-    )
-    return _with_assumption(parse_transcript(reading.text, labels, source=source))
-
-
-def _of_file(reading: FileReading, labels: SpeakerLabels) -> Transcript:
     if reading.speakers and not labels.given:
         labels = replace(labels, given=given_roles(dict(reading.speakers), field="speakers"))
     source = Source(
         form=reading.form,
-        encoding=reading.encoding,
+        encoding=None if isinstance(content, str) else reading.encoding,
         notes=_tally(reading.notes),
-        is_rendered=True,
+        is_rendered=reading.form is not Form.TEXT,
     )
-    found = [said.label for said in reading.utterances if said.label is not None]
+    if isinstance(reading, FileReading):
+        return _of_file(reading.utterances, labels, source)
+    # Offsets count in a text exactly as it was given, a mark of its encoding included.
+    is_as_given = isinstance(content, str) and reading.form is Form.TEXT
+    text = content if is_as_given and isinstance(content, str) else reading.text
+    return _with_assumption(parse_transcript(text, labels, source=source))
+
+
+def _of_file(utterances: Sequence[Utterance], labels: SpeakerLabels, source: Source) -> Transcript:
+    found = [said.label for said in utterances if said.label is not None]
     if found:
-        return rendered(reading.utterances, speakers_of(found, labels), source)
-    return _with_assumption(_of_lines(reading.utterances, labels, source))
+        return rendered(utterances, speakers_of(found, labels), source)
+    return _with_assumption(_of_lines(utterances, labels, source))
 
 
-def _of_lines(
-    utterances: Sequence[Utterance], labels: SpeakerLabels, source: Source
-) -> Transcript:
+def _of_lines(utterances: Sequence[Utterance], labels: SpeakerLabels, source: Source) -> Transcript:
     """Read utterances that the form names no speakers for like the lines of a text."""
     text = "\n".join(said.words for said in utterances)
     refuse_unusable(text)
@@ -89,7 +82,9 @@ def _of_lines(
             raise too_many_turns()
         spoken = [
             replace(whole, index=at, start=start, words_start=start, end=end)
-            for at, (start, end) in enumerate(zip(starts[:-1], [*starts[1:-1], len(text)], strict=True))
+            for at, (start, end) in enumerate(
+                zip(starts[:-1], [*starts[1:-1], len(text)], strict=True)
+            )
         ]
     else:
         spoken = list(transcript.turns)
@@ -119,6 +114,4 @@ def _tally(notes: Sequence[Noted]) -> tuple[Note, ...]:
     lines: dict[ReadingNote, list[int | None]] = {}
     for noted in notes:
         lines.setdefault(noted.note, []).append(noted.line)
-    return tuple(
-        Note(code=code, count=len(seen), line=seen[0]) for code, seen in lines.items()
-    )
+    return tuple(Note(code=code, count=len(seen), line=seen[0]) for code, seen in lines.items())

@@ -56,9 +56,7 @@ def rendered(
         lines.append(line)
         at = end
     return checked(
-        Transcript(
-            text="\n".join(lines), turns=tuple(turns), speakers_assumed=False, source=source
-        )
+        Transcript(text="\n".join(lines), turns=tuple(turns), speakers_assumed=False, source=source)
     )
 
 
