@@ -4,11 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ai_psychiatrist.services.transcripts.gathering import Gathering
-from ai_psychiatrist.services.transcripts.utterances import (
-    FileFault,
-    FileRefused,
-    ReadingNote,
-)
+from ai_psychiatrist.services.transcripts.utterances import FileFault, FileRefused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +44,6 @@ def gather(stretch: Stretch, gathering: Gathering) -> None:
         )
         return
     for run in _runs(stretch):
-        if run.label is None:
-            gathering.note(ReadingNote.WORDS_WITHOUT_SPEAKER, stretch.number)
         words = stretch.text[run.begin : run.finish]
         gathering.add(run.label, words, line=stretch.number, start=run.start, end=run.end)
 

@@ -11,7 +11,6 @@ from ai_psychiatrist.services.transcripts.utterances import (
     FileRefused,
     Form,
     PlainText,
-    ReadingNote,
 )
 from ai_psychiatrist.validation.reply.strict import NotJson
 
@@ -136,8 +135,6 @@ def _gathered(
         if words is None:
             raise turn.refused()
         label = turn.label(speaker) if speaker else None
-        if label is None:
-            gathering.note(ReadingNote.WORDS_WITHOUT_SPEAKER, turn.number)
         gathering.add(
             label,
             turn.text(words),

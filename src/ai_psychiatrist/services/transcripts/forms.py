@@ -4,7 +4,12 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from ai_psychiatrist.services.transcripts.daic_woz import DEFAULT_POLICY, RowPolicy, read_daic_woz
+from ai_psychiatrist.services.transcripts.daic_woz import (
+    DEFAULT_POLICY,
+    RowPolicy,
+    is_daic_woz,
+    read_daic_woz,
+)
 from ai_psychiatrist.services.transcripts.dialogue_json import (
     is_turn,
     read_interview,
@@ -40,7 +45,6 @@ _FOREIGN: Final = re.compile(
 )
 _JSON: Final = re.compile(r"(?:\[\s*)*+\{\s*[\"}]|(?:\[\s*){3}|\[\s*\"[^\"]*\"\s*,")
 """How JSON begins, and hardly a sentence."""
-_DAIC_WOZ: Final = ["start_time", "stop_time", "speaker", "value"]
 _SESSION: Final = re.compile(r"(?:\A|[/\\])(\d{1,9})_transcript\b", re.IGNORECASE)
 _JSON_SUFFIXES: Final = (".json", ".jsonl", ".ndjson")
 _TABLE_SUFFIXES: Final = (".csv", ".tsv")
@@ -117,21 +121,16 @@ def _read_object(value: object, text: str) -> FileReading | PlainText:
 
 
 def _read_rows(text: str, name: str, rows: RowPolicy) -> FileReading | PlainText:
-    header = header_of(text)
-    if header is not None and [_plain(cell) for cell in header.names] == _DAIC_WOZ:
-        if header.separator == "\t":
-            return read_daic_woz(text, session=_session(name), policy=rows)
-    elif is_e_daic(text):
+    if is_daic_woz(text):
+        return read_daic_woz(text, session=_session(name), policy=rows)
+    if is_e_daic(text):
         return read_e_daic(text)
+    header = header_of(text)
     if header is not None and is_table(text, header):
         return read_table(text, header)
     if name.casefold().endswith(_TABLE_SUFFIXES):
         raise FileRefused(FileFault.UNKNOWN_FORM)
     return PlainText(form=Form.TEXT, text=text)
-
-
-def _plain(name: str) -> str:
-    return name.strip().casefold()
 
 
 def _session(name: str) -> int | None:

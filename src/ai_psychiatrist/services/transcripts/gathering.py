@@ -38,6 +38,7 @@ class Gathering:
     def __init__(self, form: Form) -> None:
         self._form = form
         self._utterances: list[Utterance] = []
+        self._unnamed: list[int] = []
         self._notes: list[Noted] = []
 
     def add(
@@ -59,8 +60,11 @@ class Gathering:
             return
         if len(self._utterances) == MOST_UTTERANCES:
             raise FileRefused(FileFault.TOO_LARGE, line)
+        speaker = named(label)
+        if speaker is None:
+            self._unnamed.append(line)
         self._utterances.append(
-            Utterance(label=named(label), words=spoken, start_seconds=start, end_seconds=end)
+            Utterance(label=speaker, words=spoken, start_seconds=start, end_seconds=end)
         )
 
     def note(self, note: ReadingNote, line: int) -> None:
@@ -94,9 +98,15 @@ class Gathering:
         return int(hours or 0) * 3600 + int(minutes) * 60 + float(seconds.replace(",", "."))
 
     def reading(self, speakers: tuple[tuple[str, str], ...] = ()) -> FileReading:
-        """Return the whole; raises `FileRefused` where nobody says anything."""
+        """Return the whole; raises `FileRefused` where nobody says anything.
+
+        Words without a speaker are noted where others have one.
+        """
         if not self._utterances:
             raise FileRefused(FileFault.NO_WORDS)
+        if len(self._unnamed) < len(self._utterances):
+            for line in self._unnamed:
+                self.note(ReadingNote.WORDS_WITHOUT_SPEAKER, line)
         return FileReading(
             form=self._form,
             utterances=tuple(self._utterances),

@@ -5,7 +5,7 @@ from typing import Final
 
 from ai_psychiatrist.services.transcripts.gathering import Gathering
 from ai_psychiatrist.services.transcripts.json_records import Record
-from ai_psychiatrist.services.transcripts.utterances import FileReading, Form, ReadingNote
+from ai_psychiatrist.services.transcripts.utterances import FileReading, Form
 
 _KINDS: Final = frozenset({"text", "punct", "unknown"})
 
@@ -17,8 +17,6 @@ def read_rev(whole: Record) -> FileReading:
     for monologue in whole.records("monologues"):
         elements = list(monologue.parts("elements"))
         number = monologue.numbered_label("speaker")
-        if number is None:
-            gathering.note(ReadingNote.WORDS_WITHOUT_SPEAKER, monologue.number)
         gathering.add(
             names.get(number, number) if number is not None else None,
             "".join(_value(element) for element in elements),

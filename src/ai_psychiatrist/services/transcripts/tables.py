@@ -20,7 +20,6 @@ from ai_psychiatrist.services.transcripts.utterances import (
     FileReading,
     FileRefused,
     Form,
-    ReadingNote,
 )
 
 _SEPARATORS: Final = "\t;,"
@@ -100,8 +99,6 @@ def read_table(text: str, header: Header) -> FileReading:
     per_second = _MILLISECONDS if _is_in_milliseconds(rows, columns, header) else 1
     for row in rows:
         label = named(row.cells[columns.speaker]) if columns.speaker is not None else None
-        if columns.speaker is not None and label is None:
-            gathering.note(ReadingNote.WORDS_WITHOUT_SPEAKER, row.line)
         gathering.add(
             label,
             row.cells[columns.words],
