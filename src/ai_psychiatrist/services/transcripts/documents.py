@@ -41,6 +41,8 @@ _BROKEN: Final = (
     RuntimeError,
     ValueError,
 )
+_UNREADABLE: Final = (SyntaxError, ValueError, LookupError, AttributeError, TypeError)
+"""What the library and the parser below it raise; they share no error of their own."""
 _DECLARED: Final = re.compile(rb"\s*<\?xml[^>]{0,200}?encoding=[\"']([^\"']{1,40})[\"']")
 _ENCODINGS: Final = frozenset({b"utf-8", b"us-ascii", b"ascii"})
 _WORD: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -93,7 +95,7 @@ def read_document(content: bytes) -> str:
         raise ConfigurationError(msg) from None
     try:
         element = Document(io.BytesIO(_with_body_alone(body))).element.body
-    except Exception:  # noqa: BLE001 - the library and the parsers below it share no error
+    except _UNREADABLE:
         raise FileRefused(FileFault.DOCUMENT_REFUSED) from None
     if element is None:
         raise FileRefused(FileFault.DOCUMENT_REFUSED)
