@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.domain.phq8 import PHQ8_DOMAIN_KEYS
-from ai_psychiatrist.domain.transcript import Transcript, parse_transcript
+from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.services.evidence_validation import (
     normalize_for_quote_match,
     validate_evidence_schema,
 )
 from ai_psychiatrist.services.evidence_validation.transcript_index import TranscriptIndex
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from benchmarks.transcripts import synthetic_interview
 
 SIZE_CHARACTERS: Final = 200_000

@@ -10,13 +10,13 @@ from ai_psychiatrist.domain.evidence import (
     Segment,
     UnverifiedQuote,
 )
-from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.services.evidence_validation.tokens import tokenise
 from ai_psychiatrist.services.evidence_validation.transcript_index import (
     GroundingMode,
     TranscriptIndex,
 )
 from ai_psychiatrist.services.evidence_validation.word_stream import Stretch, WordStream
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 INTERVIEW = """\
 Recorded in the clinic.

@@ -1,7 +1,7 @@
 import pytest
+from ai_psychiatrist.services.daic_woz import FileFault, RowNote
 
 from ai_psychiatrist.evaluation.datasets.oddities import Cost, Oddity, OddityCode, tallied
-from ai_psychiatrist.services.daic_woz import FileFault, RowNote
 
 
 @pytest.mark.parametrize("code", OddityCode)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from ai_psychiatrist.services.daic_woz import Interruption373
 from tests.unit.evaluation.datasets.corpora import found
 
 from ai_psychiatrist.domain.errors import InputError
@@ -16,7 +17,6 @@ from ai_psychiatrist.evaluation.datasets.opening import open_dataset
 from ai_psychiatrist.evaluation.datasets.synthetic.generator import DatasetRecipe, make_dataset
 from ai_psychiatrist.evaluation.datasets.synthetic.item_model import item_model
 from ai_psychiatrist.evaluation.datasets.synthetic.sayings import sayings
-from ai_psychiatrist.services.daic_woz import Interruption373
 from ai_psychiatrist.services.transcripts import TranscriptStore
 
 UNITS = 60
