@@ -66,7 +66,7 @@ def test_file_of_each_tool_gives_the_same_turns(
 ) -> None:
     path = FILES / file
     reading = read(path.read_bytes(), path.name if has_name else "")
-    names = labels.split("," if "," in labels else None)
+    names: list[str | None] = [*labels.split("," if "," in labels else None)]
     assert reading.form is form
     assert [said.label for said in reading.utterances] == ([*names, *names] or [None] * 4)
     words = tuple(said.words.removesuffix(" <laugh>") for said in reading.utterances)
