@@ -162,6 +162,10 @@ def _of_cues(captions: Sequence[Caption], placed: Sequence[_Piece]) -> Iterator[
 
 
 def _of_pieces(placed: Sequence[_Piece]) -> Iterator[Noted]:
+    with_words = {piece.cue for piece in placed if piece.words}
+    for piece in placed:
+        if not piece.words and piece.cue in with_words:
+            yield Noted(note=ReadingNote.BLANK_WORDS, line=piece.line)
     for one, other in pairwise(piece for piece in placed if piece.words):
         is_next = other.cue == one.cue + 1
         if is_next and (one.voice, one.words) == (other.voice, other.words):
