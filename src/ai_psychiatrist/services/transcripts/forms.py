@@ -133,7 +133,7 @@ def _read_rows(text: str, name: str, rows: RowPolicy) -> FileReading | PlainText
     header = header_of(text)
     if header is not None and is_table(text, header):
         return read_table(text, header)
-    if name.casefold().endswith(_TABLE_SUFFIXES):
+    if name.casefold().endswith((*_JSON_SUFFIXES, *_TABLE_SUFFIXES)):
         raise FileRefused(FileFault.UNKNOWN_FORM)
     form = _SUBTITLE_SUFFIXES.get(name.casefold()[-4:])
     return read_subtitles(text, form) if form else PlainText(form=Form.TEXT, text=text)

@@ -164,6 +164,7 @@ def test_number_of_a_session_comes_from_its_name() -> None:
         pytest.param("[1, 2]", "", FileFault.BROKEN_ROW, id="numbers"),
         pytest.param('{"text": "I am fine', "", FileFault.BROKEN_ROW, id="cut_off"),
         pytest.param('[{"speaker": "A", "text": "x"},', "", FileFault.BROKEN_ROW, id="cut_list"),
+        pytest.param('x{"turns": []}', "a.json", FileFault.UNKNOWN_FORM, id="named_json_without"),
         pytest.param("[oops", "a.json", FileFault.BROKEN_ROW, id="named_json"),
         pytest.param("[" * 100_000, "", FileFault.BROKEN_ROW, id="deep"),
         pytest.param('{"turns":' * 100_000, "", FileFault.BROKEN_ROW, id="deep_objects"),
