@@ -14,8 +14,11 @@ from ai_psychiatrist.domain.evidence import Polarity, Quote, UnverifiedQuote
 from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.services.cues.frequency import frequency_of
 from ai_psychiatrist.services.cues.tense import timeframe_of
-from ai_psychiatrist.services.grounding import GroundingMode, TranscriptIndex
-from ai_psychiatrist.services.tokens import tokenise
+from ai_psychiatrist.services.evidence_validation.tokens import tokenise
+from ai_psychiatrist.services.evidence_validation.transcript_index import (
+    GroundingMode,
+    TranscriptIndex,
+)
 
 LABELLED: Final = Path(__file__).with_name("labelled")
 _OUTCOMES: Final = {

@@ -17,7 +17,6 @@ from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop
 from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
 from ai_psychiatrist.config import Settings, refuse_contradictions
-from ai_psychiatrist.domain.transcript import SpeakerLabels
 from ai_psychiatrist.infrastructure.digests import load_installation_key, use_installation_key
 from ai_psychiatrist.infrastructure.logging import get_logger, setup_logging
 from ai_psychiatrist.interview.limits import InterviewLimits, StoreLimits
@@ -27,11 +26,12 @@ from ai_psychiatrist.interview.store.opening import FILE_NAME
 from ai_psychiatrist.llm.connections import BackendOptions, ModelConnections
 from ai_psychiatrist.llm.routes import ModelChain
 from ai_psychiatrist.services.clause_memory import forget_clauses
-from ai_psychiatrist.services.transcripts import TranscriptStore
+from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
+from ai_psychiatrist.services.transcripts.store import TranscriptStore
 
 logger = get_logger(__name__)
 
-_FILE_BYTES_PER_CHARACTER: Final = 16
+BYTES_PER_CHARACTER: Final = 16
 """Of stored transcripts: times, speakers and the longest encoding of a character included."""
 
 
@@ -80,11 +80,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             google=settings.google,
             ollama=settings.ollama,
             pydantic_ai=settings.pydantic_ai,
-            local={
-                BASELINE: baseline_route(
-                    settings.transcript.labels, max_reply_bytes=settings.model.max_reply_bytes
-                )
-            },
+            local={BASELINE: baseline_route(max_reply_bytes=settings.model.max_reply_bytes)},
         )
     )
     try:
@@ -151,7 +147,7 @@ def _services(settings: Settings, connections: ModelConnections) -> Services:
         pipeline=pipeline,
         transcripts=TranscriptStore(
             settings.data.transcripts_dir,
-            most_bytes=settings.api.max_transcript_chars * _FILE_BYTES_PER_CHARACTER,
+            most_bytes=settings.api.max_transcript_chars * BYTES_PER_CHARACTER,
         ),
         labels=settings.transcript.labels,
         connections=connections,

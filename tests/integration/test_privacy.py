@@ -24,7 +24,7 @@ from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.infrastructure.logging import ALLOWED_KEYS
 from ai_psychiatrist.llm.chat import SimpleChatClient
 from ai_psychiatrist.llm.rejection import ReplyRejected
-from ai_psychiatrist.services.evidence_settings import QuantitativeSettings
+from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
 from ai_psychiatrist.services.transcripts import TranscriptStore
 from ai_psychiatrist.wiring import open_services
 from tests.fakes.faults import FAULTS

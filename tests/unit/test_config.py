@@ -16,7 +16,7 @@ from ai_psychiatrist.config import (
 )
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.llm.settings import PydanticAISettings
-from ai_psychiatrist.services import evidence_settings
+from ai_psychiatrist.services.evidence_validation import settings as evidence_settings
 from ai_psychiatrist.wiring import open_services
 
 ROOT = Path(__file__).parents[2]

@@ -15,12 +15,13 @@ from ai_psychiatrist.llm.call_log import DEFAULT_MAX_CALLS, CallBudget, CallLog
 from ai_psychiatrist.llm.call_store import CallStore
 from ai_psychiatrist.llm.control_tokens import without_control_tokens
 from ai_psychiatrist.llm.prompt import Prompt
-from ai_psychiatrist.services.grounding import (
+from ai_psychiatrist.services.evidence_validation.transcript_index import (
     DEFAULT_FUZZY_THRESHOLD,
     GroundingMode,
     TranscriptIndex,
     ground_all,
 )
+from ai_psychiatrist.services.transcripts.rendering import shown_to_models
 
 _BOUNDARY_DIGITS: Final = 16
 
@@ -83,7 +84,7 @@ def open_case(
     sentence that says that the transcript is data. `store`: where the calls are kept.
     """
     boundary = boundary_for(transcript.text)
-    block = marked_block("transcript", boundary, transcript.text)
+    block = marked_block("transcript", boundary, shown_to_models(transcript))
     return Case(
         transcript=transcript,
         participant_id=participant_id,

@@ -24,12 +24,10 @@ from ai_psychiatrist.domain.failures import (
     RejectionCode,
 )
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
-from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.infrastructure.failure_log import record_failure
 from ai_psychiatrist.llm.output import ModelOutput
 from ai_psychiatrist.llm.rejection import ReplyRejected
 from ai_psychiatrist.llm.runner import AgentRunner
-from ai_psychiatrist.services.evidence_settings import QuantitativeSettings
 from ai_psychiatrist.services.evidence_validation import (
     EvidenceGroundingError,
     EvidenceSchemaError,
@@ -37,7 +35,9 @@ from ai_psychiatrist.services.evidence_validation import (
     log_grounding,
     nothing_grounded,
 )
+from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
 from ai_psychiatrist.services.item_scoring import distinct_quotes, stated_frequency
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 _WRONG_SHAPE = "The evidence did not have the shape that was asked for."
 _ALL_REJECTED = "The model gave evidence quotes, but none of them stands in the transcript."

@@ -45,7 +45,7 @@ class AdmittedRoute(APIRoute):
             with admission.room():
                 bounded = BoundedRequest(request.scope, request.receive)
                 # From here on only the end of the connection is still to come from the caller.
-                await bounded.body()
+                await bounded.received()
                 return await while_connected(bounded, lambda: handle(bounded))
 
         return admitted

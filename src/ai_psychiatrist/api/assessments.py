@@ -1,6 +1,7 @@
 """The routes that assess a transcript."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from fastapi import APIRouter, Request, Response
@@ -19,10 +20,12 @@ from ai_psychiatrist.api.results import (
     qualitative_result,
     quantitative_result,
 )
+from ai_psychiatrist.api.sent_file import FILE_BODY, NamedInQuery
 from ai_psychiatrist.api.served import ServicesOf, json_of
 from ai_psychiatrist.api.wanted_assessment import assess_wanted, reading_wanted
 from ai_psychiatrist.assessment.pipeline import FULL, Part
 from ai_psychiatrist.domain.errors import RequestConflict
+from ai_psychiatrist.services.transcripts.labels import Roles
 from ai_psychiatrist.wiring import Services
 
 _NO_FEW_SHOT: Final = "few-shot scoring is not available yet; use mode zero_shot"
@@ -37,45 +40,57 @@ _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
     504: {"description": "No part finished before the deadline."},
 }
 
+_TAKES_FILES: Final = {"requestBody": {"content": FILE_BODY}}
 AsResult: TypeAlias = Callable[..., Envelope]
 
 router = APIRouter(tags=["assessment"], responses=_PROBLEMS, route_class=AdmittedRoute)
 
 
-@router.post("/full_pipeline", response_model=FullResult)
+@router.post("/full_pipeline", response_model=FullResult, openapi_extra=_TAKES_FILES)
 async def full_pipeline(
-    body: AssessmentRequest, request: Request, services: ServicesOf
+    body: AssessmentRequest, named: NamedInQuery, request: Request, services: ServicesOf
 ) -> Response:
     """Findings, judgement, item scores and meta-review of one transcript."""
-    return await _assess(body, request, services, FULL, full_result)
+    return await _assess(_Given(body, named), request, services, FULL, full_result)
 
 
-@router.post("/assess/quantitative", response_model=QuantitativeResult)
+@router.post("/assess/quantitative", response_model=QuantitativeResult, openapi_extra=_TAKES_FILES)
 async def assess_quantitative(
-    body: AssessmentRequest, request: Request, services: ServicesOf
+    body: AssessmentRequest, named: NamedInQuery, request: Request, services: ServicesOf
 ) -> Response:
     """The eight item scores of one transcript with their evidence."""
-    return await _assess(body, request, services, frozenset({Part.SCORES}), quantitative_result)
+    return await _assess(
+        _Given(body, named), request, services, frozenset({Part.SCORES}), quantitative_result
+    )
 
 
-@router.post("/assess/qualitative", response_model=QualitativeResult)
+@router.post("/assess/qualitative", response_model=QualitativeResult, openapi_extra=_TAKES_FILES)
 async def assess_qualitative(
-    body: AssessmentRequest, request: Request, services: ServicesOf
+    body: AssessmentRequest, named: NamedInQuery, request: Request, services: ServicesOf
 ) -> Response:
     """The narrative findings of one transcript."""
-    return await _assess(body, request, services, frozenset({Part.FINDINGS}), qualitative_result)
+    return await _assess(
+        _Given(body, named), request, services, frozenset({Part.FINDINGS}), qualitative_result
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    body: AssessmentRequest
+    named: Roles
 
 
 async def _assess(
-    body: AssessmentRequest,
+    given: _Given,
     request: Request,
     services: Services,
     parts: frozenset[Part],
     as_result: AsResult,
 ) -> Response:
+    body = given.body
     if body.is_few_shot and body.transcript_text is None:
         raise RequestConflict(_NO_FEW_SHOT, field="mode")
-    async with reading_wanted(body, request, services) as wanted:
+    async with reading_wanted(body, request, services, given.named) as wanted:
         if body.is_few_shot:
             raise RequestConflict(_NO_FEW_SHOT, field="mode")
         assessed = await assess_wanted(wanted, request, services, parts)

@@ -66,6 +66,8 @@ class Problem(Result):
     """How many there are beside those that are listed."""
     causes: tuple[ModelProblem, ...] = ()
     """The models that would not answer."""
+    labels: tuple[str, ...] = ()
+    """Labels of the speakers in the transcript that was sent, for a choice of the participant."""
     risk: KnownRisk | None = None
 
 

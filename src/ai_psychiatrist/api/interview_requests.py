@@ -5,7 +5,7 @@ from typing import Annotated, Final, TypeAlias
 from pydantic import ConfigDict, Field, StrictBool, StrictInt, StrictStr
 
 from ai_psychiatrist.api.given_assessment import GivenAssessment
-from ai_psychiatrist.api.requests import ParticipantId, RequestBody, chosen
+from ai_psychiatrist.api.requests import ParticipantId, RequestBody, Speakers, chosen
 from ai_psychiatrist.interview.service import AnswerSubmission
 
 _MOST_INPUTS: Final = 50
@@ -40,6 +40,8 @@ class InterviewRequest(RequestBody):
     """A result of this service; its unknown items are asked about."""
     transcript_text: StrictStr | None = None
     """An interview to assess first; its unknown items are asked about."""
+    speakers: Speakers | None = None
+    """Who is who in it where the labels do not tell."""
     participant_id: ParticipantId | None = None
     """Whose stored transcript to assess first."""
 

@@ -15,6 +15,7 @@ from ai_psychiatrist.api.problems import (
     overloaded,
     too_many_values,
 )
+from ai_psychiatrist.api.sent_file import SentFile, is_file
 from ai_psychiatrist.infrastructure.json_structure import (
     MOST_VALUES,
     SMALL_BYTES,
@@ -32,12 +33,23 @@ class BoundedRequest(Request):
     """A request whose JSON is looked at before anything is made of it."""
 
     async def body(self) -> bytes:
-        """Return a sign that there is a body: FastAPI would keep the body itself to the end."""
-        return _SOMETHING if await super().body() else b""
+        """Return a file that was sent as it is, else only a sign that there is a body.
+
+        FastAPI would keep the body itself to the end.
+        """
+        content = await self.received()
+        if content and is_file(self.headers.get("content-type", "")):
+            self._body = b""
+            return SentFile(content)
+        return _SOMETHING if content else b""
+
+    async def received(self) -> bytes:
+        """Return the body itself."""
+        return await super().body()
 
     async def json(self) -> object:
         """Return what the body holds; FastAPI asks for it when the body is said to be JSON."""
-        body = await super().body()
+        body = await self.received()
         self._body = b""
         try:
             if len(body) <= SMALL_BYTES:

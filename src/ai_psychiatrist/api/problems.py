@@ -21,6 +21,7 @@ from ai_psychiatrist.domain.errors import (
     InputError,
     ParticipantNotFound,
     RequestConflict,
+    SpeakersUnknown,
 )
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.infrastructure.logging import get_logger
@@ -63,6 +64,10 @@ _TITLES = {
 _CURES = {
     "participant_id": "participant_id has to be a whole number from 1 to 999999.",
     "transcript_text": "transcript_text has to be a string.",
+    "speakers": 'speakers has to be an object such as {"Anna": "participant"}: at most 20 labels, '
+    "each participant, interviewer or other.",
+    "participant": "participant has to be a label of the transcript, 1-60 characters.",
+    "interviewer": "interviewer has to be a label of the transcript, 1-60 characters.",
     "mode": 'mode has to be "zero_shot", "few_shot", 0, 1 or null.',
     "protocol": 'protocol has to be the name of a protocol, such as "phq8".',
     "inputs": "inputs has to be an object of at most 50 strings or whole numbers.",
@@ -75,7 +80,8 @@ _CURES = {
     "idempotency_key": "idempotency_key has to be a string of 1-128 letters, digits or -_.:, a new "
     "one for each answer.",
     "version": "version has to be the whole number that the snapshot says.",
-    "body": "Send a JSON object, with the header Content-Type: application/json.",
+    "body": "Send a JSON object, with the header Content-Type: application/json, or a transcript "
+    "itself, with its own type such as text/plain.",
 }
 _ANSWERS: Final[Mapping[type[Exception], tuple[int, str]]] = {
     ParticipantNotFound: (404, "participant_not_found"),
@@ -87,6 +93,7 @@ _ANSWERS: Final[Mapping[type[Exception], tuple[int, str]]] = {
     InterviewUnreadable: (409, "interview_unreadable"),
     ProtocolChanged: (409, "protocol_changed"),
     RequestConflict: (409, "not_available"),
+    SpeakersUnknown: (422, "speakers_unknown"),
     InputError: (422, "unusable_input"),
 }
 """Status and code of the errors whose message is for the caller; the nearest class counts."""
@@ -366,6 +373,8 @@ def _told_problem(request: Request, error: Exception) -> JSONResponse:
         raise error
     status, code = found
     more: dict[str, object] = {"field": error.field} if isinstance(error, InputError) else {}
+    if isinstance(error, SpeakersUnknown):
+        more["labels"] = error.labels
     if status == 409:
         more |= kept_risk(request.scope)
     return problem(status, code, str(error), more=more)

@@ -2,11 +2,29 @@
 
 from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    InstanceOf,
+    StrictInt,
+    StrictStr,
+    model_validator,
+)
 from pydantic.config import JsonDict
+from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
 
+from ai_psychiatrist.api.sent_file import SentFile
+from ai_psychiatrist.services.transcripts.labels import LONGEST_LABEL
+
 ModeName: TypeAlias = Literal["zero_shot", "few_shot"]
+SpeakerRole: TypeAlias = Literal["participant", "interviewer", "other"]
+Speakers: TypeAlias = Annotated[
+    dict[Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_LABEL)], SpeakerRole],
+    Field(max_length=20, fail_fast=True),
+]
+"""Whom each label stands for; `*` is everybody."""
 ParticipantId: TypeAlias = Annotated[StrictInt, Field(ge=1, le=999_999)]
 
 _EXAMPLE_TEXT = (
@@ -39,6 +57,8 @@ class RequestBody(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _has_few_fields(cls, given: object) -> object:
+        if isinstance(given, SentFile):
+            return {"file": given}
         if isinstance(given, dict) and len(given) > _MOST_FIELDS:
             raise PydanticCustomError("extra_forbidden", "there are too many fields")
         return given
@@ -60,7 +80,11 @@ class AssessmentRequest(RequestBody):
     participant_id: ParticipantId | None = None
     """Whose stored transcript to assess."""
     transcript_text: StrictStr | None = None
-    """The interview, one turn a line, each beginning with a label such as `Participant:`."""
+    """The interview: lines that begin with a label such as `Participant:`, or a file's content."""
+    speakers: Speakers | None = None
+    """Who is who where the labels do not tell: label → participant, interviewer or other."""
+    file: SkipJsonSchema[InstanceOf[SentFile] | None] = Field(default=None, exclude=True)
+    """A body that is no JSON but the transcript itself."""
     mode: ModeName | Annotated[StrictInt, Field(ge=0, le=1)] | None = None
     """`zero_shot` (0), which null means too, or `few_shot` (1), which there is not yet."""
 

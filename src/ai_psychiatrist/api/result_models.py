@@ -19,6 +19,7 @@ from ai_psychiatrist.domain.evidence import (
 from ai_psychiatrist.domain.failures import Attempt, FailureRecord
 from ai_psychiatrist.domain.phq8 import UnknownReason
 from ai_psychiatrist.domain.risk import RiskCategory, RiskLevel, RiskPolarity
+from ai_psychiatrist.domain.transcript import Speaker
 
 SCHEMA_VERSION: Final = "1"
 NOTICE: Final = (
@@ -220,6 +221,38 @@ class RiskResult(Result):
     """Where to turn, as the operator of the service set it."""
 
 
+class SpeakerResult(Result):
+    """Whom a label of the transcript stands for."""
+
+    label: str | None
+    """As the transcript has it; null for words that no label names a speaker for."""
+    role: Speaker
+    turns: int
+
+
+class NoteResult(Result):
+    """Something odd or assumed about what was read."""
+
+    code: str
+    count: int
+    line: int | None
+    """The first line concerned, from 1."""
+
+
+class TranscriptResult(Result):
+    """How the transcript was read."""
+
+    form: str
+    """Such as text, webvtt, whisper or docx; told by the content."""
+    encoding: str | None
+    """Of a file; null for what was sent as text."""
+    turns: int
+    speakers: tuple[SpeakerResult, ...]
+    """In the order in which they first speak."""
+    notes: tuple[NoteResult, ...]
+    """What was assumed, left out or odd."""
+
+
 class Envelope(Result):
     """What every result says about itself."""
 
@@ -232,6 +265,7 @@ class Envelope(Result):
     mode: str
     speakers_assumed: bool
     """True when the transcript has no speaker labels, so that all of it counts as the patient's."""
+    transcript: TranscriptResult
     models: dict[str, AgentModels]
     prompts: dict[str, str]
     """Prompt name → digest of its wording."""
@@ -239,7 +273,7 @@ class Envelope(Result):
     attempts: tuple[Attempt, ...]
     failures: tuple[FailureRecord, ...]
     transcript_text: str | None
-    """The rendered transcript that offsets count in, for requests by participant_id."""
+    """The text that offsets count in, where it was made from a file; null for a text as sent."""
 
 
 class QuantitativeResult(QuantitativePart, Envelope):

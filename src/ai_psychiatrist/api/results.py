@@ -1,5 +1,6 @@
 """Put an assessment into the form that callers get."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Final
@@ -13,15 +14,19 @@ from ai_psychiatrist.api.result_models import (
     Envelope,
     EvaluationPart,
     FullResult,
+    NoteResult,
     QualitativePart,
     QualitativeResult,
     QuantitativePart,
     QuantitativeResult,
     RiskResult,
     RiskSignalResult,
+    SpeakerResult,
+    TranscriptResult,
 )
 from ai_psychiatrist.domain.assessment import Assessment, Metric, Narrative
 from ai_psychiatrist.domain.failures import Attempt, AttemptOutcome
+from ai_psychiatrist.domain.transcript import Transcript
 
 _GROUP_OF_AGENT: Final = {
     "qualitative": "qualitative",
@@ -79,12 +84,32 @@ def _envelope(assessment: Assessment, about: About) -> Envelope:
         participant_id=assessment.participant_id,
         mode=assessment.mode.value,
         speakers_assumed=assessment.transcript.speakers_assumed,
+        transcript=_transcript(assessment.transcript),
         models=models,
         prompts=PROMPT_DIGESTS,
         grounding=assessment.quantitative,
         attempts=assessment.attempts,
         failures=assessment.failures,
-        transcript_text=(None if assessment.participant_id is None else assessment.transcript.text),
+        transcript_text=assessment.transcript.text if _is_made(assessment) else None,
+    )
+
+
+def _is_made(assessment: Assessment) -> bool:
+    return assessment.transcript.source.is_rendered or assessment.participant_id is not None
+
+
+def _transcript(transcript: Transcript) -> TranscriptResult:
+    turns = Counter((turn.label, turn.speaker) for turn in transcript.turns)
+    source = transcript.source
+    return TranscriptResult(
+        form=source.form,
+        encoding=source.encoding,
+        turns=len(transcript.turns),
+        speakers=tuple(
+            SpeakerResult(label=label, role=role, turns=count)
+            for (label, role), count in turns.items()
+        ),
+        notes=tuple(map(NoteResult.model_validate, source.notes)),
     )
 
 

@@ -2,11 +2,12 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fastapi import Request
 
 from ai_psychiatrist.api import problems
+from ai_psychiatrist.api.body_limit import give_body_room_back
 from ai_psychiatrist.api.interview_requests import InterviewRequest
 from ai_psychiatrist.api.problems import Refusal
 from ai_psychiatrist.api.request_deadline import seconds_left
@@ -23,7 +24,9 @@ from ai_psychiatrist.infrastructure.log_ids import begin_assessment
 from ai_psychiatrist.infrastructure.stopping import Stopping
 from ai_psychiatrist.infrastructure.worker_processes import work_on_text
 from ai_psychiatrist.services.risk.detector import read_with_risk
-from ai_psychiatrist.wiring import Services
+from ai_psychiatrist.services.transcripts.labels import Roles, given_roles
+from ai_psychiatrist.services.transcripts.store import StoredFile
+from ai_psychiatrist.wiring import BYTES_PER_CHARACTER, Services
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,27 +48,51 @@ class Assessed:
 
 @asynccontextmanager
 async def reading_wanted(
-    body: AssessmentRequest | InterviewRequest, request: Request, services: Services
+    body: AssessmentRequest | InterviewRequest,
+    request: Request,
+    services: Services,
+    named: Roles = (),
 ) -> AsyncIterator[Wanted]:
     """Give the transcript of a request, whose signs of danger are kept with the request.
 
-    Inside the block it counts as worked on; very long ones wait for one another. Raises `Refusal`
+    Inside the block it counts as worked on; very long ones wait for one another. `named`: who is
+    who, beside what the body says. Raises `Refusal`
     for a transcript that is too long, and `InputError` for one that cannot be used, and unless
     exactly one is given.
     """
     limit = services.settings.api.max_transcript_chars
     try:
-        text = await _text(body.participant_id, body.transcript_text, services)
-        is_too_large = len(text) > limit
+        given = await _given(body, services)
     except FileTooLarge:
-        is_too_large = True
-    if is_too_large:
-        raise Refusal(problems.too_large("The transcript", limit, "API_MAX_TRANSCRIPT_CHARS"))
+        raise _too_large(limit) from None
+    content = given.content
+    if len(content) > (limit if isinstance(content, str) else limit * BYTES_PER_CHARACTER):
+        raise _too_large(limit)
+    labels = replace(services.labels, given=(*_roles(body), *named))
     room: SharedRoom = request.app.state.text_room
-    async with room.hold(len(text)):
-        transcript, risk = await work_on_text(text, read_with_risk, text, services.labels)
+    async with room.hold(len(content)):
+        transcript, risk = await work_on_text(content, read_with_risk, content, labels, given.name)
+        del given, content
+        await _let_go_of_file(body, request)
+        if len(transcript.text) > limit:
+            raise _too_large(limit)
         keep_risk(request.scope, risk)
         yield Wanted(participant_id=body.participant_id, transcript=transcript, risk=risk)
+
+
+async def _let_go_of_file(body: AssessmentRequest | InterviewRequest, request: Request) -> None:
+    """Keep no file that was read while its assessment goes on."""
+    if isinstance(body, AssessmentRequest) and body.file is not None:
+        body.file = None
+        await give_body_room_back(request.scope)
+
+
+def _too_large(limit: int) -> Refusal:
+    return Refusal(problems.too_large("The transcript", limit, "API_MAX_TRANSCRIPT_CHARS"))
+
+
+def _roles(body: AssessmentRequest | InterviewRequest) -> Roles:
+    return given_roles(body.speakers or {}, field="speakers")
 
 
 async def assess_wanted(
@@ -98,15 +125,19 @@ def unfinished(assessed: Assessed, services: Services) -> Refusal:
     )
 
 
-async def _text(participant_id: int | None, text: str | None, services: Services) -> str:
-    match participant_id, text:
-        case None, None:
+async def _given(body: AssessmentRequest | InterviewRequest, services: Services) -> StoredFile:
+    file = body.file if isinstance(body, AssessmentRequest) else None
+    sources = (body.participant_id, body.transcript_text, file)
+    match sources:
+        case (None, None, None):
             msg = "send transcript_text, or the participant_id of a stored transcript"
             raise InputError(msg, field="transcript_text")
-        case int(), None:
+        case (int() as participant_id, None, None):
             return await services.transcripts.read(participant_id)
-        case None, str():
-            return text
+        case (None, str() as text, None):
+            return StoredFile(content=text)
+        case (None, None, bytes() as content):
+            return StoredFile(content=content)
         case _:
             msg = "send either participant_id or transcript_text, not both"
             raise InputError(msg, field="participant_id")

@@ -4,8 +4,7 @@ import asyncio
 import io
 import sys
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -26,6 +25,12 @@ from ai_psychiatrist.cli.exits import (
     refusing_bad_input,
     telling_what_cannot_be_written,
     writing_output,
+)
+from ai_psychiatrist.cli.given_transcript import (
+    InterviewerOption,
+    NamedSpeakers,
+    ParticipantOption,
+    given_transcript,
 )
 from ai_psychiatrist.cli.interview_command import interview_app
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
@@ -59,6 +64,8 @@ _ASSESS_EXAMPLES = """
 Examples:
 
   ai-psychiatrist assess interview.txt
+
+  ai-psychiatrist assess zoom.vtt --participant "Anna Schmidt"
 
   ai-psychiatrist assess interview.txt --json > assessment.json
 
@@ -103,9 +110,14 @@ def root(
 @app.command(epilog=_ASSESS_EXAMPLES)
 def assess(
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="Transcript, one turn a line; - reads stdin.")
+        str,
+        typer.Argument(
+            metavar="FILE", help="Text, subtitles, table, JSON or .docx; - reads stdin."
+        ),
     ],
     *,
+    participant: ParticipantOption = None,
+    interviewer: InterviewerOption = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the whole result as JSON.")
     ] = False,
@@ -113,7 +125,8 @@ def assess(
 ) -> None:
     """Assess one interview and print the result."""
     with refusing_bad_input():
-        result = asyncio.run(_assess(_read(file), model))
+        speakers = NamedSpeakers(participant=participant, interviewer=interviewer)
+        result = asyncio.run(_assess(file, speakers, model))
     with writing_output():
         if as_json:
             # Escaped, so that nothing in it acts on a terminal and every encoding can carry it.
@@ -145,34 +158,9 @@ def settings(
     typer.echo(settings_tables() if as_markdown else env_example(), nl=False)
 
 
-_MOST_BYTES: Final = 1 << 24
-"""Of a transcript, many times what any setting allows."""
-
-
-def _read(file: str) -> str:
-    """Return the text exactly as it is in the file: offsets of the result count in it."""
-    from ai_psychiatrist.domain.errors import InputError  # noqa: PLC0415
-    from ai_psychiatrist.infrastructure.given_files import read_at_most, told  # noqa: PLC0415
-
-    try:
-        if file == "-":
-            return read_at_most(sys.stdin.buffer, _MOST_BYTES).decode("utf-8")
-        # A pipe is what `<(…)` gives, so it is waited for here as a person asked.
-        with Path(file).open("rb") as stream:
-            return read_at_most(stream, _MOST_BYTES).decode("utf-8")
-    except UnicodeDecodeError:
-        msg = "the transcript is not UTF-8 text; convert it, for example with iconv"
-        raise InputError(msg, field="FILE") from None
-    except OSError as error:
-        msg = f"the transcript cannot be read: {told(error)}"
-        raise InputError(msg, field="FILE") from None
-
-
-async def _assess(text: str, model: str | None) -> "FullResult":
-    from ai_psychiatrist.domain.transcript import parse_transcript  # noqa: PLC0415
-
+async def _assess(file: str, speakers: NamedSpeakers, model: str | None) -> "FullResult":
     settings = quiet(read_settings(model))
-    transcript = parse_transcript(text, settings.transcript.labels)
+    transcript = given_transcript(file, settings.transcript.labels, speakers, field="FILE")
 
     # After the checks: these take a second, and an unusable transcript is told at once.
     from ai_psychiatrist.api.results import About, full_result  # noqa: PLC0415

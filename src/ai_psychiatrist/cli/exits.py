@@ -79,10 +79,16 @@ def refusing_bad_input() -> Iterator[None]:
         ArtifactMismatch,
         ConfigurationError,
         InputError,
+        SpeakersUnknown,
     )
 
     try:
         yield
+    except SpeakersUnknown as error:
+        for label in error.labels:
+            shown = "".join(one if one.isprintable() else "\ufffd" for one in label)
+            typer.echo(f"  label: {shown}", err=True)
+        fail(str(error))
     except (ArtifactMismatch, ConfigurationError, InputError) as error:
         fail(str(error))
     except OSError as error:

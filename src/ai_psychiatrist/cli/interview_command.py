@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
+from ai_psychiatrist.cli.given_transcript import NamedSpeakers, ParticipantOption
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
 
 EXAMPLES = """
@@ -55,6 +56,7 @@ def interview(
         Path | None,
         typer.Option(metavar="FILE", help="Assess this transcript first; ask what is unknown."),
     ] = None,
+    participant: ParticipantOption = None,
     inputs: Annotated[
         list[str] | None,
         typer.Option("--input", metavar="NAME=TEXT", help="An input, or NAME=@FILE; repeatable."),
@@ -80,6 +82,7 @@ def interview(
             protocol=protocol,
             assessment=assessment,
             transcript=transcript,
+            speakers=NamedSpeakers(participant=participant),
             inputs=tuple(inputs or ()),
             resume=resume,
             answers=answers,

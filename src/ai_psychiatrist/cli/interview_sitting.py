@@ -20,6 +20,7 @@ from ai_psychiatrist.assessment.pipeline import Part
 from ai_psychiatrist.cli.exits import ExitCode, fail
 from ai_psychiatrist.cli.failure_account import tell_causes, tell_doctor
 from ai_psychiatrist.cli.given_files import read_assessment, read_inputs, read_text
+from ai_psychiatrist.cli.given_transcript import NamedSpeakers, given_transcript
 from ai_psychiatrist.cli.interview_answers import AnswerSource, Scripted, Typed
 from ai_psychiatrist.cli.interview_dialogue import Dialogue
 from ai_psychiatrist.cli.interview_view import (
@@ -35,7 +36,7 @@ from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.errors import AgentFailed, InputError
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import AssessmentInput, InterviewState
-from ai_psychiatrist.domain.transcript import parse_transcript
+from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.log_ids import begin_assessment
 from ai_psychiatrist.interview.errors import StoreFull, StoreUnusable
 from ai_psychiatrist.interview.protocol import BUILTIN_PROTOCOLS, ProtocolKind, load_protocol
@@ -51,6 +52,7 @@ class Wanted:
     protocol: str | None
     assessment: Path | None
     transcript: Path | None
+    speakers: NamedSpeakers
     inputs: tuple[str, ...]
     resume: str | None
     answers: Path | None
@@ -122,7 +124,14 @@ class _Sitting:
         if wanted.assessment is not None:
             assessment = read_assessment(wanted.assessment)
         elif wanted.transcript is not None:
-            assessment = self._assessed(read_text(wanted.transcript, field="--transcript"))
+            assessment = self._assessed(
+                given_transcript(
+                    str(wanted.transcript),
+                    self.services.labels,
+                    wanted.speakers,
+                    field="--transcript",
+                )
+            )
         with working():
             return self.runner.run(self.service.create(protocol, inputs, assessment))
 
@@ -184,8 +193,7 @@ class _Sitting:
         # Escaped, so that nothing in it acts on a terminal and every encoding can carry it.
         typer.echo(json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False))
 
-    def _assessed(self, text: str) -> AssessmentInput:
-        transcript = parse_transcript(text, self.services.labels)
+    def _assessed(self, transcript: Transcript) -> AssessmentInput:
         begin_assessment()
         with working():
             assessment: Assessment = self.runner.run(

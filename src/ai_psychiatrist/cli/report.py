@@ -97,7 +97,7 @@ def _risk(out: Console, risk: RiskResult) -> None:
     for signal in risk.signals:
         kind = f"{signal.category.value.replace('_', ' ')}, {signal.polarity.value}"
         line = Text(f"  {signal.level.value}: “{plain(signal.text)}” ")
-        place = f"[{kind}; turn {signal.turn}, {signal.start}-{signal.end}]"
+        place = f"[{kind}; turn {signal.turn + 1}, {signal.start}-{signal.end}]"
         out.print(line.append(place, style="dim"))
     print_unlisted(out, risk)
     out.print(Text(risk.statement, style="dim"))
@@ -150,7 +150,7 @@ def _evidence(item: ItemResult) -> Text:
 
 
 def _quote(quote: Quote) -> Text:
-    places = ", ".join(f"turn {part.turn}, {part.start}-{part.end}" for part in quote.segments)
+    places = ", ".join(f"turn {part.turn + 1}, {part.start}-{part.end}" for part in quote.segments)
     shown = Text(f"“{plain(quote.text)}” ")
     facts = [quote.polarity.value]
     if quote.frequency is not Frequency.UNSTATED:

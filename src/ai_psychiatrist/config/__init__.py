@@ -7,7 +7,7 @@ from ai_psychiatrist.config.reader import load_settings
 from ai_psychiatrist.config.reference import env_example, settings_tables
 from ai_psychiatrist.config.variables import variables
 from ai_psychiatrist.llm.settings import PydanticAISettings
-from ai_psychiatrist.services.evidence_settings import QuantitativeSettings
+from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
 
 __all__ = [
     "ApiSettings",

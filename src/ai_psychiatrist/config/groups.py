@@ -10,7 +10,6 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from ai_psychiatrist.agents.settings import QualitativeSettings
 from ai_psychiatrist.assessment.settings import FeedbackSettings
-from ai_psychiatrist.domain.transcript import INTERVIEWER_LABELS, PARTICIPANT_LABELS, SpeakerLabels
 from ai_psychiatrist.infrastructure.logging import LogFormat, LogLevel
 from ai_psychiatrist.llm.output_mode import OutputModeSetting
 from ai_psychiatrist.llm.settings import (
@@ -22,7 +21,8 @@ from ai_psychiatrist.llm.settings import (
     Options,
     PydanticAISettings,
 )
-from ai_psychiatrist.services.evidence_settings import QuantitativeSettings
+from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
+from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
 
 _HOST_NAME: Final = re.compile(r"\*|[\w.-]+|\[?[\da-f]*:[\da-f.:]*:[\da-f.:]*\]?", re.ASCII)
 _ORIGIN: Final = re.compile(r"https?://(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d+)?", re.ASCII)
@@ -40,8 +40,7 @@ class TranscriptSettings(Options):
     def labels(self) -> SpeakerLabels:
         """All labels that start a turn."""
         return SpeakerLabels(
-            interviewer=INTERVIEWER_LABELS + self.interviewer_labels,
-            participant=PARTICIPANT_LABELS + self.participant_labels,
+            interviewer=self.interviewer_labels, participant=self.participant_labels
         )
 
 

@@ -3,6 +3,7 @@
 AssessmentServiceError
 ├── InputError               the caller's text or request is unusable
 │   ├── TranscriptUnreadable
+│   │   └── SpeakersUnknown
 │   ├── ParticipantNotFound
 │   └── RequestConflict
 ├── OutputRejected           a model reply failed one stage; never leaves the agents
@@ -14,7 +15,9 @@ AssessmentServiceError
 Messages name settings and fields, never transcript, quote or reply text.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import Final
 
 from ai_psychiatrist.domain.failures import FailureCode, RejectionCode
 
@@ -34,8 +37,30 @@ class InputError(AssessmentServiceError):
 class TranscriptUnreadable(InputError):
     """The transcript is empty, not text, or holds no words of a participant."""
 
-    def __init__(self, message: str, *, field: str = "transcript_text") -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        field: str = "transcript_text",
+        fault: str = "no_words",
+        line: int | None = None,
+    ) -> None:
+        """`fault`: a value of `services.transcripts.utterances.FileFault`."""
         super().__init__(message, field=field)
+        self.fault = fault
+        self.line = line
+
+
+MOST_LABELS_TOLD: Final = 20
+
+
+class SpeakersUnknown(TranscriptUnreadable):
+    """The transcript has labels, and nobody has said which is the participant's."""
+
+    def __init__(self, reason: str, *, labels: Iterable[str] = (), field: str = "speakers") -> None:
+        super().__init__(reason, field=field, fault="speakers_unknown")
+        self.labels = tuple(islice(labels, MOST_LABELS_TOLD))
+        """Those found, for whoever sent the transcript; they may be names, and are never logged."""
 
 
 class ParticipantNotFound(InputError):

@@ -32,8 +32,8 @@ from ai_psychiatrist.evaluation.run.stages import stage_of_code
 from ai_psychiatrist.ledger.ledger import Ledger
 from ai_psychiatrist.llm.output import ModelOutput
 from ai_psychiatrist.llm.rejection import ReplyRejected
-from ai_psychiatrist.services.evidence_settings import QuantitativeSettings
-from ai_psychiatrist.services.grounding import TranscriptIndex
+from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
+from ai_psychiatrist.services.evidence_validation.transcript_index import TranscriptIndex
 from ai_psychiatrist.validation.pipeline_config import PipelineConfig
 from ai_psychiatrist.validation.step import StepValidator
 from ai_psychiatrist.validation.verdict import UnitError, Verdict

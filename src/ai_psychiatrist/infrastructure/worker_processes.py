@@ -40,7 +40,7 @@ class WorkerLost(Exception):
     """The process ended before its work was done, for example for want of memory."""
 
 
-async def work_on_text(text: str, work: Callable[[*Ts], T], *args: *Ts) -> T:
+async def work_on_text(text: str | bytes, work: Callable[[*Ts], T], *args: *Ts) -> T:
     """Return what a function returns that works on all of a text, beside the event loop.
 
     `work` has to be a function of a module, and what it takes and returns picklable. Raises
@@ -58,7 +58,7 @@ async def beside_the_loop(work: Callable[[], T]) -> T:
 
 
 async def in_worker_process(
-    text: str, work: Callable[[*Ts], T], *args: *Ts, seconds: float = MOST_SECONDS
+    text: str | bytes, work: Callable[[*Ts], T], *args: *Ts, seconds: float = MOST_SECONDS
 ) -> T:
     """Return what a function returns in a process, which ends when its time is up or nobody waits.
 

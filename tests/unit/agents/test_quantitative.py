@@ -25,11 +25,11 @@ from ai_psychiatrist.domain.phq8 import UnknownReason
 from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.infrastructure.failure_log import collect_failures
 from ai_psychiatrist.llm.settings import PydanticAISettings
-from ai_psychiatrist.services.evidence_settings import QuantitativeSettings
 from ai_psychiatrist.services.evidence_validation import (
     EvidenceGroundingError,
     EvidenceSchemaError,
 )
+from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
 
 INTERVIEW = """\
 Interviewer: How have you been sleeping?

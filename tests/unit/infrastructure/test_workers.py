@@ -26,7 +26,7 @@ from ai_psychiatrist.infrastructure.worker_processes import (
     work_on_text,
 )
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
-from ai_psychiatrist.services.grounding import Lookup, ground_all
+from ai_psychiatrist.services.evidence_validation.transcript_index import Lookup, ground_all
 from ai_psychiatrist.services.risk.detector import read_with_risk
 
 TEXT = "Participant: I am tired."

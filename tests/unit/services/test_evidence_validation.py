@@ -17,7 +17,7 @@ from ai_psychiatrist.services.evidence_validation import (
     validate_evidence_grounding,
     validate_evidence_schema,
 )
-from ai_psychiatrist.services.grounding import GroundingMode
+from ai_psychiatrist.services.evidence_validation.transcript_index import GroundingMode
 
 SENTINEL = "copper lanterns of Valparaiso"
 

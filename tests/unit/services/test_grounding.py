@@ -11,9 +11,12 @@ from ai_psychiatrist.domain.evidence import (
     UnverifiedQuote,
 )
 from ai_psychiatrist.domain.transcript import parse_transcript
-from ai_psychiatrist.services.grounding import GroundingMode, TranscriptIndex
-from ai_psychiatrist.services.tokens import tokenise
-from ai_psychiatrist.services.word_stream import Stretch, WordStream
+from ai_psychiatrist.services.evidence_validation.tokens import tokenise
+from ai_psychiatrist.services.evidence_validation.transcript_index import (
+    GroundingMode,
+    TranscriptIndex,
+)
+from ai_psychiatrist.services.evidence_validation.word_stream import Stretch, WordStream
 
 INTERVIEW = """\
 Recorded in the clinic.
@@ -201,12 +204,6 @@ def test_single_ideograph_is_too_short() -> None:
 
 def test_labels_are_no_words() -> None:
     assert refused("Participant", "P: fine\nParticipant: and tired") is QuoteRejection.NOT_FOUND
-
-
-def test_prepared_index_gives_the_same_answer() -> None:
-    index = TranscriptIndex(parse_transcript(INTERVIEW))
-    index.prepare()
-    assert index.ground("I feel tired") == accepted("I feel tired")
 
 
 def test_text_of_quotes_is_kept_out_of_their_representation() -> None:

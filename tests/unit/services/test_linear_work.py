@@ -12,7 +12,10 @@ from ai_psychiatrist.agents.baseline.signals import analyse
 from ai_psychiatrist.domain.transcript import DEFAULT_LABELS, Transcript, parse_transcript
 from ai_psychiatrist.services.clause_memory import forget_clauses
 from ai_psychiatrist.services.cues.reading import read_turn
-from ai_psychiatrist.services.grounding import GroundingMode, TranscriptIndex
+from ai_psychiatrist.services.evidence_validation.transcript_index import (
+    GroundingMode,
+    TranscriptIndex,
+)
 from ai_psychiatrist.services.risk.detector import detect_risk
 
 SMALL, LARGE = 600, 1_800
@@ -43,7 +46,7 @@ def read_whole_turn(transcript: Transcript) -> None:
 
 STAGES: dict[str, Callable[[Transcript], object]] = {
     "parse": lambda transcript: parse_transcript(transcript.text),
-    "index": lambda transcript: TranscriptIndex(transcript).prepare(),
+    "index": lambda transcript: TranscriptIndex(transcript).ground("no such words"),
     "read": read_whole_turn,
     "risk": detect_risk,
     "baseline": lambda transcript: narrate(analyse(transcript.text, DEFAULT_LABELS), 2),

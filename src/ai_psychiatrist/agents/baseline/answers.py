@@ -18,14 +18,13 @@ from ai_psychiatrist.agents.baseline.shared_analysis import shared_signals
 from ai_psychiatrist.agents.baseline.signals import Analysis, Signal, analysis_of
 from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.domain.transcript import DEFAULT_LABELS, SpeakerLabels
 from ai_psychiatrist.infrastructure.worker_processes import work_on_text
 
 _FIRST_QUOTES: Final = 2
 _REFINED_QUOTES: Final = 4
 
 
-async def answer(prompt: str, *, labels: SpeakerLabels = DEFAULT_LABELS) -> str:
+async def answer(prompt: str) -> str:
     """Answer a prompt's task about its transcript; the same prompt gets the same reply.
 
     Raises `ValueError` when the prompt holds no transcript block or names no known task.
@@ -34,12 +33,12 @@ async def answer(prompt: str, *, labels: SpeakerLabels = DEFAULT_LABELS) -> str:
     if request.task not in _ANSWERS:
         msg = f"the rule baseline knows no task {request.task!r}"
         raise ValueError(msg)
-    signals = await shared_signals(request.transcript, labels)
-    return await work_on_text(request.transcript, _answer, request, labels, signals)
+    signals = await shared_signals(request.transcript)
+    return await work_on_text(request.transcript, _answer, request, signals)
 
 
-def _answer(request: Request, labels: SpeakerLabels, signals: tuple[Signal, ...]) -> str:
-    analysis = analysis_of(request.transcript, labels, signals)
+def _answer(request: Request, signals: tuple[Signal, ...]) -> str:
+    analysis = analysis_of(request.transcript, signals)
     return _ANSWERS[request.task](analysis, request)
 
 

@@ -7,17 +7,12 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 
 from ai_psychiatrist.agents.baseline.answers import answer
-from ai_psychiatrist.domain.transcript import DEFAULT_LABELS, SpeakerLabels
 
 BASELINE: Final = "baseline"
 
 
 class BaselineModel(Model):
     """Answers every task by fixed rules; no language model and no clinical instrument."""
-
-    def __init__(self, labels: SpeakerLabels = DEFAULT_LABELS) -> None:
-        super().__init__()
-        self._labels = labels
 
     @property
     def model_name(self) -> str:
@@ -36,7 +31,7 @@ class BaselineModel(Model):
         model_request_parameters: ModelRequestParameters,  # noqa: ARG002  text is all it writes
     ) -> ModelResponse:
         """Answer the task of the first message."""
-        text = await answer(_prompt(messages), labels=self._labels)
+        text = await answer(_prompt(messages))
         return ModelResponse(parts=[TextPart(text)], model_name=BASELINE, finish_reason="stop")
 
 

@@ -4,7 +4,6 @@ from typing import Final
 
 from ai_psychiatrist.agents.baseline.answers import answer
 from ai_psychiatrist.agents.baseline.model import BASELINE, BaselineModel
-from ai_psychiatrist.domain.transcript import DEFAULT_LABELS, SpeakerLabels
 from ai_psychiatrist.llm.chat import ChatReply
 from ai_psychiatrist.llm.routes import DEFAULT_MAX_REPLY_BYTES, ModelRoute
 
@@ -14,22 +13,17 @@ class BaselineChatClient:
 
     model: Final = BASELINE
 
-    def __init__(self, labels: SpeakerLabels = DEFAULT_LABELS) -> None:
-        self._labels = labels
-
     async def simple_chat(self, user_prompt: str, *, system_prompt: str = "") -> ChatReply:  # noqa: ARG002
         """Answer the task of the user's text."""
-        return ChatReply(text=await answer(user_prompt, labels=self._labels))
+        return ChatReply(text=await answer(user_prompt))
 
 
-def baseline_route(
-    labels: SpeakerLabels = DEFAULT_LABELS, *, max_reply_bytes: int = DEFAULT_MAX_REPLY_BYTES
-) -> ModelRoute:
+def baseline_route(*, max_reply_bytes: int = DEFAULT_MAX_REPLY_BYTES) -> ModelRoute:
     """Return the baseline as a model among others; it runs in this process and calls no tools."""
     return ModelRoute(
         name=BASELINE,
-        agent_model=BaselineModel(labels),
-        chat=BaselineChatClient(labels),
+        agent_model=BaselineModel(),
+        chat=BaselineChatClient(),
         max_reply_bytes=max_reply_bytes,
         takes_tools=False,
     )

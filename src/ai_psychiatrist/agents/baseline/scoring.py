@@ -8,7 +8,10 @@ from ai_psychiatrist.agents.baseline.stretch import Stretch, whole
 from ai_psychiatrist.domain.evidence import Frequency, Timeframe, UnverifiedQuote
 from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, Item
 from ai_psychiatrist.domain.transcript import Speaker, Turn
-from ai_psychiatrist.services.grounding import LONGEST_QUOTE, TranscriptIndex
+from ai_psychiatrist.services.evidence_validation.transcript_index import (
+    LONGEST_QUOTE,
+    TranscriptIndex,
+)
 
 _MOST_QUOTES: Final = 50
 _SCORES: Final = {frequency: score for score, frequency in enumerate(HOW_OFTEN, start=1)}

@@ -8,18 +8,15 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ai_psychiatrist.agents.baseline.signals import Signal, signals_in
-from ai_psychiatrist.domain.transcript import SpeakerLabels
 from ai_psychiatrist.infrastructure.worker_processes import work_on_text
 
 
 @dataclass(frozen=True, slots=True)
 class _Shared:
-    """The signals of one assessment's transcript, by the labels that it was read with."""
+    """The signals of one assessment's transcript, by its text."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    signals: dict[tuple[str, SpeakerLabels], tuple[Signal, ...]] = field(
-        default_factory=dict, repr=False
-    )
+    signals: dict[str, tuple[Signal, ...]] = field(default_factory=dict, repr=False)
 
 
 _current: Final[ContextVar[_Shared | None]] = ContextVar("shared_analysis", default=None)
@@ -38,14 +35,13 @@ def sharing_analysis() -> Iterator[None]:
         shared.signals.clear()
 
 
-async def shared_signals(text: str, labels: SpeakerLabels) -> tuple[Signal, ...]:
+async def shared_signals(text: str) -> tuple[Signal, ...]:
     """Return the signals of a transcript, found once where tasks of an assessment share them."""
     shared = _current.get()
     if shared is None:
-        return await work_on_text(text, signals_in, text, labels)
+        return await work_on_text(text, signals_in, text)
     # Findings and evidence are asked for at the same time: the second waits for the first.
     async with shared.lock:
-        key = (text, labels)
-        if key not in shared.signals:
-            shared.signals[key] = await work_on_text(text, signals_in, text, labels)
-        return shared.signals[key]
+        if text not in shared.signals:
+            shared.signals[text] = await work_on_text(text, signals_in, text)
+        return shared.signals[text]

@@ -9,7 +9,7 @@ from ai_psychiatrist.agents.baseline.context import Question, answer_in, questio
 from ai_psychiatrist.agents.baseline.phrases import intense
 from ai_psychiatrist.agents.baseline.spoken import mentions_in
 from ai_psychiatrist.agents.baseline.stretch import Stretch, clauses_in, whole
-from ai_psychiatrist.domain.errors import TranscriptUnreadable
+from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.evidence import (
     Frequency,
     Match,
@@ -19,13 +19,8 @@ from ai_psychiatrist.domain.evidence import (
     Timeframe,
 )
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.domain.transcript import (
-    Speaker,
-    SpeakerLabels,
-    Transcript,
-    Turn,
-    parse_transcript,
-)
+from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 _MOST_QUOTES: Final = 6
 HOW_OFTEN: Final = {
@@ -90,26 +85,26 @@ def _rank(signal: Signal) -> tuple[bool, bool, bool, bool, int]:
     )
 
 
-def analyse(text: str, labels: SpeakerLabels) -> Analysis:
+def analyse(text: str) -> Analysis:
     """Find every signal of a transcript; one that cannot be read has none."""
-    transcript = _readable(text, labels)
+    transcript = _readable(text)
     return Analysis(transcript=transcript, signals=tuple(_signals(transcript)))
 
 
-def signals_in(text: str, labels: SpeakerLabels) -> tuple[Signal, ...]:
+def signals_in(text: str) -> tuple[Signal, ...]:
     """Return the signals of a transcript alone, which are few, whatever its length."""
-    return analyse(text, labels).signals
+    return analyse(text).signals
 
 
-def analysis_of(text: str, labels: SpeakerLabels, signals: tuple[Signal, ...]) -> Analysis:
+def analysis_of(text: str, signals: tuple[Signal, ...]) -> Analysis:
     """Return the analysis of a transcript whose signals are known."""
-    return Analysis(transcript=_readable(text, labels), signals=signals)
+    return Analysis(transcript=_readable(text), signals=signals)
 
 
-def _readable(text: str, labels: SpeakerLabels) -> Transcript:
+def _readable(text: str) -> Transcript:
     try:
-        return parse_transcript(text, labels)
-    except TranscriptUnreadable:
+        return parse_transcript(text)
+    except InputError:
         return Transcript(text=text, turns=(), speakers_assumed=True)
 
 
@@ -118,9 +113,9 @@ def _signals(transcript: Transcript) -> Iterator[Signal]:
     question: Question | None = None
     for turn in transcript.turns:
         words = transcript.words(turn)
-        if turn.speaker is Speaker.INTERVIEWER:
+        if turn.speaker is not Speaker.PARTICIPANT:
             question = question_in(words)
-        elif turn.speaker is Speaker.PARTICIPANT:
+        else:
             told = list(_told(words, turn, counts))
             yield from told
             for signal in _answered(words, turn, question, told):

@@ -10,27 +10,22 @@ from itertools import groupby
 from typing import Final
 
 from ai_psychiatrist.domain.risk import RiskPolarity, RiskReport, RiskSignal, risk_report
-from ai_psychiatrist.domain.transcript import (
-    Speaker,
-    SpeakerLabels,
-    Transcript,
-    Turn,
-    parse_transcript,
-)
+from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
 from ai_psychiatrist.services.cues.clauses import Clause, clauses_of
 from ai_psychiatrist.services.risk.polarity import Surroundings, polarity_of_danger
 from ai_psychiatrist.services.risk.questions import Question, answer_to, meant_by, questions_in
 from ai_psychiatrist.services.risk.statement import Danger, Statement, level_of, read_statement
+from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
+from ai_psychiatrist.services.transcripts.reading import read_transcript
 
 _OPENING_CHARACTERS: Final = 100
 
 
-def read_with_risk(text: str, labels: SpeakerLabels) -> tuple[Transcript, RiskReport]:
-    """Cut a text into turns and report on its signs of danger.
-
-    Raises `TranscriptUnreadable`.
-    """
-    transcript = parse_transcript(text, labels)
+def read_with_risk(
+    content: bytes | str, labels: SpeakerLabels, name: str = ""
+) -> tuple[Transcript, RiskReport]:
+    """Read an interview and report on its signs of danger. Raises as `read_transcript` does."""
+    transcript = read_transcript(content, labels, name=name)
     return transcript, detect_risk(transcript)
 
 
@@ -39,12 +34,11 @@ def detect_risk(transcript: Transcript) -> RiskReport:
     signals: list[RiskSignal] = []
     asked: tuple[Question, ...] = ()
     for turn in transcript.turns:
-        if turn.speaker is Speaker.INTERVIEWER:
-            asked = questions_in(transcript.words(turn))
-            continue
-        # Words before the first label may be anybody's: they are no evidence, but they alarm.
-        signals += _signals_of_turn(transcript, turn, asked)
-        asked = ()
+        # Words of others and of nobody known are no evidence, but they alarm.
+        if turn.speaker is not Speaker.INTERVIEWER:
+            signals += _signals_of_turn(transcript, turn, asked)
+        is_participant = turn.speaker is Speaker.PARTICIPANT
+        asked = () if is_participant else questions_in(transcript.words(turn))
     return risk_report(signals)
 
 

@@ -69,11 +69,8 @@ def read_content(
 def _with_encoding(
     reading: FileReading | PlainText, decoded: DecodedText
 ) -> FileReading | PlainText:
-    if isinstance(reading, PlainText):
-        reading = replace(reading, encoding=decoded.encoding)
-    if not decoded.is_assumed:
-        return reading
-    return replace(reading, notes=(Noted(note=ReadingNote.ENCODING_ASSUMED), *reading.notes))
+    assumed = (Noted(note=ReadingNote.ENCODING_ASSUMED),) if decoded.is_assumed else ()
+    return replace(reading, encoding=decoded.encoding, notes=(*assumed, *reading.notes))
 
 
 def _read(text: str, name: str, rows: RowPolicy) -> FileReading | PlainText:

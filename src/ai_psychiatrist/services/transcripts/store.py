@@ -1,17 +1,25 @@
-"""Stored transcripts by participant: DAIC-WOZ files, rendered to text with speaker labels."""
+"""Stored transcripts by participant, in the layout of DAIC-WOZ."""
 
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from ai_psychiatrist.domain.errors import ParticipantNotFound, TranscriptUnreadable
 from ai_psychiatrist.infrastructure.given_files import FileTooLarge, read_inside
-from ai_psychiatrist.infrastructure.worker_processes import work_on_text
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
-from ai_psychiatrist.services.daic_woz import RowNote, RowsUnreadable, read_session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredFile:
+    """What was found or sent; nobody has read it yet."""
+
+    content: bytes | str = field(repr=False)
+    name: str = ""
+    """The file's, where it has one."""
 
 
 class TranscriptStore:
-    """Reads `{id}_P/{id}_TRANSCRIPT.csv`, tab-separated, below one folder."""
+    """Finds `{id}_P/{id}_TRANSCRIPT.csv` below one folder."""
 
     def __init__(self, folder: Path | None, *, most_bytes: int = 6_400_000) -> None:
         """`folder`: the `DATA_TRANSCRIPTS_DIR` of the settings, `None` when it is not set.
@@ -23,12 +31,12 @@ class TranscriptStore:
         # Of its own: a folder on a server that hangs holds up nobody who sends a text.
         self._threads = WorkerThreads(count=4, seconds=10.0)
 
-    async def read(self, participant_id: int) -> str:
-        """Return the interview as lines `Speaker: words`.
+    async def read(self, participant_id: int) -> StoredFile:
+        """Return the file of a participant.
 
-        Raises `ParticipantNotFound` for an unknown participant and `TranscriptUnreadable` for a
-        file that is no transcript, neither of which says where files are; `FileTooLarge`, and
-        `WorkTimedOut` for a folder that does not answer.
+        Raises `ParticipantNotFound` for an unknown one, `TranscriptUnreadable` where there is no
+        regular file, neither of which says where files are; `FileTooLarge`, and `WorkTimedOut` for
+        a folder that does not answer.
         """
         if self._folder is None:
             msg = "no transcripts are stored here: set DATA_TRANSCRIPTS_DIR or send transcript_text"
@@ -36,39 +44,15 @@ class TranscriptStore:
         path = self._folder / f"{participant_id}_P" / f"{participant_id}_TRANSCRIPT.csv"
         read = partial(read_inside, self._folder, path, most_bytes=self._most_bytes)
         try:
-            content = (await self._threads.run(read)).decode("utf-8-sig")
+            return StoredFile(name=path.name, content=await self._threads.run(read))
         except (FileNotFoundError, NotADirectoryError):
-            raise _unknown(participant_id) from None
+            msg = f"no transcript is stored for participant {participant_id}"
+            raise ParticipantNotFound(msg) from None
         except (FileTooLarge, WorkTimedOut):
             raise
-        except (OSError, UnicodeDecodeError):
-            raise _unreadable(participant_id) from None
-        return await work_on_text(content, render_daic_woz, content, participant_id)
-
-
-def render_daic_woz(content: str, participant_id: int) -> str:
-    """Render the rows of a transcript file as lines `Speaker: words`, as data sets are read.
-
-    Raises `TranscriptUnreadable` for a file that is no transcript, and for words of no speaker:
-    leaving them out would lose what was said.
-    """
-    try:
-        session = read_session(content, participant_id=participant_id)
-    except RowsUnreadable:
-        raise _unreadable(participant_id) from None
-    if any(noted.note is RowNote.WORDS_WITHOUT_SPEAKER for noted in session.notes):
-        raise _unreadable(participant_id)
-    return "\n".join(f"{row.speaker}: {row.words}" for row in session.rows)
-
-
-def _unknown(participant_id: int) -> ParticipantNotFound:
-    return ParticipantNotFound(f"no transcript is stored for participant {participant_id}")
-
-
-def _unreadable(participant_id: int) -> TranscriptUnreadable:
-    return TranscriptUnreadable(
-        f"the stored transcript of participant {participant_id} cannot be read; it has to be a "
-        "regular file in the folder, tab-separated UTF-8, with the columns start_time, stop_time, "
-        "speaker and value",
-        field="participant_id",
-    )
+        except OSError:
+            msg = (
+                f"the stored transcript of participant {participant_id} cannot be read; it has to "
+                "be a regular file in the folder"
+            )
+            raise TranscriptUnreadable(msg, field="participant_id") from None

@@ -106,6 +106,7 @@ class FileReading:
 
     form: Form
     utterances: tuple[Utterance, ...] = field(repr=False)
+    encoding: str = "utf-8"
     notes: tuple[Noted, ...] = ()
     speakers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """Label and role, where the file itself says who is who."""

@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ai_psychiatrist.services.grounding import GroundingMode
+from ai_psychiatrist.services.evidence_validation.transcript_index import GroundingMode
 
 
 class QuantitativeSettings(BaseModel):

@@ -1,54 +1,28 @@
-"""Check the evidence that a model extracted: first its shape, then whether it was ever said.
+"""Keep of the evidence that a model extracted what the participant said, and account for the rest.
 
-The shape check coerces nothing, and the grounding check keeps only words of the participant. Both
-are deterministic, and neither puts text of transcript or reply into logs, errors or statistics.
+Deterministic; puts no text of transcript or reply into logs, errors or statistics.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ai_psychiatrist.domain.errors import AssessmentServiceError, TranscriptUnreadable
+from ai_psychiatrist.domain.errors import AssessmentServiceError, InputError
 from ai_psychiatrist.domain.evidence import (
     GroundingReport,
     Quote,
     QuoteRejection,
     UnverifiedQuote,
 )
-from ai_psychiatrist.domain.phq8 import PHQ8_DOMAIN_KEYS
-from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.services.grounding import (
+from ai_psychiatrist.services.evidence_validation.transcript_index import (
     DEFAULT_FUZZY_THRESHOLD,
     GroundingMode,
     TranscriptIndex,
 )
-from ai_psychiatrist.services.tokens import normalize_for_quote_match
-
-__all__ = [
-    "EvidenceGroundingError",
-    "EvidenceGroundingStats",
-    "EvidenceSchemaError",
-    "ground_evidence",
-    "log_grounding",
-    "normalize_for_quote_match",
-    "nothing_grounded",
-    "validate_evidence_grounding",
-    "validate_evidence_schema",
-]
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 logger = get_logger(__name__)
-
-
-class EvidenceSchemaError(AssessmentServiceError, ValueError):
-    """The evidence does not have the shape that was asked for.
-
-    `violations`: item key, or `__root__`, → what was expected and which type came; no values.
-    """
-
-    def __init__(self, message: str, violations: dict[str, str]) -> None:
-        super().__init__(message)
-        self.violations = violations
 
 
 class EvidenceGroundingError(AssessmentServiceError, ValueError):
@@ -63,46 +37,6 @@ class EvidenceGroundingStats:
     validated_count: int
     rejected_count: int
     rejected_by_domain: dict[str, int]
-
-
-def validate_evidence_schema(obj: object) -> dict[str, list[str]]:
-    """Return the quotes of each of the eight items, stripped, without blanks and repetitions.
-
-    A missing or null key is an empty list; keys that name no item are ignored. Raises
-    `EvidenceSchemaError` with every violation when the top level is no object or a value is not a
-    list of strings.
-    """
-    if not isinstance(obj, dict):
-        found = type(obj).__name__
-        raise EvidenceSchemaError(
-            f"Expected JSON object at top level, got {found}",
-            violations={"__root__": f"Expected object, got {found}"},
-        )
-    violations = {
-        key: violation
-        for key in PHQ8_DOMAIN_KEYS
-        if (violation := _violation(obj.get(key))) is not None
-    }
-    if violations:
-        raise EvidenceSchemaError(
-            f"Evidence schema violations in {len(violations)} fields", violations=violations
-        )
-    return {key: _clean(obj.get(key) or []) for key in PHQ8_DOMAIN_KEYS}
-
-
-def _violation(value: object) -> str | None:
-    if value is None:
-        return None
-    if not isinstance(value, list):
-        return f"Expected list, got {type(value).__name__}"
-    for index, element in enumerate(value):
-        if not isinstance(element, str):
-            return f"Expected list[str] but element {index} was {type(element).__name__}"
-    return None
-
-
-def _clean(quotes: list[str]) -> list[str]:
-    return list(dict.fromkeys(stripped for quote in quotes if (stripped := quote.strip())))
 
 
 def ground_evidence(
@@ -177,7 +111,7 @@ def validate_evidence_grounding(
     """
     try:
         index = TranscriptIndex(parse_transcript(transcript_text))
-    except TranscriptUnreadable:
+    except InputError:
         report = nothing_grounded(evidence, reason=QuoteRejection.NOT_FOUND)
     else:
         report = ground_evidence(evidence, index, mode=mode, fuzzy_threshold=fuzzy_threshold)

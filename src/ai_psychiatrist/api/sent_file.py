@@ -1,0 +1,58 @@
+"""A transcript that is sent as a file: the body is the file, its content type says so."""
+
+from typing import Annotated, Final, TypeAlias
+
+from fastapi import Depends, Query
+
+from ai_psychiatrist.domain.transcript import Speaker
+from ai_psychiatrist.services.transcripts.labels import LONGEST_LABEL, Roles
+
+_MEDIA_TYPES: Final = frozenset(
+    {
+        "application/jsonl",
+        "application/ndjson",
+        "application/octet-stream",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        "application/x-ndjson",
+        "application/x-subrip",
+    }
+)
+_MOST_LABELS: Final = 20
+FILE_BODY: Final[dict[str, object]] = {
+    media_type: {"schema": {"type": "string", "format": "binary"}}
+    for media_type in ("text/plain", "text/vtt", "text/csv", *sorted(_MEDIA_TYPES))
+}
+"""The file's part of a request body in the OpenAPI document."""
+
+
+class SentFile(bytes):
+    """What a caller sent as a file; its form is told by its content."""
+
+
+def is_file(content_type: str) -> bool:
+    """Return whether a body of this type is a transcript itself, and not a request in JSON."""
+    media_type = content_type.partition(";")[0].strip().casefold()
+    return media_type.startswith("text/") or media_type in _MEDIA_TYPES
+
+
+Label: TypeAlias = Annotated[str, Query(min_length=1, max_length=LONGEST_LABEL)]
+
+
+def named_in_query(
+    participant: Annotated[
+        list[Label],
+        Query(max_length=_MOST_LABELS, description="For a file: a label of the participant."),
+    ] = [],  # noqa: B006  FastAPI copies it
+    interviewer: Annotated[
+        list[Label],
+        Query(max_length=_MOST_LABELS, description="For a file: a label of the interviewer."),
+    ] = [],  # noqa: B006
+) -> Roles:
+    """Return who is who in a file, as the query says."""
+    return (
+        *((label, Speaker.PARTICIPANT) for label in participant),
+        *((label, Speaker.INTERVIEWER) for label in interviewer),
+    )
+
+
+NamedInQuery: TypeAlias = Annotated[Roles, Depends(named_in_query)]

@@ -1,0 +1,94 @@
+"""The transcript that a command is given: any form, with the speakers known, named or asked for."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Final, TypeAlias
+
+import typer
+
+from ai_psychiatrist.domain.errors import InputError, SpeakersUnknown
+from ai_psychiatrist.domain.transcript import Speaker, Transcript
+from ai_psychiatrist.infrastructure.given_files import read_at_most, told
+from ai_psychiatrist.services.transcripts.labels import Roles, SpeakerLabels, given_roles
+from ai_psychiatrist.services.transcripts.reading import read_transcript
+
+ParticipantOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--participant", metavar="LABEL", help="Whose label is the participant's; * is everybody's."
+    ),
+]
+InterviewerOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--interviewer", metavar="LABEL", help="Whose label is the interviewer's."),
+]
+_MOST_BYTES: Final = 1 << 25
+"""Of a transcript, many times what any setting allows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedSpeakers:
+    """Who is who, as the command line says."""
+
+    participant: Sequence[str] | None = None
+    interviewer: Sequence[str] | None = None
+
+    def roles(self) -> Roles:
+        """Return each label with its role; raises `InputError` for one that can be none."""
+        named = {
+            Speaker.PARTICIPANT: ("--participant", self.participant),
+            Speaker.INTERVIEWER: ("--interviewer", self.interviewer),
+        }
+        return tuple(
+            pair
+            for role, (option, labels) in named.items()
+            for pair in given_roles(dict.fromkeys(labels or (), role.value), field=option)
+        )
+
+
+def given_transcript(
+    file: str, labels: SpeakerLabels, speakers: NamedSpeakers, *, field: str
+) -> Transcript:
+    """Read a file, `-` for standard input; on a terminal a person is asked who is who.
+
+    Raises `SpeakersUnknown` where nobody can be asked, and `InputError` for a file that cannot be
+    read.
+    """
+    content = _content(file, field)
+    name = "" if file == "-" else Path(file).name
+    labels = replace(labels, given=speakers.roles())
+    try:
+        return read_transcript(content, labels, name=name, field=field)
+    except SpeakersUnknown as unknown:
+        can_ask = file != "-" and sys.stdin.isatty() and sys.stderr.isatty()
+        if not (unknown.labels and can_ask):
+            raise
+        chosen = (unknown.labels[_asked(unknown.labels)], Speaker.PARTICIPANT)
+        labels = replace(labels, given=(chosen,))
+    return read_transcript(content, labels, name=name, field=field)
+
+
+def _asked(labels: Sequence[str]) -> int:
+    from ai_psychiatrist.cli.report import plain  # noqa: PLC0415
+
+    typer.echo("Whose words are the participant's? The transcript has these labels:", err=True)
+    for number, label in enumerate(labels, start=1):
+        typer.echo(f"  {number}  {plain(label)}", err=True)
+    while True:
+        choice: int = typer.prompt("Number", type=int, err=True)
+        if 1 <= choice <= len(labels):
+            return choice - 1
+
+
+def _content(file: str, field: str) -> bytes:
+    try:
+        if file == "-":
+            return read_at_most(sys.stdin.buffer, _MOST_BYTES)
+        # A pipe is what `<(…)` gives, so it is waited for here as a person asked.
+        with Path(file).open("rb") as stream:
+            return read_at_most(stream, _MOST_BYTES)
+    except OSError as error:
+        msg = f"the transcript cannot be read: {told(error)}"
+        raise InputError(msg, field=field) from None

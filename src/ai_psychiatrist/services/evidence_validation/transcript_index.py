@@ -1,0 +1,311 @@
+"""Decide whether a quote is something the participant said, and where.
+
+A quote counts when its words stand in the participant's turns in the same order with nothing
+between them; case, spacing, punctuation and typography may differ, and fillers, cut-off words and
+repeated starts may be left out. One quote may run over consecutive turns of the participant, never
+over somebody else's turn. The fuzzy mode also accepts contractions written out; no mode accepts
+another word.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import accumulate
+from typing import Final, Literal, TypeAlias
+
+from ai_psychiatrist.domain.evidence import (
+    Match,
+    Polarity,
+    Quote,
+    QuoteRejection,
+    Segment,
+    UnverifiedQuote,
+)
+from ai_psychiatrist.domain.transcript import Speaker, Transcript
+from ai_psychiatrist.services.evidence_validation.disfluency import SearchTooCostly, without_fillers
+from ai_psychiatrist.services.evidence_validation.marks import times_of_day_in
+from ai_psychiatrist.services.evidence_validation.quote_edges import QuoteEdges, edges_of
+from ai_psychiatrist.services.evidence_validation.quote_facts import FactReader
+from ai_psychiatrist.services.evidence_validation.similarity import (
+    is_similar_to_part,
+    similarity,
+    similarity_package,
+)
+from ai_psychiatrist.services.evidence_validation.tokens import (
+    Tokens,
+    normalize_for_quote_match,
+    tokenise,
+)
+from ai_psychiatrist.services.evidence_validation.utterances import (
+    can_be_answer,
+    has_content,
+    is_bare_answer,
+    is_utterance,
+)
+from ai_psychiatrist.services.evidence_validation.word_stream import (
+    Stretch,
+    WordStream,
+    smooth_words,
+    spoken_words,
+    written_out_tokens,
+    written_out_words,
+)
+
+LONGEST_QUOTE: Final = 4_000
+"""In characters; what is longer is no quote."""
+_MOST_PLACES: Final = 64
+"""Among how many places the one is looked for that has the quote character for character."""
+_LINE_BREAK: Final = re.compile(r"[^\S\r\n]*(?:\r\n?|\n)\s*")
+
+GroundingMode: TypeAlias = Literal["substring", "fuzzy"]
+Lookup: TypeAlias = tuple[str, GroundingMode, float]
+"""A quote, how it is looked for, and the similarity 0-1 that it has to reach."""
+DEFAULT_FUZZY_THRESHOLD: Final = 0.85
+
+
+@dataclass(frozen=True)
+class TranscriptIndex:
+    """The words of a transcript by position; built once, then asked about any number of quotes."""
+
+    transcript: Transcript
+    _results: dict[Lookup, Quote | UnverifiedQuote] = field(
+        default_factory=dict, init=False, repr=False
+    )
+    """Agents cite the same quotes again and again."""
+
+    @cached_property
+    def _facts(self) -> FactReader:
+        return FactReader(self.transcript)
+
+    @cached_property
+    def _spoken(self) -> WordStream:
+        return spoken_words(self.transcript)
+
+    @cached_property
+    def _smooth(self) -> WordStream:
+        return smooth_words(self.transcript)
+
+    @cached_property
+    def _written_out(self) -> WordStream:
+        return written_out_words(self._smooth, self.transcript)
+
+    @cached_property
+    def _others_before(self) -> list[int]:
+        """How many turns before each one, and before the end, are not the participant's."""
+        theirs = (turn.speaker is not Speaker.PARTICIPANT for turn in self.transcript.turns)
+        return list(accumulate(theirs, initial=0))
+
+    @cached_property
+    def _participant_text(self) -> str:
+        turns = self.transcript.participant_turns()
+        return normalize_for_quote_match("\n".join(map(self.transcript.words, turns)))
+
+    def unknown(
+        self, quotes: Iterable[str], *, mode: GroundingMode, fuzzy_threshold: float
+    ) -> tuple[Lookup, ...]:
+        """Return what would have to be looked up to ground quotes."""
+        wanted = dict.fromkeys((quote, mode, fuzzy_threshold) for quote in quotes)
+        return tuple(lookup for lookup in wanted if lookup not in self._results)
+
+    def remember(self, results: Mapping[Lookup, Quote | UnverifiedQuote]) -> None:
+        """Take in what was looked up elsewhere, by `ground_all` in the same transcript."""
+        self._results.update(results)
+
+    def ground(
+        self,
+        quote: str,
+        *,
+        mode: GroundingMode = "substring",
+        fuzzy_threshold: float = DEFAULT_FUZZY_THRESHOLD,
+    ) -> Quote | UnverifiedQuote:
+        """Find a quote in the participant's words, or say why it is not there.
+
+        `fuzzy_threshold`: similarity 0-1 that a written-out match has to reach in fuzzy mode.
+        """
+        key = (quote, mode, fuzzy_threshold)
+        result = self._results.get(key)
+        if result is None:
+            result = self._results[key] = self._within_bounds(quote, mode, fuzzy_threshold)
+        return result
+
+    def _within_bounds(
+        self, quote: str, mode: GroundingMode, fuzzy_threshold: float
+    ) -> Quote | UnverifiedQuote:
+        if mode == "fuzzy":
+            similarity_package()
+        found: Quote | QuoteRejection = QuoteRejection.TOO_LONG
+        if len(quote) <= LONGEST_QUOTE:
+            try:
+                found = self._ground(quote.strip(), mode, fuzzy_threshold)
+            except SearchTooCostly:
+                found = QuoteRejection.TOO_COSTLY
+        return found if isinstance(found, Quote) else UnverifiedQuote(text=quote, reason=found)
+
+    def _ground(
+        self, quote: str, mode: GroundingMode, fuzzy_threshold: float
+    ) -> Quote | QuoteRejection:
+        words = tokenise(quote).words
+        if not words:
+            return QuoteRejection.TOO_SHORT
+        looks = self._looks(quote, mode)
+        if not has_content(words):
+            return self._short(quote, words, looks)
+        reason = QuoteRejection.NOT_FOUND
+        for look in () if self._adds_a_time(quote) else looks:
+            places, reason = self._own(look, most=_MOST_PLACES if look.is_literal else 1)
+            if places:
+                return self._accepted(quote, look, places, fuzzy_threshold)
+            if reason is not QuoteRejection.NOT_FOUND:
+                return reason
+        if mode == "fuzzy":
+            wanted = normalize_for_quote_match(quote)
+            if is_similar_to_part(wanted, self._participant_text, least=fuzzy_threshold):
+                return QuoteRejection.MEANING_CHANGED
+        return reason
+
+    def _looks(self, quote: str, mode: GroundingMode) -> "Iterator[_Look]":
+        """Yield the ways to look for a quote, the strictest first."""
+        spoken = tokenise(quote)
+        yield _Look(self._spoken, spoken, edges_of(quote, spoken), is_literal=True)
+        smooth = tokenise(without_fillers(quote))
+        if not smooth.words:
+            return
+        edges = edges_of(quote, smooth)
+        yield _Look(self._smooth, smooth, edges)
+        if mode == "fuzzy":
+            yield _Look(self._written_out, written_out_tokens(smooth), edges, is_written_out=True)
+
+    def _own(
+        self, look: "_Look", *, most: int, fits: Callable[[Stretch], bool] = lambda _: True
+    ) -> tuple[list[Stretch], QuoteRejection]:
+        """Return the first stretches that are the participant's alone, or why there are none."""
+        reason, places = QuoteRejection.NOT_FOUND, list[Stretch]()
+        for stretch in look.stretches():
+            if not look.holds(stretch, self.transcript):
+                continue
+            turns = look.stream.turns(stretch)
+            if self._others_before[turns.start] != self._others_before[turns.stop]:
+                is_one = len(turns) == 1
+                reason = (
+                    QuoteRejection.INTERVIEWER_WORDS if is_one else QuoteRejection.CROSSES_SPEAKERS
+                )
+            elif fits(stretch):
+                places.append(stretch)
+                if len(places) == most:
+                    break
+        return places, reason
+
+    def _accepted(
+        self, quote: str, look: "_Look", places: Sequence[Stretch], threshold: float
+    ) -> Quote | QuoteRejection:
+        if look.is_literal:
+            exact = next(filter(None, (self._verbatim(quote, look, at) for at in places)), None)
+            if exact is not None:
+                return self._quote((exact,), Match.EXACT)
+        segments = look.stream.segments(places[0])
+        found = self._quote(segments, Match.NORMALISED if look.is_literal else Match.TOLERANT)
+        if look.is_written_out and similarity(quote, found.text) < threshold:
+            return QuoteRejection.NOT_SIMILAR
+        return found
+
+    def _adds_a_time(self, quote: str) -> bool:
+        """Return whether a quote holds, after its first word, a time that was never noted."""
+        start = tokenise(quote).starts[0]
+        return any(mark not in self.transcript.text for mark in times_of_day_in(quote[start:]))
+
+    def _short(
+        self, quote: str, words: Sequence[str], looks: "Iterable[_Look]"
+    ) -> Quote | QuoteRejection:
+        """Accept words without content only as a whole clause or answer.
+
+        "No" after "any trouble sleeping?" says something; "yeah" shows nobody what for, and if it
+        was said twice, not even which of the two is meant.
+        """
+        for look in looks if can_be_answer(words) else ():
+            places, _ = self._own(look, most=2, fits=partial(self._is_utterance, look))
+            if not places:
+                continue
+            is_bare = is_bare_answer(quote, words)
+            if is_bare and len(places) > 1:
+                return QuoteRejection.AMBIGUOUS
+            found = self._accepted(quote, look, places, 0.0)
+            if is_bare and isinstance(found, Quote):
+                return replace(found, polarity=self._answered(look, places[0]))
+            return found
+        return QuoteRejection.TOO_SHORT
+
+    def _is_utterance(self, look: "_Look", stretch: Stretch) -> bool:
+        turns = look.stream.turns(stretch)
+        starts = self._facts.clause_starts(turns[0])
+        return len(turns) == 1 and is_utterance(look.stream, stretch, self.transcript.text, starts)
+
+    def _answered(self, look: "_Look", place: Stretch) -> Polarity:
+        """Read a bare answer by its question: a denial, or else nothing clear."""
+        stream = look.stream
+        turn = stream.turns(place)[0]
+        if stream.turn_stretch(turn) == place:
+            polarity = self._facts.answer_polarity(stream.segments(place)[0])
+            if polarity is Polarity.DENIED:
+                return polarity
+        return Polarity.UNCLEAR
+
+    def _verbatim(self, quote: str, look: "_Look", place: Stretch) -> Segment | None:
+        """Return a place with the punctuation of a quote if nothing but line breaks differs."""
+        segment, *others = look.stream.segments(place)
+        turn = self.transcript.turns[segment.turn]
+        start = segment.start - look.tokens.starts[0]
+        end = segment.end + len(quote) - look.tokens.ends[-1]
+        if others or start < turn.words_start or end > turn.end:
+            return None
+        if _unwrapped(self.transcript.text[start:end]) != _unwrapped(quote):
+            return None
+        return Segment(turn=segment.turn, start=start, end=end)
+
+    def _quote(self, segments: tuple[Segment, ...], match: Match) -> Quote:
+        facts = self._facts.facts(segments)
+        return Quote(
+            text=" ".join(self.transcript.text[part.start : part.end] for part in segments),
+            segments=segments,
+            match=match,
+            polarity=facts.polarity,
+            frequency=facts.frequency,
+            timeframe=facts.timeframe,
+        )
+
+
+def ground_all(
+    transcript: Transcript, lookups: Iterable[Lookup]
+) -> dict[Lookup, Quote | UnverifiedQuote]:
+    """Look quotes up in a transcript."""
+    index = TranscriptIndex(transcript)
+    return {
+        (quote, mode, threshold): index.ground(quote, mode=mode, fuzzy_threshold=threshold)
+        for quote, mode, threshold in lookups
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """One way to look for a quote: among which words, and for which."""
+
+    stream: WordStream
+    tokens: Tokens
+    edges: QuoteEdges
+    is_literal: bool = False
+    """Whether nothing that was said may be left out."""
+    is_written_out: bool = False
+
+    def stretches(self) -> Iterator[Stretch]:
+        """Yield where the words stand."""
+        words = self.tokens.words
+        find = self.stream.occurrences if self.is_literal else self.stream.fluent_occurrences
+        return find(words)
+
+    def holds(self, stretch: Stretch, transcript: Transcript) -> bool:
+        """Return whether the edges of the quote lie between words."""
+        return self.stream.is_whole(stretch) and self.edges.hold(self.stream, stretch, transcript)
+
+
+def _unwrapped(text: str) -> str:
+    return _LINE_BREAK.sub(" ", text)

@@ -1,0 +1,138 @@
+"""Whom a label stands for: the built-in table, what settings add, and what the caller says."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Final, TypeAlias
+
+from ai_psychiatrist.domain.errors import InputError, SpeakersUnknown
+from ai_psychiatrist.domain.normal_form import nfkc
+from ai_psychiatrist.domain.transcript import Speaker
+
+Roles: TypeAlias = tuple[tuple[str, Speaker], ...]
+"""Labels, each with whom it stands for."""
+
+HOW_TO_TELL: Final = (
+    "say who is who: --participant LABEL on the command line, speakers "
+    '{"LABEL": "participant"} over HTTP, a first line `speakers: LABEL = participant` in the '
+    "file, or a speakers.csv in a folder"
+)
+_NOT_TOLD: Final = (
+    "the transcript has speaker labels, but none that is known to be the participant's alone; "
+    + HOW_TO_TELL
+)
+_NOT_THERE: Final = f"the transcript does not have the label that was named; {HOW_TO_TELL}"
+
+EVERYBODY: Final = "*"
+"""Instead of a label: all words, whatever labels they have."""
+GIVEN_ROLES: Final = (Speaker.PARTICIPANT, Speaker.INTERVIEWER, Speaker.OTHER)
+LONGEST_LABEL: Final = 60
+_BLANKS: Final = re.compile(r"[\s_-]+")
+_NOTE: Final = re.compile(r"[(\[（][^()\[\]（）]{0,40}[)\]）]\s*\Z")
+_NUMBER: Final = re.compile(r" ?\d+\Z")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeakerLabels:
+    """What is said about labels beyond the built-in table; compared as `label_key` does."""
+
+    participant: tuple[str, ...] = ()
+    """Further labels of a participant, as good as the built-in ones."""
+    interviewer: tuple[str, ...] = ()
+    given: Roles = ()
+    """Who is who in this one transcript; where a participant is named, nobody else is one."""
+
+    @property
+    def are_built_in(self) -> bool:
+        """Whether nothing is said beyond the built-in table."""
+        return not (self.participant or self.interviewer or self.given)
+
+
+DEFAULT_LABELS: Final = SpeakerLabels()
+
+
+def label_key(label: str) -> str:
+    """Return the form in which labels are compared."""
+    plain = nfkc(without_note(label)).casefold().replace("\u0307", "")
+    return _BLANKS.sub(" ", plain).strip()
+
+
+def without_note(label: str) -> str:
+    """Cut off what stands behind a label in brackets: `Patient (Tom)` is a patient."""
+    return _NOTE.sub("", label).strip() or label.strip()
+
+
+def given_roles(roles: Mapping[str, str], *, field: str) -> Roles:
+    """Read label → role as a caller gives it. Raises `InputError` naming the field and the cure."""
+    given = []
+    for label, role in roles.items():
+        if not label.strip() or len(label) > LONGEST_LABEL:
+            msg = f"{field}: a label has 1-{LONGEST_LABEL} characters, or is * for everybody"
+            raise InputError(msg, field=field)
+        if role.casefold() not in GIVEN_ROLES:
+            msg = f"{field}: the role of a label is one of {', '.join(GIVEN_ROLES)}"
+            raise InputError(msg, field=field)
+        given.append((label, Speaker(role.casefold())))
+    return tuple(given)
+
+
+def known_speaker(label: str, labels: SpeakerLabels) -> Speaker | None:
+    """Tell whom a label stands for by the table and the settings; `None` for an unknown one."""
+    known = _known(labels)
+    key = label_key(label)
+    return known.get(key) or known.get(_NUMBER.sub("", key))
+
+
+def speakers_of(found: Iterable[str], labels: SpeakerLabels) -> dict[str, Speaker]:
+    """Tell whom each label of one transcript stands for: given, else known, else somebody else.
+
+    Raises `SpeakersUnknown` where no label is a participant's, a given one is not there, or the
+    participants are several people told apart by numbers.
+    """
+    names = tuple(dict.fromkeys(found))
+    given = {label_key(label): speaker for label, speaker in labels.given}
+    everybody = given.pop(EVERYBODY, None)
+    if not given.keys() <= set(map(label_key, names)):
+        raise SpeakersUnknown(_NOT_THERE, labels=names)
+    is_told = Speaker.PARTICIPANT in (everybody, *given.values())
+    speakers = {}
+    for name in names:
+        speaker = given.get(label_key(name)) or everybody or known_speaker(name, labels)
+        if is_told and label_key(name) not in given and everybody is not Speaker.PARTICIPANT:
+            speaker = Speaker.OTHER if speaker is Speaker.PARTICIPANT else speaker
+        speakers[name] = speaker or Speaker.OTHER
+    participants = [name for name in names if speakers[name] is Speaker.PARTICIPANT]
+    if not participants or (not is_told and _are_several(participants)):
+        raise SpeakersUnknown(_NOT_TOLD, labels=names)
+    return speakers
+
+
+def _are_several(participants: Iterable[str]) -> bool:
+    return len({_number(name) for name in participants}) > 1
+
+
+def _number(label: str) -> str:
+    found = _NUMBER.search(label_key(label))
+    return found[0].strip() if found else ""
+
+
+@cache
+def _known(labels: SpeakerLabels) -> dict[str, Speaker]:
+    table = dict(_built_in())
+    table.update((label_key(label), Speaker.INTERVIEWER) for label in labels.interviewer)
+    table.update((label_key(label), Speaker.PARTICIPANT) for label in labels.participant)
+    return table
+
+
+@cache
+def _built_in() -> Mapping[str, Speaker]:
+    content = files(__package__).joinpath("labels.toml").read_bytes()
+    return {
+        label_key(label): Speaker(role)
+        for role, languages in tomllib.loads(content.decode()).items()
+        for written in languages.values()
+        for label in written
+    }

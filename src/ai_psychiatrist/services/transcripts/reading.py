@@ -1,0 +1,117 @@
+"""The one way in: whatever is given as an interview becomes a transcript of known speakers."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import accumulate
+
+from ai_psychiatrist.domain.transcript import MAX_TURNS, Note, Source, Transcript, Turn
+from ai_psychiatrist.services.transcripts.daic_woz import DEFAULT_POLICY, RowPolicy
+from ai_psychiatrist.services.transcripts.forms import read_content
+from ai_psychiatrist.services.transcripts.labels import (
+    DEFAULT_LABELS,
+    SpeakerLabels,
+    given_roles,
+    speakers_of,
+)
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript, refuse_unusable
+from ai_psychiatrist.services.transcripts.refusals import refused, too_many_turns
+from ai_psychiatrist.services.transcripts.rendering import rendered
+from ai_psychiatrist.services.transcripts.utterances import (
+    FileReading,
+    FileRefused,
+    Form,
+    Noted,
+    ReadingNote,
+    Utterance,
+)
+
+
+def read_transcript(
+    content: bytes | str,
+    labels: SpeakerLabels = DEFAULT_LABELS,
+    *,
+    name: str = "",
+    rows: RowPolicy = DEFAULT_POLICY,
+    field: str = "transcript_text",
+) -> Transcript:
+    """Read an interview of any form, told by its content, and say whose words are whose.
+
+    `name`: of the file, a hint where the content leaves two readings open. `field`: what the
+    caller gave, for the error. Raises `SpeakersUnknown` where nobody has said who the participant
+    is, and `TranscriptUnreadable` for what cannot be read without losing what was said.
+    """
+    if isinstance(content, str):
+        refuse_unusable(content)
+    try:
+        reading = read_content(content, name=name, rows=rows)
+    except FileRefused as error:
+        raise refused(error, field=field) from None
+    if reading.speakers and not labels.given:
+        labels = replace(labels, given=given_roles(dict(reading.speakers), field="speakers"))
+    source = Source(
+        form=reading.form,
+        encoding=None if isinstance(content, str) else reading.encoding,
+        notes=_tally(reading.notes),
+        is_rendered=reading.form is not Form.TEXT,
+    )
+    if isinstance(reading, FileReading):
+        return _of_file(reading.utterances, labels, source)
+    # Offsets count in a text exactly as it was given, a mark of its encoding included.
+    is_as_given = isinstance(content, str) and reading.form is Form.TEXT
+    text = content if is_as_given and isinstance(content, str) else reading.text
+    return _with_assumption(parse_transcript(text, labels, source=source))
+
+
+def _of_file(utterances: Sequence[Utterance], labels: SpeakerLabels, source: Source) -> Transcript:
+    found = [said.label for said in utterances if said.label is not None]
+    if found:
+        return rendered(utterances, speakers_of(found, labels), source)
+    return _with_assumption(_of_lines(utterances, labels, source))
+
+
+def _of_lines(utterances: Sequence[Utterance], labels: SpeakerLabels, source: Source) -> Transcript:
+    """Read utterances that the form names no speakers for like the lines of a text."""
+    text = "\n".join(said.words for said in utterances)
+    refuse_unusable(text)
+    transcript = parse_transcript(text, labels, source=source)
+    starts = [0, *accumulate(len(said.words) + 1 for said in utterances)]
+    if len(transcript.turns) == 1:
+        (whole,) = transcript.turns
+        if len(utterances) > MAX_TURNS:
+            raise too_many_turns()
+        spoken = [
+            replace(whole, index=at, start=start, words_start=start, end=end)
+            for at, (start, end) in enumerate(
+                zip(starts[:-1], [*starts[1:-1], len(text)], strict=True)
+            )
+        ]
+    else:
+        spoken = list(transcript.turns)
+    return replace(transcript, turns=tuple(_timed(turn, starts, utterances) for turn in spoken))
+
+
+def _timed(turn: Turn, starts: Sequence[int], utterances: Sequence[Utterance]) -> Turn:
+    first = utterances[bisect_right(starts, turn.start) - 1]
+    last = utterances[min(bisect_right(starts, turn.end - 1), len(utterances)) - 1]
+    return replace(
+        turn,
+        start_seconds=first.start_seconds if turn.start_seconds is None else turn.start_seconds,
+        end_seconds=last.end_seconds,
+    )
+
+
+def _with_assumption(transcript: Transcript) -> Transcript:
+    if not transcript.speakers_assumed:
+        return transcript
+    assumed = Note(code=ReadingNote.SPEAKERS_ASSUMED, count=1, line=None)
+    source = replace(transcript.source, notes=(*transcript.source.notes, assumed))
+    return replace(transcript, source=source)
+
+
+def _tally(notes: Sequence[Noted]) -> tuple[Note, ...]:
+    """Join notes of one code, in the order in which they are first met."""
+    lines: dict[ReadingNote, list[int | None]] = {}
+    for noted in notes:
+        lines.setdefault(noted.note, []).append(noted.line)
+    return tuple(Note(code=code, count=len(seen), line=seen[0]) for code, seen in lines.items())

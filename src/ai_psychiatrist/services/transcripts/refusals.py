@@ -1,0 +1,48 @@
+"""Why a transcript cannot be used, worded for whoever sent it."""
+
+from typing import Final
+
+from ai_psychiatrist.domain.errors import TranscriptUnreadable
+from ai_psychiatrist.domain.transcript import MAX_TURNS
+from ai_psychiatrist.services.transcripts.utterances import FileFault, FileRefused
+
+_REASONS: Final = {
+    FileFault.NOT_TEXT: "it is not text in UTF-8, UTF-16 or Windows-1252",
+    FileFault.UNKNOWN_FORM: "it is JSON or a table, but in no form of a transcript that is known",
+    FileFault.SEVERAL_INTERVIEWS: (
+        "it holds several interviews; assess them with `ai-psychiatrist evaluate run`"
+    ),
+    FileFault.WRONG_HEADER: "its header is not that of a transcript",
+    FileFault.BROKEN_ROW: "a row does not have the columns of the header",
+    FileFault.SUBTITLES_REFUSED: "it is a malformed subtitle file",
+    FileFault.DOCUMENT_REFUSED: "it is a malformed or oversized document",
+    FileFault.TOO_LARGE: "it is larger than a transcript can be",
+    FileFault.NO_WORDS: "nobody says a word in it",
+    FileFault.NO_PARTICIPANT: "it holds no words of a participant",
+    FileFault.SPEAKERS_UNKNOWN: "nobody has said who the participant is",
+}
+
+
+def refused(error: FileRefused, *, field: str = "transcript_text") -> TranscriptUnreadable:
+    """Return the error of the whole service for a file that a reader refused."""
+    place = "" if error.line is None else f" (line {error.line})"
+    return TranscriptUnreadable(
+        f"the transcript cannot be read: {_REASONS[error.fault]}{place}",
+        field=field,
+        fault=error.fault,
+        line=error.line,
+    )
+
+
+def empty() -> TranscriptUnreadable:
+    """Return the error for a text without words."""
+    return TranscriptUnreadable("the transcript is empty; send the text of the interview")
+
+
+def too_many_turns() -> TranscriptUnreadable:
+    """Return the error for more turns than are read."""
+    return TranscriptUnreadable(
+        f"the transcript has more than {MAX_TURNS:,} turns; join the lines that one speaker says "
+        "one after the other",
+        fault=FileFault.TOO_LARGE,
+    )
