@@ -61,7 +61,8 @@ def test_one_turn_is_a_transcript() -> None:
 
 
 def test_turn_without_speaker_belongs_to_nobody() -> None:
-    reading = read_interview({"turns": [HI, {"speaker": None, "text": "hm"}, {"text": "oh"}]})
+    turns = [HI, {"speaker": None, "text": "hm"}, {"role": " ", "text": "oh"}]
+    reading = read_interview({"turns": turns})
     assert isinstance(reading, FileReading)
     assert [one.label for one in reading.utterances] == ["Anna", None, None]
     note = ReadingNote.WORDS_WITHOUT_SPEAKER
@@ -93,7 +94,7 @@ def test_text_of_a_line_is_left_to_the_reader_of_labels() -> None:
             id="turns_of_two_interviews",
         ),
         pytest.param(
-            lines({"turns": [HI], "messages": [HO]}), FileFault.UNKNOWN_FORM, 1, id="two_forms"
+            lines({"turns": [HI], "messages": [HO]}), FileFault.UNKNOWN_FORM, None, id="two_forms"
         ),
         pytest.param(lines({"turns": "hi"}), FileFault.BROKEN_ROW, 1, id="turns_are_text"),
         pytest.param(lines({"turns": [HI, 5]}), FileFault.BROKEN_ROW, 2, id="turn_is_number"),
@@ -114,6 +115,14 @@ def test_text_of_a_line_is_left_to_the_reader_of_labels() -> None:
             id="text_is_list",
         ),
         pytest.param(lines({"turns": [{"speaker": "A"}]}), FileFault.BROKEN_ROW, 1, id="no_text"),
+        pytest.param(lines({"turns": [HI, {"text": "ho"}]}), FileFault.BROKEN_ROW, 2,
+                     id="speaker_is_not_said"),
+        pytest.param(lines({"turns": [HI, {"name": "Jonas", "text": "ho"}]}), FileFault.BROKEN_ROW,
+                     2, id="speaker_under_another_name"),
+        pytest.param(
+            lines({"text": "hi ho", "words": [{"text": "hi", "speaker_id": "a"}]}),
+            FileFault.UNKNOWN_FORM, 1, id="speakers_beside_the_text",
+        ),
         pytest.param(lines({"turns": []}), FileFault.NO_WORDS, None, id="no_turns"),
         pytest.param(lines({"conversations": [HI]}), FileFault.BROKEN_ROW, 1, id="no_exchange"),
         pytest.param(

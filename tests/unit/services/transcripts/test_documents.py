@@ -165,6 +165,8 @@ OUTSIDE = (
         pytest.param(
             archive({"word/document.xml": OPENING.replace("<w:body>", "") + "</w:document>"}),
             FileFault.DOCUMENT_REFUSED, id="no_body"),
+        pytest.param(document(HELLO + "<w:altChunk/>"), FileFault.DOCUMENT_REFUSED,
+                     id="words_in_another_part"),
         pytest.param(document(HELLO, word__vbaProject="x"), FileFault.DOCUMENT_REFUSED,
                      id="macros"),
         pytest.param(document(HELLO, **{"word__document2.xml": OPENING + CLOSING}),

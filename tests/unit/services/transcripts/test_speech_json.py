@@ -150,6 +150,7 @@ def test_words_go_to_nobody_whom_the_file_does_not_name(
         pytest.param({"segments": [{"text": 5}]}, 1, id="text_is_number"),
         pytest.param({"segments": [{"start": 0}]}, 1, id="no_text"),
         pytest.param({"segments": [{"text": "x", "speaker": 1}]}, 1, id="speaker_is_number"),
+        pytest.param({"segments": [{"text": "x", "speaker_id": "A"}]}, 1, id="other_speaker_field"),
         pytest.param({"segments": [{"text": "x", "start": "0"}]}, 1, id="time_is_text"),
         pytest.param({"segments": [{"text": "x", "start": True}]}, 1, id="time_is_bool"),
         pytest.param({"segments": [{"text": "x", "words": "x"}]}, 1, id="words_are_text"),
@@ -189,6 +190,25 @@ def test_record_of_another_type_is_refused_by_number(value: object, line: int) -
     with pytest.raises(FileRefused) as caught:
         read(value)
     assert (caught.value.fault, caught.value.line) == (FileFault.BROKEN_ROW, line)
+
+
+def test_change_of_speakers_without_their_names_is_refused() -> None:
+    with pytest.raises(FileRefused) as caught:
+        read({"transcription": [{"text": "hi"}, {"text": "ho", "speaker_turn_next": True}]})
+    assert (caught.value.fault, caught.value.line) == (FileFault.SPEAKERS_UNKNOWN, 2)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"segments": [{"text": "x"}], "turns": [{"speaker": "A", "text": "y"}]},
+        {"segments": [{"text": "x"}], "utterances": [{"text": "y"}]},
+    ],
+)
+def test_object_in_two_forms_is_refused(value: object) -> None:
+    with pytest.raises(FileRefused) as caught:
+        read(value)
+    assert caught.value.fault is FileFault.UNKNOWN_FORM
 
 
 @pytest.mark.parametrize("time", [float("nan"), float("inf"), -0.5, 10**400])
