@@ -11,7 +11,7 @@ from typing import Final
 from tests.fakes.model_server import ModelServer, Request
 
 from ai_psychiatrist.config import load_settings
-from ai_psychiatrist.domain.transcript import parse_transcript
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.wiring import open_services
 from benchmarks.subjects import environment, interview
 

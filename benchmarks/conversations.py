@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from ai_psychiatrist.domain.transcript import Speaker, Transcript, parse_transcript
+from ai_psychiatrist.domain.transcript import Speaker, Transcript
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 

@@ -16,9 +16,10 @@ from typing import Final
 from rapidfuzz import fuzz
 
 from ai_psychiatrist.domain.evidence import Polarity, Quote
-from ai_psychiatrist.domain.transcript import Speaker, Transcript, parse_transcript
+from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.services.evidence_validation import normalize_for_quote_match
 from ai_psychiatrist.services.evidence_validation.transcript_index import TranscriptIndex
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from benchmarks.conversations import Utterance, conversations, utterances
 from benchmarks.lies import LIES, SOUNDS, bare, core, once, spoken_words
 from benchmarks.truths import TRUTHS

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.domain.evidence import Polarity, Quote, UnverifiedQuote
-from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.services.cues.frequency import frequency_of
 from ai_psychiatrist.services.cues.tense import timeframe_of
 from ai_psychiatrist.services.evidence_validation.tokens import tokenise
@@ -19,6 +18,7 @@ from ai_psychiatrist.services.evidence_validation.transcript_index import (
     GroundingMode,
     TranscriptIndex,
 )
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 LABELLED: Final = Path(__file__).with_name("labelled")
 _OUTCOMES: Final = {

@@ -11,8 +11,9 @@ from typing import Final
 
 from ai_psychiatrist.domain.errors import TranscriptUnreadable
 from ai_psychiatrist.domain.risk import RiskLevel, RiskReport, RiskSignal
-from ai_psychiatrist.domain.transcript import Transcript, parse_transcript
+from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.services.risk.detector import detect_risk
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from benchmarks.evidence import median_ms
 from benchmarks.transcripts import synthetic_interview
 

@@ -13,7 +13,7 @@ from openai import DefaultAioHttpClient
 
 from ai_psychiatrist.config import load_settings
 from ai_psychiatrist.domain.assessment import AssessmentStatus
-from ai_psychiatrist.domain.transcript import parse_transcript
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.wiring import open_services
 from benchmarks.skeleton import assess_bare_http, open_skeleton
 from benchmarks.throughput import Subject

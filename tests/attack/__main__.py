@@ -53,10 +53,14 @@ def _connections(folder: Path) -> Verdicts:
 
 
 def _campaigns(_folder: Path) -> Verdicts:
-    with _campaign("generated_requests") as requests, _campaign("configuration") as files:
-        pass
+    with _campaign("generated_requests") as requests:
+        with _campaign("configuration") as configuration:
+            pass
+        with _campaign("files") as files:
+            pass
     yield from requests.verdicts("findings in generated requests")
-    yield from files.verdicts("hostile configuration files")
+    yield from configuration.verdicts("hostile configuration files")
+    yield from files.verdicts("hostile transcript files")
 
 
 PARTS: Final[dict[str, Callable[[Path], Verdicts]]] = {

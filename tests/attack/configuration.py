@@ -5,23 +5,18 @@
 
 import json
 import os
-import resource
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from tests.attack.ended_command import ended_command
 from tests.fakes.pipeline_folder import PIPELINE, SCHEMA, changed, written
-from tests.integration.command import COMMAND, environment_of
 
 MOST_SECONDS: Final = 2.0
 MOST_MEGABYTES: Final = 600
-GIVEN_UP_SECONDS: Final = 20.0
-_MOST_DATA: Final = 4 << 30
 _BACKTRACKING: Final = "(?=(a+)+$)b"
 _REPLY: Final = json.dumps({"unit_id": "u", "score": 1, "tone": "warm", "more": "a" * 5_000})
 _PROTOCOL: Final = Path("examples/protocol").resolve()
@@ -401,46 +396,16 @@ _KINDS: Final[dict[str, Callable[[Path], None]]] = {
 def outcome_of(attack: Attack) -> Outcome:
     """Run the command of one attack, in a folder of its own."""
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        command = [COMMAND, *attack.build(folder)]
-        with (folder / "told").open("w+b") as told:
-            started = time.monotonic()
-            process = subprocess.Popen(
-                command,
-                cwd=folder,
-                env=environment_of(folder, {"MODEL_DEFAULT": "baseline"}),
-                stdin=subprocess.DEVNULL,
-                stdout=told,
-                stderr=subprocess.STDOUT,
-            )
-            resource.prlimit(process.pid, resource.RLIMIT_DATA, (_MOST_DATA, _MOST_DATA))
-            code, usage = _ended(process, started + GIVEN_UP_SECONDS)
-            waited = time.monotonic() - started
-            told.seek(0)
-            said = told.read(4_000).decode(errors="replace")
+        ended = ended_command(attack.build(Path(name)), Path(name))
+    said = ended.err + ended.out
     return Outcome(
         attack=attack,
-        code=code,
-        seconds=usage.ru_utime + usage.ru_stime,
-        waited_seconds=waited,
-        megabytes=usage.ru_maxrss / 1024,
+        code=ended.code,
+        seconds=ended.seconds,
+        waited_seconds=ended.waited_seconds,
+        megabytes=ended.megabytes,
         said=next((line for line in said.splitlines() if "Traceback" in line), said.split("\n")[0]),
     )
-
-
-def _ended(
-    process: "subprocess.Popen[bytes]", latest: float
-) -> tuple[int | None, resource.struct_rusage]:
-    while time.monotonic() < latest:
-        found, status, usage = os.wait4(process.pid, os.WNOHANG)
-        if found:
-            process.returncode = os.waitstatus_to_exitcode(status)
-            return process.returncode, usage
-        time.sleep(0.01)
-    process.kill()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return None, usage
 
 
 def main() -> int:

@@ -23,9 +23,9 @@ from ai_psychiatrist.api.results import (
 from ai_psychiatrist.assessment.pipeline import FULL, Part
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
-from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.infrastructure.logging import setup_logging
 from ai_psychiatrist.llm.connections import BackendOptions
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.wiring import Services
 from tests.fuzz.invariants import InvariantBroken, Observed, check
 from tests.fuzz.models import FuzzConnections, Session, session
@@ -195,7 +195,7 @@ async def _services(settings: Settings) -> AsyncIterator[Services]:
             openai=settings.openai,
             ollama=settings.ollama,
             pydantic_ai=settings.pydantic_ai,
-            local={BASELINE: baseline_route(settings.transcript.labels)},
+            local={BASELINE: baseline_route()},
         )
     )
     try:

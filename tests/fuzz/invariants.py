@@ -10,7 +10,8 @@ from rich.console import Console
 
 from ai_psychiatrist.api.result_models import FullResult
 from ai_psychiatrist.cli.report import print_report
-from ai_psychiatrist.domain.transcript import Speaker, parse_transcript
+from ai_psychiatrist.domain.transcript import Speaker
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from tests.fuzz.hostile import CANARY
 from tests.fuzz.transcripts import Interview
 from tests.integration.soundness import (

@@ -5,7 +5,8 @@ from functools import lru_cache
 from random import Random
 
 from ai_psychiatrist.domain.errors import TranscriptUnreadable
-from ai_psychiatrist.domain.transcript import Speaker, parse_transcript
+from ai_psychiatrist.domain.transcript import Speaker
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from tests.fuzz.hostile import REMARKS
 from tests.fuzz.transcripts import ASKED, INVENTED, SAID
 

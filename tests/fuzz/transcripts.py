@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from random import Random
 
-from ai_psychiatrist.domain.transcript import Speaker, parse_transcript
+from ai_psychiatrist.domain.transcript import Speaker
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from tests.fuzz.hostile import BIDI, CANARY, INJECTIONS, MARKUP
 
 DANGER = "I keep thinking about killing myself"

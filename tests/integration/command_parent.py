@@ -242,11 +242,11 @@ def import_all() -> None:
     for name in _IMPORTED_LATE:
         importlib.import_module(name)
     from ai_psychiatrist.agents.baseline.signals import analyse  # noqa: PLC0415
-    from ai_psychiatrist.domain.transcript import DEFAULT_LABELS, parse_transcript  # noqa: PLC0415
     from ai_psychiatrist.services.risk.detector import detect_risk  # noqa: PLC0415
+    from ai_psychiatrist.services.transcripts.plain_text import parse_transcript  # noqa: PLC0415
 
     detect_risk(parse_transcript(_INTERVIEW))
-    analyse(_INTERVIEW, DEFAULT_LABELS)
+    analyse(_INTERVIEW)
 
 
 def main() -> Callable[[], None] | None:

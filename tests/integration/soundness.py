@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from ai_psychiatrist.domain.transcript import Speaker, parse_transcript
+from ai_psychiatrist.domain.transcript import Speaker
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from tests.fakes.replies import ITEMS
 
 Json = dict[str, Any]

@@ -13,7 +13,7 @@ from ai_psychiatrist.config import load_settings
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.errors import ConfigurationError, ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.domain.transcript import parse_transcript
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.wiring import Services, open_services
 from tests.fakes.http_connection import HttpCall
 from tests.fakes.recording_server import RecordingServer

@@ -59,6 +59,7 @@ ENVELOPE = {
     "participant_id",
     "mode",
     "speakers_assumed",
+    "transcript",
     "models",
     "prompts",
     "grounding",
@@ -276,8 +277,8 @@ REFUSED_BODIES = {
     "no participant": (
         {"transcript_text": "Ellie: hello\nInterviewer: are you there"},
         422,
-        "unusable_input",
-        ["TRANSCRIPT_PARTICIPANT_LABELS"],
+        "speakers_unknown",
+        ["TRANSCRIPT_PARTICIPANT_LABELS", '"labels":["Ellie","Interviewer"]'],
     ),
     "text is a number": ({"transcript_text": 5}, 422, "invalid_request", ["has to be a string"]),
     "text is a list": ({"transcript_text": [INTERVIEW]}, 422, "invalid_request", ["string"]),
@@ -294,7 +295,12 @@ REFUSED_BODIES = {
     "participant is true": ({"participant_id": True}, 422, "invalid_request", ["whole number"]),
     "participant 300.0": ({"participant_id": 300.0}, 422, "invalid_request", ["whole number"]),
     "400 digits": ({"participant_id": int("9" * 400)}, 422, "invalid_request", ["1 to 999999"]),
-    "not a transcript": ({"participant_id": 301}, 422, "unusable_input", ["tab-separated"]),
+    "not a transcript": (
+        {"participant_id": 301},
+        422,
+        "unusable_input",
+        ["no form of a transcript", '"field":"participant_id"'],
+    ),
     "stored as no UTF-8": ({"participant_id": 302}, 422, "unusable_input", ["UTF-8"]),
     "mode 1": ({"transcript_text": INTERVIEW, "mode": 1}, 409, "not_available", ["zero_shot"]),
     "mode few_shot": (
@@ -426,7 +432,7 @@ def test_problems_of_stored_transcripts_name_no_path(
     response = client.post("/full_pipeline", json={"participant_id": participant})
     assert response.status_code in (404, 422)
     assert transcripts_dir.name not in response.text
-    assert ".csv" not in response.text
+    assert "TRANSCRIPT.csv" not in response.text
 
 
 def test_without_a_folder_no_participant_is_known(state_dir: Path) -> None:

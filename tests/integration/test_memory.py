@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from ai_psychiatrist.domain.transcript import Transcript, parse_transcript
+from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.services.clause_memory import IDLE_SECONDS, remembering_clauses
 from ai_psychiatrist.services.cues.lexicon import words_of
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.wiring import Services, open_services
 from tests.fakes.permuting_loop import run_permuted
 from tests.integration.running_app import client_of, settings_with

@@ -38,7 +38,7 @@ class BoundedRequest(Request):
         FastAPI would keep the body itself to the end.
         """
         content = await self.received()
-        if content and is_file(self.headers.get("content-type", "")):
+        if is_file(self.headers.get("content-type", ""), content):
             self._body = b""
             return SentFile(content)
         return _SOMETHING if content else b""

@@ -1,5 +1,6 @@
 """A transcript that is sent as a file: the body is the file, its content type says so."""
 
+import re
 from typing import Annotated, Final, TypeAlias
 
 from fastapi import Depends, Query
@@ -17,6 +18,8 @@ _MEDIA_TYPES: Final = frozenset(
         "application/x-subrip",
     }
 )
+_REQUEST: Final = re.compile(rb'\s{0,100}\{\s{0,100}"(?:transcript_text|participant_id|mode)"')
+"""A request whose content type was forgotten."""
 _MOST_LABELS: Final = 20
 FILE_BODY: Final[dict[str, object]] = {
     media_type: {"schema": {"type": "string", "format": "binary"}}
@@ -29,10 +32,11 @@ class SentFile(bytes):
     """What a caller sent as a file; its form is told by its content."""
 
 
-def is_file(content_type: str) -> bool:
-    """Return whether a body of this type is a transcript itself, and not a request in JSON."""
+def is_file(content_type: str, content: bytes) -> bool:
+    """Return whether a body is a transcript itself, and not a request in JSON."""
     media_type = content_type.partition(";")[0].strip().casefold()
-    return media_type.startswith("text/") or media_type in _MEDIA_TYPES
+    is_named_so = media_type.startswith("text/") or media_type in _MEDIA_TYPES
+    return is_named_so and content != b"" and _REQUEST.match(content) is None
 
 
 Label: TypeAlias = Annotated[str, Query(min_length=1, max_length=LONGEST_LABEL)]

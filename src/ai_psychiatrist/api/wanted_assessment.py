@@ -68,10 +68,13 @@ async def reading_wanted(
     content = given.content
     if len(content) > (limit if isinstance(content, str) else limit * BYTES_PER_CHARACTER):
         raise _too_large(limit)
+    field = "transcript_text" if body.participant_id is None else "participant_id"
     labels = replace(services.labels, given=(*_roles(body), *named))
     room: SharedRoom = request.app.state.text_room
     async with room.hold(len(content)):
-        transcript, risk = await work_on_text(content, read_with_risk, content, labels, given.name)
+        transcript, risk = await work_on_text(
+            content, read_with_risk, content, labels, given.name, field
+        )
         del given, content
         await _let_go_of_file(body, request)
         if len(transcript.text) > limit:

@@ -15,7 +15,8 @@ from ai_psychiatrist.config import Settings, variables
 
 EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "anthropic": ("anthropic",),
-    "evaluation": ("jinja2", "numpy", "webvtt"),
+    "documents": ("docx",),
+    "evaluation": ("jinja2", "numpy"),
     "fuzzy": ("rapidfuzz",),
     "google": ("google.genai",),
 }

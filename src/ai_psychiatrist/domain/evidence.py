@@ -58,6 +58,8 @@ class QuoteRejection(StrEnum):
     """A bare answer word such as "no" that the participant gave more than once."""
     MEANING_CHANGED = "meaning_changed"
     """Close to what was said, but a negation, number, frequency or person differs."""
+    NOT_SIMILAR = "not_similar"
+    """In fuzzy mode: it leaves out or writes otherwise more than the threshold allows."""
     TOO_LONG = "too_long"
     """More than a quote; it was not looked for."""
     TOO_COSTLY = "too_costly"

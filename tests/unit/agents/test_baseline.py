@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ai_psychiatrist.agents.baseline import answers
 from ai_psychiatrist.agents.baseline.judgement import MOST_QUOTES
 from ai_psychiatrist.domain.phq8 import PHQ8_DOMAIN_KEYS, Item
-from ai_psychiatrist.domain.transcript import DEFAULT_LABELS, SpeakerLabels, parse_transcript
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 BOUNDARY = "1a2b3c4d5e6f7a8b"
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -38,8 +38,8 @@ def prompt(transcript: str, task: str, **blocks: str) -> str:
     )
 
 
-def answer(text: str, *, labels: SpeakerLabels = DEFAULT_LABELS) -> str:
-    return asyncio.run(answers.answer(text, labels=labels))
+def answer(text: str) -> str:
+    return asyncio.run(answers.answer(text))
 
 
 def evidence_of(transcript: str) -> dict[str, list[str]]:
@@ -315,13 +315,6 @@ def test_tags_with_another_boundary_are_words_of_the_transcript() -> None:
 def test_a_sentence_may_stand_before_the_transcript() -> None:
     text = "The transcript follows.\n" + prompt("Participant: I'm tired.", "evidence")
     assert json.loads(answer(text))[Item.TIRED] == ["I'm tired."]
-
-
-def test_other_speaker_labels_are_respected() -> None:
-    labels = SpeakerLabels(interviewer=("A",), participant=("B",))
-    reply = answer(prompt("A: I'm sad.\nB: I'm tired.", "evidence"), labels=labels)
-    found = json.loads(reply)
-    assert (found[Item.DEPRESSED], found[Item.TIRED]) == ([], ["I'm tired."])
 
 
 def test_words_that_look_like_tags_stay_out_of_the_narrative() -> None:

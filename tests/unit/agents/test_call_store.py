@@ -16,11 +16,11 @@ from ai_psychiatrist.agents.output_models import JudgeMetricOutput
 from ai_psychiatrist.agents.pydantic_agents import create_judge_metric_agent
 from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.domain.failures import AttemptOutcome, FailureCode
-from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.llm.chat import ChatReply
 from ai_psychiatrist.llm.routes import ModelChain
 from ai_psychiatrist.llm.runner import AgentRunner, Outcome
 from ai_psychiatrist.llm.settings import PydanticAISettings
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 GOOD = judge_text("4")
 BAD = "No score here."

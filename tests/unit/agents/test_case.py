@@ -14,10 +14,10 @@ from ai_psychiatrist.agents.prompts.shared import DELIMITED
 from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.infrastructure.digests import use_installation_key
 from ai_psychiatrist.llm.call_log import CallLog
 from ai_psychiatrist.llm.control_tokens import control_tokens
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 INTERVIEW = "Interviewer: How do you sleep?\nParticipant: I wake up at four every night."
 

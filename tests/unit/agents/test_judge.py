@@ -9,8 +9,8 @@ from ai_psychiatrist.agents.judge import JudgeAgent
 from ai_psychiatrist.domain.assessment import Metric, MetricScore, QualitativeAssessment
 from ai_psychiatrist.domain.evidence import UnverifiedQuote
 from ai_psychiatrist.domain.failures import RejectionCode
-from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.llm.settings import PydanticAISettings
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 FINDINGS = QualitativeAssessment(
     overall="Tired and low.",

@@ -15,8 +15,8 @@ from ai_psychiatrist.domain.assessment import (
 )
 from ai_psychiatrist.domain.evidence import Frequency, Grounding
 from ai_psychiatrist.domain.phq8 import Item, Severity, UnknownReason
-from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.llm.settings import PydanticAISettings
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 FINDINGS = QualitativeAssessment(
     overall="Tired and low.",

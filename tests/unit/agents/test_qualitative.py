@@ -15,9 +15,9 @@ from ai_psychiatrist.agents.settings import QualitativeSettings
 from ai_psychiatrist.domain.assessment import Metric, MetricScore, QualitativeAssessment
 from ai_psychiatrist.domain.evidence import Quote, QuoteRejection, UnverifiedQuote
 from ai_psychiatrist.domain.failures import CallPath, FailureCode, RejectionCode
-from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.infrastructure.failure_log import collect_failures
 from ai_psychiatrist.llm.settings import PydanticAISettings
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 INTERVIEW = """\
 Interviewer: How have you been sleeping these days?

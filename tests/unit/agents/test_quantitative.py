@@ -22,7 +22,6 @@ from ai_psychiatrist.domain.failures import (
     RejectionCode,
 )
 from ai_psychiatrist.domain.phq8 import UnknownReason
-from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.infrastructure.failure_log import collect_failures
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.services.evidence_validation import (
@@ -30,6 +29,7 @@ from ai_psychiatrist.services.evidence_validation import (
     EvidenceSchemaError,
 )
 from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 INTERVIEW = """\
 Interviewer: How have you been sleeping?

@@ -23,7 +23,6 @@ from ai_psychiatrist.domain.failures import (
     FailureSeverity,
     RejectionCode,
 )
-from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.infrastructure.failure_log import collect_failures
 from ai_psychiatrist.llm.agent import create_agent
 from ai_psychiatrist.llm.chat import ChatReply
@@ -31,6 +30,7 @@ from ai_psychiatrist.llm.direct_chat import DirectChatClient
 from ai_psychiatrist.llm.routes import ModelChain, as_chain
 from ai_psychiatrist.llm.runner import AgentRunner, Outcome
 from ai_psychiatrist.llm.settings import PydanticAISettings
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 SECRET = "I wake up at four every night"
 GOOD = judge_text("4")

@@ -22,11 +22,11 @@ from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop
 from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
 from ai_psychiatrist.assessment.settings import FeedbackSettings
 from ai_psychiatrist.domain.assessment import Assessment
-from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.llm.chat import ChatReply
 from ai_psychiatrist.llm.routes import ModelRoute
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.services.risk.detector import detect_risk
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 INTERVIEW = """\
 Interviewer: How have you been sleeping?

@@ -17,7 +17,6 @@ from tests.patience import wait_until
 from ai_psychiatrist.agents.baseline import answers
 from ai_psychiatrist.agents.baseline.signals import signals_in
 from ai_psychiatrist.domain.errors import TranscriptUnreadable
-from ai_psychiatrist.domain.transcript import DEFAULT_LABELS, parse_transcript
 from ai_psychiatrist.infrastructure import worker_processes
 from ai_psychiatrist.infrastructure.worker_processes import (
     LARGE_TEXT_CHARACTERS,
@@ -28,6 +27,8 @@ from ai_psychiatrist.infrastructure.worker_processes import (
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.services.evidence_validation.transcript_index import Lookup, ground_all
 from ai_psychiatrist.services.risk.detector import read_with_risk
+from ai_psychiatrist.services.transcripts.labels import DEFAULT_LABELS
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 TEXT = "Participant: I am tired."
 _kept: ContextVar[str] = ContextVar("kept", default="")
@@ -155,7 +156,7 @@ def _is_gone(process: int) -> bool:
 async def test_a_process_imports_no_more_than_reading_texts_takes() -> None:
     """A second and a hundred megabytes for each core would go into frameworks it never uses."""
     await in_worker_process(TEXT, read_with_risk, TEXT, DEFAULT_LABELS)
-    await in_worker_process(TEXT, signals_in, TEXT, DEFAULT_LABELS)
+    await in_worker_process(TEXT, signals_in, TEXT)
     lookups: list[Lookup] = [("I am tired", "fuzzy", 0.8)]
     await in_worker_process(TEXT, ground_all, parse_transcript(TEXT), lookups)
     await in_worker_process(TEXT, eval, f"__import__({answers.__name__!r}) is None")

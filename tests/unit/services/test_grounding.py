@@ -10,13 +10,13 @@ from ai_psychiatrist.domain.evidence import (
     Segment,
     UnverifiedQuote,
 )
-from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.services.evidence_validation.tokens import tokenise
 from ai_psychiatrist.services.evidence_validation.transcript_index import (
     GroundingMode,
     TranscriptIndex,
 )
 from ai_psychiatrist.services.evidence_validation.word_stream import Stretch, WordStream
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 INTERVIEW = """\
 Recorded in the clinic.
@@ -204,12 +204,6 @@ def test_single_ideograph_is_too_short() -> None:
 
 def test_labels_are_no_words() -> None:
     assert refused("Participant", "P: fine\nParticipant: and tired") is QuoteRejection.NOT_FOUND
-
-
-def test_prepared_index_gives_the_same_answer() -> None:
-    index = TranscriptIndex(parse_transcript(INTERVIEW))
-    index.prepare()
-    assert index.ground("I feel tired") == accepted("I feel tired")
 
 
 def test_text_of_quotes_is_kept_out_of_their_representation() -> None:

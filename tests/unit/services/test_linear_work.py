@@ -9,7 +9,7 @@ from tests.attack.hostile_texts import HOSTILE_TEXTS
 
 from ai_psychiatrist.agents.baseline.narrative import narrate
 from ai_psychiatrist.agents.baseline.signals import analyse
-from ai_psychiatrist.domain.transcript import DEFAULT_LABELS, Transcript, parse_transcript
+from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.services.clause_memory import forget_clauses
 from ai_psychiatrist.services.cues.reading import read_turn
 from ai_psychiatrist.services.evidence_validation.transcript_index import (
@@ -17,6 +17,7 @@ from ai_psychiatrist.services.evidence_validation.transcript_index import (
     TranscriptIndex,
 )
 from ai_psychiatrist.services.risk.detector import detect_risk
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 SMALL, LARGE = 600, 1_800
 ANYHOW = 1_500
@@ -46,10 +47,10 @@ def read_whole_turn(transcript: Transcript) -> None:
 
 STAGES: dict[str, Callable[[Transcript], object]] = {
     "parse": lambda transcript: parse_transcript(transcript.text),
-    "index": lambda transcript: TranscriptIndex(transcript).prepare(),
+    "index": lambda transcript: TranscriptIndex(transcript).ground("no such words"),
     "read": read_whole_turn,
     "risk": detect_risk,
-    "baseline": lambda transcript: narrate(analyse(transcript.text, DEFAULT_LABELS), 2),
+    "baseline": lambda transcript: narrate(analyse(transcript.text), 2),
 }
 
 

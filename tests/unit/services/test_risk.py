@@ -24,8 +24,9 @@ from ai_psychiatrist.domain.risk import (
     RiskPolarity,
     RiskReport,
 )
-from ai_psychiatrist.domain.transcript import Transcript, parse_transcript
+from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.services.risk.detector import detect_risk
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 HIGH_SUICIDE = """
 I want to die

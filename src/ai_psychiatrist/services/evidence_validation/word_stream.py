@@ -9,6 +9,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.evidence import Segment
 from ai_psychiatrist.domain.transcript import Transcript
+from ai_psychiatrist.services.evidence_validation.contractions import written_out
 from ai_psychiatrist.services.evidence_validation.disfluency import (
     MOST_LEFT_OUT,
     Steps,
@@ -17,7 +18,6 @@ from ai_psychiatrist.services.evidence_validation.disfluency import (
     without_fillers,
 )
 from ai_psychiatrist.services.evidence_validation.tokens import Tokens, tokenise
-from ai_psychiatrist.services.evidence_validation.words import EXPANSIONS, NEGATED_SUFFIX
 
 _MOST_COMPARED: Final = 4
 """How often each word of a stream may be compared before all are read once instead."""
@@ -32,6 +32,14 @@ class Stretch:
 
     first: int
     after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Characters between two words, `None` where the turn begins or ends."""
+
+    start: int | None
+    end: int | None
 
 
 @dataclass(frozen=True)
@@ -141,6 +149,24 @@ class WordStream:
                 parts.append(Segment(turn=turn, start=start, end=end))
         return tuple(parts)
 
+    def is_whole(self, stretch: Stretch) -> bool:
+        """Return whether a stretch begins and ends at edges of words that were said as one."""
+        first, after, starts = stretch.first, stretch.after, self.starts
+        return (first == 0 or starts[first - 1] != starts[first]) and (
+            after == len(starts) or starts[after - 1] != starts[after]
+        )
+
+    def gaps(self, stretch: Stretch) -> tuple[Gap, Gap]:
+        """Return what stands between a stretch and the words before and after it in its turns."""
+        turns = self.turns(stretch)
+        first, last = self.turn_stretch(turns[0]), self.turn_stretch(turns[-1])
+        before = self.ends[stretch.first - 1] if stretch.first > first.first else None
+        after = self.starts[stretch.after] if stretch.after < last.after else None
+        return (
+            Gap(before, self.starts[stretch.first]),
+            Gap(self.ends[stretch.after - 1], after),
+        )
+
     def _turn_of(self, position: int) -> int:
         return bisect_right(self.first_words, position) - 1
 
@@ -155,29 +181,24 @@ def smooth_words(transcript: Transcript) -> WordStream:
     return _stream(tokenise(without_fillers(_without_labels(transcript))), transcript)
 
 
-def smooth(text: str) -> list[str]:
-    """Return the words of a quote in the form of `smooth_words`."""
-    return tokenise(without_fillers(text)).words
-
-
 def written_out_words(stream: WordStream, transcript: Transcript) -> WordStream:
     """Return a stream with its contractions written out."""
+    tokens = Tokens(words=stream.words, starts=stream.starts, ends=stream.ends)
+    return _stream(written_out_tokens(tokens), transcript)
+
+
+def written_out_tokens(tokens: Tokens) -> Tokens:
+    """Return words with contractions written out; their parts stand where the whole stood."""
     parts = [
         (part, position)
-        for position, word in enumerate(stream.words)
-        for part in _written_out(word)
+        for position, written in enumerate(written_out(tokens.words))
+        for part in written
     ]
-    tokens = Tokens(
+    return Tokens(
         words=[part for part, _ in parts],
-        starts=[stream.starts[position] for _, position in parts],
-        ends=[stream.ends[position] for _, position in parts],
+        starts=[tokens.starts[position] for _, position in parts],
+        ends=[tokens.ends[position] for _, position in parts],
     )
-    return _stream(tokens, transcript)
-
-
-def written_out(words: list[str]) -> list[str]:
-    """Return words in the form of `written_out_words`."""
-    return [part for word in words for part in _written_out(word)]
 
 
 def _borders(words: list[str]) -> list[int]:
@@ -189,14 +210,6 @@ def _borders(words: list[str]) -> list[int]:
         matched += words[matched] == word
         borders.append(matched)
     return borders
-
-
-def _written_out(word: str) -> tuple[str, ...]:
-    if word in EXPANSIONS:
-        return EXPANSIONS[word]
-    if word.endswith(NEGATED_SUFFIX):
-        return (word.removesuffix(NEGATED_SUFFIX), "not")
-    return (word,)
 
 
 def _stream(tokens: Tokens, transcript: Transcript) -> WordStream:

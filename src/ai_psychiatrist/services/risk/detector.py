@@ -22,10 +22,13 @@ _OPENING_CHARACTERS: Final = 100
 
 
 def read_with_risk(
-    content: bytes | str, labels: SpeakerLabels, name: str = ""
+    content: bytes | str,
+    labels: SpeakerLabels,
+    name: str = "",
+    field: str = "transcript_text",
 ) -> tuple[Transcript, RiskReport]:
     """Read an interview and report on its signs of danger. Raises as `read_transcript` does."""
-    transcript = read_transcript(content, labels, name=name)
+    transcript = read_transcript(content, labels, name=name, field=field)
     return transcript, detect_risk(transcript)
 
 

@@ -84,6 +84,8 @@ def has_voices(text: str) -> bool:
 
 def _plain(written: str) -> str:
     """Return words without markup, on one line; "" for those of which nothing is seen."""
+    if not written:
+        return ""
     bare = _TAG.sub("", _STYLE.sub("", _BREAK.sub(" ", written)))
     words = _ENTITY.sub(lambda entity: html.unescape(entity[0]), bare)
     words = on_one_line(words)

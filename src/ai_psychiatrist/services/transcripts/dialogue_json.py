@@ -1,5 +1,6 @@
 """Reads interviews as this program and data sets write them in JSON, whole or a turn a line."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -17,8 +18,9 @@ from ai_psychiatrist.validation.reply.strict import NotJson
 ROLES: Final = frozenset({"participant", "interviewer", "other"})
 """Whom a file may say that a speaker is."""
 
-_LISTS: Final = ("turns", "messages", "conversations")
+DIALOGUES: Final = ("turns", "messages", "conversations")
 _SPEAKERS: Final = ("speaker", "role")
+_NAMES_SPEAKER: Final = re.compile(r"speaker|role\Z|spk", re.IGNORECASE)
 _WORDS: Final = ("text", "content")
 _INTERVIEWS: Final = (
     "interview_id",
@@ -40,17 +42,27 @@ def read_interview(
     `FileRefused` for an object in another form, or in two of them.
     """
     whole = Record(fields=fields, number=number)
-    names = [name for name in _LISTS if fields.get(name) is not None]
+    names = [name for name in DIALOGUES if fields.get(name) is not None]
     if len(names) > 1:
         raise FileRefused(FileFault.UNKNOWN_FORM, number)
     speakers = _roles(whole)
     if not names:
         text = fields.get("text")
-        if not isinstance(text, str):
+        if not isinstance(text, str) or _has_speakers_elsewhere(fields):
             raise FileRefused(FileFault.UNKNOWN_FORM, number)
         return PlainText(form=form, text=text, speakers=speakers)
     turns = _exchanged(whole) if names == ["conversations"] else whole.records(names[0])
     return _gathered(turns, form, speakers)
+
+
+def _has_speakers_elsewhere(fields: Mapping[str, object]) -> bool:
+    """Tell whether a list beside the text says who said what, in a form that is not known."""
+    return any(
+        isinstance(part, dict) and any(map(_NAMES_SPEAKER.match, part))
+        for value in fields.values()
+        if isinstance(value, list)
+        for part in value
+    )
 
 
 def read_list(items: list[object]) -> FileReading | PlainText:
@@ -84,11 +96,11 @@ def _record(line: str, number: int) -> Record:
 
 
 def is_turn(fields: Mapping[str, object]) -> bool:
-    """Tell a turn from a whole interview: it has a speaker, or words that start at a time."""
-    if any(fields.get(name) is not None for name in _LISTS):
+    """Tell a turn from a whole interview: it has words, and says who speaks."""
+    if any(fields.get(name) is not None for name in DIALOGUES):
         return False
     has_words = any(name in fields for name in _WORDS)
-    return has_words and any(name in fields for name in (*_SPEAKERS, "start"))
+    return has_words and any(name in fields for name in _SPEAKERS)
 
 
 def _read_records(records: Sequence[Record], form: Form) -> FileReading | PlainText:
@@ -132,11 +144,10 @@ def _gathered(
     gathering = Gathering(form)
     for turn in turns:
         speaker, words = _only(turn, _SPEAKERS), _only(turn, _WORDS)
-        if words is None:
+        if words is None or speaker is None:
             raise turn.refused()
-        label = turn.label(speaker) if speaker else None
         gathering.add(
-            label,
+            turn.label(speaker),
             turn.text(words),
             line=turn.number,
             start=turn.seconds("start", gathering),

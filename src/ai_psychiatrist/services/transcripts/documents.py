@@ -41,7 +41,11 @@ _BROKEN: Final = (
     RuntimeError,
     ValueError,
 )
+_UNREADABLE: Final = (SyntaxError, ValueError, LookupError, AttributeError, TypeError)
+"""What the library and the parser below it raise; they share no error of their own."""
 _DECLARED: Final = re.compile(rb"\s*<\?xml[^>]{0,200}?encoding=[\"']([^\"']{1,40})[\"']")
+_NOT_IN_BODY: Final = re.compile(rb"<!DOCTYPE|<!ENTITY|<[\w.-]{1,40}:(?:altChunk|subDoc)\b")
+"""Entities, and words that stand in another part."""
 _ENCODINGS: Final = frozenset({b"utf-8", b"us-ascii", b"ascii"})
 _WORD: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _TEXT: Final = f"{_WORD}t"
@@ -93,7 +97,7 @@ def read_document(content: bytes) -> str:
         raise ConfigurationError(msg) from None
     try:
         element = Document(io.BytesIO(_with_body_alone(body))).element.body
-    except Exception:  # noqa: BLE001 - the library and the parsers below it share no error
+    except _UNREADABLE:
         raise FileRefused(FileFault.DOCUMENT_REFUSED) from None
     if element is None:
         raise FileRefused(FileFault.DOCUMENT_REFUSED)
@@ -149,7 +153,7 @@ def _refuse_body(body: bytes) -> None:
         raise FileRefused(FileFault.TOO_LARGE)
     declared = _DECLARED.match(body.removeprefix(b"\xef\xbb\xbf"))
     is_plain = declared is None or declared[1].lower() in _ENCODINGS
-    if not is_plain or b"\x00" in body or b"<!DOCTYPE" in body or b"<!ENTITY" in body:
+    if not is_plain or b"\x00" in body or _NOT_IN_BODY.search(body):
         raise FileRefused(FileFault.DOCUMENT_REFUSED)
 
 

@@ -36,7 +36,7 @@ from ai_psychiatrist.validation.reply.strict import NotJson
 
 _TIME: Final = r"(?:\d{1,3}:)?\d{1,2}:\d{2}[.,]\d{1,3}"
 _SPAN: Final = rf"[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}"
-_WEBVTT: Final = re.compile(r"WEBVTT(?:[ \t][^\r\n]*)?(?=[\r\n]|\Z)")
+_WEBVTT: Final = re.compile(r"WEBVTT(?:[ \t]++(?P<words>[^\r\n]*))?(?=[\r\n]|\Z)")
 _CUE: Final = re.compile(rf"^{_SPAN}", re.MULTILINE)
 _SRT: Final = re.compile(rf"(?:[ \t]*\d{{1,9}}[ \t]*(?:\r\n|\n|\r))?{_SPAN}")
 _SBV: Final = re.compile(r"\d{1,3}:\d{2}:\d{2}\.\d{1,3},\d{1,3}:\d{2}:\d{2}\.\d{1,3}[ \t]*[\r\n]")
@@ -48,6 +48,7 @@ _JSON: Final = re.compile(r"(?:\[\s*)*+\{\s*[\"}]|(?:\[\s*){3}|\[\s*\"[^\"]*\"\s
 _SESSION: Final = re.compile(r"(?:\A|[/\\])(\d{1,9})_transcript\b", re.IGNORECASE)
 _JSON_SUFFIXES: Final = (".json", ".jsonl", ".ndjson")
 _TABLE_SUFFIXES: Final = (".csv", ".tsv")
+_SUBTITLE_SUFFIXES: Final = {".vtt": Form.WEBVTT, ".srt": Form.SRT, ".sbv": Form.SBV}
 
 
 def read_content(
@@ -55,8 +56,8 @@ def read_content(
 ) -> FileReading | PlainText:
     """Read a transcript in any form that is known; plain text is given back for its labels.
 
-    `name`: the file's; it numbers a session of DAIC-WOZ, and says what its writer took for JSON or
-    for a table. Raises `FileRefused` for what cannot be read without losing what was said, and
+    `name`: of the file; it numbers a session of DAIC-WOZ, and says what its writer took for JSON, a
+    table or subtitles. Raises `FileRefused` for what cannot be read without losing words, and
     `ConfigurationError` for a form whose library is not installed.
     """
     if isinstance(content, bytes) and content.startswith(ARCHIVE):
@@ -85,7 +86,8 @@ def _read(text: str, name: str, rows: RowPolicy) -> FileReading | PlainText:
 
 
 def _subtitles(begun: str) -> Form | None:
-    if _WEBVTT.match(begun) and _CUE.search(begun):
+    webvtt = _WEBVTT.match(begun)
+    if webvtt and (not webvtt["words"] or _CUE.search(begun)):
         return Form.WEBVTT
     if _SRT.match(begun):
         return Form.SRT
@@ -128,9 +130,10 @@ def _read_rows(text: str, name: str, rows: RowPolicy) -> FileReading | PlainText
     header = header_of(text)
     if header is not None and is_table(text, header):
         return read_table(text, header)
-    if name.casefold().endswith(_TABLE_SUFFIXES):
+    if name.casefold().endswith((*_JSON_SUFFIXES, *_TABLE_SUFFIXES)):
         raise FileRefused(FileFault.UNKNOWN_FORM)
-    return PlainText(form=Form.TEXT, text=text)
+    form = _SUBTITLE_SUFFIXES.get(name.casefold()[-4:])
+    return read_subtitles(text, form) if form else PlainText(form=Form.TEXT, text=text)
 
 
 def _session(name: str) -> int | None:

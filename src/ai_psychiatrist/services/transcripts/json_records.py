@@ -15,6 +15,11 @@ _LIMITS: Final = ParseLimits(keeps_non_finite=True)
 _MOST_OBJECTS: Final = 1_000_000
 _MOST_VALUES: Final = 4_000_000
 """Both count the marks in words, too: what a parser makes of them is a hundred times as large."""
+_NAMES_SPEAKER: Final = re.compile(r"speaker|spk", re.IGNORECASE)
+_SPEAKER_FIELDS: Final = frozenset(
+    "speaker speakers speaker_confidence speaker_info speaker_labels speaker_options "
+    "speaker_turn_next speakers_expected".split()
+)
 _HALF_CHARACTER: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -63,7 +68,13 @@ class Record:
         raise self.refused()
 
     def label(self, name: str) -> str | None:
-        """Return a speaker's name, `None` for null and for a blank one."""
+        """Return a speaker's name, `None` for null and for a blank one.
+
+        Refuses a record that names its speaker in a way that is not known: nobody would say it.
+        """
+        for field_name in self.fields:
+            if field_name not in _SPEAKER_FIELDS and _NAMES_SPEAKER.match(field_name):
+                raise self.refused()
         return named(self.optional_text(name))
 
     def numbered_label(self, name: str) -> str | None:

@@ -259,4 +259,4 @@ def _is_name_part(token: str) -> bool:
         return True
     if "." in token.strip(".,?") or (token.endswith(".") and len(token) > 6):
         return False
-    return not token[0].islower() and (token[0].isalnum() or token[0] in "#&(")
+    return not token[0].islower() and (token[0].isalnum() or token[0] in "#&(?")

@@ -18,7 +18,7 @@ Roles: TypeAlias = tuple[tuple[str, Speaker], ...]
 HOW_TO_TELL: Final = (
     "say who is who: --participant LABEL on the command line, speakers "
     '{"LABEL": "participant"} over HTTP, a first line `speakers: LABEL = participant` in the '
-    "file, or a speakers.csv in a folder"
+    "file, or a speakers.csv in a folder; TRANSCRIPT_PARTICIPANT_LABELS names one for all"
 )
 _NOT_TOLD: Final = (
     "the transcript has speaker labels, but none that is known to be the participant's alone; "
@@ -57,7 +57,7 @@ DEFAULT_LABELS: Final = SpeakerLabels()
 def label_key(label: str) -> str:
     """Return the form in which labels are compared."""
     plain = nfkc(without_note(label)).casefold().replace("\u0307", "")
-    return _BLANKS.sub(" ", plain).strip()
+    return _BLANKS.sub(" ", plain).strip(" .")
 
 
 def without_note(label: str) -> str:

@@ -48,12 +48,13 @@ def parse_transcript(
     if not lines and not labels.given:
         return _one_speaker(text, after_header, source, is_assumed=True)
     speakers = speakers_of([line.label for line in lines], labels)
-    if len(lines) > MAX_TURNS:
+    turns = tuple(_turns(text, lines, speakers))
+    if len(turns) > MAX_TURNS:
         raise too_many_turns()
     return checked(
         Transcript(
             text=text,
-            turns=tuple(_turns(text, lines, speakers)),
+            turns=turns,
             speakers_assumed=False,
             reads_alone=reads_alone,
             source=source,

@@ -1,5 +1,6 @@
 """Writes what a file holds as a text with labels, and a transcript as models are shown it."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -16,6 +17,7 @@ from ai_psychiatrist.services.transcripts.plain_text import checked
 from ai_psychiatrist.services.transcripts.refusals import too_many_turns
 from ai_psychiatrist.services.transcripts.utterances import Utterance
 
+_LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _LABELS: Final = {
     Speaker.INTERVIEWER: "Interviewer",
     Speaker.PARTICIPANT: "Participant",
@@ -70,7 +72,7 @@ def shown_to_models(transcript: Transcript) -> str:
 
 def _lines(transcript: Transcript, turn: Turn) -> Iterator[str]:
     label = _shown_label(turn.label, turn.speaker)
-    first, *others = transcript.words(turn).strip().splitlines()
+    first, *others = _LINE_END.split(transcript.words(turn).strip())
     yield f"{label}: {first}"
     # What follows is the same speaker's, even where it looks like somebody else's label.
     yield from (f"{label}: {line}" if opens_like_label(line) else line for line in others)

@@ -5,10 +5,16 @@ from typing import Final
 
 from ai_psychiatrist.services.transcripts.by_word import Stretch, Word, gather
 from ai_psychiatrist.services.transcripts.deepgram import read_deepgram
+from ai_psychiatrist.services.transcripts.dialogue_json import DIALOGUES
 from ai_psychiatrist.services.transcripts.gathering import Gathering
 from ai_psychiatrist.services.transcripts.json_records import Record
 from ai_psychiatrist.services.transcripts.rev import read_rev
-from ai_psychiatrist.services.transcripts.utterances import FileReading, Form
+from ai_psychiatrist.services.transcripts.utterances import (
+    FileFault,
+    FileReading,
+    FileRefused,
+    Form,
+)
 
 _MILLISECONDS: Final = 1_000
 
@@ -16,8 +22,13 @@ Reader = Callable[[Record], FileReading]
 
 
 def speech_reader(whole: Record) -> Reader | None:
-    """Tell by the names of its fields who wrote an object; `None` where no tool did."""
+    """Tell by the names of its fields who wrote an object; `None` where no tool did.
+
+    Raises `FileRefused` for the words of two forms in one object.
+    """
     fields = whole.fields
+    if sum(isinstance(fields.get(name), list) for name in (*_READERS, *DIALOGUES)) > 1:
+        raise FileRefused(FileFault.UNKNOWN_FORM)
     for name, reader in _READERS.items():
         if isinstance(fields.get(name), list):
             return reader
@@ -28,7 +39,9 @@ def speech_reader(whole: Record) -> Reader | None:
     if not isinstance(words, list) or not isinstance(fields.get("text"), str):
         return None
     is_openai = any(isinstance(word, dict) and "word" in word for word in words)
-    return _read_whisper if is_openai else _read_assemblyai
+    if is_openai:
+        return _read_whisper
+    return _read_assemblyai if {"audio_url", "utterances"} & set(fields) else None
 
 
 def _read_whisper(whole: Record) -> FileReading:
@@ -48,11 +61,14 @@ def _read_whisper(whole: Record) -> FileReading:
 
 
 def _read_whisper_cpp(whole: Record) -> FileReading:
+    """Read segments; where they only say that somebody else goes on, nobody knows who it is."""
     gathering = Gathering(Form.WHISPER)
     for segment in whole.records("transcription"):
         has_times = segment.fields.get("offsets") is not None
         times = segment.record("offsets") if has_times else Record(fields={}, number=segment.number)
         label = segment.label("speaker")
+        if segment.fields.get("speaker_turn_next") is True:
+            raise FileRefused(FileFault.SPEAKERS_UNKNOWN, segment.number)
         gathering.add(
             None if label == "?" else label,
             segment.text("text"),

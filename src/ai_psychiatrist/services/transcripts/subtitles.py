@@ -22,6 +22,8 @@ from ai_psychiatrist.services.transcripts.utterances import (
     Utterance,
 )
 
+_MOST_CUES: Final = MOST_UTTERANCES // 2
+"""Of one second each, these are more than a day."""
 _SBV_TIMES: Final = re.compile(r"\s*\d+:\d+:\d+\.\d+\s*,\s*\d+:\d+:\d+\.\d+\s*")
 _SBV_BREAK: Final = re.compile(r"\[br\]", re.IGNORECASE)
 _COMMENTS: Final = ("NOTE", "STYLE", "REGION")
@@ -36,7 +38,7 @@ def read_subtitles(text: str, form: Form) -> FileReading:
     and where no cue has words.
     """
     lines = _numbered(lines_of(text))
-    if sum(_is_times(line, form) for line in lines) > MOST_UTTERANCES:
+    if sum(_is_times(line, form) for line in lines) > _MOST_CUES:
         raise FileRefused(FileFault.TOO_LARGE)
     speakers = _named(lines[0]) if lines and form is not Form.WEBVTT else ()
     lines = _from_words(lines[1:] if speakers else lines)
@@ -162,6 +164,10 @@ def _of_cues(captions: Sequence[Caption], placed: Sequence[_Piece]) -> Iterator[
 
 
 def _of_pieces(placed: Sequence[_Piece]) -> Iterator[Noted]:
+    with_words = {piece.cue for piece in placed if piece.words}
+    for piece in placed:
+        if not piece.words and piece.cue in with_words:
+            yield Noted(note=ReadingNote.BLANK_WORDS, line=piece.line)
     for one, other in pairwise(piece for piece in placed if piece.words):
         is_next = other.cue == one.cue + 1
         if is_next and (one.voice, one.words) == (other.voice, other.words):

@@ -28,7 +28,7 @@ _MOST_CELLS_OF_LINE: Final = 10_000
 """Separators within quoted words count as well."""
 _FIRST_LINE: Final = re.compile(r"(?:[^\S\r\n]*+[\r\n])*+([^\r\n]*)")
 _SECOND_LINE: Final = re.compile(r"(?:[^\S\r\n]*+[\r\n])*+[^\r\n]*[\r\n]++([^\r\n]*)")
-_NAME: Final = re.compile(r"\s*(?:[^\s.!?:;,]{1,40}(?:[ .][^\s.!?:;,]{1,40}){0,3}\s*)?")
+_NAME: Final = re.compile(r"\s*(?:(?!\d)[^\s.!?:;,]{1,40}(?:[ .][^\s.!?:;,]{1,40}){0,3}\s*)?")
 _LINE_BREAK: Final = re.compile(r"\r\n|\n|\r")
 _MILLISECONDS: Final = 1_000
 _LONGEST_RECORDING_SECONDS: Final = 36_000

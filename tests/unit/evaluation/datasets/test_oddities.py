@@ -12,7 +12,7 @@ def test_every_oddity_says_what_was_done_and_what_is_lost(code: OddityCode) -> N
 
 
 @pytest.mark.parametrize("found", [*ReadingNote, *FileFault])
-def test_every_finding_of_the_row_reader_is_an_oddity(found: ReadingNote | FileFault) -> None:
+def test_every_finding_of_the_readers_is_an_oddity(found: ReadingNote | FileFault) -> None:
     assert OddityCode(found.value).value == found.value
 
 

@@ -20,6 +20,7 @@ from ai_psychiatrist.evaluation.datasets.synthetic.generator import (
 from ai_psychiatrist.evaluation.datasets.synthetic.item_model import item_model
 from ai_psychiatrist.evaluation.datasets.synthetic.sayings import sayings
 from ai_psychiatrist.services.transcripts.daic_woz import Interruption373
+from ai_psychiatrist.services.transcripts.reading import read_transcript
 from ai_psychiatrist.services.transcripts.store import TranscriptStore
 
 UNITS = 60
@@ -110,7 +111,9 @@ def test_server_reads_the_same_text_as_the_dataset(daic_woz: Path) -> None:
     dataset, store = open_dataset(daic_woz), TranscriptStore(daic_woz)
     for unit in dataset.units:
         if unit.unit_id not in dataset.unreadable:
-            assert asyncio.run(store.read(int(unit.unit_id))) == dataset.transcript(unit.unit_id).text
+            stored = asyncio.run(store.read(int(unit.unit_id)))
+            served = read_transcript(stored.content, name=stored.name)
+            assert served == dataset.transcript(unit.unit_id)
 
 
 @pytest.mark.parametrize("form", ["daic-woz", "e-daic"])

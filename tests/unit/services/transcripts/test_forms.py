@@ -66,9 +66,9 @@ def test_file_of_each_tool_gives_the_same_turns(
 ) -> None:
     path = FILES / file
     reading = read(path.read_bytes(), path.name if has_name else "")
-    names = labels.split("," if "," in labels else None) or [None, None]
+    names: list[str | None] = [*labels.split("," if "," in labels else None)]
     assert reading.form is form
-    assert [said.label for said in reading.utterances] == [*names, *names]
+    assert [said.label for said in reading.utterances] == ([*names, *names] or [None] * 4)
     words = tuple(said.words.removesuffix(" <laugh>") for said in reading.utterances)
     assert words == SAID
     times = tuple((said.start_seconds, said.end_seconds) for said in reading.utterances)
@@ -123,6 +123,7 @@ def test_assumed_encoding_is_noted_and_line_ends_are_kept() -> None:
         "Text, value and speaker: that is what we talk about.\nSo, yes.",
         "Well, text, I think.\nYes, no.",
         "1\nAnna: how are you?",
+        "Transcript\t12.03.2024\nAnna\thow are you?\nJonas\tfine",
         "true",
         "42",
         "",
@@ -163,6 +164,7 @@ def test_number_of_a_session_comes_from_its_name() -> None:
         pytest.param("[1, 2]", "", FileFault.BROKEN_ROW, id="numbers"),
         pytest.param('{"text": "I am fine', "", FileFault.BROKEN_ROW, id="cut_off"),
         pytest.param('[{"speaker": "A", "text": "x"},', "", FileFault.BROKEN_ROW, id="cut_list"),
+        pytest.param('x{"turns": []}', "a.json", FileFault.UNKNOWN_FORM, id="named_json_without"),
         pytest.param("[oops", "a.json", FileFault.BROKEN_ROW, id="named_json"),
         pytest.param("[" * 100_000, "", FileFault.BROKEN_ROW, id="deep"),
         pytest.param('{"turns":' * 100_000, "", FileFault.BROKEN_ROW, id="deep_objects"),
@@ -180,6 +182,8 @@ def test_number_of_a_session_comes_from_its_name() -> None:
         pytest.param('<?xml version="1.0"?><tt/>', "", FileFault.UNKNOWN_FORM, id="xml"),
         pytest.param("a,b\nc,d", "x.csv", FileFault.UNKNOWN_FORM, id="csv_of_no_known_header"),
         pytest.param("participant_ID,Gender\n900,1", "", FileFault.UNKNOWN_FORM, id="labels"),
+        pytest.param("WEBVTT\n\nNOTE Anna\n", "", FileFault.NO_WORDS, id="subtitles_without_cues"),
+        pytest.param("Anna: hello", "a.srt", FileFault.SUBTITLES_REFUSED, id="named_subtitles"),
         pytest.param("Anna: \udc80", "", FileFault.NOT_TEXT, id="lone_surrogate"),
         pytest.param(b"\x00\x05\x16\x07" + bytes(60), "9_TRANSCRIPT.csv", FileFault.NOT_TEXT,
                      id="apple_double"),
