@@ -11,7 +11,7 @@ import typer
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
 from ai_psychiatrist.cli.settings_source import quiet, read_settings
 from ai_psychiatrist.evaluation.datasets.dataset import DatasetKind, SpeakerFilter
-from ai_psychiatrist.services.daic_woz import CodedLines, Interruption373
+from ai_psychiatrist.services.transcripts.daic_woz import CodedLines, Interruption373
 
 if TYPE_CHECKING:
     from ai_psychiatrist.evaluation.datasets.check import DatasetCheck, OddityGroup

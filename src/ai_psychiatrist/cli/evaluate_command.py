@@ -153,7 +153,6 @@ async def _run(settings: "Settings", wanted: _Wanted, options: "SittingOptions")
                 dataset=request.dataset,
                 ledger=ledger,
                 pipeline=services.pipeline,
-                labels=services.labels,
                 limits=contract.retry,
                 deadline_seconds=contract.deadline_seconds,
             )

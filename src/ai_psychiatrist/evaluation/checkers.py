@@ -21,12 +21,6 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.evidence import Quote, UnverifiedQuote
 from ai_psychiatrist.domain.failures import FailureStage, RejectionCode
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.domain.transcript import (
-    INTERVIEWER_LABELS,
-    PARTICIPANT_LABELS,
-    SpeakerLabels,
-    parse_transcript,
-)
 from ai_psychiatrist.evaluation.run.folder import RunFolder
 from ai_psychiatrist.evaluation.run.stages import stage_of_code
 from ai_psychiatrist.ledger.ledger import Ledger
@@ -34,6 +28,8 @@ from ai_psychiatrist.llm.output import ModelOutput
 from ai_psychiatrist.llm.rejection import ReplyRejected
 from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
 from ai_psychiatrist.services.evidence_validation.transcript_index import TranscriptIndex
+from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.validation.pipeline_config import PipelineConfig
 from ai_psychiatrist.validation.step import StepValidator
 from ai_psychiatrist.validation.verdict import UnitError, Verdict
@@ -218,8 +214,8 @@ def _reading_of(ledger: Ledger) -> RunReading:
     return RunReading(
         quotes=record.quantitative,
         labels=SpeakerLabels(
-            interviewer=INTERVIEWER_LABELS + record.transcript.interviewer_labels,
-            participant=PARTICIPANT_LABELS + record.transcript.participant_labels,
+            interviewer=record.transcript.interviewer_labels,
+            participant=record.transcript.participant_labels,
         ),
     )
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.datasets.oddities import Oddity
+from ai_psychiatrist.domain.transcript import Transcript
+from ai_psychiatrist.evaluation.datasets.oddities import NOT_READ, Oddity
 
 
 class DatasetKind(StrEnum):
@@ -17,6 +17,9 @@ class DatasetKind(StrEnum):
     E_DAIC = "e-daic"
     JSONL = "jsonl"
     TEXT = "text"
+    """Files of any form that is known, one interview each."""
+    MIXED = "mixed"
+    """Sessions of DAIC-WOZ or E-DAIC, and files beside them."""
 
 
 class SpeakerFilter(StrEnum):
@@ -66,16 +69,21 @@ class Dataset:
     speakers: SpeakerFilter
     unreadable: frozenset[str] = frozenset()
     """Identifiers of units whose text is missing or cannot be used; the oddities say why."""
-    read_text: Callable[[str], str] = field(repr=False, compare=False)
+    read: Callable[[str], Transcript] = field(repr=False, compare=False)
 
-    def text(self, unit_id: str) -> str:
-        """Return the interview as lines `Speaker: words`, read anew from its file.
+    @property
+    def not_read(self) -> dict[str, int]:
+        """What is left out although it may hold an interview: code → how many files or lines."""
+        left_out: dict[str, int] = {}
+        for oddity in self.oddities:
+            if oddity.code in NOT_READ:
+                left_out[oddity.code] = left_out.get(oddity.code, 0) + oddity.count
+        return dict(sorted(left_out.items()))
 
-        Raises `TranscriptUnreadable` when there is no file, the file is no transcript, it has
-        changed since the dataset was opened, or the speaker filter leaves no words.
+    def transcript(self, unit_id: str) -> Transcript:
+        """Return the interview, of the speakers that are wanted, read anew from its file.
+
+        Raises `TranscriptUnreadable` when there is no file, the file is no transcript or has
+        changed since the dataset was opened, and `InputError` for a unit that is not there.
         """
-        try:
-            return self.read_text(unit_id)
-        except KeyError:
-            msg = f"the dataset has no unit {unit_id!r}"
-            raise InputError(msg, field="unit_id") from None
+        return self.read(unit_id)

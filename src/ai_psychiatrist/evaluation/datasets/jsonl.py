@@ -1,53 +1,54 @@
-"""Opens a file with one interview a line: turns, plain text, or question-and-answer exchanges."""
+"""Opens a file with one interview a line, its labels beside its words."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
 import orjson
 
-from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.errors import InputError, TranscriptUnreadable
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.domain.transcript import SpeakerLabels
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetKind, DatasetUnit
 from ai_psychiatrist.evaluation.datasets.identifiers import identifier_of, split_name
 from ai_psychiatrist.evaluation.datasets.labels import RawLabels, label_columns, read_labels
-from ai_psychiatrist.evaluation.datasets.lines import (
-    Line,
-    known_speaker,
-    oddity_of_speakers,
-    on_one_line,
-    render,
-)
-from ai_psychiatrist.evaluation.datasets.oddities import Oddity, OddityCode, tallied
+from ai_psychiatrist.evaluation.datasets.oddities import Cost, Oddity, OddityCode
 from ai_psychiatrist.evaluation.datasets.options import ReadingOptions
-from ai_psychiatrist.evaluation.datasets.plain_text import plain_text_oddity, rendered_plain_text
 from ai_psychiatrist.evaluation.datasets.sources import (
     MOST_BYTES,
     DatasetDigest,
     TextSource,
     check_of,
-    unreadable,
+)
+from ai_psychiatrist.evaluation.datasets.unit_transcripts import (
+    UnitTranscripts,
+    oddities_of,
+    oddity_of_refusal,
+    read_unit,
 )
 from ai_psychiatrist.infrastructure.given_files import FileTooLarge, open_regular, told
+from ai_psychiatrist.services.transcripts.dialogue_json import is_turn
+from ai_psychiatrist.services.transcripts.utterances import FileFault
 
 _ID_FIELDS: Final = ("unit_id", "id", "sample_id")
 _ITEM_FIELDS: Final = ("items", "phq8_items")
 
 
-class _NoInterview(Exception):
-    """A line is not JSON, or holds no interview in a form that is known."""
+_NO_INTERVIEW: Final = frozenset(
+    {FileFault.UNKNOWN_FORM, FileFault.BROKEN_ROW, FileFault.NOT_TEXT, FileFault.WRONG_HEADER}
+)
+"""Why a line is none; what else is wrong with one is wrong with an interview."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Interview:
-    """One line, read: its text or its lines, and what is odd about its speakers."""
-
-    fields: Mapping[str, object] = field(repr=False)
-    text: str | None = field(default=None, repr=False)
-    lines: tuple[Line, ...] = field(default=(), repr=False)
-    found: tuple[OddityCode, ...] = ()
+def holds_turns(path: Path) -> bool:
+    """Tell a file of one interview, with a turn on each line, from one of an interview a line."""
+    try:
+        with open_regular(path) as file:
+            first = next((line for line in iter(lambda: _line(file), b"") if line.strip()), b"")
+    except OSError:
+        return False
+    fields = _fields(first)
+    return fields is not None and is_turn(fields)
 
 
 def open_jsonl(path: Path, options: ReadingOptions) -> Dataset:
@@ -87,7 +88,7 @@ class _Opening:
             digest=self._digest.hexdigest(self._options.digested(DatasetKind.JSONL)),
             speakers=self._options.speakers,
             unreadable=frozenset(at for at, source in self._sources.items() if source is None),
-            read_text=_JsonlTexts(self._sources, self._options),
+            read=UnitTranscripts(self._sources, self._options),
         )
 
     def _units(self) -> Iterator[DatasetUnit]:
@@ -103,22 +104,34 @@ class _Opening:
                     yield unit
 
     def _unit(self, line: bytes, number: int, start: int) -> DatasetUnit | None:
-        try:
-            interview = _interview(line, self._options.labels)
-        except _NoInterview:
+        fields = _fields(line)
+        found = None if fields is None else self._looked_at(line, number)
+        if fields is None or found is None:
             self._note(self._path.name, OddityCode.LINE_UNREADABLE, number)
             return None
-        unit_id = _identifier(interview.fields)
+        unit_id = _identifier(fields)
         if unit_id is None:
             unit_id = f"line-{number}"
             self._note(unit_id, OddityCode.ID_MISSING, number)
         if unit_id in self._sources:
             self._note(unit_id, OddityCode.ID_REPEATED, number)
             return None
-        self._oddities += tallied(unit_id, ((code, number) for code in interview.found))
+        self._oddities += (replace(oddity, where=unit_id) for oddity in found)
+        is_usable = not any(oddity.cost is Cost.UNIT for oddity in found)
         source = TextSource(path=self._path, check=check_of(line), start=start, length=len(line))
-        self._sources[unit_id] = source if _is_usable(interview) else None
-        return self._with_labels(unit_id, interview.fields, number)
+        self._sources[unit_id] = source if is_usable else None
+        return self._with_labels(unit_id, fields, number)
+
+    def _looked_at(self, line: bytes, number: int) -> Sequence[Oddity] | None:
+        """Return what is odd about an interview, `None` for a line that is none."""
+        try:
+            transcript = read_unit(line, self._options, name="")
+        except TranscriptUnreadable as error:
+            is_none = error.fault in _NO_INTERVIEW
+            return None if is_none else [oddity_of_refusal(error, "", number)]
+        except InputError as error:
+            return [oddity_of_refusal(error, "", number)]
+        return list(oddities_of(transcript, "", number))
 
     def _with_labels(self, unit_id: str, fields: Mapping[str, object], number: int) -> DatasetUnit:
         reading = read_labels(_raw_labels(fields))
@@ -137,23 +150,6 @@ class _Opening:
         self._oddities.append(Oddity(where=where, code=code, line=line))
 
 
-class _JsonlTexts:
-    """Reads the line of one unit again."""
-
-    def __init__(self, sources: Mapping[str, TextSource | None], options: ReadingOptions) -> None:
-        self._sources = sources
-        self._options = options
-
-    def __call__(self, unit_id: str) -> str:
-        source = self._sources[unit_id]
-        if source is None:
-            raise unreadable(unit_id)
-        interview = _interview(source.content(), self._options.labels)
-        if interview.text is None:
-            return render(interview.lines, self._options.speakers)
-        return rendered_plain_text(interview.text, self._options)
-
-
 def _line(file: BinaryIO) -> bytes:
     line = file.readline(MOST_BYTES + 1)
     if len(line) > MOST_BYTES:
@@ -161,58 +157,12 @@ def _line(file: BinaryIO) -> bytes:
     return line
 
 
-def _interview(line: bytes, labels: SpeakerLabels) -> _Interview:
+def _fields(line: bytes) -> Mapping[str, object] | None:
     try:
         fields = orjson.loads(line.removeprefix(b"\xef\xbb\xbf"))
     except orjson.JSONDecodeError:
-        raise _NoInterview from None
-    if not isinstance(fields, dict):
-        raise _NoInterview
-    text = fields.get("text")
-    if isinstance(text, str) and "turns" not in fields:
-        oddity = plain_text_oddity(text, labels)
-        return _Interview(fields=fields, text=text, found=(oddity,) if oddity else ())
-    return _spoken(fields, list(_turns(fields)), labels)
-
-
-def _turns(fields: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """Yield (label, words). Raises `_NoInterview` for a turn of another form."""
-    turns = fields.get("turns")
-    if turns is None:
-        turns = [
-            turn for exchange in _list(fields.get("conversations")) for turn in _list(exchange)
-        ]
-    for turn in _list(turns):
-        if not isinstance(turn, dict):
-            raise _NoInterview
-        label, words = turn.get("speaker", turn.get("role")), turn.get("text")
-        if not isinstance(label, str) or not isinstance(words, str):
-            raise _NoInterview
-        yield label, words
-
-
-def _list(value: object) -> list[object]:
-    if not isinstance(value, list):
-        raise _NoInterview
-    return value
-
-
-def _spoken(
-    fields: Mapping[str, object], turns: Sequence[tuple[str, str]], labels: SpeakerLabels
-) -> _Interview:
-    known = {label: known_speaker(label, labels) for label, _ in turns}
-    lines = tuple(
-        Line(speaker=known[label].speaker, words=on_one_line(words)) for label, words in turns
-    )
-    odd = [known[label].oddity for label, _ in turns]
-    blank = [OddityCode.BLANK_WORDS for line in lines if not line.words]
-    unusable = oddity_of_speakers(lines)
-    found = (*(code for code in odd if code), *blank, *((unusable,) if unusable else ()))
-    return _Interview(fields=fields, lines=lines, found=found)
-
-
-def _is_usable(interview: _Interview) -> bool:
-    return not {OddityCode.NO_WORDS, OddityCode.NO_PARTICIPANT} & set(interview.found)
+        return None
+    return fields if isinstance(fields, dict) else None
 
 
 def _identifier(fields: Mapping[str, object]) -> str | None:

@@ -89,10 +89,14 @@ def joined(rows: Sequence[LabelRow]) -> UnitLabels:
 
 def _text(content: bytes, where: str) -> str:
     try:
-        return content.decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
+        text = "\x00"
+    # UTF-16 of Latin letters is UTF-8 as well, with a NUL beside each.
+    if "\x00" in text:
         msg = f"the label file {where!r} is not UTF-8 text; convert it, for example with iconv"
-        raise InputError(msg, field=where) from None
+        raise InputError(msg, field=where)
+    return text
 
 
 def _columns(header: str, where: str) -> tuple[str, LabelColumns | None]:

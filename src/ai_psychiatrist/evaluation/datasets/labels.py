@@ -27,6 +27,9 @@ _FIELDS: Final = {
     "split": re.compile(r"split"),
 }
 
+_GENDER: Final = re.compile("gender|sex")
+"""Beside identifiers, where the scores of a part of a corpus are kept back."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelColumns:
@@ -67,6 +70,14 @@ def label_columns(header: Sequence[str], *, where: str) -> LabelColumns:
         binary=find(_FIELDS["binary"]),
         split=find(_FIELDS["split"]),
     )
+
+
+def names_labels(header: Sequence[str]) -> bool:
+    """Tell the header of a file of labels: identifiers, and scores or what goes with them."""
+    names = [_NOT_NAME.sub("", name.casefold()) for name in header]
+    scores = [*_ITEM_FIELDS.values(), *(_FIELDS[name] for name in ("total", "binary", "split"))]
+    has_scores = any(field.fullmatch(name) for field in (*scores, _GENDER) for name in names)
+    return has_scores and any(map(_FIELDS["id"].fullmatch, names))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

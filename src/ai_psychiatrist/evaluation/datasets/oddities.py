@@ -1,7 +1,7 @@
 """What can be odd about a dataset's files, what is done about it, and what that costs."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
@@ -36,14 +36,21 @@ class OddityCode(StrEnum):
     SPEAKER_UNKNOWN = "speaker_unknown"
     SPEAKERS_ASSUMED = "speakers_assumed"
     WORDS_WITHOUT_TIMES = "words_without_times"
+    ENCODING_ASSUMED = "encoding_assumed"
+    REPEATED_WORDS = "repeated_words"
 
     NOT_TEXT = "not_text"
     WRONG_HEADER = "wrong_header"
     BROKEN_ROW = "broken_row"
-    UNKNOWN_SPEAKER_ROW = "unknown_speaker_row"
     NO_WORDS = "no_words"
     NO_PARTICIPANT = "no_participant"
     SUBTITLES_REFUSED = "subtitles_refused"
+    DOCUMENT_REFUSED = "document_refused"
+    UNKNOWN_FORM = "unknown_form"
+    SEVERAL_INTERVIEWS = "several_interviews"
+    TOO_LARGE = "too_large"
+    SPEAKERS_UNKNOWN = "speakers_unknown"
+    SPEAKERS_MISNAMED = "speakers_misnamed"
     LINE_UNREADABLE = "line_unreadable"
     APPLE_DOUBLE = "apple_double"
     APPLE_DOUBLE_AS_TRANSCRIPT = "apple_double_as_transcript"
@@ -55,6 +62,8 @@ class OddityCode(StrEnum):
     ID_OUTSIDE_CORPUS = "id_outside_corpus"
     SUBFOLDER = "subfolder"
     OTHER_FILE = "other_file"
+    OTHER_FORM = "other_form"
+    NOT_OF_KIND = "not_of_kind"
     LINK_LEADS_OUT = "link_leads_out"
     ID_MISSING = "id_missing"
     ID_REPEATED = "id_repeated"
@@ -90,32 +99,47 @@ def _no_label(reason: str) -> _Treatment:
     return _Treatment(action=f"unit kept without label: {reason}", cost=Cost.LABEL)
 
 
+_CURE: Final = (
+    "say it with --participant LABEL, a row file,label,role in speakers.csv, or a first line "
+    "`speakers: LABEL = participant` in the file"
+)
 _KEPT_ONE: Final = "the first is kept, the others are left out"
 _TREATMENTS: Final = {
     OddityCode.SYNC_MARK: _Treatment(action="row left out"),
     OddityCode.SMALL_TALK: _Treatment(action="rows before the interviewer's first left out"),
     OddityCode.BLANK_WORDS: _Treatment(action="row without words left out"),
-    OddityCode.WORDS_WITHOUT_SPEAKER: _Treatment(action="row of no speaker left out"),
+    OddityCode.WORDS_WITHOUT_SPEAKER: _Treatment(action="kept as nobody's words: never evidence"),
     OddityCode.SPEAKER_SPELLING: _Treatment(action="speaker read without case and spaces"),
     OddityCode.SCRUBBED: _Treatment(action="left out, or a placeholder between other words"),
     OddityCode.UNRECOGNISED_WORDS: _Treatment(action="kept as written"),
     OddityCode.NONVERBAL: _Treatment(action="kept as written; quotes are compared without it"),
     OddityCode.CODED_LINE: _Treatment(action="code or spoken words kept, as the option says"),
     OddityCode.INTERRUPTION: _Treatment(action="rows inside the window left out"),
-    OddityCode.TIME_UNREADABLE: _Treatment(action="row kept, taken to be outside the window"),
+    OddityCode.TIME_UNREADABLE: _Treatment(
+        action="kept without a time, taken to be outside the window"
+    ),
     OddityCode.NO_INTERVIEWER: _Treatment(action="kept whole"),
     OddityCode.UNQUOTED_SEPARATOR: _Treatment(action="kept as part of the words"),
     OddityCode.SPEAKER_OTHER: _Treatment(action="kept as words that are not the participant's"),
     OddityCode.SPEAKER_UNKNOWN: _Treatment(action="kept as words that are not the participant's"),
     OddityCode.SPEAKERS_ASSUMED: _Treatment(action="no labels: all words are the participant's"),
     OddityCode.WORDS_WITHOUT_TIMES: _Treatment(action="line that belongs to no cue left out"),
-    OddityCode.NOT_TEXT: _no_text("the file is not UTF-8 text or cannot be read"),
+    OddityCode.ENCODING_ASSUMED: _Treatment(
+        action="read in the likeliest encoding: look at a few words"
+    ),
+    OddityCode.REPEATED_WORDS: _Treatment(action="kept as written: a cue repeats the one before"),
+    OddityCode.NOT_TEXT: _no_text("the file is not text, or cannot be read"),
     OddityCode.WRONG_HEADER: _no_text("the header is not that of a transcript"),
-    OddityCode.BROKEN_ROW: _no_text("a row has too few columns"),
-    OddityCode.UNKNOWN_SPEAKER_ROW: _no_text("a row has a speaker that the format does not know"),
+    OddityCode.BROKEN_ROW: _no_text("a row or a record is not as the form has it"),
     OddityCode.NO_WORDS: _no_text("nobody says a word"),
-    OddityCode.NO_PARTICIPANT: _no_text("no words of a participant; name the label they have"),
+    OddityCode.NO_PARTICIPANT: _no_text("no words of a participant"),
     OddityCode.SUBTITLES_REFUSED: _no_text("the subtitle file is malformed"),
+    OddityCode.DOCUMENT_REFUSED: _no_text("the document is malformed, or too large unpacked"),
+    OddityCode.UNKNOWN_FORM: _no_text("JSON or a table in no form that is known"),
+    OddityCode.SEVERAL_INTERVIEWS: _no_text("several interviews; open the file by itself"),
+    OddityCode.TOO_LARGE: _no_text("more turns or bytes than a transcript has"),
+    OddityCode.SPEAKERS_UNKNOWN: _no_text(f"nobody has said who the participant is; {_CURE}"),
+    OddityCode.SPEAKERS_MISNAMED: _no_text(f"its line of speakers cannot be used; {_CURE}"),
     OddityCode.LINE_UNREADABLE: _Treatment(
         action="line left out: not JSON, or not an interview", cost=Cost.UNIT
     ),
@@ -127,15 +151,25 @@ _TREATMENTS: Final = {
     OddityCode.TRANSCRIPT_MISSING: _no_text("a label, but no transcript"),
     OddityCode.FOLDER_NAME_DIFFERS: _Treatment(action="the file's name counts"),
     OddityCode.ID_OUTSIDE_CORPUS: _Treatment(action="kept; the corpus has no such session"),
-    OddityCode.SUBFOLDER: _Treatment(action="not read: open it as a dataset of its own"),
-    OddityCode.OTHER_FILE: _Treatment(action="not read"),
-    OddityCode.LINK_LEADS_OUT: _Treatment(action="not read: copy the file into the folder"),
+    OddityCode.SUBFOLDER: _Treatment(
+        action="files not read: open the folder as a dataset of its own", cost=Cost.UNIT
+    ),
+    OddityCode.OTHER_FILE: _Treatment(action="not read: no transcript by its name"),
+    OddityCode.OTHER_FORM: _Treatment(
+        action="not read: save it as .txt, .docx, .csv, .json, .vtt or .srt", cost=Cost.UNIT
+    ),
+    OddityCode.NOT_OF_KIND: _Treatment(
+        action="not read: the kind that was asked for has sessions alone", cost=Cost.UNIT
+    ),
+    OddityCode.LINK_LEADS_OUT: _Treatment(
+        action="not read: copy the file into the folder", cost=Cost.UNIT
+    ),
     OddityCode.ID_MISSING: _Treatment(action="the number of the line is its identifier"),
     OddityCode.ID_REPEATED: _Treatment(action=_KEPT_ONE, cost=Cost.UNIT),
     OddityCode.NO_LABELS: _Treatment(action="units kept without labels: there is no label file"),
     OddityCode.LABEL_MISSING: _no_label("in no label file"),
     OddityCode.LABEL_WITHOUT_SCORES: _Treatment(action="unit kept without label: no scores given"),
-    OddityCode.NOT_A_LABEL_FILE: _Treatment(action="not read: no column of identifiers"),
+    OddityCode.NOT_A_LABEL_FILE: _Treatment(action="not read: no column of scores, none of words"),
     OddityCode.ROW_WITHOUT_ID: _Treatment(action="row left out", cost=Cost.LABEL),
     OddityCode.ROW_BROKEN: _no_label("more columns than the header"),
     OddityCode.ROW_REPEATED: _Treatment(action="the rows agree and are joined"),
@@ -152,6 +186,20 @@ _TREATMENTS: Final = {
 }
 
 
+NOT_READ: Final = frozenset(
+    {
+        OddityCode.ARCHIVE,
+        OddityCode.ID_REPEATED,
+        OddityCode.LINE_UNREADABLE,
+        OddityCode.LINK_LEADS_OUT,
+        OddityCode.NOT_OF_KIND,
+        OddityCode.OTHER_FORM,
+        OddityCode.SUBFOLDER,
+    }
+)
+"""What may be an interview and is no unit, so that no count of units has it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Oddity:
     """One thing that is odd about one file or unit."""
@@ -162,7 +210,9 @@ class Oddity:
     line: int | None = None
     """The first line concerned, from 1."""
     count: int = 1
-    """How many rows of the file are concerned."""
+    """How many rows of the file, or files of the folder, are concerned."""
+    labels: tuple[str, ...] = field(default=(), repr=False)
+    """Of speakers, as found: names maybe, so for whoever checks the dataset and nobody else."""
 
     @property
     def action(self) -> str:

@@ -1,23 +1,19 @@
 """Opens whatever form a dataset has."""
 
 from pathlib import Path
-from typing import Final, assert_never
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.domain.transcript import DEFAULT_LABELS, SpeakerLabels
-from ai_psychiatrist.evaluation.datasets.corpus import open_corpus
-from ai_psychiatrist.evaluation.datasets.corpus_files import find_corpus_files
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetKind, SpeakerFilter
-from ai_psychiatrist.evaluation.datasets.jsonl import open_jsonl
-from ai_psychiatrist.evaluation.datasets.options import OnProgress, ReadingOptions, silent
-from ai_psychiatrist.evaluation.datasets.text_folder import TEXT_SUFFIXES, open_text_folder
-from ai_psychiatrist.services.daic_woz import CodedLines, Interruption373, RowPolicy
-
-_JSONL_SUFFIXES: Final = frozenset({".jsonl", ".ndjson"})
-_FORMS: Final = (
-    "a dataset is a DAIC-WOZ or E-DAIC folder (with ID_P/ID_TRANSCRIPT.csv or label files), a "
-    ".jsonl file with one interview a line, or a folder of .txt, .vtt, .srt or .sbv files"
+from ai_psychiatrist.evaluation.datasets.file_names import (
+    LINE_SUFFIXES,
+    TRANSCRIPT_SUFFIXES,
+    WHAT_A_DATASET_IS,
 )
+from ai_psychiatrist.evaluation.datasets.folder import open_file, open_folder
+from ai_psychiatrist.evaluation.datasets.jsonl import holds_turns, open_jsonl
+from ai_psychiatrist.evaluation.datasets.options import OnProgress, ReadingOptions, silent
+from ai_psychiatrist.services.transcripts.daic_woz import CodedLines, Interruption373, RowPolicy
+from ai_psychiatrist.services.transcripts.labels import DEFAULT_LABELS, SpeakerLabels
 
 
 def open_dataset(
@@ -32,8 +28,8 @@ def open_dataset(
 ) -> Dataset:
     """Open a dataset and read all of it once, for its digest and its oddities.
 
-    `kind` is a value of `DatasetKind`, or `None` to tell by the files. `labels` name the speakers
-    in every form but DAIC-WOZ and E-DAIC. Raises `InputError` for a path that is no dataset.
+    `kind` is a value of `DatasetKind`, or `None` to tell by the files. `labels` name speakers
+    beyond those that are known. Raises `InputError` for a path that is no dataset.
     """
     options = ReadingOptions(
         speakers=speakers,
@@ -42,22 +38,18 @@ def open_dataset(
         on_progress=on_progress,
     )
     if not path.exists():
-        msg = f"there is no {path.name!r}; {_FORMS}"
+        msg = f"there is no {path.name!r}; {WHAT_A_DATASET_IS}"
         raise InputError(msg, field="PATH")
-    match _wanted(kind) or _kind(path):
-        case DatasetKind.DAIC_WOZ:
-            return open_corpus(path, options, kind="daic-woz" if kind else None)
-        case DatasetKind.E_DAIC:
-            return open_corpus(path, options, kind="e-daic")
-        case DatasetKind.JSONL:
-            return open_jsonl(path, options)
-        case DatasetKind.TEXT:
-            return open_text_folder(path, options)
-        case None:
-            msg = f"{path.name!r} is no dataset; {_FORMS}"
-            raise InputError(msg, field="PATH")
-        case unknown:
-            assert_never(unknown)
+    wanted = _wanted(kind)
+    if path.is_dir() and wanted is not DatasetKind.JSONL:
+        return open_folder(path, options, kind=wanted)
+    suffix = path.suffix.casefold()
+    if wanted is DatasetKind.JSONL or (suffix in LINE_SUFFIXES and not holds_turns(path)):
+        return open_jsonl(path, options)
+    if wanted is not None or suffix not in TRANSCRIPT_SUFFIXES:
+        msg = f"{path.name!r} is no dataset; {WHAT_A_DATASET_IS}"
+        raise InputError(msg, field="PATH")
+    return open_file(path, options)
 
 
 def _wanted(kind: str | None) -> DatasetKind | None:
@@ -66,16 +58,3 @@ def _wanted(kind: str | None) -> DatasetKind | None:
     except ValueError:
         msg = f"{kind!r} is no kind of dataset; known are {', '.join(DatasetKind)}"
         raise InputError(msg, field="kind") from None
-
-
-def _kind(path: Path) -> DatasetKind | None:
-    """Tell the form by names alone; a corpus' exact kind is read from its headers."""
-    if path.is_file():
-        is_jsonl = path.suffix.casefold() in _JSONL_SUFFIXES
-        return DatasetKind.JSONL if is_jsonl else None
-    files = find_corpus_files(path)
-    if not files.is_empty:
-        return DatasetKind.DAIC_WOZ
-    if any(file.suffix.casefold() in TEXT_SUFFIXES for file in path.iterdir()):
-        return DatasetKind.TEXT
-    return DatasetKind.DAIC_WOZ if files.label_files else None

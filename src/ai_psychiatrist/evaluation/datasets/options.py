@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ai_psychiatrist.domain.transcript import DEFAULT_LABELS, SpeakerLabels
 from ai_psychiatrist.evaluation.datasets.dataset import SpeakerFilter
-from ai_psychiatrist.services.daic_woz import DEFAULT_POLICY, RowPolicy
+from ai_psychiatrist.services.transcripts.daic_woz import DEFAULT_POLICY, RowPolicy
+from ai_psychiatrist.services.transcripts.labels import DEFAULT_LABELS, SpeakerLabels
+from ai_psychiatrist.services.transcripts.utterances import Form
 
 OnProgress = Callable[[int, int], None]
 """Told how much of a dataset is read: units or bytes done, and all of them."""
@@ -17,13 +18,14 @@ def silent(done: int, total: int) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingOptions:
-    """How transcripts become text."""
+    """How transcripts are read."""
 
     speakers: SpeakerFilter = SpeakerFilter.BOTH
     rows: RowPolicy = DEFAULT_POLICY
     """For DAIC-WOZ only."""
     labels: SpeakerLabels = DEFAULT_LABELS
-    """For every form but DAIC-WOZ and E-DAIC, which have speakers of their own."""
+    form: Form | None = None
+    """What every transcript has to be; `None` to tell each by its content."""
     on_progress: OnProgress = silent
 
     def digested(self, kind: str) -> dict[str, str]:

@@ -19,6 +19,7 @@ MOST_BYTES: Final = 1 << 25
 """Bound on one file of a dataset that is read whole."""
 
 _CHECK_BYTES: Final = 16
+_BEGINNING_BYTES: Final = 1 << 14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +31,11 @@ class TextSource:
     start: int = 0
     """In bytes; `length` is `None` for the whole file."""
     length: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The file's name, where it holds this unit alone: a hint at its form."""
+        return self.path.name if self.length is None else ""
 
     def content(self) -> bytes:
         """Read the bytes again. Raises `TranscriptUnreadable` when they are not the same."""
@@ -67,6 +73,15 @@ def content_or_none(path: Path) -> bytes | None:
     """Read a file of one unit; `None` when that cannot be done, as other units still can."""
     try:
         return read_regular(path, most_bytes=MOST_BYTES)
+    except OSError:
+        return None
+
+
+def beginning_of(path: Path) -> bytes | None:
+    """Read the first bytes of a file, enough for a header; `None` when that cannot be done."""
+    try:
+        with open_regular(path) as file:
+            return file.read(_BEGINNING_BYTES)
     except OSError:
         return None
 

@@ -20,10 +20,10 @@ def joined_units(
     rows: Sequence[LabelRow],
     transcripts: Iterable[str],
     *,
-    order: Callable[[str], int | str],
-    are_participants: bool,
+    order: Callable[[str], tuple[int, str]],
+    number: Callable[[str], int | None],
 ) -> JoinedUnits:
-    """Join by identifier; `are_participants` says that identifiers are participants' numbers."""
+    """Join by identifier; `number` tells a participant's."""
     by_unit: dict[str, list[LabelRow]] = {}
     for row in rows:
         by_unit.setdefault(row.unit_id, []).append(row)
@@ -42,7 +42,7 @@ def joined_units(
             DatasetUnit(
                 unit_id=unit_id,
                 labels=labels.labels,
-                participant_id=int(unit_id) if are_participants else None,
+                participant_id=number(unit_id),
                 split=labels.split,
             )
         )

@@ -18,6 +18,7 @@ from ai_psychiatrist.ledger.cipher import Cipher
 from ai_psychiatrist.ledger.ledger import Ledger
 from ai_psychiatrist.ledger.opening import FILE_NAME, holds_run
 from ai_psychiatrist.ledger.pipeline_runs import keep_pipeline
+from ai_psychiatrist.services.transcripts.rendering import shown_to_models
 from ai_psychiatrist.validation.pipeline_config import PipelineConfig
 
 RUN_KIND: Final = "assessment"
@@ -108,7 +109,7 @@ def _add_units(ledger: Ledger, request: RunRequest) -> None:
 
 def _add_unit(ledger: Ledger, dataset: Dataset, unit_id: str) -> None:
     try:
-        text = dataset.text(unit_id)
+        text = shown_to_models(dataset.transcript(unit_id))
     except InputError:
         # The unit is assessed all the same, and fails with that reason.
         ledger.add_unit(unit_id, context_digest="unreadable")

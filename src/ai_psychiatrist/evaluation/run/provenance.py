@@ -40,6 +40,7 @@ def provenance(
             "digest": dataset.digest,
             "speakers": dataset.speakers.value,
             "units": len(dataset.units),
+            "not_read": dataset.not_read,
             "concerns_depression": concerns_depression,
         },
         "mode": mode,

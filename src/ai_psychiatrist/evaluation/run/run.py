@@ -11,7 +11,6 @@ from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.failures import FailureCategory, FailureStage
 from ai_psychiatrist.domain.retries import RetryLimits
-from ai_psychiatrist.domain.transcript import SpeakerLabels, Transcript, parse_transcript
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
 from ai_psychiatrist.evaluation.prediction import (
     FailureSummary,
@@ -37,7 +36,6 @@ class RunTools:
     dataset: Dataset
     ledger: Ledger
     pipeline: AssessmentPipeline
-    labels: SpeakerLabels
     limits: RetryLimits
     deadline_seconds: float | None = None
     """Of one assessment."""
@@ -121,7 +119,7 @@ class _Worker:
 
     async def _assess(self, calls: UnitCalls) -> FinishedUnit:
         try:
-            transcript = await asyncio.to_thread(self._read, calls.unit_id)
+            transcript = await asyncio.to_thread(self._tools.dataset.transcript, calls.unit_id)
         except InputError:
             return _unreadable(calls)
         assessment = await self._tools.pipeline.assess(
@@ -141,9 +139,6 @@ class _Worker:
             stage=stage,
             judgements=calls.judgements,
         )
-
-    def _read(self, unit_id: str) -> Transcript:
-        return parse_transcript(self._tools.dataset.text(unit_id), self._tools.labels)
 
     def _count(self, unit: FinishedUnit, calls: UnitCalls) -> None:
         tally = self._tally

@@ -14,10 +14,10 @@ from tests.unit.evaluation.datasets.corpora import (
 
 from ai_psychiatrist.domain.errors import InputError, TranscriptUnreadable
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.evaluation.datasets.dataset import DatasetKind, SpeakerFilter
 from ai_psychiatrist.evaluation.datasets.oddities import Cost, OddityCode
 from ai_psychiatrist.evaluation.datasets.opening import open_dataset
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 E_DAIC_HEADER = "Start_Time,End_Time,Text,Confidence"
 
@@ -36,7 +36,7 @@ def test_transcripts_are_found_however_archives_were_unpacked(tmp_path: Path, na
     dataset = open_dataset(write(tmp_path, {name: PLAIN}))
     assert dataset.kind is DatasetKind.DAIC_WOZ
     assert [unit.unit_id for unit in dataset.units] == ["300"]
-    assert dataset.text("300") == "Ellie: hello\nParticipant: hi"
+    assert dataset.transcript("300").text == "Ellie: hello\nParticipant: hi"
 
 
 @pytest.mark.parametrize("folder", ["", "labels/", "Labels/"])
@@ -72,7 +72,7 @@ def test_units_are_all_rows_and_all_transcripts(tmp_path: Path) -> None:
     }
     assert dataset.unreadable == {"302"}
     with pytest.raises(TranscriptUnreadable, match="'302' has no transcript"):
-        dataset.text("302")
+        dataset.transcript("302").text
 
 
 @pytest.mark.parametrize(
@@ -84,19 +84,19 @@ def test_units_are_all_rows_and_all_transcripts(tmp_path: Path) -> None:
             Cost.UNIT,
             id="stub_taken_for_a_transcript",
         ),
-        pytest.param(session(300, b"\xff\xfe\x00"), OddityCode.NOT_TEXT, Cost.UNIT, id="not_text"),
-        pytest.param(session(300, "a,b\n"), OddityCode.WRONG_HEADER, Cost.UNIT, id="header"),
+        pytest.param(session(300, b"\x00\x01\xff\xfe\x00"), OddityCode.NOT_TEXT, Cost.UNIT, id="not_text"),
+        pytest.param(session(300, "a,b\n"), OddityCode.UNKNOWN_FORM, Cost.UNIT, id="header"),
         pytest.param(
             session(300, PLAIN + "and then i cried\n"), OddityCode.BROKEN_ROW, Cost.UNIT, id="row"
         ),
         pytest.param(
-            session(300, daic(("Ellie", "a"), ("Nurse", "b"))),
-            OddityCode.UNKNOWN_SPEAKER_ROW,
-            Cost.UNIT,
+            session(300, daic(("Ellie", "a"), ("Participant", "c"), ("Zoltan", "b"))),
+            OddityCode.SPEAKER_UNKNOWN,
+            Cost.NOTHING,
             id="unknown_speaker",
         ),
         pytest.param(
-            session(300, daic(("Ellie", "a"))), OddityCode.NO_PARTICIPANT, Cost.UNIT, id="ellie"
+            session(300, daic(("Ellie", "a"))), OddityCode.SPEAKERS_UNKNOWN, Cost.UNIT, id="ellie"
         ),
         pytest.param(session(300, daic()), OddityCode.NO_WORDS, Cost.UNIT, id="no_words"),
         pytest.param(
@@ -146,7 +146,7 @@ def test_oddity_of_a_file_is_listed_with_its_cost(
     assert dataset.unreadable == ({"300"} if is_lost else set())
     if is_lost:
         with pytest.raises(TranscriptUnreadable) as caught:
-            dataset.text("300")
+            dataset.transcript("300").text
         assert "cried" not in str(caught.value)
 
 
@@ -181,9 +181,11 @@ def test_unit_in_two_splits_has_none(tmp_path: Path) -> None:
     assert found(dataset) == {OddityCode.IN_TWO_SPLITS: ["300"]}
 
 
-def test_label_file_that_is_no_text_is_refused_by_name(tmp_path: Path) -> None:
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le"])
+def test_label_file_in_another_encoding_is_refused_by_name(tmp_path: Path, encoding: str) -> None:
+    content = f"{AVEC_2017}\n300,{ZEROS}\n".encode(encoding)
     with pytest.raises(InputError, match=r"dev_split\.csv.*UTF-8"):
-        open_dataset(write(tmp_path, session(300) | {"dev_split.csv": b"\xff\xfe"}))
+        open_dataset(write(tmp_path, session(300) | {"dev_split.csv": content}))
 
 
 def test_label_file_that_is_no_table_is_refused_by_name(tmp_path: Path) -> None:
@@ -203,7 +205,7 @@ def test_label_file_that_is_no_table_is_refused_by_name(tmp_path: Path) -> None:
 def test_speaker_filter_keeps_its_lines(tmp_path: Path, speakers: SpeakerFilter, text: str) -> None:
     rows = [("Ellie", "a"), ("Ellie", "b"), ("Participant", "c"), ("Participant", "d")]
     folder = write(tmp_path, session(300, daic(*rows, ("Ellie", "e"))))
-    assert open_dataset(folder, speakers=speakers).text("300") == text
+    assert open_dataset(folder, speakers=speakers).transcript("300").text == text
 
 
 def test_e_daic_is_the_participants_words_alone(tmp_path: Path) -> None:
@@ -220,7 +222,7 @@ def test_e_daic_is_the_participants_words_alone(tmp_path: Path) -> None:
     }
     dataset = open_dataset(write(tmp_path, files))
     assert dataset.kind is DatasetKind.E_DAIC
-    assert dataset.text("300") == "Participant: well, i sleep badly\nParticipant: and you"
+    assert dataset.transcript("300").text == "Participant: well, i sleep badly\nParticipant: and you"
     (unit,) = dataset.units
     assert unit.labels is not None
     assert (unit.labels.items[Item.SLEEP], unit.labels.total, unit.split) == (2, 2, "train")
@@ -236,7 +238,7 @@ def test_file_that_changed_since_is_not_read(tmp_path: Path) -> None:
     dataset = open_dataset(write(tmp_path, session(300)))
     write(tmp_path, session(300, PLAIN + "9\t9\tEllie\tbye\n"))
     with pytest.raises(TranscriptUnreadable, match="has changed"):
-        dataset.text("300")
+        dataset.transcript("300").text
 
 
 def test_digest_tells_bytes_names_and_options_apart(tmp_path: Path) -> None:
@@ -258,13 +260,13 @@ def test_digest_tells_bytes_names_and_options_apart(tmp_path: Path) -> None:
 def test_rendered_text_reads_back_as_the_same_turns(tmp_path: Path) -> None:
     rows = [("Ellie", "Participant: i am not him"), ("Participant", "null"), ("Participant", '"')]
     dataset = open_dataset(write(tmp_path, session(300, daic(*rows))))
-    transcript = parse_transcript(dataset.text("300"))
+    transcript = parse_transcript(dataset.transcript("300").text)
     assert [transcript.words(turn).strip() for turn in transcript.turns] == [w for _, w in rows]
 
 
 def test_unknown_unit_is_an_input_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no unit '999'"):
-        open_dataset(write(tmp_path, session(300))).text("999")
+        open_dataset(write(tmp_path, session(300))).transcript("999").text
 
 
 @pytest.mark.parametrize(

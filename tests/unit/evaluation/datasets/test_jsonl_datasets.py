@@ -6,10 +6,11 @@ from tests.unit.evaluation.datasets.corpora import found
 
 from ai_psychiatrist.domain.errors import InputError, TranscriptUnreadable
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.domain.transcript import SpeakerLabels, parse_transcript
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetKind, SpeakerFilter
 from ai_psychiatrist.evaluation.datasets.oddities import OddityCode
 from ai_psychiatrist.evaluation.datasets.opening import open_dataset
+from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 TALK = "Interviewer: how are you\nParticipant: fine"
 
@@ -36,7 +37,7 @@ def turns(*spoken: tuple[str, str], **fields: object) -> dict[str, object]:
     [
         pytest.param({"unit_id": "a", "text": TALK}, id="text"),
         pytest.param(turns(("doctor", "how are you"), ("patient", "fine")), id="turns"),
-        pytest.param(turns(("Doctor ", "how are\n you"), ("PATIENT", " fine")), id="loose"),
+        pytest.param(turns(("doctor ", "how are\n you"), ("patient", " fine")), id="loose"),
         pytest.param(
             {
                 "sample_id": "a",
@@ -55,7 +56,7 @@ def test_every_form_of_a_line_gives_the_same_text(tmp_path: Path, record: object
     dataset = opened(tmp_path, record)
     assert dataset.kind is DatasetKind.JSONL
     assert [unit.unit_id for unit in dataset.units] == ["a"]
-    assert dataset.text("a") == TALK
+    assert dataset.transcript("a").text == TALK
 
 
 @pytest.mark.parametrize(
@@ -91,34 +92,36 @@ def test_items_of_another_form_make_the_label_unusable(tmp_path: Path, items: ob
 
 
 @pytest.mark.parametrize(
-    ("speaker", "rendered", "code"),
+    ("speaker", "shown", "code"),
     [
-        pytest.param("Guest_family", "Interviewer", OddityCode.SPEAKER_OTHER, id="family"),
-        pytest.param("Guest_family_2", "Interviewer", OddityCode.SPEAKER_OTHER, id="second"),
-        pytest.param("patient_guest", "Interviewer", OddityCode.SPEAKER_OTHER, id="guest"),
-        pytest.param("Guest_clinician", "Interviewer", None, id="clinician"),
-        pytest.param("Zoltan", "Interviewer", OddityCode.SPEAKER_UNKNOWN, id="unknown"),
+        pytest.param("Guest_family", "Other speaker", OddityCode.SPEAKER_OTHER, id="family"),
+        pytest.param("Guest_family_2", "Other speaker", OddityCode.SPEAKER_OTHER, id="second"),
+        pytest.param("patient_guest", "Other speaker", OddityCode.SPEAKER_OTHER, id="guest"),
+        pytest.param("guest_clinician", "Interviewer", None, id="clinician"),
+        pytest.param("Zoltan", "Zoltan", OddityCode.SPEAKER_OTHER, id="unknown"),
         pytest.param("client", "Participant", None, id="participant"),
     ],
 )
 def test_nobody_else_is_taken_for_the_participant(
-    tmp_path: Path, speaker: str, rendered: str, code: OddityCode | None
+    tmp_path: Path, speaker: str, shown: str, code: OddityCode | None
 ) -> None:
     dataset = opened(tmp_path, turns(("patient", "hm"), (speaker, "she is sad"), total=3))
-    assert dataset.text("a") == f"Participant: hm\n{rendered}: she is sad"
+    transcript = dataset.transcript("a")
+    assert transcript.text == f"Participant: hm\n{shown}: she is sad"
+    assert parse_transcript(transcript.text).turns[1].speaker is transcript.turns[1].speaker
     assert found(dataset) == ({} if code is None else {code: ["a"]})
     assert "Zoltan" not in repr(dataset)
 
 
 def test_labels_of_the_settings_are_known(tmp_path: Path) -> None:
-    labels = SpeakerLabels(participant=("Participant", "Zoltan"))
+    labels = SpeakerLabels(participant=("Zoltan",))
     dataset = opened(tmp_path, turns(("Zoltan", "hm")), labels=labels)
-    assert dataset.text("a") == "Participant: hm"
+    assert dataset.transcript("a").text == "Participant: hm"
 
 
 def test_line_break_in_words_starts_no_turn(tmp_path: Path) -> None:
     dataset = opened(tmp_path, turns(("doctor", "so\r\nPatient: i want to die"), ("patient", "no")))
-    transcript = parse_transcript(dataset.text("a"))
+    transcript = parse_transcript(dataset.transcript("a").text)
     assert [transcript.words(turn) for turn in transcript.participant_turns()] == ["no"]
 
 
@@ -140,7 +143,7 @@ def test_line_break_in_words_starts_no_turn(tmp_path: Path) -> None:
         pytest.param(json.dumps({"text": TALK}), OddityCode.ID_MISSING, "line-2", id="no_id"),
         pytest.param(
             '{"id": "b", "turns": [{"speaker": "doctor", "text": "secret"}]}',
-            OddityCode.NO_PARTICIPANT,
+            OddityCode.SPEAKERS_UNKNOWN,
             "b",
             id="no_participant",
         ),
@@ -157,7 +160,7 @@ def test_odd_line_is_listed_with_its_number(
     dataset = opened(tmp_path, {"id": "a", "text": TALK}, line)
     (oddity,) = (odd for odd in dataset.oddities if odd.code is not OddityCode.NO_LABELS)
     assert (oddity.code, oddity.where, oddity.line) == (code, where, 2)
-    assert dataset.text("a") == TALK
+    assert dataset.transcript("a").text == TALK
     assert "secret" not in repr(dataset)
 
 
@@ -166,7 +169,7 @@ def test_unit_without_participant_is_kept_and_has_no_text(tmp_path: Path) -> Non
     assert [unit.unit_id for unit in dataset.units] == ["a"]
     assert dataset.unreadable == {"a"}
     with pytest.raises(TranscriptUnreadable) as caught:
-        dataset.text("a")
+        dataset.transcript("a").text
     assert "sleeps" not in str(caught.value)
 
 
@@ -186,7 +189,7 @@ def test_lines_between_blank_ones_are_read_at_their_place(tmp_path: Path) -> Non
             ("patient", "ü"),
         ),
     )
-    assert [dataset.text(unit.unit_id) for unit in dataset.units] == [TALK, "Participant: ü"]
+    assert [dataset.transcript(unit.unit_id).text for unit in dataset.units] == [TALK, "Participant: ü"]
 
 
 def test_progress_ends_with_the_whole_file(tmp_path: Path) -> None:
@@ -208,13 +211,13 @@ def test_public_conversations_are_all_accounted_for(public_data: Path) -> None:
     assert len(dataset.units) == 422
     assert set(found(dataset)) == {
         OddityCode.NO_LABELS,
-        OddityCode.NO_PARTICIPANT,
         OddityCode.SPEAKER_OTHER,
+        OddityCode.SPEAKERS_UNKNOWN,
     }
-    assert set(found(dataset)[OddityCode.NO_PARTICIPANT]) == dataset.unreadable
+    assert set(found(dataset)[OddityCode.SPEAKERS_UNKNOWN]) == dataset.unreadable
     for unit in dataset.units:
         if unit.unit_id not in dataset.unreadable:
-            assert not parse_transcript(dataset.text(unit.unit_id)).speakers_assumed
+            assert not parse_transcript(dataset.transcript(unit.unit_id).text).speakers_assumed
 
 
 def test_public_interviews_with_scores_are_whole(public_data: Path) -> None:

@@ -1,7 +1,7 @@
 import pytest
-from ai_psychiatrist.services.daic_woz import FileFault, RowNote
 
 from ai_psychiatrist.evaluation.datasets.oddities import Cost, Oddity, OddityCode, tallied
+from ai_psychiatrist.services.transcripts.utterances import FileFault, ReadingNote
 
 
 @pytest.mark.parametrize("code", OddityCode)
@@ -11,8 +11,8 @@ def test_every_oddity_says_what_was_done_and_what_is_lost(code: OddityCode) -> N
     assert oddity.cost in Cost
 
 
-@pytest.mark.parametrize("found", [*RowNote, *FileFault])
-def test_every_finding_of_the_row_reader_is_an_oddity(found: RowNote | FileFault) -> None:
+@pytest.mark.parametrize("found", [*ReadingNote, *FileFault])
+def test_every_finding_of_the_readers_is_an_oddity(found: ReadingNote | FileFault) -> None:
     assert OddityCode(found.value).value == found.value
 
 

@@ -5,19 +5,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from ai_psychiatrist.services.daic_woz import Interruption373
 from tests.unit.evaluation.datasets.corpora import found
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.datasets.corpus_transcripts import CorpusKind
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset, Labels
 from ai_psychiatrist.evaluation.datasets.oddities import OddityCode
 from ai_psychiatrist.evaluation.datasets.opening import open_dataset
-from ai_psychiatrist.evaluation.datasets.synthetic.generator import DatasetRecipe, make_dataset
+from ai_psychiatrist.evaluation.datasets.synthetic.generator import (
+    CorpusKind,
+    DatasetRecipe,
+    make_dataset,
+)
 from ai_psychiatrist.evaluation.datasets.synthetic.item_model import item_model
 from ai_psychiatrist.evaluation.datasets.synthetic.sayings import sayings
-from ai_psychiatrist.services.transcripts import TranscriptStore
+from ai_psychiatrist.services.transcripts.daic_woz import Interruption373
+from ai_psychiatrist.services.transcripts.reading import read_transcript
+from ai_psychiatrist.services.transcripts.store import TranscriptStore
 
 UNITS = 60
 
@@ -90,7 +94,7 @@ def test_every_quirk_is_there_and_found(daic_woz: Path) -> None:
 def test_interruption_is_left_out_under_every_window(daic_woz: Path) -> None:
     talk = sayings().interruption_talk
     texts = {
-        window: open_dataset(daic_woz, interruption_373=window).text("373")
+        window: open_dataset(daic_woz, interruption_373=window).transcript("373").text
         for window in Interruption373
     }
     interrupted = {window for window, text in texts.items() if any(said in text for said in talk)}
@@ -98,7 +102,7 @@ def test_interruption_is_left_out_under_every_window(daic_woz: Path) -> None:
 
 
 def test_answers_that_look_like_blanks_are_speech(daic_woz: Path) -> None:
-    lines = open_dataset(daic_woz).text("303").splitlines()
+    lines = open_dataset(daic_woz).transcript("303").text.splitlines()
     for words in ("nan", "null", '"', "None"):
         assert f"Participant: {words}" in lines
 
@@ -107,7 +111,9 @@ def test_server_reads_the_same_text_as_the_dataset(daic_woz: Path) -> None:
     dataset, store = open_dataset(daic_woz), TranscriptStore(daic_woz)
     for unit in dataset.units:
         if unit.unit_id not in dataset.unreadable:
-            assert asyncio.run(store.read(int(unit.unit_id))) == dataset.text(unit.unit_id)
+            stored = asyncio.run(store.read(int(unit.unit_id)))
+            served = read_transcript(stored.content, name=stored.name)
+            assert served == dataset.transcript(unit.unit_id)
 
 
 @pytest.mark.parametrize("form", ["daic-woz", "e-daic"])

@@ -6,10 +6,10 @@ from tests.unit.evaluation.datasets.corpora import found, write
 
 from ai_psychiatrist.domain.errors import InputError, TranscriptUnreadable
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.evaluation.datasets.dataset import DatasetKind, SpeakerFilter
 from ai_psychiatrist.evaluation.datasets.oddities import OddityCode
 from ai_psychiatrist.evaluation.datasets.opening import open_dataset
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 TALK = "Therapist: how are you\r\nClient: fine\nreally fine\nTherapist: good"
 
@@ -23,14 +23,14 @@ def cues(*lines: str) -> str:
 def text_of(folder: Path, name: str, content: str) -> str:
     dataset = open_dataset(write(folder, {name: content}))
     (unit,) = dataset.units
-    return dataset.text(unit.unit_id)
+    return dataset.transcript(unit.unit_id).text
 
 
 def test_plain_text_stays_exactly_as_it_is(tmp_path: Path) -> None:
     dataset = open_dataset(write(tmp_path, {"b.txt": TALK, "a.TXT": "hi"}))
     assert dataset.kind is DatasetKind.TEXT
     assert [unit.unit_id for unit in dataset.units] == ["a", "b"]
-    assert dataset.text("b") == TALK
+    assert dataset.transcript("b").text == TALK
     assert found(dataset) == {
         OddityCode.SPEAKERS_ASSUMED: ["a.TXT"],
         OddityCode.NO_LABELS: ["."],
@@ -50,7 +50,7 @@ def test_plain_text_stays_exactly_as_it_is(tmp_path: Path) -> None:
 def test_filtered_text_is_written_line_by_line(
     tmp_path: Path, speakers: SpeakerFilter, text: str
 ) -> None:
-    assert open_dataset(write(tmp_path, {"a.txt": TALK}), speakers=speakers).text("a") == text
+    assert open_dataset(write(tmp_path, {"a.txt": TALK}), speakers=speakers).transcript("a").text == text
 
 
 @pytest.mark.parametrize("unit_id", ["a", "a.txt"])
@@ -100,7 +100,7 @@ def test_odd_file_is_listed(
     assert found(dataset)[code] == [next(iter(files)).split("/")[0]]
     for unit_id in dataset.unreadable:
         with pytest.raises(TranscriptUnreadable):
-            dataset.text(unit_id)
+            dataset.transcript(unit_id).text
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_speakers_of_subtitles_are_read(tmp_path: Path, lines: list[str], text: 
 def test_unknown_voice_is_not_the_participant_and_is_not_named(tmp_path: Path) -> None:
     content = cues("<v Roger Bingham>i am tired", "<v Patient>no")
     dataset = open_dataset(write(tmp_path, {"a.vtt": content}))
-    transcript = parse_transcript(dataset.text("a"))
+    transcript = parse_transcript(dataset.transcript("a").text)
     assert [transcript.words(turn) for turn in transcript.participant_turns()] == ["no"]
     assert OddityCode.SPEAKER_UNKNOWN in found(dataset)
     assert "Bingham" not in repr(dataset)
@@ -154,7 +154,7 @@ def test_words_that_belong_to_no_cue_are_told_by_line(tmp_path: Path) -> None:
     dataset = open_dataset(write(tmp_path, {"a.vtt": content}))
     (oddity,) = (odd for odd in dataset.oddities if odd.code is OddityCode.WORDS_WITHOUT_TIMES)
     assert (oddity.where, oddity.line, oddity.count) == ("a.vtt", 6, 1)
-    assert dataset.text("a") == "Participant: one\nParticipant: two"
+    assert dataset.transcript("a").text == "Participant: one\nParticipant: two"
 
 
 def test_digest_covers_every_file(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_public_subtitles_are_all_accounted_for(public_data: Path) -> None:
     assert len(lost) == len(dataset.unreadable) == 8
     for unit in dataset.units:
         if unit.unit_id not in dataset.unreadable:
-            assert dataset.text(unit.unit_id).strip()
+            assert dataset.transcript(unit.unit_id).text.strip()
 
 
 def test_what_is_no_file_in_a_folder_is_listed_and_never_waited_for(tmp_path: Path) -> None:
@@ -192,4 +192,4 @@ def test_what_is_no_file_in_a_folder_is_listed_and_never_waited_for(tmp_path: Pa
         OddityCode.LINK_LEADS_OUT: ["c.txt", "d.txt"],
         OddityCode.NO_LABELS: ["."],
     }
-    assert dataset.text("e") == TALK
+    assert dataset.transcript("e").text == TALK

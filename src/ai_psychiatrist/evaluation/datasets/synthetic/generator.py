@@ -6,10 +6,9 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, assert_never
+from typing import Final, Literal, assert_never
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.evaluation.datasets.corpus_transcripts import CorpusKind
 from ai_psychiatrist.evaluation.datasets.options import OnProgress, silent
 from ai_psychiatrist.evaluation.datasets.synthetic.cohort import (
     FEWEST_UNITS,
@@ -24,7 +23,9 @@ from ai_psychiatrist.evaluation.datasets.synthetic.label_tables import (
     daic_woz_labels,
     e_daic_labels,
 )
-from ai_psychiatrist.services.daic_woz import PARTICIPANT
+from ai_psychiatrist.services.transcripts.daic_woz import PARTICIPANT
+
+CorpusKind = Literal["daic-woz", "e-daic"]
 
 _STUB: Final = b"\x00\x05\x16\x07\x00\x02\x00\x00Mac OS X        " + bytes(64) + b"\xff\xfe"
 _PREAMBLE: Final = """\
