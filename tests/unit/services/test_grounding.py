@@ -206,12 +206,6 @@ def test_labels_are_no_words() -> None:
     assert refused("Participant", "P: fine\nParticipant: and tired") is QuoteRejection.NOT_FOUND
 
 
-def test_prepared_index_gives_the_same_answer() -> None:
-    index = TranscriptIndex(parse_transcript(INTERVIEW))
-    index.prepare()
-    assert index.ground("I feel tired") == accepted("I feel tired")
-
-
 def test_text_of_quotes_is_kept_out_of_their_representation() -> None:
     shown = f"{ground('I feel tired')!r} {ground('copper lanterns')!r}"
     assert "tired" not in shown

@@ -46,7 +46,7 @@ def read_whole_turn(transcript: Transcript) -> None:
 
 STAGES: dict[str, Callable[[Transcript], object]] = {
     "parse": lambda transcript: parse_transcript(transcript.text),
-    "index": lambda transcript: TranscriptIndex(transcript).prepare(),
+    "index": lambda transcript: TranscriptIndex(transcript).ground("no such words"),
     "read": read_whole_turn,
     "risk": detect_risk,
     "baseline": lambda transcript: narrate(analyse(transcript.text, DEFAULT_LABELS), 2),

@@ -11,19 +11,28 @@ from itertools import takewhile
 from typing import Final
 
 from ai_psychiatrist.services.evidence_validation.tokens import is_ideographic
-from ai_psychiatrist.services.evidence_validation.words import FILLERS, NUMBER_WORDS, PROTECTED
+from ai_psychiatrist.services.evidence_validation.words import FILLERS, PERSONS, PROTECTED
 
+# "um--" is a filler, "uh-huh" is an answer.
 _FILLER: Final = re.compile(
-    rf"(?<![\w'’-])(?:{'|'.join(sorted(FILLERS, key=len, reverse=True))})(?![\w'’-])", re.IGNORECASE
+    rf"(?<![\w'’])(?<!\w-)(?:{'|'.join(sorted(FILLERS, key=len, reverse=True))})(?![\w'’]|-\w)",
+    re.IGNORECASE,
 )
 # Between marks on both sides these are asides; "you know him" and "I mean it" are not.
 _ASIDE: Final = re.compile(
-    r"(?:(?<=[,.;:?!…–—-])|^)([^\S\n]{0,4}(?:you know|i mean))(?=[^\S\n]{0,4}[,…–—-])",
+    r"(?:(?<=[,.;:?!…–—-])|^)([^\S\n]{0,30}(?:you know|i mean))(?=[^\S\n]{0,30}[,…–—-])",
     re.IGNORECASE | re.MULTILINE,
 )
 _CUT_OFF: Final = re.compile(
-    r"(?<![\w'’-])([^\W\d_]{1,12})-(?=\s{1,4}(?:\S{1,24}\s{1,4}){0,2}\1[^\W\d_])", re.IGNORECASE
+    r"(?<![\w'’-])([^\W\d_]{1,12})[-–—]{1,3}"
+    r"(?=\s{1,4}((?:\S{1,24}\s{1,4}){0,2}?)\1(?:((?:['’][^\W\d_]|(?![\w'’])))|[^\W\d_]))",
+    re.IGNORECASE,
 )
+_STUTTER: Final = re.compile(
+    r"(?<![\w'’-])(?!i-)([^\W\d_])-(?:\1-){0,8}(?=\1[^\W\d_])", re.IGNORECASE
+)
+_SHORTENED: Final = ("'m", "'s", "'re", "'ve", "'ll", "'d")
+"""With these a word is said again: "I, I'm"."""
 _LONGEST_REPEAT: Final = 4
 MOST_LEFT_OUT: Final = 12
 """How many repeated words a quote may leave out altogether."""
@@ -50,6 +59,7 @@ def without_fillers(text: str) -> str:
     """Blank out fillers, asides and words that were cut off; all else keeps its place."""
     text = _FILLER.sub(_blank, text)
     text = _ASIDE.sub(_blank, text)
+    text = _STUTTER.sub(_blank, text)
     return _CUT_OFF.sub(_blank_cut_off, text)
 
 
@@ -59,7 +69,9 @@ def _blank(found: re.Match[str]) -> str:
 
 def _blank_cut_off(found: re.Match[str]) -> str:
     word = found[1].lower()
-    return found[0] if word in PROTECTED or word in NUMBER_WORDS else " " * len(found[0])
+    # After "I- I'm" somebody is still spoken of; after "I- it" nobody is.
+    is_said_again = word not in PERSONS or (found[3] is not None and not found[2])
+    return " " * len(found[0]) if is_said_again and word not in PROTECTED else found[0]
 
 
 def repeated_starts(words: list[str]) -> dict[int, tuple[int, ...]]:
@@ -68,7 +80,12 @@ def repeated_starts(words: list[str]) -> dict[int, tuple[int, ...]]:
     kept = {word for word in set(words) if word in PROTECTED or is_ideographic(word)}
     found: dict[int, tuple[int, ...]] = {}
     for at, word in enumerate(words):
-        if word in kept or word not in words[at + 1 : at + 1 + _LONGEST_REPEAT]:
+        if word in kept:
+            continue
+        if words[at + 1 : at + 2] in [[f"{word}{ending}"] for ending in _SHORTENED]:
+            found[at] = (at + 1,)
+            continue
+        if word not in words[at + 1 : at + 1 + _LONGEST_REPEAT]:
             continue
         start = [*takewhile(lambda one: one not in kept, words[at : at + _LONGEST_REPEAT])]
         again = tuple(

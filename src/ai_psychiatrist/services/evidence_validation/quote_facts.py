@@ -1,5 +1,6 @@
 """What the clauses of a quote say: whether a symptom is there, how often, and when."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ai_psychiatrist.domain.evidence import Frequency, Polarity, Segment, Timeframe
@@ -23,6 +24,7 @@ class FactReader:
 
     transcript: Transcript
     _readings: dict[int, TurnReading] = field(default_factory=dict, init=False, repr=False)
+    _clause_starts: dict[int, Sequence[int]] = field(default_factory=dict, init=False, repr=False)
 
     def facts(self, segments: tuple[Segment, ...]) -> QuoteFacts:
         """Return the facts of a quote; segments that say different things make it unclear."""
@@ -44,11 +46,25 @@ class FactReader:
         answer = self.transcript.text[segment.start : segment.end]
         return polarity_of_answer(answer, question)
 
+    def clause_starts(self, turn: int) -> Sequence[int]:
+        """Return where the clauses of a turn begin, in characters of the transcript, rising."""
+        starts = self._clause_starts.get(turn)
+        if starts is None:
+            shift = self.transcript.turns[turn].words_start
+            starts = [shift + clause.start for clause in self._reading(turn).clauses]
+            self._clause_starts[turn] = starts
+        return starts
+
+    def _reading(self, turn: int) -> TurnReading:
+        reading = self._readings.get(turn)
+        if reading is None:
+            words = self.transcript.words(self.transcript.turns[turn])
+            reading = self._readings[turn] = read_turn(words)
+        return reading
+
     def _segment_facts(self, segment: Segment) -> QuoteFacts:
         turn = self.transcript.turns[segment.turn]
-        reading = self._readings.get(segment.turn)
-        if reading is None:
-            reading = self._readings[segment.turn] = read_turn(self.transcript.words(turn))
+        reading = self._reading(segment.turn)
         span = (segment.start - turn.words_start, segment.end - turn.words_start)
         return QuoteFacts(
             polarity=reading.polarity_of(*span),

@@ -12,6 +12,7 @@ from itertools import accumulate
 from typing import Final
 
 from ai_psychiatrist.domain.normal_form import nfkc
+from ai_psychiatrist.services.evidence_validation.marks import without_marks
 
 _TYPOGRAPHY: Final = str.maketrans(
     {
@@ -28,19 +29,20 @@ _TYPOGRAPHY: Final = str.maketrans(
         "—": "-",
     }
 )
-_ZERO_WIDTH: Final = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad"))
-_TAG: Final = re.compile(r"</?([A-Za-z]{1,20})/?>")
-_SOUND: Final = re.compile(
-    r"[\[(](?:laughter|laughs?|laughing|sighs?|sighing|cough(?:s|ing)?|crying|cries|sniff(?:s|les)?"
-    r"|sobs?|pause|silence|inaudible|clears throat)[\])]",
+_ZERO_WIDTH: Final = dict.fromkeys(map(ord, "\x7f\u200b\u200c\u200d\u2060\ufeff\u00ad"))
+_UNSEEN: Final = "[\u200b\u200c\u200d\u2060\ufeff\u00ad]{0,2}"
+_SPLIT_CONTRACTION: Final = re.compile(
+    rf"(?<=[^\W\d_])\s{{1,4}}(?=(?:n{_UNSEEN})?['’]{_UNSEEN}(?:t|m|s|re|ve|ll|d)(?![\w'’]))",
     re.IGNORECASE,
 )
-_MEANINGFUL_TAGS: Final = frozenset("not no never none nothing without".split())
+# Looking for apostrophes is cheaper than looking at each space.
+_APOSTROPHE_APART: Final = re.compile(r"(?:(?<=\s)|(?<=\s[nN])|(?<=[^\x00-\x7f]))['’]")
 _ASCII_WORD: Final = re.compile(
-    r"([a-z][a-z0-9]*(?:'[a-z0-9]+)*|\d+(?:[.,:/]\d+)*[a-z]*|[<>=+%$&@]|-(?=\d))"
+    r"([a-z][a-z0-9\x7f]*(?:'[a-z0-9]+)*|\d+(?:[.,:/]\d+)*[a-z]*|[<>=+%$&@]|-(?=\d))"
 )
 _CHUNK: Final = re.compile(r"\S+")
 _WHITE_SPACE: Final = re.compile(r"\s+")
+_JOINER: Final = "\x7f"
 _LONGEST_KEPT_CHUNK: Final = 64
 """Text without spaces is one chunk, however long: only what may be a word is remembered."""
 
@@ -61,12 +63,12 @@ def normalize_for_quote_match(text: str) -> str:
     become one space. Deterministic, conservative and linear in time.
     """
     plain = nfkc(text).translate(_TYPOGRAPHY).translate(_ZERO_WIDTH)
-    return _WHITE_SPACE.sub(" ", _TAG.sub(_blank_tag, plain)).strip().lower()
+    return _WHITE_SPACE.sub(" ", without_marks(plain)).strip().lower()
 
 
 def tokenise(text: str) -> Tokens:
     """Cut a text into words."""
-    plain = _without_tags(text)
+    plain = _with_contractions_joined(without_marks(text))
     if not plain.isascii() or "`" in plain:
         plain = plain.translate(_TYPOGRAPHY)
     if not plain.isascii():
@@ -74,7 +76,10 @@ def tokenise(text: str) -> Tokens:
     # Splitting at the words gives gap, word, gap, …, gap; the running sum of lengths places them.
     parts = _ASCII_WORD.split(plain.lower())
     places = list(accumulate(map(len, parts)))
-    return Tokens(words=parts[1::2], starts=places[:-1:2], ends=places[1::2])
+    words = parts[1::2]
+    if _JOINER in plain:
+        words = [word.replace(_JOINER, "") for word in words]
+    return Tokens(words=words, starts=places[:-1:2], ends=places[1::2])
 
 
 def is_ideographic(word: str) -> bool:
@@ -82,17 +87,13 @@ def is_ideographic(word: str) -> bool:
     return len(word) == 1 and _is_spaceless(word)
 
 
-def _without_tags(text: str) -> str:
-    """Blank out non-verbal tags, keeping the length."""
-    if "<" in text:
-        text = _TAG.sub(_blank_tag, text)
-    if "[" in text or "(" in text:
-        text = _SOUND.sub(lambda sound: " " * len(sound[0]), text)
-    return text
-
-
-def _blank_tag(tag: re.Match[str]) -> str:
-    return tag[0] if tag[1].lower() in _MEANINGFUL_TAGS else " " * len(tag[0])
+def _with_contractions_joined(text: str) -> str:
+    """Fill the space in "do n't" and "I 'm" with characters that are no gap."""
+    if _JOINER in text:
+        text = text.replace(_JOINER, " ")
+    if not _APOSTROPHE_APART.search(text):
+        return text
+    return _SPLIT_CONTRACTION.sub(lambda space: _JOINER * len(space[0]), text)
 
 
 def _tokenise_unicode(text: str) -> Tokens:
@@ -111,7 +112,8 @@ def _tokenise_unicode(text: str) -> Tokens:
 
 def _read_chunk(chunk: str) -> tuple[tuple[str, int, int], ...]:
     if chunk.isascii():
-        return tuple((word[0], *word.span()) for word in _ASCII_WORD.finditer(chunk.lower()))
+        found = _ASCII_WORD.finditer(chunk.lower())
+        return tuple((word[0].replace(_JOINER, ""), *word.span()) for word in found)
     return tuple(_iterate_chunk(chunk))
 
 

@@ -3,13 +3,14 @@
 A quote counts when its words stand in the participant's turns in the same order with nothing
 between them; case, spacing, punctuation and typography may differ, and fillers, cut-off words and
 repeated starts may be left out. One quote may run over consecutive turns of the participant, never
-over somebody else's turn. The fuzzy mode also accepts contractions written out; no mode accepts
-another word.
+over somebody else's turn. In fuzzy mode contractions may be written out, too, as far as the
+similarity to the whole span allows; no mode accepts another word.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate
 from typing import Final, Literal, TypeAlias
 
@@ -22,32 +23,40 @@ from ai_psychiatrist.domain.evidence import (
     UnverifiedQuote,
 )
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
-from ai_psychiatrist.services.evidence_validation.disfluency import SearchTooCostly
+from ai_psychiatrist.services.evidence_validation.disfluency import SearchTooCostly, without_fillers
+from ai_psychiatrist.services.evidence_validation.marks import times_of_day_in
+from ai_psychiatrist.services.evidence_validation.quote_edges import QuoteEdges, edges_of
 from ai_psychiatrist.services.evidence_validation.quote_facts import FactReader
+from ai_psychiatrist.services.evidence_validation.similarity import (
+    is_similar_to_part,
+    similarity,
+    similarity_package,
+)
 from ai_psychiatrist.services.evidence_validation.tokens import (
-    is_ideographic,
+    Tokens,
     normalize_for_quote_match,
     tokenise,
+)
+from ai_psychiatrist.services.evidence_validation.utterances import (
+    can_be_answer,
+    has_content,
+    is_bare_answer,
+    is_utterance,
 )
 from ai_psychiatrist.services.evidence_validation.word_stream import (
     Stretch,
     WordStream,
-    smooth,
     smooth_words,
     spoken_words,
-    written_out,
+    written_out_tokens,
     written_out_words,
-)
-from ai_psychiatrist.services.evidence_validation.words import (
-    ANSWER_WORDS,
-    NUMBER_WORDS,
-    STOP_WORDS,
 )
 
 LONGEST_QUOTE: Final = 4_000
 """In characters; what is longer is no quote."""
-_MOST_COMPARED: Final = 10**10
-"""Characters of a quote, squared, times those of the transcript that it is compared with."""
+_MOST_PLACES: Final = 64
+"""Among how many places the one is looked for that has the quote character for character."""
+_LINE_BREAK: Final = re.compile(r"[^\S\r\n]*(?:\r\n?|\n)\s*")
 
 GroundingMode: TypeAlias = Literal["substring", "fuzzy"]
 Lookup: TypeAlias = tuple[str, GroundingMode, float]
@@ -92,10 +101,6 @@ class TranscriptIndex:
         turns = self.transcript.participant_turns()
         return normalize_for_quote_match("\n".join(map(self.transcript.words, turns)))
 
-    def prepare(self) -> None:
-        """Build the index now, before the first quote is looked for."""
-        _ = self._spoken.positions
-
     def unknown(
         self, quotes: Iterable[str], *, mode: GroundingMode, fuzzy_threshold: float
     ) -> tuple[Lookup, ...]:
@@ -116,7 +121,9 @@ class TranscriptIndex:
     ) -> Quote | UnverifiedQuote:
         """Find a quote in the participant's words, or say why it is not there.
 
-        `fuzzy_threshold`: similarity 0-1 that a written-out match has to reach in fuzzy mode.
+        `fuzzy_threshold`: similarity 0-1 of the quote and the whole span that a match with
+        written-out contractions has to reach in fuzzy mode. Raises `ConfigurationError` for that
+        mode without rapidfuzz.
         """
         key = (quote, mode, fuzzy_threshold)
         result = self._results.get(key)
@@ -127,114 +134,135 @@ class TranscriptIndex:
     def _within_bounds(
         self, quote: str, mode: GroundingMode, fuzzy_threshold: float
     ) -> Quote | UnverifiedQuote:
-        if len(quote) > LONGEST_QUOTE:
-            return UnverifiedQuote(text=quote, reason=QuoteRejection.TOO_LONG)
-        try:
-            return self._ground(quote, mode, fuzzy_threshold)
-        except SearchTooCostly:
-            return UnverifiedQuote(text=quote, reason=QuoteRejection.TOO_COSTLY)
+        if mode == "fuzzy":
+            similarity_package()
+        found: Quote | QuoteRejection = QuoteRejection.TOO_LONG
+        if len(quote) <= LONGEST_QUOTE:
+            try:
+                found = self._ground(quote.strip(), mode, fuzzy_threshold)
+            except SearchTooCostly:
+                found = QuoteRejection.TOO_COSTLY
+        return found if isinstance(found, Quote) else UnverifiedQuote(text=quote, reason=found)
 
     def _ground(
         self, quote: str, mode: GroundingMode, fuzzy_threshold: float
-    ) -> Quote | UnverifiedQuote:
-        words = tokenise(quote).words
+    ) -> Quote | QuoteRejection:
+        spoken = tokenise(quote)
+        words = spoken.words
         if not words:
-            return UnverifiedQuote(text=quote, reason=QuoteRejection.TOO_SHORT)
-        if not _has_content(words):
-            return self._bare_answer(quote, words)
-        found = self._own(self._spoken, self._spoken.occurrences(words))
-        if isinstance(found, Stretch):
-            return self._found(quote, found)
-        words = smooth(quote)
-        if found is QuoteRejection.NOT_FOUND and words:
-            found = self._own(self._smooth, self._smooth.fluent_occurrences(words))
-            if isinstance(found, Stretch):
-                return self._quote(self._smooth.segments(found), Match.TOLERANT)
-            if mode == "fuzzy" and found is QuoteRejection.NOT_FOUND:
-                return self._ground_fuzzily(quote, words, fuzzy_threshold)
-        return UnverifiedQuote(text=quote, reason=found)
-
-    def _found(self, quote: str, stretch: Stretch) -> Quote:
-        segments = self._spoken.segments(stretch)
-        if len(segments) == 1:
-            verbatim = self._verbatim(quote.strip(), segments[0])
-            if verbatim is not None:
-                return self._quote((verbatim,), Match.EXACT)
-        return self._quote(segments, Match.NORMALISED)
-
-    def _ground_fuzzily(
-        self, quote: str, words: list[str], threshold: float
-    ) -> Quote | UnverifiedQuote:
-        # An optional dependency: only the fuzzy mode asks for a similarity.
-        from rapidfuzz import fuzz  # noqa: PLC0415
-
-        wanted = normalize_for_quote_match(quote)
-        stream, expected = self._written_out, written_out(words)
-        found = self._own(stream, stream.fluent_occurrences(expected))
-        if isinstance(found, Stretch):
-            candidate = self._quote(stream.segments(found), Match.TOLERANT)
-            spoken = normalize_for_quote_match(candidate.text)
-            if fuzz.ratio(wanted, spoken) / 100 >= threshold:
-                return candidate
-            return UnverifiedQuote(text=quote, reason=QuoteRejection.NOT_FOUND)
-        text, least = self._participant_text, 100 * threshold
-        if (
-            found is QuoteRejection.NOT_FOUND
-            and len(wanted) ** 2 * len(text) <= _MOST_COMPARED
-            and fuzz.partial_ratio(wanted, text, score_cutoff=least) >= least
-        ):
-            found = QuoteRejection.MEANING_CHANGED
-        return UnverifiedQuote(text=quote, reason=found)
-
-    def _own(self, stream: WordStream, stretches: Iterator[Stretch]) -> Stretch | QuoteRejection:
-        """Return the first stretch that is the participant's alone, or why there is none."""
+            return QuoteRejection.TOO_SHORT
+        looks = self._looks(quote, spoken, mode)
+        if not has_content(words):
+            return self._short(quote, words, looks)
         reason = QuoteRejection.NOT_FOUND
-        for stretch in stretches:
-            turns = stream.turns(stretch)
-            if self._others_before[turns.start] == self._others_before[turns.stop]:
-                return stretch
-            is_one = len(turns) == 1
-            reason = QuoteRejection.INTERVIEWER_WORDS if is_one else QuoteRejection.CROSSES_SPEAKERS
+        for look in () if self._adds_a_time(quote[spoken.starts[0] :]) else looks:
+            places, reason = self._own(look, most=_MOST_PLACES if look.is_literal else 1)
+            if places:
+                return self._accepted(quote, look, places, fuzzy_threshold)
+            if reason is not QuoteRejection.NOT_FOUND:
+                return reason
+        if mode == "fuzzy":
+            wanted = normalize_for_quote_match(quote)
+            if is_similar_to_part(wanted, self._participant_text, least=fuzzy_threshold):
+                return QuoteRejection.MEANING_CHANGED
         return reason
 
-    def _is_participants(self, turn: int) -> bool:
-        return self.transcript.turns[turn].speaker is Speaker.PARTICIPANT
+    def _looks(self, quote: str, spoken: Tokens, mode: GroundingMode) -> "Iterator[_Look]":
+        """Yield the ways to look for a quote, the strictest first."""
+        yield _Look(self._spoken, spoken, edges_of(quote, spoken), is_literal=True)
+        fluent = without_fillers(quote)
+        smooth = spoken if fluent == quote else tokenise(fluent)
+        if not smooth.words:
+            return
+        edges = edges_of(quote, smooth)
+        yield _Look(self._smooth, smooth, edges)
+        if mode == "fuzzy":
+            yield _Look(self._written_out, written_out_tokens(smooth), edges, is_written_out=True)
 
-    def _bare_answer(self, quote: str, words: list[str]) -> Quote | UnverifiedQuote:
-        """Accept words without content only as a whole answer that denies, and was given once.
+    def _own(
+        self, look: "_Look", *, most: int, fits: Callable[[Stretch], bool] = lambda _: True
+    ) -> tuple[list[Stretch], QuoteRejection]:
+        """Return the first stretches that are the participant's alone, or why there are none."""
+        reason, places = QuoteRejection.NOT_FOUND, list[Stretch]()
+        for stretch in look.stretches():
+            if not look.holds(stretch, self.transcript):
+                continue
+            turns = look.stream.turns(stretch)
+            if self._others_before[turns.start] != self._others_before[turns.stop]:
+                is_one = len(turns) == 1
+                reason = (
+                    QuoteRejection.INTERVIEWER_WORDS if is_one else QuoteRejection.CROSSES_SPEAKERS
+                )
+            elif fits(stretch):
+                places.append(stretch)
+                if len(places) == most:
+                    break
+        return places, reason
 
-        "No" after "any trouble sleeping?" says something; "yeah" shows nobody what for.
+    def _accepted(
+        self, quote: str, look: "_Look", places: Sequence[Stretch], threshold: float
+    ) -> Quote | QuoteRejection:
+        if look.is_literal:
+            exact = next(filter(None, (self._verbatim(quote, look, at) for at in places)), None)
+            if exact is not None:
+                return self._quote((exact,), Match.EXACT)
+        segments = look.stream.segments(places[0])
+        found = self._quote(segments, Match.NORMALISED if look.is_literal else Match.TOLERANT)
+        if look.is_written_out and similarity(tokenise(quote), tokenise(found.text)) < threshold:
+            return QuoteRejection.NOT_SIMILAR
+        return found
+
+    def _adds_a_time(self, words: str) -> bool:
+        """Return whether words hold a time that was never noted."""
+        return any(mark not in self.transcript.text for mark in times_of_day_in(words))
+
+    def _short(
+        self, quote: str, words: Sequence[str], looks: "Iterable[_Look]"
+    ) -> Quote | QuoteRejection:
+        """Accept words without content only as a whole clause or answer.
+
+        "No" after "any trouble sleeping?" says something; "yeah" shows nobody what for, and if it
+        was said twice, not even which of the two is meant.
         """
-        stream = self._spoken
-        answers = [
-            stretch
-            for stretch in stream.occurrences(words)
-            if self._is_participants(stream.turns(stretch)[0])
-            and stream.turn_stretch(stream.turns(stretch)[0]) == stretch
-        ]
-        if not answers or ANSWER_WORDS.isdisjoint(words):
-            return UnverifiedQuote(text=quote, reason=QuoteRejection.TOO_SHORT)
-        if len(answers) > 1:
-            return UnverifiedQuote(text=quote, reason=QuoteRejection.AMBIGUOUS)
-        segment = stream.segments(answers[0])[0]
-        if self._facts.answer_polarity(segment) is not Polarity.DENIED:
-            return UnverifiedQuote(text=quote, reason=QuoteRejection.TOO_SHORT)
-        match = Match.NORMALISED
-        verbatim = self._verbatim(quote.strip(), segment)
-        if verbatim is not None:
-            segment, match = verbatim, Match.EXACT
-        return replace(self._quote((segment,), match), polarity=Polarity.DENIED)
+        for look in looks if can_be_answer(words) else ():
+            places, _ = self._own(look, most=2, fits=partial(self._is_utterance, look))
+            if not places:
+                continue
+            is_bare = is_bare_answer(quote, words)
+            if is_bare and len(places) > 1:
+                return QuoteRejection.AMBIGUOUS
+            found = self._accepted(quote, look, places, 0.0)
+            if is_bare and isinstance(found, Quote):
+                return replace(found, polarity=self._answered(look, places[0]))
+            return found
+        return QuoteRejection.TOO_SHORT
 
-    def _verbatim(self, quote: str, segment: Segment) -> Segment | None:
-        """Widen a segment to the punctuation that the quote carries, if all of it stands there."""
-        lead = quote.lower().find(self.transcript.text[segment.start : segment.end].lower())
-        start = segment.start - max(lead, 0)
+    def _is_utterance(self, look: "_Look", stretch: Stretch) -> bool:
+        turns = look.stream.turns(stretch)
+        starts = self._facts.clause_starts(turns[0])
+        return len(turns) == 1 and is_utterance(look.stream, stretch, self.transcript.text, starts)
+
+    def _answered(self, look: "_Look", place: Stretch) -> Polarity:
+        """Read a bare answer by its question: a denial, or else nothing clear."""
+        stream = look.stream
+        turn = stream.turns(place)[0]
+        if stream.turn_stretch(turn) == place:
+            polarity = self._facts.answer_polarity(stream.segments(place)[0])
+            if polarity is Polarity.DENIED:
+                return polarity
+        return Polarity.UNCLEAR
+
+    def _verbatim(self, quote: str, look: "_Look", place: Stretch) -> Segment | None:
+        """Return a place with the punctuation of a quote if nothing but line breaks differs."""
+        segment, *others = look.stream.segments(place)
         turn = self.transcript.turns[segment.turn]
-        end = start + len(quote)
-        inside = turn.words_start <= start and end <= turn.end
-        if lead >= 0 and inside and self.transcript.text[start:end] == quote:
-            return Segment(turn=segment.turn, start=start, end=end)
-        return None
+        start = segment.start - look.tokens.starts[0]
+        end = segment.end + len(quote) - look.tokens.ends[-1]
+        if others or start < turn.words_start or end > turn.end:
+            return None
+        if _unwrapped(self.transcript.text[start:end]) != _unwrapped(quote):
+            return None
+        return Segment(turn=segment.turn, start=start, end=end)
 
     def _quote(self, segments: tuple[Segment, ...], match: Match) -> Quote:
         facts = self._facts.facts(segments)
@@ -259,10 +287,27 @@ def ground_all(
     }
 
 
-def _has_content(words: list[str]) -> bool:
-    """Return whether a quote says anything beyond stop words, single letters and bare numbers."""
-    meaningful = [word for word in words if word not in STOP_WORDS and word not in NUMBER_WORDS]
-    ideographs = sum(map(is_ideographic, meaningful))
-    return ideographs > 1 or any(
-        len(word) > 1 and any(map(str.isalpha, word)) for word in meaningful
-    )
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """One way to look for a quote: among which words, and for which."""
+
+    stream: WordStream
+    tokens: Tokens
+    edges: QuoteEdges
+    is_literal: bool = False
+    """Whether nothing that was said may be left out."""
+    is_written_out: bool = False
+
+    def stretches(self) -> Iterator[Stretch]:
+        """Yield where the words stand."""
+        words = self.tokens.words
+        find = self.stream.occurrences if self.is_literal else self.stream.fluent_occurrences
+        return find(words)
+
+    def holds(self, stretch: Stretch, transcript: Transcript) -> bool:
+        """Return whether the edges of the quote lie between words."""
+        return self.stream.is_whole(stretch) and self.edges.hold(self.stream, stretch, transcript)
+
+
+def _unwrapped(text: str) -> str:
+    return _LINE_BREAK.sub(" ", text)

@@ -2,13 +2,15 @@
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import Final
 
 from ai_psychiatrist.domain.evidence import Segment
 from ai_psychiatrist.domain.transcript import Transcript
+from ai_psychiatrist.services.evidence_validation.contractions import written_out
 from ai_psychiatrist.services.evidence_validation.disfluency import (
     MOST_LEFT_OUT,
     Steps,
@@ -17,13 +19,14 @@ from ai_psychiatrist.services.evidence_validation.disfluency import (
     without_fillers,
 )
 from ai_psychiatrist.services.evidence_validation.tokens import Tokens, tokenise
-from ai_psychiatrist.services.evidence_validation.words import EXPANSIONS, NEGATED_SUFFIX
 
 _MOST_COMPARED: Final = 4
 """How often each word of a stream may be compared before all are read once instead."""
 _STEPS_PER_WORD: Final = 4
 _FEWEST_STEPS: Final = 10_000
 """What a search for a quote may cost: so much for each word, and so much anyhow."""
+_NEAR: Final = 400
+"""How many characters beside a stretch are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,14 @@ class Stretch:
 
     first: int
     after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Characters of a turn beside a stretch: up to the next word, and some more."""
+
+    gap: slice
+    near: slice
 
 
 @dataclass(frozen=True)
@@ -89,17 +100,18 @@ class WordStream:
             for start in self._possible_starts(place - offset, place):
                 steps.take(1)
                 if self.words[start] == words[0]:
-                    after = end_without_repeats(self.words, start, words, self._repeats, steps)
+                    after = end_without_repeats(self.words, start, words, self.repeats, steps)
                     if after is not None:
                         yield Stretch(start, after)
 
     @cached_property
-    def _repeats(self) -> dict[int, tuple[int, ...]]:
+    def repeats(self) -> Mapping[int, tuple[int, ...]]:
+        """Where starts are said again, and where again, rising."""
         return repeated_starts(self.words)
 
     @cached_property
     def _repeat_places(self) -> list[int]:
-        return list(self._repeats)
+        return list(self.repeats)
 
     def _possible_starts(self, start: int, place: int) -> Iterator[int]:
         """Yield where a quote can begin, the nearest first; earlier only if something repeats."""
@@ -141,6 +153,27 @@ class WordStream:
                 parts.append(Segment(turn=turn, start=start, end=end))
         return tuple(parts)
 
+    def is_whole(self, stretch: Stretch) -> bool:
+        """Return whether a stretch begins and ends at edges of words that were said as one."""
+        first, after, starts = stretch.first, stretch.after, self.starts
+        return (first == 0 or starts[first - 1] != starts[first]) and (
+            after == len(starts) or starts[after - 1] != starts[after]
+        )
+
+    def surroundings(self, stretch: Stretch, transcript: Transcript) -> tuple[Beside, Beside]:
+        """Return what stands before and after a stretch in its turns."""
+        turns = self.turns(stretch)
+        first, last = transcript.turns[turns[0]], transcript.turns[turns[-1]]
+        start, end = self.starts[stretch.first], self.ends[stretch.after - 1]
+        opening = max(first.words_start, start - _NEAR)
+        closing = min(last.end, end + _NEAR)
+        before = self.ends[stretch.first - 1] if stretch.first else opening
+        after = self.starts[stretch.after] if stretch.after < len(self.starts) else closing
+        return (
+            Beside(slice(max(before, opening), start), slice(opening, start)),
+            Beside(slice(end, min(after, closing)), slice(end, closing)),
+        )
+
     def _turn_of(self, position: int) -> int:
         return bisect_right(self.first_words, position) - 1
 
@@ -155,29 +188,46 @@ def smooth_words(transcript: Transcript) -> WordStream:
     return _stream(tokenise(without_fillers(_without_labels(transcript))), transcript)
 
 
-def smooth(text: str) -> list[str]:
-    """Return the words of a quote in the form of `smooth_words`."""
-    return tokenise(without_fillers(text)).words
-
-
 def written_out_words(stream: WordStream, transcript: Transcript) -> WordStream:
     """Return a stream with its contractions written out."""
+    tokens = Tokens(words=stream.words, starts=stream.starts, ends=stream.ends)
+    lengths = map(len, written_out(stream.words))
+    return _WrittenOut(
+        **vars(_stream(written_out_tokens(tokens), transcript)),
+        said=stream,
+        places=list(accumulate(lengths, initial=0)),
+    )
+
+
+@dataclass(frozen=True)
+class _WrittenOut(WordStream):
+    """Words in parts; only what repeats as it was said may be left out."""
+
+    said: WordStream
+    places: list[int]
+    """Where the parts of each word begin."""
+
+    @cached_property
+    def repeats(self) -> Mapping[int, tuple[int, ...]]:
+        places = self.places
+        return {
+            places[at]: tuple(places[again] for again in agains)
+            for at, agains in self.said.repeats.items()
+        }
+
+
+def written_out_tokens(tokens: Tokens) -> Tokens:
+    """Return words with contractions written out; their parts stand where the whole stood."""
     parts = [
         (part, position)
-        for position, word in enumerate(stream.words)
-        for part in _written_out(word)
+        for position, written in enumerate(written_out(tokens.words))
+        for part in written
     ]
-    tokens = Tokens(
+    return Tokens(
         words=[part for part, _ in parts],
-        starts=[stream.starts[position] for _, position in parts],
-        ends=[stream.ends[position] for _, position in parts],
+        starts=[tokens.starts[position] for _, position in parts],
+        ends=[tokens.ends[position] for _, position in parts],
     )
-    return _stream(tokens, transcript)
-
-
-def written_out(words: list[str]) -> list[str]:
-    """Return words in the form of `written_out_words`."""
-    return [part for word in words for part in _written_out(word)]
 
 
 def _borders(words: list[str]) -> list[int]:
@@ -189,14 +239,6 @@ def _borders(words: list[str]) -> list[int]:
         matched += words[matched] == word
         borders.append(matched)
     return borders
-
-
-def _written_out(word: str) -> tuple[str, ...]:
-    if word in EXPANSIONS:
-        return EXPANSIONS[word]
-    if word.endswith(NEGATED_SUFFIX):
-        return (word.removesuffix(NEGATED_SUFFIX), "not")
-    return (word,)
 
 
 def _stream(tokens: Tokens, transcript: Transcript) -> WordStream:

@@ -1,0 +1,94 @@
+"""Short quotes without a word of content: they count as a whole clause or a whole answer."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import Final
+
+from ai_psychiatrist.services.cues.statement import statement_of
+from ai_psychiatrist.services.evidence_validation.tokens import is_ideographic
+from ai_psychiatrist.services.evidence_validation.word_stream import Stretch, WordStream
+from ai_psychiatrist.services.evidence_validation.words import (
+    ANSWER_WORDS,
+    BARE_WORDS,
+    FILLERS,
+    NUMBER_WORDS,
+    STOP_WORDS,
+)
+
+_STOPS: Final = frozenset(".,;:!?…—–。，！？、；")
+_OPENERS: Final = FILLERS | frozenset(
+    "and but or so well yeah yes yep no nope oh okay ok because then like now i mean you know "
+    "honestly actually".split()
+)
+_CLOSERS: Final = FILLERS | frozenset("and but or so because though thanks yeah now".split())
+_MOST_SKIPPED: Final = 4
+_WELL: Final = frozenset("okay ok well".split())
+_SELF: Final = frozenset("i i'm i've me my doing going".split())
+_SINGLE_ANSWERS: Final = ANSWER_WORDS | frozenset("okay ok maybe perhaps really".split())
+
+
+def has_content(words: Sequence[str]) -> bool:
+    """Return whether words say anything beyond stop words, single letters and bare numbers."""
+    meaningful = [word for word in words if word not in STOP_WORDS and word not in NUMBER_WORDS]
+    ideographs = sum(map(is_ideographic, meaningful))
+    return ideographs > 1 or any(
+        len(word) > 1 and any(map(str.isalpha, word)) for word in meaningful
+    )
+
+
+def can_be_answer(words: Sequence[str]) -> bool:
+    """Return whether words without content may be something that was said by itself."""
+    if len(words) == 1:
+        return words[0] in _SINGLE_ANSWERS
+    return any(len(word) > 1 and word not in FILLERS for word in words)
+
+
+def is_bare_answer(quote: str, words: Sequence[str]) -> bool:
+    """Return whether only a question can tell what words without content are about."""
+    says_well = not (_WELL.isdisjoint(words) or _SELF.isdisjoint(words))
+    return (BARE_WORDS.issuperset(words) and not says_well) or not statement_of(quote).votes
+
+
+def is_utterance(
+    stream: WordStream, stretch: Stretch, text: str, clause_starts: Sequence[int]
+) -> bool:
+    """Return whether a stretch of one turn is a whole clause, but for words that only link it.
+
+    `clause_starts`: where the clauses of the turn begin in the text, rising.
+    """
+    turn = stream.turn_stretch(stream.turns(stretch)[0])
+    clauses = _Clauses(stream, text, turn, clause_starts)
+    return clauses.begin_at(stretch.first) and clauses.end_at(stretch.after)
+
+
+class _Clauses:
+    """Where the clauses of one turn begin and end among its words."""
+
+    def __init__(self, stream: WordStream, text: str, turn: Stretch, starts: Sequence[int]) -> None:
+        self._stream, self._text, self._turn, self._starts = stream, text, turn, starts
+
+    def begin_at(self, position: int) -> bool:
+        for at in range(position, position - _MOST_SKIPPED, -1):
+            if self._is_bound(at):
+                return True
+            if self._stream.words[at - 1] not in _OPENERS:
+                return False
+        return False
+
+    def end_at(self, position: int) -> bool:
+        for at in range(position, position + _MOST_SKIPPED):
+            if self._is_bound(at):
+                return True
+            if self._stream.words[at] not in _CLOSERS:
+                return False
+        return False
+
+    def _is_bound(self, position: int) -> bool:
+        """Return whether a clause begins with the word at a position."""
+        if position <= self._turn.first or position >= self._turn.after:
+            return True
+        start, end = self._stream.ends[position - 1], self._stream.starts[position]
+        if not _STOPS.isdisjoint(self._text[start:end]):
+            return True
+        following = bisect_left(self._starts, start)
+        return following < len(self._starts) and self._starts[following] <= end
