@@ -25,6 +25,7 @@ from ai_psychiatrist.services.evidence_validation.transcript_index import (
 from benchmarks.conversations import Utterance, conversations, utterances
 from benchmarks.lies import (
     BEHIND_FILLER,
+    IN_CONTRACTION,
     LIES,
     SOUNDS,
     bare,
@@ -33,6 +34,7 @@ from benchmarks.lies import (
     joined,
     once,
     spoken_words,
+    written_out,
 )
 from benchmarks.truths import TRUTHS, WRITTEN_OUT
 
@@ -85,12 +87,13 @@ def lies(count: int, *, seed: int = 0) -> Iterator[Lie]:
     makers["spliced over speakers"] = lambda said: _spliced(said, choose)
     makers["another conversation"] = lambda _: _cut(choose.choice(everything), choose)
     makers["stop words"] = lambda _: choose.choice(["i", "and the", "it was", "so I", "of a", "7"])
+    checks = {BEHIND_FILLER: _was_said_so, IN_CONTRACTION: _was_said_in_this_form}
     made = 0
     while made < count:
         for kind, make in makers.items():
             said = choose.choice(everything)
             quote = make(said)
-            was_said = _was_said_so if kind == BEHIND_FILLER else _was_said
+            was_said = checks.get(kind, _was_said)
             if not quote or was_said(said_by[said.conversation], quote):
                 continue
             yield Lie(kind=kind, conversation=said.conversation, quote=quote)
@@ -191,7 +194,14 @@ def _spliced(said: Utterance, choose: random.Random) -> str | None:
 def _own_words(transcript: Transcript) -> tuple[str, ...]:
     texts = [transcript.words(turn) for turn in transcript.participant_turns()]
     # Where a turn begins or ends, nothing can be hidden behind a filler.
-    return *_forms(" ".join(texts).split()), _with_sounds(" um ".join(["", *texts, ""]).split())
+    words = " ".join(texts).split()
+    beside_sounds = _with_sounds(" um ".join(["", *texts, ""]).split())
+    return *_forms(words), _whole(words), beside_sounds
+
+
+def _whole(words: Sequence[str]) -> str:
+    """Return words without sounds and repetitions, and with contractions written out."""
+    return _joined(once(written_out(spoken_words(joined(words)))))
 
 
 def _was_said_so(said: tuple[str, ...], quote: str) -> bool:
@@ -205,6 +215,10 @@ def _with_sounds(words: Sequence[str]) -> str:
 
 
 def _was_said(said: tuple[str, ...], quote: str) -> bool:
+    return _was_said_in_this_form(said, quote) or _whole(quote.split()) in said[-2]
+
+
+def _was_said_in_this_form(said: tuple[str, ...], quote: str) -> bool:
     forms = zip(_forms(quote.split()), said, strict=False)
     return any(form in spoken for form, spoken in forms)
 

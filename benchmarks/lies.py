@@ -250,6 +250,8 @@ def cut_behind_filler(words: Words, choose: random.Random) -> Words | None:
         left_out, rest = words[at - 1], words[max(0, at - 1 - length) : at - 1]
         beside, lie = rest[-1], [*rest, words[at]]
     names = {bare(left_out), bare(beside)}
+    if any(bare(word) in SOUNDS for word in rest):
+        return None
     is_plain = all(name and name.isalpha() for name in names) and SOUNDS.isdisjoint(names)
     # Half of an aside, or of a word that is said again, is another change.
     return lie if is_plain and len(names) == 2 and names.isdisjoint({"know", "mean"}) else None
@@ -281,6 +283,14 @@ def joined(words: Sequence[str]) -> Words:
     return kept
 
 
+def written_out(words: Sequence[str]) -> Words:
+    """Return spoken words with contractions written out."""
+    kept: Words = []
+    for word in words:
+        kept.extend(_halves(word) or (word,))
+    return kept
+
+
 def _halves(word: str) -> tuple[str, str] | None:
     spoken = bare(word)
     if spoken == "gonna":
@@ -293,6 +303,7 @@ def _halves(word: str) -> tuple[str, str] | None:
 
 
 BEHIND_FILLER: Final = "cut behind a filler"
+IN_CONTRACTION: Final = "cut in a contraction"
 LIES: Final[dict[str, Lie]] = {
     "negation removed": negation_removed,
     "negation added": negation_added,
@@ -309,5 +320,5 @@ LIES: Final[dict[str, Lie]] = {
     "word order": word_order,
     "distant splice": distant_splice,
     BEHIND_FILLER: cut_behind_filler,
-    "cut in a contraction": cut_in_contraction,
+    IN_CONTRACTION: cut_in_contraction,
 }

@@ -43,8 +43,13 @@ class QuoteEdges:
         )
 
 
+_NO_EDGES: Final = QuoteEdges(head=_BARE, tail=_BARE)
+
+
 def edges_of(quote: str, compared: Tokens) -> QuoteEdges:
     """Return the edges of a quote of which some words are compared."""
+    if compared.starts[0] == 0 and compared.ends[-1] == len(quote):
+        return _NO_EDGES
     return QuoteEdges(
         head=_edge(quote[: compared.starts[0]]), tail=_edge(quote[compared.ends[-1] :])
     )

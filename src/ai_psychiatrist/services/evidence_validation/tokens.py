@@ -91,7 +91,7 @@ def _with_contractions_joined(text: str) -> str:
     """Fill the space in "do n't" and "I 'm" with characters that are no gap."""
     if _JOINER in text:
         text = text.replace(_JOINER, " ")
-    if not _APOSTROPHE_APART.search(text):
+    if ("'" not in text and "’" not in text) or not _APOSTROPHE_APART.search(text):
         return text
     return _SPLIT_CONTRACTION.sub(lambda space: _JOINER * len(space[0]), text)
 
