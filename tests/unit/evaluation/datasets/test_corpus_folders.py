@@ -84,7 +84,9 @@ def test_units_are_all_rows_and_all_transcripts(tmp_path: Path) -> None:
             Cost.UNIT,
             id="stub_taken_for_a_transcript",
         ),
-        pytest.param(session(300, b"\x00\x01\xff\xfe\x00"), OddityCode.NOT_TEXT, Cost.UNIT, id="not_text"),
+        pytest.param(
+            session(300, b"\x00\x01\xff\xfe\x00"), OddityCode.NOT_TEXT, Cost.UNIT, id="not_text"
+        ),
         pytest.param(session(300, "a,b\n"), OddityCode.UNKNOWN_FORM, Cost.UNIT, id="header"),
         pytest.param(
             session(300, PLAIN + "and then i cried\n"), OddityCode.BROKEN_ROW, Cost.UNIT, id="row"
@@ -222,7 +224,9 @@ def test_e_daic_is_the_participants_words_alone(tmp_path: Path) -> None:
     }
     dataset = open_dataset(write(tmp_path, files))
     assert dataset.kind is DatasetKind.E_DAIC
-    assert dataset.transcript("300").text == "Participant: well, i sleep badly\nParticipant: and you"
+    assert (
+        dataset.transcript("300").text == "Participant: well, i sleep badly\nParticipant: and you"
+    )
     (unit,) = dataset.units
     assert unit.labels is not None
     assert (unit.labels.items[Item.SLEEP], unit.labels.total, unit.split) == (2, 2, "train")

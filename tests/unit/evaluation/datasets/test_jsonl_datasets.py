@@ -189,7 +189,10 @@ def test_lines_between_blank_ones_are_read_at_their_place(tmp_path: Path) -> Non
             ("patient", "ü"),
         ),
     )
-    assert [dataset.transcript(unit.unit_id).text for unit in dataset.units] == [TALK, "Participant: ü"]
+    assert [dataset.transcript(unit.unit_id).text for unit in dataset.units] == [
+        TALK,
+        "Participant: ü",
+    ]
 
 
 def test_progress_ends_with_the_whole_file(tmp_path: Path) -> None:

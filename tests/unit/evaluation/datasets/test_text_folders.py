@@ -50,7 +50,10 @@ def test_plain_text_stays_exactly_as_it_is(tmp_path: Path) -> None:
 def test_filtered_text_is_written_line_by_line(
     tmp_path: Path, speakers: SpeakerFilter, text: str
 ) -> None:
-    assert open_dataset(write(tmp_path, {"a.txt": TALK}), speakers=speakers).transcript("a").text == text
+    assert (
+        open_dataset(write(tmp_path, {"a.txt": TALK}), speakers=speakers).transcript("a").text
+        == text
+    )
 
 
 @pytest.mark.parametrize("unit_id", ["a", "a.txt"])
