@@ -222,7 +222,10 @@ def letter_swap(words: Words, choose: random.Random) -> Words | None:
 def word_order(words: Words, choose: random.Random) -> Words | None:
     """Swap two neighbouring words."""
     at = choose.choice(_inner(words))
-    if bare(words[at]) == bare(words[at + 1]):
+    # Beside the same word said again, a swap may only leave that out.
+    near = [*map(bare, words[max(0, at - 3) : at]), *map(bare, words[at + 2 : at + 5])]
+    first, second = bare(words[at]), bare(words[at + 1])
+    if first == second or first in near or second in near:
         return None
     return [*words[:at], words[at + 1], words[at], *words[at + 2 :]]
 

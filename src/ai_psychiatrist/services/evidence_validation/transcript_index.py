@@ -156,9 +156,9 @@ class TranscriptIndex:
             return self._short(quote, words, looks)
         reason = QuoteRejection.NOT_FOUND
         for look in () if self._adds_a_time(quote[spoken.starts[0] :]) else looks:
-            places, reason = self._own(look, most=_MOST_PLACES if look.is_literal else 1)
+            places, reason = self._own(look, most=1)
             if places:
-                return self._accepted(quote, look, places, fuzzy_threshold)
+                return self._accepted(quote, look, places[0], fuzzy_threshold)
             if reason is not QuoteRejection.NOT_FOUND:
                 return reason
         if mode == "fuzzy":
@@ -200,13 +200,13 @@ class TranscriptIndex:
         return places, reason
 
     def _accepted(
-        self, quote: str, look: "_Look", places: Sequence[Stretch], threshold: float
+        self, quote: str, look: "_Look", place: Stretch, threshold: float
     ) -> Quote | QuoteRejection:
         if look.is_literal:
-            exact = next(filter(None, (self._verbatim(quote, look, at) for at in places)), None)
+            exact = self._verbatim(quote, look, place) or self._verbatim_elsewhere(quote, look)
             if exact is not None:
                 return self._quote((exact,), Match.EXACT)
-        segments = look.stream.segments(places[0])
+        segments = look.stream.segments(place)
         found = self._quote(segments, Match.NORMALISED if look.is_literal else Match.TOLERANT)
         if look.is_written_out and similarity(tokenise(quote), tokenise(found.text)) < threshold:
             return QuoteRejection.NOT_SIMILAR
@@ -231,7 +231,7 @@ class TranscriptIndex:
             is_bare = is_bare_answer(quote, words)
             if is_bare and len(places) > 1:
                 return QuoteRejection.AMBIGUOUS
-            found = self._accepted(quote, look, places, 0.0)
+            found = self._accepted(quote, look, places[0], 0.0)
             if is_bare and isinstance(found, Quote):
                 return replace(found, polarity=self._answered(look, places[0]))
             return found
@@ -251,6 +251,12 @@ class TranscriptIndex:
             if polarity is Polarity.DENIED:
                 return polarity
         return Polarity.UNCLEAR
+
+    def _verbatim_elsewhere(self, quote: str, look: "_Look") -> Segment | None:
+        if quote in self.transcript.text:
+            places, _ = self._own(look, most=_MOST_PLACES)
+            return next(filter(None, (self._verbatim(quote, look, at) for at in places)), None)
+        return None
 
     def _verbatim(self, quote: str, look: "_Look", place: Stretch) -> Segment | None:
         """Return a place with the punctuation of a quote if nothing but line breaks differs."""
