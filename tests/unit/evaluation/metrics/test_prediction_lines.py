@@ -36,7 +36,6 @@ from ai_psychiatrist.domain.failures import (
 )
 from ai_psychiatrist.domain.phq8 import Item, Severity, UnknownReason
 from ai_psychiatrist.domain.risk import RiskLevel, RiskReport
-from ai_psychiatrist.domain.transcript import parse_transcript
 from ai_psychiatrist.evaluation.prediction import (
     AttemptSummary,
     FailureSummary,
@@ -47,6 +46,7 @@ from ai_psychiatrist.evaluation.prediction import (
     read_predictions,
     to_line,
 )
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 SECRET = "heron over the weir"
 MISSING = object()
