@@ -1,5 +1,6 @@
 """Who speaks in a dataset: known, said for all files or for one, or refused with the labels."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -131,11 +132,9 @@ def test_broken_rows_of_speakers_are_refused_by_line(
 
 
 def test_line_of_an_interview_may_say_who_is_who(tmp_path: Path) -> None:
-    line = (
-        '{"id": "a", "turns": [{"speaker": "Tom", "text": "hi"}, {"speaker": "Anna", "text": "well"}],'
-        ' "speakers": {"Anna": "participant"}}'
-    )
-    (tmp_path / "talks.jsonl").write_text(line, encoding="utf-8")
+    turns = [{"speaker": "Tom", "text": "hi"}, {"speaker": "Anna", "text": "well"}]
+    line = {"id": "a", "turns": turns, "speakers": {"Anna": "participant"}}
+    (tmp_path / "talks.jsonl").write_text(json.dumps(line), encoding="utf-8")
     assert participant(open_dataset(tmp_path / "talks.jsonl"), "a") == ["well"]
 
 
