@@ -247,6 +247,8 @@ class TranscriptResult(Result):
     encoding: str | None
     """Of a file; null for what was sent as text."""
     turns: int
+    turn_seconds: tuple[float | None, ...]
+    """When each turn begins in the recording; empty for a transcript without times."""
     speakers: tuple[SpeakerResult, ...]
     """In the order in which they first speak."""
     notes: tuple[NoteResult, ...]

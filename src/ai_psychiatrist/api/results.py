@@ -101,10 +101,12 @@ def _is_made(assessment: Assessment) -> bool:
 def _transcript(transcript: Transcript) -> TranscriptResult:
     turns = Counter((turn.label, turn.speaker) for turn in transcript.turns)
     source = transcript.source
+    seconds = tuple(turn.start_seconds for turn in transcript.turns)
     return TranscriptResult(
         form=source.form,
         encoding=source.encoding,
         turns=len(transcript.turns),
+        turn_seconds=() if set(seconds) == {None} else seconds,
         speakers=tuple(
             SpeakerResult(label=label, role=role, turns=count)
             for (label, role), count in turns.items()

@@ -1,6 +1,7 @@
 """An assessment for people to read in a terminal."""
 
 import unicodedata
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.padding import Padding
@@ -29,7 +30,7 @@ def print_report(result: FullResult, console: Console | None = None) -> None:
     _risk(out, result.risk)
     _heading(out, result)
     if result.quantitative is not None and result.quantitative.items is not None:
-        _scores(out, result.quantitative, result.quantitative.items)
+        _scores(out, result, result.quantitative)
     if result.qualitative is not None:
         _narrative(out, result.qualitative)
     if result.evaluation is not None:
@@ -79,9 +80,28 @@ def _heading(out: Console, result: FullResult) -> None:
             f"Total: between {scores.total_score_min} and {scores.total_score_max} of 24 "
             f"({scores.na_count} items unknown), {span}"
         )
+    _transcript(out, result)
+    out.print()
+
+
+def _transcript(out: Console, result: FullResult) -> None:
+    """Say whose words count, and what was assumed about the file."""
+    read = result.transcript
     if result.speakers_assumed:
         out.print("The transcript has no speaker labels: all of it counts as the participant's.")
-    out.print()
+    else:
+        speakers = (
+            f"{plain(one.label or 'no label')} {one.role.value} ({one.turns})"
+            for one in read.speakers
+        )
+        out.print(Text(f"Speakers (turns): {', '.join(speakers)}"))
+    notes = (
+        f"{note.code.replace('_', ' ')} ({note.count})"
+        for note in read.notes
+        if note.code != "speakers_assumed"
+    )
+    form = read.form if read.encoding is None else f"{read.form} in {read.encoding}"
+    out.print(Text(f"Read as {form}. {', '.join(notes)}".strip(), style="dim"))
 
 
 _LEVEL_STYLES = {
@@ -116,13 +136,14 @@ def _label(severity: int | None) -> str:
     return "" if severity is None else Severity(severity).label
 
 
-def _scores(out: Console, scores: QuantitativePart, items: dict[str, ItemResult]) -> None:
+def _scores(out: Console, result: FullResult, scores: QuantitativePart) -> None:
     table = Table(show_lines=True, expand=True)
     table.add_column("Item", ratio=2)
     table.add_column("Score", ratio=2)
     table.add_column("The participant's words, and where they stand", ratio=7)
-    for item in items.values():
-        table.add_row(Text(item.label), _score(item), _evidence(item))
+    for item in (scores.items or {}).values():
+        evidence = _evidence(item, result.transcript.turn_seconds)
+        table.add_row(Text(item.label), _score(item), evidence)
     out.print(table)
     if scores.na_count:
         out.print(Text("An unknown item is not a 0: the total is a range.", style="dim"))
@@ -141,16 +162,19 @@ def _score(item: ItemResult) -> Text:
     return shown
 
 
-def _evidence(item: ItemResult) -> Text:
-    lines = Text("\n").join(map(_quote, item.evidence))
+def _evidence(item: ItemResult, turn_seconds: Sequence[float | None]) -> Text:
+    lines = Text("\n").join(_quote(quote, turn_seconds) for quote in item.evidence)
     for quote in item.unverified_quotes:
         reason = quote.reason.value.replace("_", " ") if quote.reason else "not checked"
         lines.append(f"\nunverified ({reason}): {plain(quote.text)}", style="red")
     return lines
 
 
-def _quote(quote: Quote) -> Text:
-    places = ", ".join(f"turn {part.turn + 1}, {part.start}-{part.end}" for part in quote.segments)
+def _quote(quote: Quote, turn_seconds: Sequence[float | None]) -> Text:
+    places = ", ".join(
+        f"turn {part.turn + 1}{_at(turn_seconds, part.turn)}, {part.start}-{part.end}"
+        for part in quote.segments
+    )
     shown = Text(f"“{plain(quote.text)}” ")
     facts = [quote.polarity.value]
     if quote.frequency is not Frequency.UNSTATED:
@@ -158,6 +182,14 @@ def _quote(quote: Quote) -> Text:
     if quote.timeframe is not Timeframe.UNSTATED:
         facts.append(quote.timeframe.value)
     return shown.append(f"[{places}; {', '.join(facts)}]", style="dim")
+
+
+def _at(turn_seconds: Sequence[float | None], turn: int) -> str:
+    seconds = turn_seconds[turn] if turn_seconds else None
+    if seconds is None:
+        return ""
+    minutes, rest = divmod(int(seconds), 60)
+    return f" at {minutes}:{rest:02}"
 
 
 def _narrative(out: Console, findings: QualitativePart) -> None:

@@ -40,6 +40,7 @@ _WEBVTT: Final = re.compile(r"WEBVTT(?:[ \t]++(?P<words>[^\r\n]*))?(?=[\r\n]|\Z)
 _CUE: Final = re.compile(rf"^{_SPAN}", re.MULTILINE)
 _SRT: Final = re.compile(rf"(?:[ \t]*\d{{1,9}}[ \t]*(?:\r\n|\n|\r))?{_SPAN}")
 _SBV: Final = re.compile(r"\d{1,3}:\d{2}:\d{2}\.\d{1,3},\d{1,3}:\d{2}:\d{2}\.\d{1,3}[ \t]*[\r\n]")
+_WHO_IS_WHO: Final = re.compile(r"\Aspeakers[ \t]*:[^\r\n]*[\r\n]\s*", re.IGNORECASE)
 _FOREIGN: Final = re.compile(
     r"\{\\rtf|<!doctype|<html|<\?xml|%PDF-|\[Script Info\]|File type = \"ooTextFile", re.IGNORECASE
 )
@@ -86,6 +87,7 @@ def _read(text: str, name: str, rows: RowPolicy) -> FileReading | PlainText:
 
 
 def _subtitles(begun: str) -> Form | None:
+    begun = _WHO_IS_WHO.sub("", begun, count=1)
     webvtt = _WEBVTT.match(begun)
     if webvtt and (not webvtt["words"] or _CUE.search(begun)):
         return Form.WEBVTT

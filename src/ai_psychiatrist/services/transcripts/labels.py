@@ -96,7 +96,7 @@ def speakers_of(found: Iterable[str], labels: SpeakerLabels) -> dict[str, Speake
     given = {label_key(label): speaker for label, speaker in labels.given}
     everybody = given.pop(EVERYBODY, None)
     if not given.keys() <= set(map(label_key, names)):
-        raise SpeakersUnknown(_NOT_THERE, labels=names)
+        raise SpeakersUnknown(_NOT_THERE, labels=_distinct(names))
     is_told = Speaker.PARTICIPANT in (everybody, *given.values())
     speakers = {}
     for name in names:
@@ -106,8 +106,15 @@ def speakers_of(found: Iterable[str], labels: SpeakerLabels) -> dict[str, Speake
         speakers[name] = speaker or Speaker.OTHER
     participants = [name for name in names if speakers[name] is Speaker.PARTICIPANT]
     if not participants or (not is_told and _are_several(participants)):
-        raise SpeakersUnknown(_NOT_TOLD, labels=names)
+        raise SpeakersUnknown(_NOT_TOLD, labels=_distinct(names))
     return speakers
+
+
+def _distinct(names: Iterable[str]) -> Iterable[str]:
+    first: dict[str, str] = {}
+    for name in names:
+        first.setdefault(label_key(name), name)
+    return first.values()
 
 
 def _are_several(participants: Iterable[str]) -> bool:

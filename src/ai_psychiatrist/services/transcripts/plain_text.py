@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Final
 
-from ai_psychiatrist.domain.errors import InputError, TranscriptUnreadable
+from ai_psychiatrist.domain.errors import InputError, SpeakersUnknown, TranscriptUnreadable
 from ai_psychiatrist.domain.transcript import AS_TEXT, MAX_TURNS, Source, Speaker, Transcript, Turn
 from ai_psychiatrist.services.transcripts.label_lines import LabelledLine, labelled_lines
 from ai_psychiatrist.services.transcripts.labels import (
@@ -22,6 +23,17 @@ from ai_psychiatrist.services.transcripts.utterances import FileFault
 
 _HEADER: Final = re.compile(
     r"\ufeff?\s{0,200}(?:#[ \t]*)?(speakers[ \t]*:[^\r\n=]{1,200}=[^\r\n]*)", re.IGNORECASE
+)
+_CHANGES: Final = re.compile(r"^[^\S\r\n]*(?:>>|[–—][^\S\r\n]*[^\s\d–—-])", re.MULTILINE)
+_CHANGES_OF_CAPTIONS: Final = re.compile(
+    r"^[^\S\r\n]*(?:>>|[–—-][^\S\r\n]*[^\s\d–—-])", re.MULTILINE
+)
+_CAPTIONS: Final = frozenset({"webvtt", "srt", "sbv"})
+"""Forms in which a hyphen at the beginning of a line is no mark of a list."""
+_NOBODY_NAMED: Final = (
+    "the transcript marks that speakers change, but names none; name them in it, or say "
+    f"that all words are the participant's: --participant '{EVERYBODY}' on the command line, "
+    f'speakers {{"{EVERYBODY}": "participant"}} over HTTP'
 )
 
 
@@ -46,6 +58,8 @@ def parse_transcript(
         return _one_speaker(text, after_header, source, is_assumed=False)
     lines = labelled_lines(text, labels, start=after_header)
     if not lines and not labels.given:
+        if _changes_speaker(text, source):
+            raise SpeakersUnknown(_NOBODY_NAMED)
         return _one_speaker(text, after_header, source, is_assumed=True)
     speakers = speakers_of([line.label for line in lines], labels)
     turns = tuple(_turns(text, lines, speakers))
@@ -94,6 +108,12 @@ def checked(transcript: Transcript) -> Transcript:
         msg = "the transcript has speaker labels but no words of the participant"
         raise TranscriptUnreadable(msg, fault=FileFault.NO_PARTICIPANT)
     return transcript
+
+
+def _changes_speaker(text: str, source: Source) -> bool:
+    """Return whether marks tell that somebody else goes on, without a word of who."""
+    marks = _CHANGES_OF_CAPTIONS if source.form in _CAPTIONS else _CHANGES
+    return sum(1 for _ in islice(marks.finditer(text), 2)) > 1
 
 
 def _is_everybodys(labels: SpeakerLabels) -> bool:

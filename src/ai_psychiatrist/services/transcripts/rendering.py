@@ -21,8 +21,8 @@ _LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _LABELS: Final = {
     Speaker.INTERVIEWER: "Interviewer",
     Speaker.PARTICIPANT: "Participant",
-    Speaker.OTHER: "Other speaker",
-    Speaker.UNKNOWN: "Unknown speaker",
+    Speaker.OTHER: "Other Speaker",
+    Speaker.UNKNOWN: "Unknown Speaker",
 }
 
 

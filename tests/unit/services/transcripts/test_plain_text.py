@@ -177,6 +177,8 @@ def test_named_participant_has_no_word_of_another_speaker(
         pytest.param("1: hi\n2: ho\n1: ok\n2: no", id="numbers"),
         pytest.param("Interviewer: hi\nAnna: ho", id="no_participant"),
         pytest.param("I: hi\nParticipant 1: a\nParticipant 2: b", id="two_participants"),
+        pytest.param("— ¿Cómo está?\n— Bien.", id="dashes"),
+        pytest.param(">> How are you?\n>> Fine.", id="marks_of_change"),
     ],
 )
 def test_text_whose_participant_nobody_named_is_refused(text: str) -> None:
