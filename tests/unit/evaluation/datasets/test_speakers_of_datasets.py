@@ -7,11 +7,13 @@ import pytest
 from tests.unit.evaluation.datasets.corpora import daic, found, session, write
 
 from ai_psychiatrist.domain.errors import InputError, TranscriptUnreadable
-from ai_psychiatrist.domain.transcript import Speaker
+from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset, SpeakerFilter
 from ai_psychiatrist.evaluation.datasets.oddities import OddityCode
 from ai_psychiatrist.evaluation.datasets.opening import open_dataset
 from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
+from ai_psychiatrist.services.transcripts.rendering import shown_to_models
 
 FIRST_NAMES = "Tom: how are you\nAnna: fine\nTom: good\nAnna: bye"
 KNOWN = "Doctor: hi\nPatient: well\nAnna: she is sad\nAnna: she is"
@@ -152,6 +154,39 @@ def test_filter_keeps_whose_words_are_whose(tmp_path: Path, speakers: SpeakerFil
     assert participant(dataset, "a") == ["well"]
     others = [turn.speaker for turn in dataset.transcript("a").turns]
     assert (Speaker.OTHER in others) is (speakers is SpeakerFilter.BOTH)
+
+
+@pytest.mark.parametrize("speakers", SpeakerFilter)
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.txt", FIRST_NAMES),
+        ("a.txt", KNOWN.replace("Patient", "Tom").replace("Doctor", "Patient")),
+        ("a.txt", f"a title\n{FIRST_NAMES}\nDoctor Who: is on"),
+        ("a.csv", "speaker,text\nTom,how are you\nAnna,fine\nother speaker,she is sad\n,and i\n"),
+        ("a.vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\n<v Tom>hi</v>\nand i\n<v Anna>Tom: well"),
+    ],
+    ids=["names", "known_are_others", "a_title", "a_table", "voices"],
+)
+def test_text_that_is_kept_of_a_run_gives_the_same_speakers_without_the_options(
+    tmp_path: Path, name: str, content: str, speakers: SpeakerFilter
+) -> None:
+    rows = "file,label,role\na,Anna,participant\n*,Tom,interviewer\n*,Patient,other\n"
+    folder = write(tmp_path, {name: content, "speakers.csv": rows})
+    transcript = open_dataset(folder, speakers=speakers).transcript("a")
+    kept = parse_transcript(shown_to_models(transcript))
+    assert said(kept) == said(transcript)
+
+
+def said(transcript: Transcript) -> dict[Speaker, str]:
+    """Return whose words are whose, without line breaks; nobody's are not told from others'."""
+    words: dict[Speaker, str] = {}
+    for turn in transcript.turns:
+        spoken = "".join(transcript.words(turn).split())
+        speaker = Speaker.OTHER if turn.speaker is Speaker.UNKNOWN else turn.speaker
+        if spoken:
+            words[speaker] = words.get(speaker, "") + spoken
+    return words
 
 
 def test_transcript_of_assumed_speakers_is_not_filtered(tmp_path: Path) -> None:
