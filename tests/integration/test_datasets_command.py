@@ -94,10 +94,53 @@ def test_bad_input_is_a_sentence(
 
 
 def test_name_that_would_act_on_a_terminal_is_escaped(tmp_path: Path) -> None:
-    (tmp_path / "a\x1b[2J.txt").write_bytes(b"\xff")
+    (tmp_path / "a\x1b[2J.txt").write_bytes(b"\x00\x01\xff")
     checked = run("check", tmp_path)
     assert checked.exit_code == 1
     assert "\x1b" not in checked.stdout
+
+
+@pytest.fixture
+def first_names(tmp_path: Path) -> Path:
+    """A folder of two files, of which one has labels that nobody knows, and of a document."""
+    folder = tmp_path / "interviews"
+    folder.mkdir()
+    (folder / "a.txt").write_text("Tom: how are you\nAnna: well\n", encoding="utf-8")
+    (folder / "b.txt").write_text("Doctor: hi\nPatient: well\n", encoding="utf-8")
+    (folder / "c.pdf").write_bytes(b"%PDF-1.7")
+    return folder
+
+
+def test_labels_that_nobody_knows_are_listed_with_the_cure(first_names: Path) -> None:
+    checked = run("check", first_names)
+    assert checked.exit_code == 1
+    assert "a.txt  Tom, Anna" in checked.stdout
+    assert "--participant LABEL" in checked.stdout
+    document = json.loads(run("check", first_names, "--json").stdout)
+    (group,) = (one for one in document["oddities"] if one["code"] == "speakers_unknown")
+    assert group["places"] == [
+        {"where": "a.txt", "line": None, "rows": 1, "labels": ["Tom", "Anna"]}
+    ]
+
+
+def test_labels_named_on_the_command_line_are_known_in_all_files(first_names: Path) -> None:
+    named = run("check", first_names, "--participant", "Anna", "--interviewer", "Tom", "--json")
+    document = json.loads(named.stdout)
+    assert (document["units"], document["readable_units"]) == (2, 2)
+    assert document["not_read"] == {"other_form": 1}
+
+
+@pytest.mark.parametrize(
+    ("label", "says"), [("*", "speakers.csv"), (" ", "1-60 characters"), ("x" * 61, "1-60")]
+)
+@pytest.mark.parametrize("option", ["--participant", "--interviewer"])
+def test_label_that_can_be_none_is_refused(
+    first_names: Path, option: str, label: str, says: str
+) -> None:
+    ended = run("check", first_names, option, label)
+    assert (ended.exit_code, ended.stdout) == (2, "")
+    assert says in ended.stderr
+    assert option in ended.stderr
 
 
 def test_folder_that_is_not_empty_is_left_alone(tmp_path: Path) -> None:

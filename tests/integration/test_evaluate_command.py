@@ -164,6 +164,53 @@ def test_unreadable_unit_fails_with_its_reason_and_costs_no_other(
     assert failure["codes"] == ["transcript_unreadable"]
 
 
+def test_mixed_folder_is_assessed_whole_and_what_is_not_read_is_counted(
+    tmp_path: Path, interviews: Path
+) -> None:
+    session = interviews / "300_P"
+    session.mkdir()
+    rows = "start_time\tstop_time\tspeaker\tvalue\n1\t2\tEllie\thi\n2\t3\tParticipant\ttired\n"
+    (session / "300_TRANSCRIPT.csv").write_text(rows, encoding="utf-8")
+    whole = evaluate(tmp_path, "run", interviews, "--out", "whole")
+    (interviews / "d.pdf").write_bytes(b"%PDF-1.7")
+    (interviews / "older").mkdir()
+    (interviews / "older/e.txt").write_text(TIRED, encoding="utf-8")
+    lossy = evaluate(tmp_path, "run", interviews, "--out", "lossy")
+    assert (whole.code, lossy.code) == (0, 1)
+    assert "4 of 4 units complete" in whole.err
+    assert "4 of 4 units complete" in lossy.err
+    assert "2 files or lines" in lossy.err
+    assert "d.pdf" not in lossy.err
+    record = json.loads((tmp_path / "lossy/run.json").read_text(encoding="utf-8"))
+    assert record["dataset"]["kind"] == "mixed"
+    assert record["dataset"]["not_read"] == {"other_form": 1, "subfolder": 1}
+    evaluate(tmp_path, "report", "lossy")
+    page = (tmp_path / "lossy/report.html").read_text(encoding="utf-8")
+    assert "2 files or lines of the dataset could not be read" in page
+
+
+def test_lines_that_are_no_interview_are_counted_in_the_end(tmp_path: Path) -> None:
+    talk = json.dumps({"id": "a", "text": TIRED})
+    (tmp_path / "talks.jsonl").write_text(f"{talk}\n{{oops\n", encoding="utf-8")
+    done = evaluate(tmp_path, "run", "talks.jsonl", "--out", "run")
+    assert (done.code, "1 of 1 units complete" in done.err) == (1, True)
+    assert "line_unreadable 1" in done.err
+
+
+def test_labels_of_speakers_are_said_to_whoever_runs_and_kept_in_no_result(tmp_path: Path) -> None:
+    folder = tmp_path / "interviews"
+    folder.mkdir()
+    text = TIRED.replace("Interviewer", "Marigold").replace("Participant", "Leopold")
+    (folder / "a.txt").write_text(f"{text}Leopold: I sleep.\n", encoding="utf-8")
+    refused = evaluate(tmp_path, "run", folder, "--out", "refused")
+    named = evaluate(tmp_path, "run", folder, "--out", "named", "--participant", "leopold")
+    assert (refused.code, named.code) == (3, 0)
+    for run_folder, err in ((tmp_path / "refused", refused.err), (tmp_path / "named", named.err)):
+        kept = b"".join((run_folder / name).read_bytes() for name in RESULTS) + err.encode()
+        assert not any(name in kept.lower() for name in (b"marigold", b"leopold"))
+    assert evaluate(tmp_path, "run", folder, "--out", "named", "--resume").code == 2
+
+
 def test_run_of_which_nothing_is_complete_says_so(tmp_path: Path, interviews: Path) -> None:
     with ModelServerThread(FAULTS["status_500"]) as server:
         done = evaluate(tmp_path, "run", interviews, "--out", "run", settings=served(server.url))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
+from ai_psychiatrist.cli.known_labels import InterviewerLabels, ParticipantLabels, with_labels
 from ai_psychiatrist.cli.settings_source import quiet, read_settings
 from ai_psychiatrist.evaluation.datasets.dataset import DatasetKind, SpeakerFilter
 from ai_psychiatrist.services.transcripts.daic_woz import CodedLines, Interruption373
@@ -30,9 +31,11 @@ Examples:
 
   ai-psychiatrist evaluate datasets check interviews.jsonl --speakers participant-only
 
+  ai-psychiatrist evaluate datasets check interviews/ --participant Anna --interviewer Tom
+
   ai-psychiatrist evaluate datasets check daic-woz/ --json > check.json
 
-Exit status: 0 nothing lost, 1 a unit or a label cannot be used, 2 no dataset.
+Exit status: 0 nothing lost, 1 a unit, a file or a label cannot be used, 2 no dataset.
 """
 MAKE_EXAMPLES = """
 Examples:
@@ -43,6 +46,9 @@ Examples:
 """
 
 _PLACES_SHOWN = 3
+_LABELLED_SHOWN = 20
+_LONGEST_NAME = 4
+"""Words of a label that is shown."""
 _PIPE_WIDTH = 140
 
 
@@ -56,12 +62,19 @@ class FormChoice(StrEnum):
 @datasets_app.command(epilog=CHECK_EXAMPLES)
 def check(
     path: Annotated[
-        Path, typer.Argument(metavar="PATH", help="A folder, or a .jsonl file.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="PATH",
+            help="A folder of interviews, a .jsonl file, or one interview.",
+            show_default=False,
+        ),
     ],
     *,
     speakers: Annotated[
         SpeakerFilter, typer.Option(help="Whose words the texts hold.")
     ] = SpeakerFilter.BOTH,
+    participant: ParticipantLabels = None,
+    interviewer: InterviewerLabels = None,
     kind: Annotated[
         DatasetKind | None, typer.Option(help="The form; told by the files without it.")
     ] = None,
@@ -79,7 +92,8 @@ def check(
         from ai_psychiatrist.evaluation.datasets.check import check_of_dataset  # noqa: PLC0415
         from ai_psychiatrist.evaluation.datasets.opening import open_dataset  # noqa: PLC0415
 
-        labels = quiet(read_settings()).transcript.labels
+        known = quiet(read_settings()).transcript.labels
+        labels = with_labels(known, participant, interviewer)
         with _progress("reading") as on_progress:
             dataset = open_dataset(
                 path,
@@ -138,6 +152,7 @@ def _print_json(found: "DatasetCheck") -> None:
             "action": group.action,
             "places": [
                 {"where": place.where, "line": place.line, "rows": place.count}
+                | ({"labels": list(map(_shown, place.labels))} if place.labels else {})
                 for place in group.places
             ],
         }
@@ -147,6 +162,7 @@ def _print_json(found: "DatasetCheck") -> None:
         "kind": found.kind,
         "digest": found.digest,
         "speakers": found.speakers,
+        "not_read": dict(found.not_read),
         "units": found.units,
         "readable_units": found.readable_units,
         "labelled_units": found.labelled_units,
@@ -169,6 +185,7 @@ def _print_table(found: "DatasetCheck") -> None:
         "units": f"{found.units}, {found.readable_units} with a text (speakers: {found.speakers})",
         "labels": f"{found.labelled_units}, {found.units_with_items} with all eight items",
         "splits": splits,
+        **({"unread": _unread(found)} if found.not_read else {}),
         "digest": found.digest,
     }
     for name, value in lines.items():
@@ -187,6 +204,29 @@ def _print_table(found: "DatasetCheck") -> None:
     if not console.is_terminal:
         console = Console(width=_PIPE_WIDTH)
     console.print(table)
+    _print_labels(found)
+
+
+def _unread(found: "DatasetCheck") -> str:
+    return f"{sum(found.not_read.values())} files or lines that may be interviews"
+
+
+def _print_labels(found: "DatasetCheck") -> None:
+    """List the labels of transcripts of which nobody has said who the participant is."""
+    labelled = [place for group in found.groups for place in group.places if place.labels]
+    if labelled:
+        typer.echo("\nlabels of which nobody has said whose they are:")
+    for place in labelled[:_LABELLED_SHOWN]:
+        at = f":{place.line}" if place.line else ""
+        typer.echo(f"  {_printable(place.where)}{at}  {', '.join(map(_shown, place.labels))}")
+    if len(labelled) > _LABELLED_SHOWN:
+        typer.echo(f"  and {len(labelled) - _LABELLED_SHOWN} more; --json has all")
+
+
+def _shown(label: str) -> str:
+    """Return a label, unless it is as long as a sentence: words that were said are not printed."""
+    words = len(label.split())
+    return _printable(label) if words <= _LONGEST_NAME else f"({words} words)"
 
 
 def _places(group: "OddityGroup") -> str:

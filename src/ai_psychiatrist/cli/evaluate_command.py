@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ai_psychiatrist.cli.exits import ExitCode, fail, refusing_bad_input
+from ai_psychiatrist.cli.known_labels import InterviewerLabels, ParticipantLabels, with_labels
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
 from ai_psychiatrist.evaluation.datasets.dataset import SpeakerFilter
+from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
 
 if TYPE_CHECKING:
     from ai_psychiatrist.config import Settings
@@ -33,8 +35,13 @@ Examples:
 
   ai-psychiatrist evaluate run DAIC-WOZ/ --out runs/gemma --model ollama:gemma3 --limit 20
 
-Exit status: 0 every unit complete, 1 some units failed, 2 bad input or settings, 3 no unit is
-complete, 130 stopped by Ctrl-C (go on with --resume).
+  ai-psychiatrist evaluate run interviews/ --out runs/anna --participant Anna --interviewer Tom
+
+Who speaks is told by labels such as Patient or Interviewer. Others are named with --participant and
+--interviewer for all files, or with rows file,label,role in interviews/speakers.csv.
+
+Exit status: 0 every unit complete, 1 some units failed or files were not read, 2 bad input or
+settings, 3 no unit is complete, 130 stopped by Ctrl-C (go on with --resume).
 """
 METRICS_EXAMPLES = """
 Examples:
@@ -64,7 +71,8 @@ def run(
     dataset: Annotated[
         Path,
         typer.Argument(
-            metavar="DATASET", help="DAIC-WOZ or E-DAIC folder, JSONL file, or folder of texts."
+            metavar="DATASET",
+            help="Folder of interviews in any form, JSONL file, or one interview.",
         ),
     ],
     *,
@@ -88,6 +96,8 @@ def run(
     speakers: Annotated[
         SpeakerFilter, typer.Option(help="Whose words are assessed.")
     ] = SpeakerFilter.BOTH,
+    participant: ParticipantLabels = None,
+    interviewer: InterviewerLabels = None,
     unrelated: Annotated[
         bool,
         typer.Option(
@@ -109,6 +119,7 @@ def run(
             is_resumed=resume,
             keeps_raw=not no_raw,
             speakers=speakers,
+            labels=with_labels(settings.transcript.labels, participant, interviewer),
             is_unrelated=unrelated,
         )
         options = SittingOptions(
@@ -133,6 +144,7 @@ class _Wanted:
     is_resumed: bool
     keeps_raw: bool
     speakers: SpeakerFilter
+    labels: SpeakerLabels
     is_unrelated: bool
 
 
@@ -172,7 +184,7 @@ def _request(services: "Services", wanted: _Wanted) -> "RunRequest":
     dataset = open_dataset(
         wanted.dataset,
         speakers=wanted.speakers,
-        labels=services.labels,
+        labels=wanted.labels,
     )
     contract = shipped_contract()
     key_file = services.settings.ledger.key_file
@@ -213,7 +225,7 @@ def _deciding(settings: "Settings") -> dict[str, object]:
 
 def _conclude(end: "SittingEnd", out: Path) -> ExitCode:
     """Say where the run stands, and return the command's exit status."""
-    account = end.account
+    account, not_read = end.account, end.not_read
     typer.echo(
         f"{account.valid} of {account.requested} units complete, {account.failed} failed, "
         f"{account.pending} to do; {end.tally.paid_calls} model calls made now",
@@ -223,12 +235,20 @@ def _conclude(end: "SittingEnd", out: Path) -> ExitCode:
         typer.echo(f"  failed at {stage}: {count}", err=True)
     if "provider" in account.by_stage:
         typer.echo("For a closer look: ai-psychiatrist doctor", err=True)
+    if not_read:
+        kinds = ", ".join(f"{code} {count}" for code, count in not_read.items())
+        typer.echo(
+            f"not read and in no count: {sum(not_read.values())} files or lines of the dataset "
+            f"({kinds}); `ai-psychiatrist evaluate datasets check` names them",
+            err=True,
+        )
     if end.unbalanced_steps:
         fail(f"the account does not balance at {', '.join(end.unbalanced_steps)}: keep the folder")
     typer.echo(f"next: ai-psychiatrist evaluate report {out}", err=True)
     if account.valid == 0:
         return ExitCode.NOTHING_FINISHED
-    return ExitCode.COMPLETE if account.valid == account.requested else ExitCode.PARTIAL
+    is_whole = account.valid == account.requested and not not_read
+    return ExitCode.COMPLETE if is_whole else ExitCode.PARTIAL
 
 
 @evaluate_app.command(epilog=METRICS_EXAMPLES)

@@ -35,6 +35,8 @@ class DatasetCheck:
     labelled_units: int
     units_with_items: int
     """Units of which all eight items are known."""
+    not_read: Mapping[str, int]
+    """Files and lines that may be interviews and are no units: code → count."""
     splits: Mapping[str, int]
     """Split → units; those without a split are not in it."""
     groups: tuple[OddityGroup, ...]
@@ -68,6 +70,7 @@ def check_of_dataset(dataset: Dataset) -> DatasetCheck:
         units_with_items=sum(
             bool(label.items) and None not in label.items.values() for label in labels
         ),
+        not_read=dataset.not_read,
         splits=dict(sorted(splits.items())),
         groups=tuple(sorted(groups, key=lambda group: (order.index(group.cost), group.code))),
     )

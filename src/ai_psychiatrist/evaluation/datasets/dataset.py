@@ -77,7 +77,8 @@ class Dataset:
         left_out: dict[str, int] = {}
         for oddity in self.oddities:
             if oddity.code in NOT_READ:
-                left_out[oddity.code] = left_out.get(oddity.code, 0) + oddity.count
+                code = oddity.code.value
+                left_out[code] = left_out.get(code, 0) + oddity.count
         return dict(sorted(left_out.items()))
 
     def transcript(self, unit_id: str) -> Transcript:

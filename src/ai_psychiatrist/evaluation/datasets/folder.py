@@ -132,7 +132,22 @@ class _Opening:
             yield unit_id, source
 
     def _source(self, paths: Sequence[Path], roles: UnitRoles) -> TextSource | None:
-        """Read the one content of a unit's files; `None` when it cannot be used."""
+        """Read a unit; `None` when it cannot be used."""
+        content = self._content(paths)
+        if content is None:
+            return None
+        name = self._name(paths[0])
+        try:
+            transcript = read_unit(content, self._options, name=paths[0].name, roles=roles)
+        except InputError as error:
+            self._oddities.append(oddity_of_refusal(error, name))
+            return None
+        self._oddities += oddities_of(transcript, name)
+        self._forms[transcript.source.form] += 1
+        return TextSource(path=paths[0], check=check_of(content))
+
+    def _content(self, paths: Sequence[Path]) -> bytes | None:
+        """Read the one content of a unit's files."""
         contents = [content_or_none(path) for path in paths]
         for path, content in zip(paths, contents, strict=True):
             self._digest.add(self._name(path), content)
@@ -147,14 +162,7 @@ class _Opening:
             code = OddityCode.NOT_TEXT if content is None else OddityCode.APPLE_DOUBLE_AS_TRANSCRIPT
             self._oddities.append(Oddity(where=name, code=code))
             return None
-        try:
-            transcript = read_unit(content, self._options, name=paths[0].name, roles=roles)
-        except InputError as error:
-            self._oddities.append(oddity_of_refusal(error, name))
-            return None
-        self._oddities += oddities_of(transcript, name)
-        self._forms[transcript.source.form] += 1
-        return TextSource(path=paths[0], check=check_of(content))
+        return content
 
     def _kind(self, wanted: DatasetKind | None) -> DatasetKind:
         has_others = bool(self._files.transcripts)

@@ -1,4 +1,4 @@
-"""Finds the files of a dataset's folder: sessions at any place of it, other interviews at the top."""
+"""Finds the files of a folder: sessions of a corpus anywhere, other interviews at its top."""
 
 import os
 from collections import Counter

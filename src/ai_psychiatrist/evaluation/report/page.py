@@ -96,7 +96,13 @@ def page_of(
     return Page(
         title=f"Evaluation on {value_at(provenance, 'dataset', 'name') or 'an unnamed dataset'}",
         facts=facts_of(run_name, provenance),
-        reading=reading_of(metrics, headline, failures, concerns_depression=about_depression),
+        reading=reading_of(
+            metrics,
+            headline,
+            failures,
+            concerns_depression=about_depression,
+            not_read=_not_read(provenance),
+        ),
         tiles=tiles_of(metrics),
         headline=headline,
         panels=panels_of(metrics) if headline else (),
@@ -110,6 +116,12 @@ def page_of(
         units=units_of(predictions),
         provenance=blocks_of(provenance),
     )
+
+
+def _not_read(provenance: Mapping[str, object]) -> int:
+    counts = value_at(provenance, "dataset", "not_read")
+    known = counts.values() if isinstance(counts, Mapping) else ()
+    return sum(count for count in known if type(count) is int)
 
 
 def _items(metrics: Metrics) -> tuple[ItemRow, ...]:

@@ -17,13 +17,21 @@ _NAMED: Final = "95\u00a0% interval "
 
 
 def reading_of(
-    metrics: Metrics, groups: Sequence[Group], failures: Failures, *, concerns_depression: bool
+    metrics: Metrics,
+    groups: Sequence[Group],
+    failures: Failures,
+    *,
+    concerns_depression: bool,
+    not_read: int = 0,
 ) -> tuple[str, ...]:
-    """Return a paragraph on the result and, where it is needed, one of caution."""
+    """Return a paragraph on the result and, where it is needed, one of caution.
+
+    `not_read`: files or lines of the dataset that may be interviews and are no units.
+    """
     result = " ".join(
         [*_units(metrics), *_result(metrics, concerns_depression=concerns_depression)]
     )
-    caution = " ".join(_caution(metrics, groups, failures))
+    caution = " ".join([*_unread(not_read), *_caution(metrics, groups, failures)])
     return (result, caution) if caution else (result,)
 
 
@@ -50,6 +58,15 @@ def _units(metrics: Metrics) -> Iterator[str]:
 def _conversations(count: int, *, verb: str = " was| were") -> str:
     one, many = verb.split("|") if verb else ("", "")
     return f"{grouped(count)} conversation{one if count == 1 else 's' + many}"
+
+
+def _unread(not_read: int) -> Iterator[str]:
+    if not_read:
+        yield (
+            f"{grouped(not_read)} {'file or line' if not_read == 1 else 'files or lines'} of the "
+            "dataset could not be read: no figure below counts "
+            f"{'it' if not_read == 1 else 'them'}."
+        )
 
 
 def _result(metrics: Metrics, *, concerns_depression: bool) -> Iterator[str]:

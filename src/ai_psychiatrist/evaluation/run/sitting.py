@@ -1,6 +1,7 @@
 """One sitting at a run: from its opening to its result files, however it ends."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,6 +34,8 @@ class SittingEnd:
     """Of the units as wholes."""
     unbalanced_steps: tuple[str, ...]
     """Steps of which a unit is in no place, or in two; empty unless something is broken."""
+    not_read: Mapping[str, int]
+    """What of the dataset is no unit although it may be an interview: code → count."""
 
 
 async def sit(
@@ -63,7 +66,12 @@ async def sit(
         model_calls=tally.paid_calls,
         duration_ms=round((time.perf_counter() - started) * 1000, 3),
     )
-    return SittingEnd(tally=tally, account=account, unbalanced_steps=unbalanced)
+    return SittingEnd(
+        tally=tally,
+        account=account,
+        unbalanced_steps=unbalanced,
+        not_read=tools.dataset.not_read,
+    )
 
 
 def _note_timing(path: Path, started_at: datetime, seconds: float, tally: RunTally) -> None:

@@ -72,7 +72,7 @@ def test_units_are_all_rows_and_all_transcripts(tmp_path: Path) -> None:
     }
     assert dataset.unreadable == {"302"}
     with pytest.raises(TranscriptUnreadable, match="'302' has no transcript"):
-        dataset.transcript("302").text
+        dataset.transcript("302")
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_oddity_of_a_file_is_listed_with_its_cost(
     assert dataset.unreadable == ({"300"} if is_lost else set())
     if is_lost:
         with pytest.raises(TranscriptUnreadable) as caught:
-            dataset.transcript("300").text
+            dataset.transcript("300")
         assert "cried" not in str(caught.value)
 
 
@@ -242,7 +242,7 @@ def test_file_that_changed_since_is_not_read(tmp_path: Path) -> None:
     dataset = open_dataset(write(tmp_path, session(300)))
     write(tmp_path, session(300, PLAIN + "9\t9\tEllie\tbye\n"))
     with pytest.raises(TranscriptUnreadable, match="has changed"):
-        dataset.transcript("300").text
+        dataset.transcript("300")
 
 
 def test_digest_tells_bytes_names_and_options_apart(tmp_path: Path) -> None:
@@ -270,7 +270,7 @@ def test_rendered_text_reads_back_as_the_same_turns(tmp_path: Path) -> None:
 
 def test_unknown_unit_is_an_input_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no unit '999'"):
-        open_dataset(write(tmp_path, session(300))).transcript("999").text
+        open_dataset(write(tmp_path, session(300))).transcript("999")
 
 
 @pytest.mark.parametrize(

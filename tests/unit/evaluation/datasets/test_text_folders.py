@@ -6,10 +6,10 @@ from tests.unit.evaluation.datasets.corpora import found, write
 
 from ai_psychiatrist.domain.errors import InputError, TranscriptUnreadable
 from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.domain.transcript import Speaker
 from ai_psychiatrist.evaluation.datasets.dataset import DatasetKind, SpeakerFilter
 from ai_psychiatrist.evaluation.datasets.oddities import OddityCode
 from ai_psychiatrist.evaluation.datasets.opening import open_dataset
-from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 TALK = "Therapist: how are you\r\nClient: fine\nreally fine\nTherapist: good"
 
@@ -20,10 +20,11 @@ def cues(*lines: str) -> str:
     return "\n\n".join(["WEBVTT", *timed])
 
 
-def text_of(folder: Path, name: str, content: str) -> str:
+def said_in(folder: Path, name: str, content: str) -> list[tuple[Speaker, str]]:
     dataset = open_dataset(write(folder, {name: content}))
     (unit,) = dataset.units
-    return dataset.transcript(unit.unit_id).text
+    transcript = dataset.transcript(unit.unit_id)
+    return [(turn.speaker, transcript.words(turn).strip()) for turn in transcript.turns]
 
 
 def test_plain_text_stays_exactly_as_it_is(tmp_path: Path) -> None:
@@ -40,20 +41,15 @@ def test_plain_text_stays_exactly_as_it_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("speakers", "text"),
     [
-        (SpeakerFilter.PARTICIPANT_ONLY, "Participant: fine really fine"),
-        (
-            SpeakerFilter.QUESTION_CONTEXT,
-            "Interviewer: how are you\nParticipant: fine really fine",
-        ),
+        (SpeakerFilter.PARTICIPANT_ONLY, "Client: fine really fine"),
+        (SpeakerFilter.QUESTION_CONTEXT, "Therapist: how are you\nClient: fine really fine"),
     ],
 )
 def test_filtered_text_is_written_line_by_line(
     tmp_path: Path, speakers: SpeakerFilter, text: str
 ) -> None:
-    assert (
-        open_dataset(write(tmp_path, {"a.txt": TALK}), speakers=speakers).transcript("a").text
-        == text
-    )
+    dataset = open_dataset(write(tmp_path, {"a.txt": TALK}), speakers=speakers)
+    assert dataset.transcript("a").text == text
 
 
 @pytest.mark.parametrize("unit_id", ["a", "a.txt"])
@@ -86,11 +82,11 @@ def test_files_of_one_stem_keep_their_endings(tmp_path: Path) -> None:
     ("files", "code"),
     [
         ({"sub/b.txt": TALK}, OddityCode.SUBFOLDER),
-        ({"notes.pdf": b"%PDF"}, OddityCode.OTHER_FILE),
+        ({"notes.pdf": b"%PDF"}, OddityCode.OTHER_FORM),
         ({"._a.txt": b"\x00\x05\x16\x07"}, OddityCode.APPLE_DOUBLE),
-        ({"b.txt": b"\xff\xfe"}, OddityCode.NOT_TEXT),
+        ({"b.txt": b"\x00\x01\xff"}, OddityCode.NOT_TEXT),
         ({"b.txt": " \n"}, OddityCode.NO_WORDS),
-        ({"b.txt": "Doctor: hm"}, OddityCode.NO_PARTICIPANT),
+        ({"b.txt": "Doctor: hm"}, OddityCode.SPEAKERS_UNKNOWN),
         ({"b.vtt": "no subtitles"}, OddityCode.SUBTITLES_REFUSED),
         ({"b.vtt": cues()}, OddityCode.NO_WORDS),
     ],
@@ -103,50 +99,45 @@ def test_odd_file_is_listed(
     assert found(dataset)[code] == [next(iter(files)).split("/")[0]]
     for unit_id in dataset.unreadable:
         with pytest.raises(TranscriptUnreadable):
-            dataset.transcript(unit_id).text
+            dataset.transcript(unit_id)
 
 
 @pytest.mark.parametrize(
-    ("lines", "text"),
+    ("lines", "said"),
     [
         pytest.param(
             ["<v Doctor>how are you</v>", "<v.loud Patient>fine</v>"],
-            "Interviewer: how are you\nParticipant: fine",
+            [(Speaker.INTERVIEWER, "how are you"), (Speaker.PARTICIPANT, "fine")],
             id="voices",
         ),
         pytest.param(
-            ["<v Doctor>hi</v> <v Patient>hello</v>"],
-            "Interviewer: hi\nParticipant: hello",
-            id="two_voices_in_a_cue",
-        ),
-        pytest.param(
             ["<v Patient>fine", "thanks", "<v Patient>bye"],
-            "Participant: fine\nInterviewer: thanks\nParticipant: bye",
+            [
+                (Speaker.PARTICIPANT, "fine"),
+                (Speaker.UNKNOWN, "thanks"),
+                (Speaker.PARTICIPANT, "bye"),
+            ],
             id="cue_without_a_voice_is_nobodys",
         ),
         pytest.param(
-            ["Doctor: hi", "Patient: fine", "thanks"],
-            "Interviewer: hi\nParticipant: fine\nParticipant: thanks",
-            id="labels",
+            ["well <00:00.500><c.red>you</c> see"],
+            [(Speaker.PARTICIPANT, "well you see")],
+            id="no_speakers",
         ),
-        pytest.param(
-            ["- Doctor: hi\n- Patient: <i>fine</i> &amp; well <laughter>"],
-            "Interviewer: hi\nParticipant: fine & well <laughter>",
-            id="dialogue",
-        ),
-        pytest.param(["well <00:00.500><c.red>you</c> see"], "well you see", id="no_speakers"),
     ],
 )
-def test_speakers_of_subtitles_are_read(tmp_path: Path, lines: list[str], text: str) -> None:
-    assert text_of(tmp_path, "a.vtt", cues(*lines)) == text
+def test_speakers_of_subtitles_are_read(
+    tmp_path: Path, lines: list[str], said: list[tuple[Speaker, str]]
+) -> None:
+    assert said_in(tmp_path, "a.vtt", cues(*lines)) == said
 
 
 def test_unknown_voice_is_not_the_participant_and_is_not_named(tmp_path: Path) -> None:
     content = cues("<v Roger Bingham>i am tired", "<v Patient>no")
     dataset = open_dataset(write(tmp_path, {"a.vtt": content}))
-    transcript = parse_transcript(dataset.transcript("a").text)
+    transcript = dataset.transcript("a")
     assert [transcript.words(turn) for turn in transcript.participant_turns()] == ["no"]
-    assert OddityCode.SPEAKER_UNKNOWN in found(dataset)
+    assert found(dataset)[OddityCode.SPEAKER_OTHER] == ["a.vtt"]
     assert "Bingham" not in repr(dataset)
 
 
@@ -157,7 +148,9 @@ def test_words_that_belong_to_no_cue_are_told_by_line(tmp_path: Path) -> None:
     dataset = open_dataset(write(tmp_path, {"a.vtt": content}))
     (oddity,) = (odd for odd in dataset.oddities if odd.code is OddityCode.WORDS_WITHOUT_TIMES)
     assert (oddity.where, oddity.line, oddity.count) == ("a.vtt", 6, 1)
-    assert dataset.transcript("a").text == "Participant: one\nParticipant: two"
+    text = dataset.transcript("a").text
+    assert "one" in text
+    assert "lost" not in text
 
 
 def test_digest_covers_every_file(tmp_path: Path) -> None:
@@ -172,8 +165,9 @@ def test_public_subtitles_are_all_accounted_for(public_data: Path) -> None:
     dataset = open_dataset(folder)
     files = [path for path in folder.iterdir() if path.suffix in {".vtt", ".srt", ".sbv"}]
     assert len(dataset.units) == len(files)
-    lost = found(dataset)[OddityCode.SUBTITLES_REFUSED] + found(dataset)[OddityCode.NO_WORDS]
-    assert len(lost) == len(dataset.unreadable) == 8
+    codes = (OddityCode.SUBTITLES_REFUSED, OddityCode.NO_WORDS, OddityCode.SPEAKERS_UNKNOWN)
+    lost = [name for code in codes for name in found(dataset)[code]]
+    assert len(lost) == len(dataset.unreadable) == 9
     for unit in dataset.units:
         if unit.unit_id not in dataset.unreadable:
             assert dataset.transcript(unit.unit_id).text.strip()
@@ -193,6 +187,7 @@ def test_what_is_no_file_in_a_folder_is_listed_and_never_waited_for(tmp_path: Pa
     assert found(dataset) == {
         OddityCode.NOT_TEXT: ["b.txt", "f.txt"],
         OddityCode.LINK_LEADS_OUT: ["c.txt", "d.txt"],
+        OddityCode.NOT_A_LABEL_FILE: ["labels.csv"],
         OddityCode.NO_LABELS: ["."],
     }
     assert dataset.transcript("e").text == TALK
