@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from ai_psychiatrist.domain.errors import InputError, SpeakersUnknown, TranscriptUnreadable
+from ai_psychiatrist.domain.errors import InputError, TranscriptUnreadable
 from ai_psychiatrist.domain.transcript import AS_TEXT, MAX_TURNS, Source, Speaker, Transcript, Turn
 from ai_psychiatrist.services.transcripts.label_lines import LabelledLine, labelled_lines
 from ai_psychiatrist.services.transcripts.labels import (
@@ -17,7 +17,7 @@ from ai_psychiatrist.services.transcripts.labels import (
     given_roles,
     speakers_of,
 )
-from ai_psychiatrist.services.transcripts.refusals import empty, too_many_turns
+from ai_psychiatrist.services.transcripts.refusals import empty, nobody_named, too_many_turns
 from ai_psychiatrist.services.transcripts.speakers_line import speakers_named
 from ai_psychiatrist.services.transcripts.utterances import FileFault
 
@@ -30,11 +30,6 @@ _CHANGES_OF_CAPTIONS: Final = re.compile(
 )
 _CAPTIONS: Final = frozenset({"webvtt", "srt", "sbv"})
 """Forms in which a hyphen at the beginning of a line is no mark of a list."""
-_NOBODY_NAMED: Final = (
-    "the transcript marks that speakers change, but names none; name them in it, or say "
-    f"that all words are the participant's: --participant '{EVERYBODY}' on the command line, "
-    f'speakers {{"{EVERYBODY}": "participant"}} over HTTP'
-)
 
 
 def parse_transcript(
@@ -59,7 +54,7 @@ def parse_transcript(
     lines = labelled_lines(text, labels, start=after_header)
     if not lines and not labels.given:
         if _changes_speaker(text, source):
-            raise SpeakersUnknown(_NOBODY_NAMED)
+            raise nobody_named("it marks that speakers change")
         return _one_speaker(text, after_header, source, is_assumed=True)
     speakers = speakers_of([line.label for line in lines], labels)
     turns = tuple(_turns(text, lines, speakers))

@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
+from typing import Final
 
 from ai_psychiatrist.domain.transcript import MAX_TURNS, Note, Source, Transcript, Turn
 from ai_psychiatrist.services.transcripts.daic_woz import DEFAULT_POLICY, RowPolicy
@@ -15,7 +16,7 @@ from ai_psychiatrist.services.transcripts.labels import (
     speakers_of,
 )
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript, refuse_unusable
-from ai_psychiatrist.services.transcripts.refusals import refused, too_many_turns
+from ai_psychiatrist.services.transcripts.refusals import nobody_named, refused, too_many_turns
 from ai_psychiatrist.services.transcripts.rendering import rendered
 from ai_psychiatrist.services.transcripts.utterances import (
     FileReading,
@@ -24,6 +25,10 @@ from ai_psychiatrist.services.transcripts.utterances import (
     Noted,
     ReadingNote,
     Utterance,
+)
+
+_OF_RECOGNISERS: Final = frozenset(
+    {Form.WHISPER, Form.WHISPERX, Form.REV, Form.ASSEMBLYAI, Form.DEEPGRAM}
 )
 
 
@@ -75,6 +80,11 @@ def _of_lines(utterances: Sequence[Utterance], labels: SpeakerLabels, source: So
     text = "\n".join(said.words for said in utterances)
     refuse_unusable(text)
     transcript = parse_transcript(text, labels, source=source)
+    has_times = any(said.start_seconds is not None for said in utterances)
+    is_recording = has_times or source.form in _OF_RECOGNISERS
+    if transcript.speakers_assumed and is_recording:
+        # Whoever was in the room was recorded: a text can be one person's, an interview is not.
+        raise nobody_named("it is of a recording")
     starts = [0, *accumulate(len(said.words) + 1 for said in utterances)]
     if len(transcript.turns) == 1:
         (whole,) = transcript.turns

@@ -2,8 +2,9 @@
 
 from typing import Final
 
-from ai_psychiatrist.domain.errors import TranscriptUnreadable
+from ai_psychiatrist.domain.errors import SpeakersUnknown, TranscriptUnreadable
 from ai_psychiatrist.domain.transcript import MAX_TURNS
+from ai_psychiatrist.services.transcripts.labels import EVERYBODY
 from ai_psychiatrist.services.transcripts.utterances import FileFault, FileRefused
 
 _REASONS: Final = {
@@ -31,6 +32,15 @@ def refused(error: FileRefused, *, field: str = "transcript_text") -> Transcript
         field=field,
         fault=error.fault,
         line=error.line,
+    )
+
+
+def nobody_named(sign: str) -> SpeakersUnknown:
+    """Return the error for words of more than one person, as a sign tells, of nobody named."""
+    return SpeakersUnknown(
+        f"the transcript names none of its speakers, and {sign}; name them in it, or say that all "
+        f"words are the participant's: --participant '{EVERYBODY}' on the command line, "
+        f'speakers {{"{EVERYBODY}": "participant"}} over HTTP'
     )
 
 

@@ -91,18 +91,36 @@ def test_file_that_tells_who_is_who_is_read(file: str) -> None:
     assert not any(words in own_words(transcript) for words in STRANGERS)
 
 
-@pytest.mark.parametrize(
-    "file", ["whisper/openai_whisper.json", "assemblyai/assemblyai_without_speakers.json"]
+RECORDINGS = (
+    "assemblyai/assemblyai_without_speakers.json",
+    "srt/dialogue.srt",
+    "webvtt/youtube_rolling.vtt",
+    "whisper/openai_whisper.json",
+    "whisper/openai_whisper.tsv",
+    "whisper/whisper_cpp.json",
 )
-def test_file_that_names_nobody_says_what_was_assumed(file: str) -> None:
-    transcript = read(file)
+
+
+@pytest.mark.parametrize("file", RECORDINGS)
+def test_recording_that_names_nobody_is_refused_with_the_cure(file: str) -> None:
+    with pytest.raises(SpeakersUnknown, match=r"names none .* --participant '\*'") as caught:
+        read(file)
+    assert caught.value.labels == ()
+
+
+@pytest.mark.parametrize("file", RECORDINGS)
+def test_recording_of_one_person_is_read_when_that_is_said(file: str) -> None:
+    transcript = read(file, SpeakerLabels(given=(("*", Speaker.PARTICIPANT),)))
+    assert own_words(transcript).split() == transcript.text.split()
+    assert not transcript.speakers_assumed
+    has_times = "assemblyai" not in file
+    assert (transcript.turns[0].start_seconds is not None) is has_times
+
+
+def test_text_that_names_nobody_says_what_was_assumed() -> None:
+    transcript = read("plain_text/monologue.txt")
     assert transcript.speakers_assumed
     assert [note.code for note in transcript.source.notes] == ["speakers_assumed"]
-
-
-def test_captions_that_mark_changes_of_unnamed_speakers_are_refused() -> None:
-    with pytest.raises(SpeakersUnknown, match="names none"):
-        read("srt/dialogue.srt")
 
 
 @pytest.mark.parametrize("file", [*NAMED, *TELLING])

@@ -1,0 +1,58 @@
+"""One file gives the same turns at every door, and the table of the documentation says so."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.integration.running_app import client_of, settings_with
+from tests.integration.transcript_doors import (
+    FILES,
+    HEAD,
+    PAGE,
+    Sample,
+    assessed,
+    row,
+    samples,
+    sent,
+    sent_as_text,
+)
+
+SAMPLES = samples()
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    with client_of(settings_with(tmp_path_factory.mktemp("state"))) as client:
+        yield client
+
+
+def test_every_file_is_in_the_index() -> None:
+    files = {path.relative_to(FILES).as_posix() for path in FILES.rglob("*") if path.is_file()}
+    assert {sample.file for sample in SAMPLES} == files - {"README.md"}
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.file)
+def test_documentation_says_what_becomes_of_a_file(
+    sample: Sample, client: httpx.Client, tmp_path: Path
+) -> None:
+    """`python -m tests.integration.transcript_doors` prints the table anew."""
+    page = PAGE.read_text("utf-8")
+    assert HEAD in page
+    assert row(sample, client, tmp_path) in page.splitlines()
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.file)
+def test_every_door_gives_the_same_turns(
+    sample: Sample, client: httpx.Client, tmp_path: Path
+) -> None:
+    by_command = assessed(sample, tmp_path, sample.participant)
+    assert sent(sample, client, sample.participant) == by_command
+    try:
+        sample.path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError:
+        return
+    by_text = sent_as_text(sample, client, sample.participant)
+    assert by_text.words == by_command.words
+    assert by_text.turns[:1] == by_command.turns[:1]

@@ -1,0 +1,162 @@
+"""Each file of `tests/data/transcripts` at every door; prints the table of docs/transcripts.md.
+
+Run `python -m tests.integration.transcript_doors` to make the table anew.
+"""
+
+import json
+import re
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import httpx
+
+from tests.integration.command import run
+from tests.integration.running_app import client_of, settings_with
+
+FILES: Final = Path(__file__).parents[1] / "data" / "transcripts"
+PAGE: Final = Path(__file__).parents[2] / "docs" / "transcripts.md"
+HEAD: Final = (
+    "| file | as written by | `assess` | HTTP | `evaluate` | with the participant named |\n"
+    "| --- | --- | --- | --- | --- | --- |\n"
+)
+_ROW: Final = re.compile(r"^\| `([^`]+)` \| (?:`([^`]+)`)? ?\| (.+?) \|", re.MULTILINE)
+_MEDIA_TYPES: Final = {
+    ".csv": "text/csv",
+    ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    ".json": "application/octet-stream",
+    ".jsonl": "application/jsonl",
+    ".srt": "application/x-subrip",
+    ".vtt": "text/vtt",
+}
+Json = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A file, the label of its participant where the file does not tell, and who wrote it."""
+
+    file: str
+    participant: str | None
+    tool: str
+
+    @property
+    def path(self) -> Path:
+        """Where it lies."""
+        return FILES / self.file
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What came of a file at one door."""
+
+    words: str
+    """`read`, or why it was refused."""
+    turns: tuple[object, ...] = ()
+    """What was read, for a comparison with other doors."""
+
+
+def samples() -> tuple[Sample, ...]:
+    """Return the files that the index lists."""
+    rows = _ROW.findall((FILES / "README.md").read_text("utf-8"))
+    return tuple(Sample(file, label or None, tool.strip()) for file, label, tool in rows)
+
+
+def assessed(sample: Sample, folder: Path, participant: str | None = None) -> Seen:
+    """Give a file to the command."""
+    named = [] if participant is None else ["--participant", participant]
+    done = run(["assess", str(sample.path), "--json", *named], folder)
+    if done.code in {0, 1}:
+        return _read(json.loads(done.out))
+    assert done.code == 2, done.err
+    return Seen(_reason(done.err))
+
+
+def sent(sample: Sample, client: httpx.Client, participant: str | None = None) -> Seen:
+    """Send a file over HTTP as it is."""
+    response = client.post(
+        "/full_pipeline",
+        content=sample.path.read_bytes(),
+        headers={"Content-Type": _MEDIA_TYPES.get(sample.path.suffix, "text/plain")},
+        params={} if participant is None else {"participant": participant},
+    )
+    return _answered(response)
+
+
+def sent_as_text(sample: Sample, client: httpx.Client, participant: str | None = None) -> Seen:
+    """Send what a file holds as the text of a request."""
+    body: Json = {"transcript_text": sample.path.read_bytes().decode("utf-8")}
+    if participant is not None:
+        body["speakers"] = {participant: "participant"}
+    return _answered(client.post("/full_pipeline", json=body))
+
+
+def checked(sample: Sample, folder: Path, participant: str | None = None) -> Seen:
+    """Open a file as a dataset of one interview."""
+    named = [] if participant is None else ["--participant", participant]
+    done = run(["evaluate", "datasets", "check", str(sample.path), "--json", *named], folder)
+    assert done.code in {0, 1, 2}, done.err
+    if done.code == 2:
+        return Seen(_reason(done.err))
+    found = json.loads(done.out)
+    if found["readable_units"]:
+        return Seen("read")
+    lost = [group["code"] for group in found["oddities"] if group["cost"] == "unit"]
+    return Seen(f"refused: {', '.join(code.replace('_', ' ') for code in lost)}")
+
+
+def row(sample: Sample, client: httpx.Client, folder: Path) -> str:
+    """Return the line of the table about a file."""
+    doors = (assessed(sample, folder), sent(sample, client), checked(sample, folder))
+    named = "" if sample.participant is None else assessed(sample, folder, sample.participant).words
+    cells = (f"`{sample.file}`", sample.tool, *(door.words for door in doors), named)
+    return f"| {' | '.join(cells)} |"
+
+
+def _answered(response: httpx.Response) -> Seen:
+    if response.status_code == 200:
+        return _read(response.json())
+    assert response.status_code == 422, response.text
+    problem = response.json()
+    if problem["code"] == "speakers_unknown":
+        return Seen("refused: speakers unknown")
+    return Seen(_reason(problem["detail"]))
+
+
+def _read(result: Json) -> Seen:
+    transcript = result["transcript"]
+    assert isinstance(transcript, dict)
+    same = {key: transcript[key] for key in ("form", "turns", "turn_seconds", "speakers")}
+    assumed = ", speakers assumed" if result["speakers_assumed"] else ""
+    return Seen(f"read{assumed}", (json.dumps(same), result["transcript_text"]))
+
+
+def _reason(message: str) -> str:
+    """Return the fault in the words of the oddities of datasets."""
+    for fault, words in _FAULTS.items():
+        if words in message:
+            return f"refused: {fault}"
+    raise AssertionError(message)
+
+
+_FAULTS: Final = {
+    "speakers unknown": "say who is who",
+    "speakers unknown ": "names none",
+    "unknown form": "in no form of a transcript",
+    "several interviews": "several interviews",
+    "not text": "it is not text",
+}
+
+
+def _table() -> Iterator[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        state = Path(folder)
+        with client_of(settings_with(state)) as client:
+            for sample in samples():
+                yield row(sample, client, state)
+
+
+if __name__ == "__main__":
+    print(HEAD + "\n".join(_table()))  # noqa: T201
