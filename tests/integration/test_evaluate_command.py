@@ -159,6 +159,8 @@ def test_unreadable_unit_fails_with_its_reason_and_costs_no_other(
     (interviews / "b.txt").write_text("Interviewer: Nobody answers.\n", encoding="utf-8")
     done = evaluate(tmp_path, "run", interviews, "--out", "run")
     assert (done.code, "2 of 3 units complete, 1 failed" in done.err) == (1, True)
+    assert "without a transcript that can be read: 1" in done.err
+    assert "datasets check" in done.err
     (failure,) = lines(tmp_path / "run/failures.jsonl")
     assert (failure["unit_id"], failure["failure_stage"]) == ("b", "pipeline_internal")
     assert failure["codes"] == ["transcript_unreadable"]
