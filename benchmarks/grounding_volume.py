@@ -15,15 +15,32 @@ from typing import Final
 
 from rapidfuzz import fuzz
 
-from ai_psychiatrist.domain.evidence import Polarity, Quote
+from ai_psychiatrist.domain.evidence import Polarity, Quote, UnverifiedQuote
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.services.evidence_validation import normalize_for_quote_match
-from ai_psychiatrist.services.evidence_validation.transcript_index import TranscriptIndex
+from ai_psychiatrist.services.evidence_validation.transcript_index import (
+    GroundingMode,
+    TranscriptIndex,
+)
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from benchmarks.conversations import Utterance, conversations, utterances
-from benchmarks.lies import LIES, SOUNDS, bare, core, once, spoken_words
-from benchmarks.truths import TRUTHS
+from benchmarks.lies import (
+    BEHIND_FILLER,
+    IN_CONTRACTION,
+    LIES,
+    SOUNDS,
+    bare,
+    core,
+    is_ending,
+    joined,
+    once,
+    spoken_words,
+    written_out,
+)
+from benchmarks.truths import TRUTHS, WRITTEN_OUT
 
+MODES: Final[tuple[GroundingMode, ...]] = ("substring", "fuzzy")
+OUTCOMES: Final = ("accepted", "elsewhere", "refused")
 FEWEST_WORDS: Final = 6
 MOST_WORDS: Final = 16
 EMPTY: Final = frozenset(
@@ -66,16 +83,19 @@ def lies(count: int, *, seed: int = 0) -> Iterator[Lie]:
     makers: dict[str, Callable[[Utterance], str | None]] = {
         kind: partial(_changed, change=change, choose=choose) for kind, change in LIES.items()
     }
+    makers[BEHIND_FILLER] = lambda said: _lie_of(said, LIES[BEHIND_FILLER], choose)
     makers["interviewer's words"] = lambda said: _interviewers(said, choose)
     makers["spliced over speakers"] = lambda said: _spliced(said, choose)
     makers["another conversation"] = lambda _: _cut(choose.choice(everything), choose)
     makers["stop words"] = lambda _: choose.choice(["i", "and the", "it was", "so I", "of a", "7"])
+    checks = {BEHIND_FILLER: _was_said_so, IN_CONTRACTION: _was_said_in_this_form}
     made = 0
     while made < count:
         for kind, make in makers.items():
             said = choose.choice(everything)
             quote = make(said)
-            if not quote or _was_said(said_by[said.conversation], quote):
+            was_said = checks.get(kind, _was_said)
+            if not quote or was_said(said_by[said.conversation], quote):
                 continue
             yield Lie(kind=kind, conversation=said.conversation, quote=quote)
             made += 1
@@ -118,7 +138,13 @@ def _is_quotable(words: Sequence[str]) -> bool:
 def _bounds(words: Sequence[str], choose: random.Random) -> tuple[int, int]:
     length = choose.randint(FEWEST_WORDS, min(MOST_WORDS, len(words)))
     start = choose.randint(0, len(words) - length)
-    return start, start + length
+    end = start + length
+    # Some transcribers write "do n't", which is one word.
+    while start and is_ending(words[start]):
+        start -= 1
+    while end < len(words) and is_ending(words[end]):
+        end += 1
+    return start, end
 
 
 def _cut(said: Utterance, choose: random.Random) -> str:
@@ -133,6 +159,15 @@ def _changed(
     choose: random.Random,
 ) -> str | None:
     changed = change(_cut(said, choose).split(), choose)
+    return None if changed is None else " ".join(changed)
+
+
+def _lie_of(
+    said: Utterance,
+    change: Callable[[list[str], random.Random], list[str] | None],
+    choose: random.Random,
+) -> str | None:
+    changed = change(said.words.split(), choose)
     return None if changed is None else " ".join(changed)
 
 
@@ -158,17 +193,40 @@ def _spliced(said: Utterance, choose: random.Random) -> str | None:
 
 
 def _own_words(transcript: Transcript) -> tuple[str, ...]:
-    texts = (transcript.words(turn) for turn in transcript.participant_turns())
-    return _forms(" ".join(texts).split())
+    texts = [transcript.words(turn) for turn in transcript.participant_turns()]
+    # Where a turn begins or ends, nothing can be hidden behind a filler.
+    words = " ".join(texts).split()
+    beside_sounds = _with_sounds(" um ".join(["", *texts, ""]).split())
+    return *_forms(words), _whole(words), beside_sounds
+
+
+def _whole(words: Sequence[str]) -> str:
+    """Return words without sounds and repetitions, and with contractions written out."""
+    return _joined(once(written_out(spoken_words(joined(words)))))
+
+
+def _was_said_so(said: tuple[str, ...], quote: str) -> bool:
+    return _with_sounds(quote.split()) in said[-1]
+
+
+def _with_sounds(words: Sequence[str]) -> str:
+    """Return words with each filler as "um"."""
+    spoken = filter(None, map(bare, joined(words)))
+    return _joined(["um" if word in SOUNDS else word for word in spoken])
 
 
 def _was_said(said: tuple[str, ...], quote: str) -> bool:
-    forms = zip(_forms(quote.split()), said, strict=True)
+    return _was_said_in_this_form(said, quote) or _whole(quote.split()) in said[-2]
+
+
+def _was_said_in_this_form(said: tuple[str, ...], quote: str) -> bool:
+    forms = zip(_forms(quote.split()), said, strict=False)
     return any(form in spoken for form, spoken in forms)
 
 
 def _forms(words: Sequence[str]) -> tuple[str, ...]:
     """Return words with and without asides, and both with repetitions and without."""
+    words = joined(words)
     plain = [word for word in map(bare, words) if word and word not in SOUNDS]
     smooth = spoken_words(words)
     return tuple(map(_joined, (plain, once(plain), smooth, once(smooth))))
@@ -183,7 +241,7 @@ def check_lies(count: int) -> Counter[tuple[str, str]]:
     indexes = [TranscriptIndex(transcript) for transcript in conversations()]
     found: Counter[tuple[str, str]] = Counter()
     for lie in lies(count):
-        for mode in ("substring", "fuzzy"):
+        for mode in MODES:
             result = indexes[lie.conversation].ground(lie.quote, mode=mode)
             outcome = "refused"
             if isinstance(result, Quote):
@@ -193,16 +251,27 @@ def check_lies(count: int) -> Counter[tuple[str, str]]:
 
 
 def check_truths(count: int) -> Counter[tuple[str, str]]:
-    """Return how many truths of each kind are accepted in their place, elsewhere, or refused."""
+    """Return how many truths of each kind are accepted in their place, elsewhere, or refused.
+
+    Contractions are written out in fuzzy mode alone; all others are checked in both modes, and
+    count as the worse of the two says.
+    """
     found: Counter[tuple[str, str]] = Counter()
     for truth in truths(count):
-        transcript = parse_transcript(truth.transcript)
-        result = TranscriptIndex(transcript).ground(truth.quote)
-        outcome = "refused"
-        if isinstance(result, Quote):
-            outcome = "accepted" if _is_there(result, truth) else "elsewhere"
-        found[truth.kind, outcome] += 1
+        index = TranscriptIndex(parse_transcript(truth.transcript))
+        outcomes = {
+            _outcome(index.ground(truth.quote, mode=mode), truth)
+            for mode in MODES
+            if mode == "fuzzy" or truth.kind not in WRITTEN_OUT
+        }
+        found[truth.kind, max(outcomes, key=OUTCOMES.index)] += 1
     return found
+
+
+def _outcome(result: Quote | UnverifiedQuote, truth: Truth) -> str:
+    if isinstance(result, UnverifiedQuote):
+        return "refused"
+    return "accepted" if _is_there(result, truth) else "elsewhere"
 
 
 def _is_there(quote: Quote, truth: Truth) -> bool:
@@ -278,7 +347,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--count", type=int, default=100_000)
     count = parser.parse_args(arguments).count
     print("\n".join(table(check_lies(count), ("refused", "no support", "support"))), "\n")
-    print("\n".join(table(check_truths(count), ("accepted", "elsewhere", "refused"))), "\n")
+    print("\n".join(table(check_truths(count), OUTCOMES)), "\n")
     print("\n".join(speed_rows(count)))
 
 

@@ -10,9 +10,11 @@ Lie = Callable[[Words, random.Random], Words | None]
 """Changes a cut of words, or returns `None` where the change does not apply."""
 
 _BARE: Final = re.compile(r"[^\w']+")
+_SHORTEST: Final = 3
 _TAG: Final = re.compile(r"</?[A-Za-z_]+/?>|\[[a-z]+\]|^\w{1,3}-$")
 SOUNDS: Final = frozenset("um umm uh uhh er erm hm hmm mm mmm ah eh uhm".split())
 _ASIDES: Final = {("you", "know"), ("i", "mean")}
+_ENDINGS: Final = frozenset("n't 't 'm 's 're 've 'll 'd".split())
 _NEGATIONS: Final = frozenset("not no never none nothing nobody without hardly barely".split())
 _PLAIN_OF: Final = {
     "don't": "do",
@@ -26,6 +28,16 @@ _PLAIN_OF: Final = {
     "won't": "will",
     "couldn't": "could",
 }
+_ENDS_OF: Final = {
+    "n't": "not",
+    "'m": "am",
+    "'s": "is",
+    "'re": "are",
+    "'ve": "have",
+    "'ll": "will",
+    "'d": "would",
+}
+_STEMS: Final = {"ca": "can", "wo": "will", "sha": "shall"}
 _NUMBERS: Final = "one two three four five six seven eight nine ten twelve twenty".split()
 _FREQUENCIES: Final = "always sometimes never often rarely usually daily weekly constantly".split()
 _QUANTITIES: Final = {
@@ -82,6 +94,11 @@ _CONTENT: Final = (
     "hopeless restless exhausted worthless cheerful pancake driving headache garden asleep crying "
     "appetite furious window brother tablets laughing guilty shoulder silence"
 ).split()
+
+
+def is_ending(word: str) -> bool:
+    """Return whether what stands between spaces is only the end of a contraction."""
+    return word.replace("’", "'").casefold() in _ENDINGS
 
 
 def bare(word: str) -> str:
@@ -205,7 +222,10 @@ def letter_swap(words: Words, choose: random.Random) -> Words | None:
 def word_order(words: Words, choose: random.Random) -> Words | None:
     """Swap two neighbouring words."""
     at = choose.choice(_inner(words))
-    if bare(words[at]) == bare(words[at + 1]):
+    # Beside the same word said again, a swap may only leave that out.
+    near = [*map(bare, words[max(0, at - 3) : at]), *map(bare, words[at + 2 : at + 5])]
+    first, second = bare(words[at]), bare(words[at + 1])
+    if first == second or first in near or second in near:
         return None
     return [*words[:at], words[at + 1], words[at], *words[at + 2 :]]
 
@@ -218,6 +238,75 @@ def distant_splice(words: Words, choose: random.Random) -> Words | None:
     return [*words[:at], *words[at + 3 :]]
 
 
+def cut_behind_filler(words: Words, choose: random.Random) -> Words | None:
+    """Leave out the word after a leading filler, or the one before a filler at the end."""
+    places = [
+        at for at in range(_SHORTEST + 1, len(words) - _SHORTEST - 1) if bare(words[at]) in SOUNDS
+    ]
+    if not places:
+        return None
+    at, length = choose.choice(places), choose.randint(_SHORTEST, 10)
+    if choose.random() < 0.5:
+        left_out, rest = words[at + 1], words[at + 2 : at + 2 + length]
+        beside, lie = rest[0], [words[at], *rest]
+    else:
+        left_out, rest = words[at - 1], words[max(0, at - 1 - length) : at - 1]
+        beside, lie = rest[-1], [*rest, words[at]]
+    names = {bare(left_out), bare(beside)}
+    if any(bare(word) in SOUNDS for word in rest):
+        return None
+    is_plain = all(name and name.isalpha() for name in names) and SOUNDS.isdisjoint(names)
+    # Half of an aside, or of a word that is said again, is another change.
+    return lie if is_plain and len(names) == 2 and names.isdisjoint({"know", "mean"}) else None
+
+
+def cut_in_contraction(words: Words, choose: random.Random) -> Words | None:
+    """End before the second word of a contraction, or begin with it."""
+    spoken = joined(words)
+    places = [at for at, word in enumerate(spoken) if _halves(word)]
+    if not places:
+        return None
+    at = choose.choice(places)
+    halves = _halves(spoken[at]) or ("", "")
+    if choose.random() < 0.5:
+        lie = [*spoken[max(0, at - 8) : at], halves[0]]
+    else:
+        lie = [halves[1], *spoken[at + 1 : at + 9]]
+    return lie if len(lie) > _SHORTEST else None
+
+
+def joined(words: Sequence[str]) -> Words:
+    """Return words with "do n't" as one."""
+    kept: Words = []
+    for word in words:
+        if kept and is_ending(word):
+            kept[-1] += word
+        else:
+            kept.append(word)
+    return kept
+
+
+def written_out(words: Sequence[str]) -> Words:
+    """Return spoken words with contractions written out."""
+    kept: Words = []
+    for word in words:
+        kept.extend(_halves(word) or (word,))
+    return kept
+
+
+def _halves(word: str) -> tuple[str, str] | None:
+    spoken = bare(word)
+    if spoken == "gonna":
+        return "going", "to"
+    for ending, verb in _ENDS_OF.items():
+        stem = spoken.removesuffix(ending)
+        if stem and spoken not in (stem, "ain't"):
+            return _STEMS.get(stem, stem), verb
+    return None
+
+
+BEHIND_FILLER: Final = "cut behind a filler"
+IN_CONTRACTION: Final = "cut in a contraction"
 LIES: Final[dict[str, Lie]] = {
     "negation removed": negation_removed,
     "negation added": negation_added,
@@ -233,4 +322,6 @@ LIES: Final[dict[str, Lie]] = {
     "letter swap": letter_swap,
     "word order": word_order,
     "distant splice": distant_splice,
+    BEHIND_FILLER: cut_behind_filler,
+    IN_CONTRACTION: cut_in_contraction,
 }

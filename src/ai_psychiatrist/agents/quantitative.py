@@ -1,6 +1,7 @@
 """The quantitative agent: quotes for each item, checked, and then a score that stands on them."""
 
 import json
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -40,7 +41,6 @@ from ai_psychiatrist.services.item_scoring import distinct_quotes, stated_freque
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 _WRONG_SHAPE = "The evidence did not have the shape that was asked for."
-_ALL_REJECTED = "The model gave evidence quotes, but none of them stands in the transcript."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,10 +141,11 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         return ground_evidence(quotes, case.index, mode=mode, fuzzy_threshold=threshold)
 
     def _handle_all_rejected(self, case: Case, report: GroundingReport) -> None:
+        message = _all_refused(report)
         record_failure(
             FailureCategory.EVIDENCE_HALLUCINATION,
             FailureSeverity.ERROR,
-            _ALL_REJECTED,
+            message,
             participant_id=case.participant_id,
             stage="evidence_extraction",
             code=FailureCode.UNGROUNDED_EVIDENCE,
@@ -153,7 +154,7 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
             validation_mode=self._settings.evidence_quote_validation_mode,
         )
         if self._settings.evidence_quote_fail_on_all_rejected:
-            raise EvidenceGroundingError(_ALL_REJECTED)
+            raise EvidenceGroundingError(message)
 
     async def _score(self, case: Case, evidence: Evidence) -> PHQ8Assessment | None:
         report = evidence.report
@@ -219,6 +220,13 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
             warnings=finding.rules if self._is_checked else (),
         )
         return _JudgedItem(assessment=assessment, errors=finding.errors)
+
+
+def _all_refused(report: GroundingReport) -> str:
+    """Say that no quote was accepted, and how many for which reason."""
+    reasons = Counter(quote.reason for quote in chain.from_iterable(report.rejected.values()))
+    counted = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())
+    return f"The model gave evidence quotes, but none was accepted: {counted}."
 
 
 def _unscored(item: Item, report: GroundingReport) -> ItemAssessment:

@@ -1,10 +1,9 @@
 """What settings cannot mean together, or on this machine; found before anything starts."""
 
-import importlib.util
-
 from ai_psychiatrist.config.groups import Settings
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.ledger.cipher import load_cipher
+from ai_psychiatrist.services.evidence_validation.similarity import similarity_package
 
 
 def refuse_contradictions(settings: Settings) -> None:
@@ -15,13 +14,8 @@ def refuse_contradictions(settings: Settings) -> None:
             "does not exist yet; remove it, or set it to false"
         )
         raise ConfigurationError(msg)
-    mode = settings.quantitative.evidence_quote_validation_mode
-    if mode == "fuzzy" and importlib.util.find_spec("rapidfuzz") is None:
-        msg = (
-            "QUANTITATIVE_EVIDENCE_QUOTE_VALIDATION_MODE=fuzzy needs rapidfuzz: "
-            "pip install 'ai-psychiatrist[fuzzy]', or use substring"
-        )
-        raise ConfigurationError(msg)
+    if settings.quantitative.evidence_quote_validation_mode == "fuzzy":
+        similarity_package()
     folder = settings.data.transcripts_dir
     if folder is not None and not folder.is_dir():
         msg = "DATA_TRANSCRIPTS_DIR is no folder; make it, or leave the setting out"

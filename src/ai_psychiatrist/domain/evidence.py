@@ -11,11 +11,11 @@ class Match(StrEnum):
     """How a quote was found."""
 
     EXACT = "exact"
-    """Character for character."""
+    """Character for character, but for line breaks."""
     NORMALISED = "normalised"
     """The same words; case, spacing, punctuation or typography differ."""
     TOLERANT = "tolerant"
-    """The same words but for fillers, repeated starts or split compounds."""
+    """The same words but for fillers, repeated starts or contractions written out."""
 
 
 class Polarity(StrEnum):
@@ -54,6 +54,7 @@ class QuoteRejection(StrEnum):
     INTERVIEWER_WORDS = "interviewer_words"
     CROSSES_SPEAKERS = "crosses_speakers"
     TOO_SHORT = "too_short"
+    """Common words that are no whole clause or answer."""
     AMBIGUOUS = "ambiguous"
     """A bare answer word such as "no" that the participant gave more than once."""
     MEANING_CHANGED = "meaning_changed"

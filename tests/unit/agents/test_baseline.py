@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import time
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,10 @@ from hypothesis import strategies as st
 
 from ai_psychiatrist.agents.baseline import answers
 from ai_psychiatrist.agents.baseline.judgement import MOST_QUOTES
+from ai_psychiatrist.agents.extractors import extract_qualitative
+from ai_psychiatrist.domain.evidence import Quote
 from ai_psychiatrist.domain.phq8 import PHQ8_DOMAIN_KEYS, Item
+from ai_psychiatrist.services.evidence_validation.transcript_index import TranscriptIndex
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 BOUNDARY = "1a2b3c4d5e6f7a8b"
@@ -361,3 +365,53 @@ def test_a_long_transcript_takes_a_second_at_most() -> None:
     evidence_of(text)
     assert len(text) > 380_000
     assert time.process_time() - began < 2
+
+
+def unaccepted(text: str) -> list[str]:
+    """Return the quotes of evidence and narrative that the evidence check refuses."""
+    index = TranscriptIndex(parse_transcript(text))
+    narrated = extract_qualitative(answer(prompt(text, "qualitative"))).exact_quotes
+    quotes = chain(chain.from_iterable(evidence_of(text).values()), narrated)
+    return [quote for quote in quotes if not isinstance(index.ground(quote), Quote)]
+
+
+def test_quotes_of_public_conversations_are_accepted_by_the_evidence_check(
+    public_data: Path,
+) -> None:
+    lines = (public_data / "transcripts" / "conversations.jsonl").read_text("utf-8").splitlines()
+    labels = {"doctor": "Doctor", "patient": "Patient"}
+    for line in lines:
+        turns = json.loads(line)["turns"]
+        text = "\n".join(f"{labels.get(t['speaker'], 'Doctor')}: {t['text']}" for t in turns)
+        if "Patient: " in text:
+            assert unaccepted(text) == []
+
+
+@given(
+    turns=st.lists(
+        st.tuples(
+            st.sampled_from(
+                ["Do you feel tired?", "Any trouble sleeping?", "How is your appetite?", "And?"]
+            ),
+            st.lists(
+                st.sampled_from(
+                    [
+                        *("Yeah.", "mm-hmm", "Absolutely.", "Not really.", "No", "um--", "<sigh>"),
+                        *("I- I'm tired,", "I do n't sleep", "[00:01:02]", "\n", "most days"),
+                        *("and not hungry.", "(laughs)", "I sleep badly", "hopeless", "I'm okay"),
+                    ]
+                ),
+                min_size=1,
+                max_size=8,
+            ),
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+@settings(max_examples=100, deadline=None)
+def test_quotes_of_any_transcript_are_accepted_by_the_evidence_check(
+    turns: list[tuple[str, list[str]]],
+) -> None:
+    text = "\n".join(f"Ellie: {question}\nP: {' '.join(said)}" for question, said in turns)
+    assert unaccepted(text) == []

@@ -152,6 +152,12 @@ class TestEvidence:
         ]
         assert "lanterns" not in str(failures)
 
+    def test_failure_says_for_which_reasons_all_quotes_were_refused(self) -> None:
+        built, _ = agent(evidence(Sleep=["and the", INVENTED], Tired=["of it"]))
+        with collect_failures() as failures:
+            extract(built)
+        assert failures[0].message.endswith("none was accepted: 2 too_short, 1 not_found.")
+
     def test_no_quotes_at_all_is_no_hallucination(self) -> None:
         with collect_failures() as failures:
             assert extract(agent(evidence())[0]) == {key: [] for key in ITEMS}

@@ -1,7 +1,7 @@
 """The qualitative tasks: a plain narrative in tagged sections, made of rules and quotes."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from ai_psychiatrist.agents.baseline.phrases import item_phrases
@@ -38,7 +38,10 @@ def narrate(analysis: Analysis, most: int) -> str:
     quotes = {item: _quotable(analysis.quotes(item), most) for item in Item}
     clauses = spoken_clauses(analysis)
     social, biological, risk = (
-        {name: _quotable(said, most) for name, said in themes_in(clauses, domain).items()}
+        {
+            name: _quotable(analysis.grounded(said), most)
+            for name, said in themes_in(clauses, domain).items()
+        }
         for domain in ("social", "biological", "risk")
     )
     exact = dict.fromkeys(quote for said in (*quotes.values(), *risk.values()) for quote in said)
@@ -57,7 +60,7 @@ def narrate(analysis: Analysis, most: int) -> str:
     return tagged_text({tag: text or NOT_ASSESSED for tag, text in sections.items()})
 
 
-def _quotable(quotes: Sequence[str], most: int) -> list[str]:
+def _quotable(quotes: Iterable[str], most: int) -> list[str]:
     """Return the quotes that a line between quote marks can hold, each on one line."""
     lines = (" ".join(quote.split()) for quote in quotes)
     return [

@@ -20,11 +20,10 @@ _NOWHERE: Final = Turn(index=0, speaker=Speaker.PARTICIPANT, start=0, words_star
 
 def scored_items(analysis: Analysis, evidence: Mapping[str, object]) -> dict[str, object]:
     """Return the proposed score of each item. `evidence`: item key → quotes."""
-    index = TranscriptIndex(analysis.transcript)
     return {
         item.value: _proposed(
             {
-                quote: _read(analysis, index, item, quote)
+                quote: _read(analysis, item, quote)
                 for quote in _readable(evidence.get(item))[:_MOST_QUOTES]
             }
         )
@@ -39,12 +38,12 @@ def _readable(quotes: object) -> list[str]:
     return [*dict.fromkeys(text for text in texts if len(text) <= LONGEST_QUOTE)]
 
 
-def _read(analysis: Analysis, index: TranscriptIndex, item: Item, quote: str) -> Signal:
+def _read(analysis: Analysis, item: Item, quote: str) -> Signal:
     """Return the signal that the quote is, or one read from its place among the turns."""
     for signal in analysis.of_item(item):
         if signal.quote.text == quote:
             return signal
-    turn, span = _place(index, quote)
+    turn, span = _place(analysis.index, quote)
     return signal_at(span, turn, item, span.polarity)
 
 

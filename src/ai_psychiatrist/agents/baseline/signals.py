@@ -1,8 +1,10 @@
 """Signals: every place where a participant says something about an item."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 from typing import Final
 
 from ai_psychiatrist.agents.baseline.context import Question, answer_in, question_in
@@ -20,6 +22,7 @@ from ai_psychiatrist.domain.evidence import (
 )
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
+from ai_psychiatrist.services.evidence_validation.transcript_index import TranscriptIndex
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 _MOST_QUOTES: Final = 6
@@ -49,12 +52,21 @@ class Signal:
         return self.quote.segments[0].start
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Analysis:
     """A transcript and its signals in the order of the text."""
 
     transcript: Transcript
     signals: tuple[Signal, ...]
+
+    @cached_property
+    def index(self) -> TranscriptIndex:
+        """The words of the transcript, in which quotes are looked for."""
+        return TranscriptIndex(self.transcript)
+
+    def grounded(self, quotes: Iterable[str]) -> Iterator[str]:
+        """Yield the quotes that the evidence check accepts."""
+        return (quote for quote in quotes if self.index.ground(quote).is_verified)
 
     def of_item(self, item: Item) -> tuple[Signal, ...]:
         """Return the signals of one item."""
@@ -65,8 +77,8 @@ class Analysis:
         first_of: dict[str, Signal] = {}
         for signal in sorted(filter(_is_telling, self.of_item(item)), key=_rank):
             first_of.setdefault(signal.quote.text, signal)
-        chosen = sorted([*first_of.values()][:_MOST_QUOTES], key=lambda signal: signal.start)
-        return [signal.quote.text for signal in chosen]
+        chosen = islice(self.grounded(first_of), _MOST_QUOTES)
+        return sorted(chosen, key=lambda text: first_of[text].start)
 
 
 def _is_telling(signal: Signal) -> bool:

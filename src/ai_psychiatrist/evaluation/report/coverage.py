@@ -12,7 +12,7 @@ _PARTS: Final[Mapping[str, str]] = {
     "scored": "scored",
     UnknownReason.NO_MENTION: "never mentioned",
     UnknownReason.SCORE_NA_WITH_EVIDENCE: "model abstained despite evidence",
-    UnknownReason.NO_GROUNDED_EVIDENCE: "no quote found in the transcript",
+    UnknownReason.NO_GROUNDED_EVIDENCE: "no quote accepted as evidence",
     UnknownReason.NO_AFFIRMED_EVIDENCE: "no quote affirms it",
     UnknownReason.ONLY_DENIED_OR_PAST: "only denied or past",
     UnknownReason.ZERO_WITHOUT_DENIAL: "scored 0 without a denial",

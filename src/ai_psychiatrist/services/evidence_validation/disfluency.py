@@ -20,12 +20,12 @@ _FILLER: Final = re.compile(
 )
 # Between marks on both sides these are asides; "you know him" and "I mean it" are not.
 _ASIDE: Final = re.compile(
-    r"(?:(?<=[,.;:?!…–—-])|^)([^\S\n]{0,4}(?:you know|i mean))(?=[^\S\n]{0,4}[,…–—-])",
+    r"(?:(?<=[,.;:?!…–—-])|^)([^\S\n]{0,30}(?:you know|i mean))(?=[^\S\n]{0,30}[,…–—-])",
     re.IGNORECASE | re.MULTILINE,
 )
 _CUT_OFF: Final = re.compile(
     r"(?<![\w'’-])([^\W\d_]{1,12})[-–—]{1,3}"
-    r"(?=\s{1,4}((?:\S{1,24}\s{1,4}){0,2}?)\1(['’]?)[^\W\d_])",
+    r"(?=\s{1,4}((?:\S{1,24}\s{1,4}){0,2}?)\1(?:((?:['’][^\W\d_]|(?![\w'’])))|[^\W\d_]))",
     re.IGNORECASE,
 )
 _STUTTER: Final = re.compile(
@@ -70,7 +70,7 @@ def _blank(found: re.Match[str]) -> str:
 def _blank_cut_off(found: re.Match[str]) -> str:
     word = found[1].lower()
     # After "I- I'm" somebody is still spoken of; after "I- it" nobody is.
-    is_said_again = word not in PERSONS or (found[3] and not found[2])
+    is_said_again = word not in PERSONS or (found[3] is not None and not found[2])
     return " " * len(found[0]) if is_said_again and word not in PROTECTED else found[0]
 
 

@@ -15,6 +15,7 @@ from ai_psychiatrist.domain.evidence import (
 )
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.services.evidence_validation.similarity import similarity_package
 from ai_psychiatrist.services.evidence_validation.transcript_index import (
     DEFAULT_FUZZY_THRESHOLD,
     GroundingMode,
@@ -105,10 +106,14 @@ def validate_evidence_grounding(
 ) -> tuple[dict[str, list[str]], EvidenceGroundingStats]:
     """Return the quotes that the participant said, as the model gave them, and the statistics.
 
-    `mode`: "substring", or "fuzzy", which needs rapidfuzz. `fuzzy_threshold`: 0-1. A denied quote
-    is kept: whether it says that a symptom is there is told by `ground_evidence`. A transcript
-    without any word of a participant grounds nothing.
+    `mode`: "substring": the same words, of which fillers, cut-off words and repeated starts may be
+    left out; "fuzzy": contractions may be written out, too, where the similarity of the quote and
+    the whole span is at least `fuzzy_threshold`, 0-1. A denied quote is kept: whether it says that
+    a symptom is there is told by `ground_evidence`. A transcript without any word of a participant
+    grounds nothing. Raises `ConfigurationError` for "fuzzy" without rapidfuzz.
     """
+    if mode == "fuzzy":
+        similarity_package()
     try:
         index = TranscriptIndex(parse_transcript(transcript_text))
     except InputError:

@@ -6,11 +6,8 @@ from typing import Final
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.services.evidence_validation.marks import marks_in
 from ai_psychiatrist.services.evidence_validation.tokens import Tokens, tokenise
-from ai_psychiatrist.services.evidence_validation.word_stream import Gap, Stretch, WordStream
+from ai_psychiatrist.services.evidence_validation.word_stream import Stretch, WordStream
 from ai_psychiatrist.services.evidence_validation.words import FILLERS
-
-_NEAR: Final = 400
-"""How many characters beyond a quote are searched for a mark that it begins or ends with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +16,9 @@ class _Edge:
 
     words: tuple[str, ...]
     marks: tuple[str, ...]
+
+
+_BARE: Final = _Edge(words=(), marks=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,24 +34,30 @@ class QuoteEdges:
         Fillers and marks at an edge have to stand there next to the words, unless the turn begins
         or ends there; a mark that the turn does not have was only added.
         """
-        if not any((self.head.words, self.head.marks, self.tail.words, self.tail.marks)):
+        if self.head is _BARE and self.tail is _BARE:
             return True
-        before, after = stream.gaps(stretch)
+        before, after = stream.surroundings(stretch, transcript)
         text = transcript.text
-        return (
-            before.start is None
-            or _fits(self.head, text, before, (max(0, before.start - _NEAR), before.start))
-        ) and (after.end is None or _fits(self.tail, text, after, (after.end, after.end + _NEAR)))
+        return _fits(self.head, text[before.gap], text[before.near], is_before=True) and _fits(
+            self.tail, text[after.gap], text[after.near], is_before=False
+        )
+
+
+_NO_EDGES: Final = QuoteEdges(head=_BARE, tail=_BARE)
 
 
 def edges_of(quote: str, compared: Tokens) -> QuoteEdges:
     """Return the edges of a quote of which some words are compared."""
+    if compared.starts[0] == 0 and compared.ends[-1] == len(quote):
+        return _NO_EDGES
     return QuoteEdges(
         head=_edge(quote[: compared.starts[0]]), tail=_edge(quote[compared.ends[-1] :])
     )
 
 
 def _edge(text: str) -> _Edge:
+    if not any(map(str.isalnum, text)):
+        return _BARE
     text = text.lower()
     return _Edge(words=_sounds(text), marks=tuple(marks_in(text)))
 
@@ -61,15 +67,31 @@ def _sounds(text: str) -> tuple[str, ...]:
     return tuple("um" if word in FILLERS else word for word in tokenise(text).words)
 
 
-def _fits(edge: _Edge, text: str, gap: Gap, beyond: tuple[int, int]) -> bool:
-    between = text[gap.start : gap.end].lower()
-    if edge.words and not _is_among(edge.words, _sounds(between)):
-        return False
-    far = text[beyond[0] : beyond[1]].lower()
-    return all(mark in between or mark not in far for mark in edge.marks)
+def _fits(edge: _Edge, gap: str, near: str, *, is_before: bool) -> bool:
+    """Return whether an edge fits what stands beside a quote.
+
+    `near`: the turn's characters beside the quote; `gap`: those of them up to the next word.
+    """
+    said, skippable = _sounds(near.lower()), len(tokenise(gap).words)
+    if skippable == len(said):
+        return True
+    wanted = edge.words
+    if is_before:
+        said, wanted = said[::-1], wanted[::-1]
+    far = near[: len(near) - len(gap)] if is_before else near[len(gap) :]
+    return _begin_with(said, wanted, skippable) and all(
+        mark in gap.lower() or mark not in far.lower() for mark in edge.marks
+    )
 
 
-def _is_among(wanted: tuple[str, ...], said: tuple[str, ...]) -> bool:
-    """Return whether words stand among others in their order."""
-    rest = iter(said)
-    return all(word in rest for word in wanted)
+def _begin_with(said: tuple[str, ...], wanted: tuple[str, ...], skippable: int) -> bool:
+    """Return whether words begin with the wanted ones when some of the first may be left out."""
+    met = 0
+    for at, word in enumerate(said):
+        if met == len(wanted):
+            break
+        if word == wanted[met]:
+            met += 1
+        elif at >= skippable:
+            return False
+    return met == len(wanted)

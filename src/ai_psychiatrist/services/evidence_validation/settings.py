@@ -13,9 +13,9 @@ class QuantitativeSettings(BaseModel):
     evidence_quote_validation_enabled: bool = True
     """Check quotes against the participant's words; without it no item gets a score."""
     evidence_quote_validation_mode: GroundingMode = "substring"
-    """`substring`: the same words; `fuzzy`: fillers and repeated starts may differ (rapidfuzz)."""
+    """`substring`: the same words; `fuzzy`: contractions may be written out, too (rapidfuzz)."""
     evidence_quote_fuzzy_threshold: float = Field(default=0.85, ge=0.5, le=1.0)
-    """Similarity, 0.5-1.0, that a quote needs in fuzzy mode."""
+    """Similarity to all that was said, 0.5-1.0, that a quote with such contractions needs."""
     evidence_quote_fail_on_all_rejected: bool = False
     """Fail the scores when the model gave quotes and none of them was said."""
     evidence_quote_log_rejections: bool = True

@@ -29,16 +29,20 @@ _TYPOGRAPHY: Final = str.maketrans(
         "—": "-",
     }
 )
-_ZERO_WIDTH: Final = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad"))
+_ZERO_WIDTH: Final = dict.fromkeys(map(ord, "\x7f\u200b\u200c\u200d\u2060\ufeff\u00ad"))
+_UNSEEN: Final = "[\u200b\u200c\u200d\u2060\ufeff\u00ad]{0,2}"
 _SPLIT_CONTRACTION: Final = re.compile(
-    r"(?<=[^\W\d_])[^\S\n]{1,2}(?=(?:n['’]t|['’](?:t|m|s|re|ve|ll|d))(?![\w'’]))", re.IGNORECASE
+    rf"(?<=[^\W\d_])\s{{1,4}}(?=(?:n{_UNSEEN})?['’]{_UNSEEN}(?:t|m|s|re|ve|ll|d)(?![\w'’]))",
+    re.IGNORECASE,
 )
+# Looking for apostrophes is cheaper than looking at each space.
+_APOSTROPHE_APART: Final = re.compile(r"(?:(?<=\s)|(?<=\s[nN])|(?<=[^\x00-\x7f]))['’]")
 _ASCII_WORD: Final = re.compile(
-    r"([a-z][a-z0-9]*(?:'[a-z0-9]+)*|\d+(?:[.,:/]\d+)*[a-z]*|[<>=+%$&@]|-(?=\d))"
+    r"([a-z][a-z0-9\x7f]*(?:'[a-z0-9]+)*|\d+(?:[.,:/]\d+)*[a-z]*|[<>=+%$&@]|-(?=\d))"
 )
 _CHUNK: Final = re.compile(r"\S+")
 _WHITE_SPACE: Final = re.compile(r"\s+")
-_JOINER: Final = "\u2060"
+_JOINER: Final = "\x7f"
 _LONGEST_KEPT_CHUNK: Final = 64
 """Text without spaces is one chunk, however long: only what may be a word is remembered."""
 
@@ -72,7 +76,10 @@ def tokenise(text: str) -> Tokens:
     # Splitting at the words gives gap, word, gap, …, gap; the running sum of lengths places them.
     parts = _ASCII_WORD.split(plain.lower())
     places = list(accumulate(map(len, parts)))
-    return Tokens(words=parts[1::2], starts=places[:-1:2], ends=places[1::2])
+    words = parts[1::2]
+    if _JOINER in plain:
+        words = [word.replace(_JOINER, "") for word in words]
+    return Tokens(words=words, starts=places[:-1:2], ends=places[1::2])
 
 
 def is_ideographic(word: str) -> bool:
@@ -82,7 +89,9 @@ def is_ideographic(word: str) -> bool:
 
 def _with_contractions_joined(text: str) -> str:
     """Fill the space in "do n't" and "I 'm" with characters that are no gap."""
-    if " n" not in text and " '" not in text and " ’" not in text:
+    if _JOINER in text:
+        text = text.replace(_JOINER, " ")
+    if ("'" not in text and "’" not in text) or not _APOSTROPHE_APART.search(text):
         return text
     return _SPLIT_CONTRACTION.sub(lambda space: _JOINER * len(space[0]), text)
 
@@ -103,7 +112,8 @@ def _tokenise_unicode(text: str) -> Tokens:
 
 def _read_chunk(chunk: str) -> tuple[tuple[str, int, int], ...]:
     if chunk.isascii():
-        return tuple((word[0], *word.span()) for word in _ASCII_WORD.finditer(chunk.lower()))
+        found = _ASCII_WORD.finditer(chunk.lower())
+        return tuple((word[0].replace(_JOINER, ""), *word.span()) for word in found)
     return tuple(_iterate_chunk(chunk))
 
 

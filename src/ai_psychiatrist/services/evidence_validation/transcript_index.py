@@ -3,8 +3,8 @@
 A quote counts when its words stand in the participant's turns in the same order with nothing
 between them; case, spacing, punctuation and typography may differ, and fillers, cut-off words and
 repeated starts may be left out. One quote may run over consecutive turns of the participant, never
-over somebody else's turn. The fuzzy mode also accepts contractions written out; no mode accepts
-another word.
+over somebody else's turn. In fuzzy mode contractions may be written out, too, as far as the
+similarity to the whole span allows; no mode accepts another word.
 """
 
 import re
@@ -121,7 +121,9 @@ class TranscriptIndex:
     ) -> Quote | UnverifiedQuote:
         """Find a quote in the participant's words, or say why it is not there.
 
-        `fuzzy_threshold`: similarity 0-1 that a written-out match has to reach in fuzzy mode.
+        `fuzzy_threshold`: similarity 0-1 of the quote and the whole span that a match with
+        written-out contractions has to reach in fuzzy mode. Raises `ConfigurationError` for that
+        mode without rapidfuzz.
         """
         key = (quote, mode, fuzzy_threshold)
         result = self._results.get(key)
@@ -145,17 +147,18 @@ class TranscriptIndex:
     def _ground(
         self, quote: str, mode: GroundingMode, fuzzy_threshold: float
     ) -> Quote | QuoteRejection:
-        words = tokenise(quote).words
+        spoken = tokenise(quote)
+        words = spoken.words
         if not words:
             return QuoteRejection.TOO_SHORT
-        looks = self._looks(quote, mode)
+        looks = self._looks(quote, spoken, mode)
         if not has_content(words):
             return self._short(quote, words, looks)
         reason = QuoteRejection.NOT_FOUND
-        for look in () if self._adds_a_time(quote) else looks:
-            places, reason = self._own(look, most=_MOST_PLACES if look.is_literal else 1)
+        for look in () if self._adds_a_time(quote[spoken.starts[0] :]) else looks:
+            places, reason = self._own(look, most=1)
             if places:
-                return self._accepted(quote, look, places, fuzzy_threshold)
+                return self._accepted(quote, look, places[0], fuzzy_threshold)
             if reason is not QuoteRejection.NOT_FOUND:
                 return reason
         if mode == "fuzzy":
@@ -164,11 +167,11 @@ class TranscriptIndex:
                 return QuoteRejection.MEANING_CHANGED
         return reason
 
-    def _looks(self, quote: str, mode: GroundingMode) -> "Iterator[_Look]":
+    def _looks(self, quote: str, spoken: Tokens, mode: GroundingMode) -> "Iterator[_Look]":
         """Yield the ways to look for a quote, the strictest first."""
-        spoken = tokenise(quote)
         yield _Look(self._spoken, spoken, edges_of(quote, spoken), is_literal=True)
-        smooth = tokenise(without_fillers(quote))
+        fluent = without_fillers(quote)
+        smooth = spoken if fluent == quote else tokenise(fluent)
         if not smooth.words:
             return
         edges = edges_of(quote, smooth)
@@ -197,22 +200,21 @@ class TranscriptIndex:
         return places, reason
 
     def _accepted(
-        self, quote: str, look: "_Look", places: Sequence[Stretch], threshold: float
+        self, quote: str, look: "_Look", place: Stretch, threshold: float
     ) -> Quote | QuoteRejection:
         if look.is_literal:
-            exact = next(filter(None, (self._verbatim(quote, look, at) for at in places)), None)
+            exact = self._verbatim(quote, look, place) or self._verbatim_elsewhere(quote, look)
             if exact is not None:
                 return self._quote((exact,), Match.EXACT)
-        segments = look.stream.segments(places[0])
+        segments = look.stream.segments(place)
         found = self._quote(segments, Match.NORMALISED if look.is_literal else Match.TOLERANT)
-        if look.is_written_out and similarity(quote, found.text) < threshold:
+        if look.is_written_out and similarity(tokenise(quote), tokenise(found.text)) < threshold:
             return QuoteRejection.NOT_SIMILAR
         return found
 
-    def _adds_a_time(self, quote: str) -> bool:
-        """Return whether a quote holds, after its first word, a time that was never noted."""
-        start = tokenise(quote).starts[0]
-        return any(mark not in self.transcript.text for mark in times_of_day_in(quote[start:]))
+    def _adds_a_time(self, words: str) -> bool:
+        """Return whether words hold a time that was never noted."""
+        return any(mark not in self.transcript.text for mark in times_of_day_in(words))
 
     def _short(
         self, quote: str, words: Sequence[str], looks: "Iterable[_Look]"
@@ -229,7 +231,7 @@ class TranscriptIndex:
             is_bare = is_bare_answer(quote, words)
             if is_bare and len(places) > 1:
                 return QuoteRejection.AMBIGUOUS
-            found = self._accepted(quote, look, places, 0.0)
+            found = self._accepted(quote, look, places[0], 0.0)
             if is_bare and isinstance(found, Quote):
                 return replace(found, polarity=self._answered(look, places[0]))
             return found
@@ -249,6 +251,12 @@ class TranscriptIndex:
             if polarity is Polarity.DENIED:
                 return polarity
         return Polarity.UNCLEAR
+
+    def _verbatim_elsewhere(self, quote: str, look: "_Look") -> Segment | None:
+        if quote in self.transcript.text:
+            places, _ = self._own(look, most=_MOST_PLACES)
+            return next(filter(None, (self._verbatim(quote, look, at) for at in places)), None)
+        return None
 
     def _verbatim(self, quote: str, look: "_Look", place: Stretch) -> Segment | None:
         """Return a place with the punctuation of a quote if nothing but line breaks differs."""

@@ -22,6 +22,8 @@ _OPENERS: Final = FILLERS | frozenset(
 )
 _CLOSERS: Final = FILLERS | frozenset("and but or so because though thanks yeah now".split())
 _MOST_SKIPPED: Final = 4
+_WELL: Final = frozenset("okay ok well".split())
+_SELF: Final = frozenset("i i'm i've me my doing going".split())
 _SINGLE_ANSWERS: Final = ANSWER_WORDS | frozenset("okay ok maybe perhaps really".split())
 
 
@@ -43,7 +45,8 @@ def can_be_answer(words: Sequence[str]) -> bool:
 
 def is_bare_answer(quote: str, words: Sequence[str]) -> bool:
     """Return whether only a question can tell what words without content are about."""
-    return BARE_WORDS.issuperset(words) or not statement_of(quote.strip()).votes
+    says_well = not (_WELL.isdisjoint(words) or _SELF.isdisjoint(words))
+    return (BARE_WORDS.issuperset(words) and not says_well) or not statement_of(quote).votes
 
 
 def is_utterance(

@@ -2,9 +2,10 @@
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import Final
 
 from ai_psychiatrist.domain.evidence import Segment
@@ -24,6 +25,8 @@ _MOST_COMPARED: Final = 4
 _STEPS_PER_WORD: Final = 4
 _FEWEST_STEPS: Final = 10_000
 """What a search for a quote may cost: so much for each word, and so much anyhow."""
+_NEAR: Final = 400
+"""How many characters beside a stretch are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +38,11 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
-    """Characters between two words, `None` where the turn begins or ends."""
+class Beside:
+    """Characters of a turn beside a stretch: up to the next word, and some more."""
 
-    start: int | None
-    end: int | None
+    gap: slice
+    near: slice
 
 
 @dataclass(frozen=True)
@@ -97,17 +100,18 @@ class WordStream:
             for start in self._possible_starts(place - offset, place):
                 steps.take(1)
                 if self.words[start] == words[0]:
-                    after = end_without_repeats(self.words, start, words, self._repeats, steps)
+                    after = end_without_repeats(self.words, start, words, self.repeats, steps)
                     if after is not None:
                         yield Stretch(start, after)
 
     @cached_property
-    def _repeats(self) -> dict[int, tuple[int, ...]]:
+    def repeats(self) -> Mapping[int, tuple[int, ...]]:
+        """Where starts are said again, and where again, rising."""
         return repeated_starts(self.words)
 
     @cached_property
     def _repeat_places(self) -> list[int]:
-        return list(self._repeats)
+        return list(self.repeats)
 
     def _possible_starts(self, start: int, place: int) -> Iterator[int]:
         """Yield where a quote can begin, the nearest first; earlier only if something repeats."""
@@ -156,15 +160,18 @@ class WordStream:
             after == len(starts) or starts[after - 1] != starts[after]
         )
 
-    def gaps(self, stretch: Stretch) -> tuple[Gap, Gap]:
-        """Return what stands between a stretch and the words before and after it in its turns."""
+    def surroundings(self, stretch: Stretch, transcript: Transcript) -> tuple[Beside, Beside]:
+        """Return what stands before and after a stretch in its turns."""
         turns = self.turns(stretch)
-        first, last = self.turn_stretch(turns[0]), self.turn_stretch(turns[-1])
-        before = self.ends[stretch.first - 1] if stretch.first > first.first else None
-        after = self.starts[stretch.after] if stretch.after < last.after else None
+        first, last = transcript.turns[turns[0]], transcript.turns[turns[-1]]
+        start, end = self.starts[stretch.first], self.ends[stretch.after - 1]
+        opening = max(first.words_start, start - _NEAR)
+        closing = min(last.end, end + _NEAR)
+        before = self.ends[stretch.first - 1] if stretch.first else opening
+        after = self.starts[stretch.after] if stretch.after < len(self.starts) else closing
         return (
-            Gap(before, self.starts[stretch.first]),
-            Gap(self.ends[stretch.after - 1], after),
+            Beside(slice(max(before, opening), start), slice(opening, start)),
+            Beside(slice(end, min(after, closing)), slice(end, closing)),
         )
 
     def _turn_of(self, position: int) -> int:
@@ -184,7 +191,29 @@ def smooth_words(transcript: Transcript) -> WordStream:
 def written_out_words(stream: WordStream, transcript: Transcript) -> WordStream:
     """Return a stream with its contractions written out."""
     tokens = Tokens(words=stream.words, starts=stream.starts, ends=stream.ends)
-    return _stream(written_out_tokens(tokens), transcript)
+    lengths = map(len, written_out(stream.words))
+    return _WrittenOut(
+        **vars(_stream(written_out_tokens(tokens), transcript)),
+        said=stream,
+        places=list(accumulate(lengths, initial=0)),
+    )
+
+
+@dataclass(frozen=True)
+class _WrittenOut(WordStream):
+    """Words in parts; only what repeats as it was said may be left out."""
+
+    said: WordStream
+    places: list[int]
+    """Where the parts of each word begin."""
+
+    @cached_property
+    def repeats(self) -> Mapping[int, tuple[int, ...]]:
+        places = self.places
+        return {
+            places[at]: tuple(places[again] for again in agains)
+            for at, agains in self.said.repeats.items()
+        }
 
 
 def written_out_tokens(tokens: Tokens) -> Tokens:

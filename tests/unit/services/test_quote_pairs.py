@@ -1,0 +1,187 @@
+"""Quotes that hide an edit, and quotes that differ from what was said in nothing that matters."""
+
+import sys
+from collections.abc import Sequence
+
+import pytest
+from tests.unit.services.quote_pairs import CHANGED, FAITHFUL, WRITTEN_OTHERWISE
+
+from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.domain.evidence import (
+    Match,
+    Polarity,
+    Quote,
+    QuoteRejection,
+    UnverifiedQuote,
+)
+from ai_psychiatrist.services.evidence_validation import validate_evidence_grounding
+from ai_psychiatrist.services.evidence_validation.transcript_index import (
+    GroundingMode,
+    TranscriptIndex,
+)
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
+
+MODES: Sequence[GroundingMode] = ("substring", "fuzzy")
+
+
+def ground(
+    quote: str, said: str, *, mode: GroundingMode = "substring", threshold: float = 0.5
+) -> Quote | UnverifiedQuote:
+    text = f"Interviewer: Go on.\nParticipant: {said}\nInterviewer: Thank you."
+    index = TranscriptIndex(parse_transcript(text))
+    found = index.ground(quote, mode=mode, fuzzy_threshold=threshold)
+    if isinstance(found, Quote):
+        assert " ".join(text[part.start : part.end] for part in found.segments) == found.text
+    return found
+
+
+def accepted(quote: str, said: str, *, mode: GroundingMode = "substring") -> Quote:
+    found = ground(quote, said, mode=mode)
+    assert isinstance(found, Quote), found.reason
+    return found
+
+
+def reason(quote: str, said: str, *, mode: GroundingMode = "substring") -> QuoteRejection | None:
+    found = ground(quote, said, mode=mode)
+    assert isinstance(found, UnverifiedQuote)
+    return found.reason
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("said", "quote"), CHANGED)
+def test_a_quote_that_hides_an_edit_is_refused(said: str, quote: str, mode: GroundingMode) -> None:
+    assert isinstance(ground(quote, said, mode=mode), UnverifiedQuote)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("said", "quote"), FAITHFUL)
+def test_a_faithful_quote_is_accepted(said: str, quote: str, mode: GroundingMode) -> None:
+    accepted(quote, said, mode=mode)
+
+
+@pytest.mark.parametrize(("said", "quote"), WRITTEN_OTHERWISE)
+def test_contractions_may_be_written_out_in_fuzzy_mode(said: str, quote: str) -> None:
+    found = ground(quote, said, mode="fuzzy", threshold=0.7)
+    assert isinstance(found, Quote), found.reason
+    assert found.match is Match.TOLERANT
+    assert isinstance(ground(quote, said), UnverifiedQuote)
+
+
+@pytest.mark.parametrize(
+    ("said", "quote", "passes", "fails"),
+    [
+        pytest.param("I can't sleep", "I can not sleep", 0.85, 0.95, id="one_contraction"),
+        pytest.param(
+            "And, um, it's, you know, it's, uh, exhausting", "and it is exhausting", 0.5, 0.85,
+            id="much_left_out",
+        ),
+    ],
+)  # fmt: skip
+def test_threshold_bounds_what_a_fuzzy_match_may_leave_out_or_rewrite(
+    said: str, quote: str, passes: float, fails: float
+) -> None:
+    assert isinstance(ground(quote, said, mode="fuzzy", threshold=passes), Quote)
+    refused = ground(quote, said, mode="fuzzy", threshold=fails)
+    assert isinstance(refused, UnverifiedQuote)
+    assert refused.reason is QuoteRejection.NOT_SIMILAR
+
+
+def test_fuzzy_mode_accepts_what_the_other_accepts_at_any_threshold() -> None:
+    for said, quote in FAITHFUL:
+        assert isinstance(ground(quote, said, mode="fuzzy", threshold=1.0), Quote), quote
+
+
+@pytest.mark.parametrize("evidence", [{"PHQ8_Sleep": ["I feel tired"]}, {"PHQ8_Sleep": []}])
+def test_fuzzy_mode_without_its_package_names_the_cure(
+    monkeypatch: pytest.MonkeyPatch, evidence: dict[str, list[str]]
+) -> None:
+    monkeypatch.setitem(sys.modules, "rapidfuzz", None)
+    with pytest.raises(ConfigurationError, match=r"pip install 'ai-psychiatrist\[fuzzy\]'"):
+        validate_evidence_grounding(evidence, "I feel tired all day", mode="fuzzy")
+
+
+@pytest.mark.parametrize(
+    ("said", "quote", "polarity"),
+    [
+        pytest.param("No, I'm okay.", "I'm okay", Polarity.DENIED, id="wellness"),
+        pytest.param("I can't get going.", "I can't get going", Polarity.AFFIRMED, id="symptom"),
+        pytest.param("I do.", "I do", Polarity.UNCLEAR, id="elliptical"),
+        pytest.param("I can't.", "I can't", Polarity.UNCLEAR, id="elliptical_negation"),
+        pytest.param("Yeah.", "Yeah.", Polarity.UNCLEAR, id="yes"),
+        pytest.param("Not really.", "not really", Polarity.UNCLEAR, id="no_to_no_question"),
+        pytest.param("Oh okay.", "oh okay", Polarity.UNCLEAR, id="acknowledgement"),
+    ],
+)
+def test_a_short_utterance_supports_only_what_it_says_itself(
+    said: str, quote: str, polarity: Polarity
+) -> None:
+    assert accepted(quote, said).polarity is polarity
+
+
+@pytest.mark.parametrize(
+    ("said", "quote"),
+    [
+        pytest.param("I'm okay with blood", "I'm okay", id="left_of_a_clause"),
+        pytest.param("I think I can't get going today", "I can't get going", id="inside"),
+        pytest.param("It is not really bad", "not really", id="part_of_a_statement"),
+        pytest.param("I am sad", "I", id="letter"),
+        pytest.param("I", "I", id="letter_alone"),
+        pytest.param("The", "the", id="article_alone"),
+        pytest.param("I am tired", "we were", id="not_said"),
+    ],
+)
+@pytest.mark.parametrize("mode", MODES)
+def test_common_words_that_are_no_whole_utterance_are_too_short(
+    said: str, quote: str, mode: GroundingMode
+) -> None:
+    assert reason(quote, said, mode=mode) is QuoteRejection.TOO_SHORT
+
+
+@pytest.mark.parametrize("answer", ["Yeah.", "Not really.", "I do."])
+def test_a_bare_answer_that_was_given_twice_is_ambiguous(answer: str) -> None:
+    said = f"{answer}\nInterviewer: Are you tired?\nParticipant: {answer}"
+    assert reason(answer, said) is QuoteRejection.AMBIGUOUS
+
+
+@pytest.mark.parametrize(
+    ("question", "polarity"),
+    [
+        pytest.param("Any trouble sleeping?", Polarity.DENIED, id="symptom_asked"),
+        pytest.param("Do you sleep well?", Polarity.UNCLEAR, id="wellness_asked"),
+        pytest.param("What is your name?", Polarity.UNCLEAR, id="nothing_asked"),
+    ],
+)
+def test_not_really_is_read_by_its_question(question: str, polarity: Polarity) -> None:
+    text = f"Interviewer: {question}\nParticipant: Not really."
+    found = TranscriptIndex(parse_transcript(text)).ground("Not really.")
+    assert isinstance(found, Quote)
+    assert (found.match, found.polarity) == (Match.EXACT, polarity)
+
+
+@pytest.mark.parametrize(
+    ("said", "quote"),
+    [
+        pytest.param("I feel\nso tired. Yes", "I feel\nso tired.", id="line_feed"),
+        pytest.param("I feel\r\n  so tired", "I feel\r\n  so tired", id="windows"),
+        pytest.param("I feel so tired, I feel\nso tired", "I feel\nso tired", id="second_place"),
+        pytest.param("I feel\nso tired", "I feel so tired", id="one_line"),
+        pytest.param("\n\nI feel\n\nso tired", "I feel so tired", id="blank_line"),
+        pytest.param("İ feel so tired", "İ feel so tired", id="letter_of_two_lower_ones"),
+    ],
+)
+def test_an_unchanged_quote_is_exact_across_line_breaks(said: str, quote: str) -> None:
+    found = accepted(quote, said)
+    assert found.match is Match.EXACT
+    assert found.text in said
+
+
+@pytest.mark.parametrize(
+    ("said", "quote", "text"),
+    [
+        pytest.param("I [sigh] feel low", "I feel low", "I [sigh] feel low", id="tag_inside"),
+        pytest.param("[sigh] I feel low", "[sigh] I feel low", "[sigh] I feel low", id="tag_first"),
+        pytest.param("I do n't sleep", "I don't sleep", "I do n't sleep", id="split_contraction"),
+    ],
+)
+def test_what_is_reported_is_what_was_transcribed(said: str, quote: str, text: str) -> None:
+    assert accepted(quote, said).text == text
