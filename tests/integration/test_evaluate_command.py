@@ -325,6 +325,25 @@ def test_rules_applied_again_to_a_run_change_nothing(tmp_path: Path, interviews:
         assert [step["regressions"] for step in steps if step["regressions"]] == []
 
 
+def test_rules_applied_again_know_the_speakers_that_the_run_was_told(tmp_path: Path) -> None:
+    folder = tmp_path / "interviews"
+    folder.mkdir()
+    for name in ("Anna", "Zoe"):
+        text = TIRED.replace("Interviewer", "Tom").replace("Participant", name)
+        (folder / f"{name}.txt").write_text(f"{text}Tom: I am sad.\n", encoding="utf-8")
+    rows = "file,label,role\nZoe.txt,Zoe,participant\n*,Tom,interviewer\n"
+    (folder / "speakers.csv").write_text(rows, encoding="utf-8")
+    with ModelServerThread(fault("hallucinated_quotes")) as server:
+        arguments = ("run", folder, "--out", "run", "--participant", "Anna")
+        evaluate(tmp_path, *arguments, settings=served(server.url))
+    done = run(["revalidate", "run", "--json"], tmp_path)
+    assert done.code == 0
+    steps = json.loads(done.out)["steps"]
+    (scoring,) = (step for step in steps if step["step"] == "quantitative")
+    assert scoring["outcomes"] == [{"old": "valid", "new": "valid", "units": 2}]
+    assert {step["changed"] for step in steps} == {0}
+
+
 def test_stricter_rules_over_a_run_name_the_units_that_they_reject(
     tmp_path: Path, interviews: Path
 ) -> None:
