@@ -159,6 +159,8 @@ def test_unreadable_unit_fails_with_its_reason_and_costs_no_other(
     (interviews / "b.txt").write_text("Interviewer: Nobody answers.\n", encoding="utf-8")
     done = evaluate(tmp_path, "run", interviews, "--out", "run")
     assert (done.code, "2 of 3 units complete, 1 failed" in done.err) == (1, True)
+    assert "without a transcript that can be read: 1" in done.err
+    assert "datasets check" in done.err
     (failure,) = lines(tmp_path / "run/failures.jsonl")
     assert (failure["unit_id"], failure["failure_stage"]) == ("b", "pipeline_internal")
     assert failure["codes"] == ["transcript_unreadable"]
@@ -321,6 +323,25 @@ def test_rules_applied_again_to_a_run_change_nothing(tmp_path: Path, interviews:
         steps = json.loads(done.out)["steps"]
         assert {step["changed"] for step in steps} == {0}
         assert [step["regressions"] for step in steps if step["regressions"]] == []
+
+
+def test_rules_applied_again_know_the_speakers_that_the_run_was_told(tmp_path: Path) -> None:
+    folder = tmp_path / "interviews"
+    folder.mkdir()
+    for name in ("Anna", "Zoe"):
+        text = TIRED.replace("Interviewer", "Tom").replace("Participant", name)
+        (folder / f"{name}.txt").write_text(f"{text}Tom: I am sad.\n", encoding="utf-8")
+    rows = "file,label,role\nZoe.txt,Zoe,participant\n*,Tom,interviewer\n"
+    (folder / "speakers.csv").write_text(rows, encoding="utf-8")
+    with ModelServerThread(fault("hallucinated_quotes")) as server:
+        arguments = ("run", folder, "--out", "run", "--participant", "Anna")
+        evaluate(tmp_path, *arguments, settings=served(server.url))
+    done = run(["revalidate", "run", "--json"], tmp_path)
+    assert done.code == 0
+    steps = json.loads(done.out)["steps"]
+    (scoring,) = (step for step in steps if step["step"] == "quantitative")
+    assert scoring["outcomes"] == [{"old": "valid", "new": "valid", "units": 2}]
+    assert {step["changed"] for step in steps} == {0}
 
 
 def test_stricter_rules_over_a_run_name_the_units_that_they_reject(

@@ -15,6 +15,8 @@ from ai_psychiatrist.evaluation.datasets.dataset import SpeakerFilter
 from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ai_psychiatrist.config import Settings
     from ai_psychiatrist.evaluation.run.opening import RunRequest
     from ai_psychiatrist.evaluation.run.sitting import SittingEnd, SittingOptions
@@ -62,6 +64,8 @@ class Mode(StrEnum):
 
     ZERO_SHOT = "zero-shot"
 
+
+_CHECK_SAYS = "`ai-psychiatrist evaluate datasets check` says which and why"
 
 RunFolderArgument = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run.")]
 
@@ -225,7 +229,7 @@ def _deciding(settings: "Settings") -> dict[str, object]:
 
 def _conclude(end: "SittingEnd", out: Path) -> ExitCode:
     """Say where the run stands, and return the command's exit status."""
-    account, not_read = end.account, end.not_read
+    account = end.account
     typer.echo(
         f"{account.valid} of {account.requested} units complete, {account.failed} failed, "
         f"{account.pending} to do; {end.tally.paid_calls} model calls made now",
@@ -235,20 +239,25 @@ def _conclude(end: "SittingEnd", out: Path) -> ExitCode:
         typer.echo(f"  failed at {stage}: {count}", err=True)
     if "provider" in account.by_stage:
         typer.echo("For a closer look: ai-psychiatrist doctor", err=True)
-    if not_read:
-        kinds = ", ".join(f"{code} {count}" for code, count in not_read.items())
-        typer.echo(
-            f"not read and in no count: {sum(not_read.values())} files or lines of the dataset "
-            f"({kinds}); `ai-psychiatrist evaluate datasets check` names them",
-            err=True,
-        )
+    for line in _unread(end):
+        typer.echo(line, err=True)
     if end.unbalanced_steps:
         fail(f"the account does not balance at {', '.join(end.unbalanced_steps)}: keep the folder")
     typer.echo(f"next: ai-psychiatrist evaluate report {out}", err=True)
     if account.valid == 0:
         return ExitCode.NOTHING_FINISHED
-    is_whole = account.valid == account.requested and not not_read
+    is_whole = account.valid == account.requested and not end.not_read
     return ExitCode.COMPLETE if is_whole else ExitCode.PARTIAL
+
+
+def _unread(end: "SittingEnd") -> "Iterator[str]":
+    """Say what of the dataset was not read, by counts: names may be those of people."""
+    if end.unreadable:
+        yield f"units without a transcript that can be read: {end.unreadable}; {_CHECK_SAYS}"
+    if end.not_read:
+        kinds = ", ".join(f"{code} {count}" for code, count in end.not_read.items())
+        lost = sum(end.not_read.values())
+        yield f"not read and no units: {lost} files or lines ({kinds}); {_CHECK_SAYS}"
 
 
 @evaluate_app.command(epilog=METRICS_EXAMPLES)

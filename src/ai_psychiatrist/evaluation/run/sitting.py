@@ -34,6 +34,8 @@ class SittingEnd:
     """Of the units as wholes."""
     unbalanced_steps: tuple[str, ...]
     """Steps of which a unit is in no place, or in two; empty unless something is broken."""
+    unreadable: int
+    """Units of the run that have no transcript that can be read."""
     not_read: Mapping[str, int]
     """What of the dataset is no unit although it may be an interview: code → count."""
 
@@ -70,6 +72,7 @@ async def sit(
         tally=tally,
         account=account,
         unbalanced_steps=unbalanced,
+        unreadable=len(tools.dataset.unreadable.intersection(tools.ledger.unit_ids())),
         not_read=tools.dataset.not_read,
     )
 

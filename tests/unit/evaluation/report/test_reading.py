@@ -18,12 +18,13 @@ from ai_psychiatrist.evaluation.report.headline import headline_of
 from ai_psychiatrist.evaluation.report.reading import reading_of
 
 
-def _reading(metrics: Metrics, *, concerns_depression: bool = True) -> str:
+def _reading(metrics: Metrics, *, concerns_depression: bool = True, not_read: int = 0) -> str:
     sentences = reading_of(
         metrics,
         headline_of(metrics),
         failures_of(metrics),
         concerns_depression=concerns_depression,
+        not_read=not_read,
     )
     return " ".join(sentences).replace("\u00a0", " ")
 
@@ -37,6 +38,21 @@ def test_a_perfect_run_says_nothing_of_abstaining() -> None:
     assert "charged" not in said
     assert "a leak of the labels" in said
     assert "undecidable" not in said
+
+
+@pytest.mark.parametrize(
+    ("not_read", "says"),
+    [
+        (1, "1 file or line of the dataset could not be read: no figure below counts it."),
+        (12, "12 files or lines of the dataset could not be read: no figure below counts them."),
+    ],
+)
+def test_what_of_the_dataset_was_not_read_is_said_and_nothing_where_all_was(
+    not_read: int, says: str
+) -> None:
+    metrics = Metrics(figures_of([unit("a", [1] * 8)], {}))
+    assert says in _reading(metrics, not_read=not_read)
+    assert "could not be read" not in _reading(metrics)
 
 
 def test_abstaining_is_charged_and_said() -> None:
