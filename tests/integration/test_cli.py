@@ -97,7 +97,8 @@ def test_settings_prints_defaults_and_no_value_of_the_environment(tmp_path: Path
 UNUSABLE = {
     "missing file": (["assess", "nonesuch.txt"], b"", "cannot be read: No such file"),
     "a folder": (["assess", "."], b"", "cannot be read: Is a directory"),
-    "not UTF-8": (["assess", "-"], b"Participant: \xff\xfe", "not UTF-8"),
+    "no text": (["assess", "-"], b"Participant: \x00\x01\xff\xfe", "it is not text"),
+    "nobody known": (["assess", "-"], b"Anna: hi\nTom: ho", "label: Anna\n  label: Tom\n"),
     "empty": (["assess", "-"], b"", "the transcript is empty"),
     "blank": (["assess", "-"], b" \r\n\t", "the transcript is empty"),
     "no participant": (["assess", "-"], b"Ellie: hello", "TRANSCRIPT_PARTICIPANT_LABELS"),

@@ -360,7 +360,7 @@ REFUSED_REQUESTS: dict[str, tuple[object, int, str, str]] = {
     "no participant": (
         {"protocol": "phq8", "transcript_text": "Interviewer: hello"},
         422,
-        "unusable_input",
+        "speakers_unknown",
         "TRANSCRIPT_PARTICIPANT_LABELS",
     ),
     "assessment is empty": (
@@ -397,7 +397,7 @@ REFUSED_REQUESTS: dict[str, tuple[object, int, str, str]] = {
         {"protocol": "phq8", "nonesuch": 1},
         422,
         "invalid_request",
-        "protocol, inputs, assessment, transcript_text and participant_id; no others",
+        "assessment, transcript_text, speakers and participant_id; no others",
     ),
     "incident without a model": (
         {"protocol": "incident", "inputs": INCIDENT},

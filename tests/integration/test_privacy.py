@@ -25,6 +25,7 @@ from ai_psychiatrist.llm.chat import SimpleChatClient
 from ai_psychiatrist.llm.rejection import ReplyRejected
 from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
+from ai_psychiatrist.services.transcripts.reading import read_transcript
 from ai_psychiatrist.services.transcripts.store import TranscriptStore
 from ai_psychiatrist.wiring import open_services
 from tests.fakes.faults import FAULTS
@@ -289,7 +290,11 @@ def test_assess_tells_standard_output_alone(
     "stdin",
     [
         pytest.param(NO_PARTICIPANT.encode(), id="no participant"),
-        pytest.param(f"Participant: {CANARY} \xff".encode("latin-1"), id="not UTF-8"),
+        pytest.param(f"Participant: {CANARY} ".encode() + b"\x81\x8d", id="no text"),
+        pytest.param(f'[{{"{CANARY}": 1'.encode(), id="broken JSON"),
+        pytest.param(f"start_time,text\n1,{CANARY}\n2\n".encode(), id="broken table"),
+        pytest.param(f"WEBVTT\n\n00:01.000 --> 00:02.000\n{CANARY}\n".encode(), id="nobody named"),
+        pytest.param(f"Anna: {CANARY}\nTom: {CANARY}\n".encode(), id="unknown labels"),
     ],
 )
 def test_unusable_input_is_not_repeated(tmp_path: Path, stdin: bytes) -> None:
@@ -356,8 +361,9 @@ def test_rejections_of_replies_do_not_repeat_them(case: str) -> None:
 
 
 def test_errors_of_stored_transcripts_do_not_repeat_them(stored: Path) -> None:
+    file = asyncio.run(TranscriptStore(stored).read(301))
     with pytest.raises(AssessmentServiceError) as raised:
-        asyncio.run(TranscriptStore(stored).read(301))
+        read_transcript(file.content, name=file.name)
     assert_exception_silent(raised.value)
 
 

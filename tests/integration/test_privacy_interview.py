@@ -291,7 +291,7 @@ COMMANDS: dict[str, tuple[list[str], int]] = {
     "schemas": (["schemas"], 0),
     "no assessment": (["--protocol", "phq8", "--from", "talk.txt"], 2),
     "no transcript": (["--protocol", "phq8", "--transcript", "nobody.txt"], 2),
-    "no text": (["--protocol", "phq8", "--transcript", "latin.txt"], 2),
+    "no text": (["--protocol", "phq8", "--transcript", "binary.txt"], 2),
     "no answer": (["--protocol", "phq8", "--answers", "nine.txt"], 2),
     "unknown input": (["--protocol", "phq8", "--input", f"{CANARY}={CANARY}"], 2),
     "input without a name": (["--protocol", "phq8", "--input", CANARY], 2),
@@ -312,7 +312,7 @@ def test_commands_tell_standard_output_alone(tmp_path: Path, case: str) -> None:
     }
     for name, text in sources.items():
         (tmp_path / name).write_text(text, "utf-8")
-    (tmp_path / "latin.txt").write_bytes(f"{CANARY} \xff".encode("latin-1"))
+    (tmp_path / "binary.txt").write_bytes(f"{CANARY} ".encode() + b"\x81\x8d")
     arguments, code = COMMANDS[case]
     stdin = f"nearly every day, {CANARY}\n\xff{CANARY}\n".encode()
     done = run(["interview", *arguments], tmp_path, DEBUG, stdin=stdin)
@@ -321,7 +321,7 @@ def test_commands_tell_standard_output_alone(tmp_path: Path, case: str) -> None:
     assert_silent(done.err)
     if code == 2:
         assert_silent(done.out.replace(_echo(sources["nine.txt"]), ""))
-    assert_files_silent(tmp_path, sinks=frozenset(sources) | {"latin.txt"})
+    assert_files_silent(tmp_path, sinks=frozenset(sources) | {"binary.txt"})
 
 
 def _echo(answers: str) -> str:

@@ -92,6 +92,9 @@ def raw(client: httpx.Client, head: str) -> httpx.Response:
 REQUESTS: Final[dict[str, Callable[[httpx.Client], httpx.Response]]] = {
     "malformed": lambda client: sent(client, f'{{"transcript_text": "{CANARY}'),
     "other media type": lambda client: sent(client, CANARY, **{"Content-Type": f"text/{CANARY}"}),
+    "unusable file": lambda client: sent(
+        client, f'[{{"{CANARY}": ', **{"Content-Type": "text/plain"}
+    ),
     "key twice": lambda client: sent(client, f'{{"{CANARY}": "{CANARY}", "{CANARY}": 1}}'),
     "many values": lambda client: sent(client, f'["{CANARY}"{", 1" * 60_000}'[:99_999]),
     "many values, whole": lambda client: sent(client, "[" + "1," * 49_990 + f'"{CANARY}"]'),

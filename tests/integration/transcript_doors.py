@@ -135,18 +135,15 @@ def _read(result: Json) -> Seen:
 
 def _reason(message: str) -> str:
     """Return the fault in the words of the oddities of datasets."""
-    for fault, words in _FAULTS.items():
-        if words in message:
-            return f"refused: {fault}"
-    raise AssertionError(message)
+    return f"refused: {next(fault for words, fault in _FAULTS.items() if words in message)}"
 
 
 _FAULTS: Final = {
-    "speakers unknown": "say who is who",
-    "speakers unknown ": "names none",
-    "unknown form": "in no form of a transcript",
+    "say who is who": "speakers unknown",
+    "names none": "speakers unknown",
+    "in no form of a transcript": "unknown form",
     "several interviews": "several interviews",
-    "not text": "it is not text",
+    "it is not text": "not text",
 }
 
 

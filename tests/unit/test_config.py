@@ -15,8 +15,10 @@ from ai_psychiatrist.config import (
     with_model,
 )
 from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.domain.transcript import Speaker
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.services.evidence_validation import settings as evidence_settings
+from ai_psychiatrist.services.transcripts.labels import known_speaker
 from ai_psychiatrist.wiring import open_services
 
 ROOT = Path(__file__).parents[2]
@@ -179,9 +181,9 @@ def test_a_model_for_one_command_takes_the_place_of_every_other_but_the_fallback
 
 def test_labels_are_added_to_the_built_in_ones() -> None:
     labels = load(TRANSCRIPT_PARTICIPANT_LABELS="Frau A, Kind").transcript.labels
-    assert labels.participant[-2:] == ("Frau A", "Kind")
-    assert "Participant" in labels.participant
-    assert "Ellie" in labels.interviewer
+    assert known_speaker("frau a", labels) is Speaker.PARTICIPANT
+    assert known_speaker("Participant", labels) is Speaker.PARTICIPANT
+    assert known_speaker("Ellie", labels) is Speaker.INTERVIEWER
 
 
 @pytest.mark.parametrize(

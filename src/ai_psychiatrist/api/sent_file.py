@@ -16,6 +16,11 @@ _MEDIA_TYPES: Final = frozenset(
         "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
         "application/x-ndjson",
         "application/x-subrip",
+        "text/csv",
+        "text/markdown",
+        "text/plain",
+        "text/tab-separated-values",
+        "text/vtt",
     }
 )
 _REQUEST: Final = re.compile(rb'\s{0,100}\{\s{0,100}"(?:transcript_text|participant_id|mode)"')
@@ -23,7 +28,7 @@ _REQUEST: Final = re.compile(rb'\s{0,100}\{\s{0,100}"(?:transcript_text|particip
 _MOST_LABELS: Final = 20
 FILE_BODY: Final[dict[str, object]] = {
     media_type: {"schema": {"type": "string", "format": "binary"}}
-    for media_type in ("text/plain", "text/vtt", "text/csv", *sorted(_MEDIA_TYPES))
+    for media_type in sorted(_MEDIA_TYPES)
 }
 """The file's part of a request body in the OpenAPI document."""
 
@@ -35,8 +40,7 @@ class SentFile(bytes):
 def is_file(content_type: str, content: bytes) -> bool:
     """Return whether a body is a transcript itself, and not a request in JSON."""
     media_type = content_type.partition(";")[0].strip().casefold()
-    is_named_so = media_type.startswith("text/") or media_type in _MEDIA_TYPES
-    return is_named_so and content != b"" and _REQUEST.match(content) is None
+    return media_type in _MEDIA_TYPES and content != b"" and _REQUEST.match(content) is None
 
 
 Label: TypeAlias = Annotated[str, Query(min_length=1, max_length=LONGEST_LABEL)]

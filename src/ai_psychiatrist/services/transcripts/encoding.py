@@ -68,11 +68,13 @@ def decode(content: bytes) -> DecodedText:
 
 
 def given_text(content: str) -> DecodedText:
-    """Take a text that somebody else decoded; raises `FileRefused` for half of a character."""
+    """Take a text that somebody else decoded; raises `FileRefused` for one that is none."""
     try:
-        content.encode("utf-8")
+        written = content.encode("utf-8")
     except UnicodeEncodeError:
         raise FileRefused(FileFault.NOT_TEXT) from None
+    if written.startswith(_BINARY):
+        raise FileRefused(FileFault.NOT_TEXT)
     return DecodedText(text=content.removeprefix("\ufeff"), encoding="utf-8", is_assumed=False)
 
 
