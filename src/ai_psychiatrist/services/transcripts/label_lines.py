@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import islice
@@ -24,6 +24,9 @@ _MOST_LINES: Final = 10 * MAX_TURNS
 
 _GAP: Final = r"[^\S\r\n]"
 _LINE: Final = re.compile(r"(?:\A\ufeff?|\r\n|\n|\r)")
+_SIGN: Final = re.compile(r"[:：\t\[<]|\A[QA]")
+"""Without one of these a line has no label but in the rare ways of writing."""
+_MOST_BEFORE_WORDS: Final = 2 * LONGEST_LABEL
 _LEAD: Final = re.compile(
     rf"{_GAP}*(?:(?:[-*•#]{{1,4}}|>+){_GAP}+|>>+)?(?:\d{{1,6}}[.)]?{_GAP}+(?=[^\W\d]|[\[(*_]))?"
     rf"(?:(?P<before>{STAMP}){_GAP}*(?:[-–—|]{_GAP}*)?)?"
@@ -130,7 +133,8 @@ class _Kind(StrEnum):
 @dataclass(frozen=True, slots=True)
 class _Candidate:
     line: LabelledLine
-    kind: _Kind
+    is_bare: bool
+    """Whether brackets alone mark the label."""
 
 
 def _all_candidates(text: str, start: int, shapes: Iterable[re.Pattern[str]]) -> list[_Candidate]:
@@ -144,6 +148,9 @@ def _candidates(text: str, start: int, shapes: Iterable[re.Pattern[str]]) -> Ite
     for line in _LINE.finditer(text, start):
         lead = _LEAD.match(text, line.end())
         if lead is None:
+            continue
+        marks = text[lead.end() : lead.end() + _MOST_BEFORE_WORDS]
+        if shapes is _PLAIN_SHAPES and not (lead["before"] or _SIGN.search(marks)):
             continue
         for shape in shapes:
             found = shape.match(text, lead.end())
@@ -171,19 +178,19 @@ def _candidate(
         label=label,
         seconds=seconds_of(stamp) if stamp else None,
     )
-    is_bare = shape is _BRACKETS and groups.get("after") is None
-    return _Candidate(line, _kind(label, is_bare=is_bare))
+    return _Candidate(line, shape is _BRACKETS and groups.get("after") is None)
 
 
 def _kind(label: str, *, is_bare: bool) -> _Kind:
     words = label_key(label).split()
-    if not words or not (_SOUNDS | _NO_NAMES).isdisjoint({*words[:1], *words[-1:]}):
+    if not words or (is_bare and not _SOUNDS.isdisjoint({words[0], words[-1]})):
         return _Kind.NONE
     if label.isdecimal():
         return _Kind.NUMBER if len(label) <= 3 and not is_bare else _Kind.NONE
     if is_name(label):
         return _Kind.BRACKETS if is_bare else _Kind.NAME
-    is_lower_case = len(words) <= 3 and words[-1] not in _REPORTING and not is_bare
+    is_short = len(words) <= 3 and words[0] not in _NO_NAMES and words[-1] not in _REPORTING
+    is_lower_case = is_short and not is_bare
     return _Kind.LOWER_CASE if is_lower_case and any(map(str.isalpha, label)) else _Kind.NONE
 
 
@@ -201,42 +208,50 @@ def _after_time(text: str, start: int, lead: re.Match[str]) -> _Candidate | None
 
 
 def _labels_among(candidates: list[_Candidate], labels: SpeakerLabels) -> list[LabelledLine]:
-    given = {label_key(label) for label, _ in labels.given}
-    names = {one.line.label for one in candidates}
-    known = {name for name in names if label_key(name) in given or _decides(name, labels)}
-    times = Counter(label_key(one.line.label) for one in candidates)
+    keys = {label: label_key(label) for label in {one.line.label for one in candidates}}
+    known = _known(keys, labels)
+    times = Counter(keys[one.line.label] for one in candidates)
+    written = {(one.line.label, one.is_bare) for one in candidates}
+    kinds = {(label, is_bare): _kind(label, is_bare=is_bare) for label, is_bare in written}
     # A way of writing that is seen to be one counts for labels that stand there only once, too.
     ways = {_Kind.NAME} | {
-        one.kind
-        for one in candidates
-        if one.line.label in known or times[label_key(one.line.label)] > 1
+        kind for (label, _), kind in kinds.items() if label in known or times[keys[label]] > 1
     }
     ways.discard(_Kind.NONE)
-    lines = [one.line for one in candidates if one.line.label in known or one.kind in ways]
+    lines = [
+        one.line
+        for one in candidates
+        if one.line.label in known or kinds[one.line.label, one.is_bare] in ways
+    ]
     is_labelled = len(lines) > 1 or any(line.label in known for line in lines)
     return lines if is_labelled else []
 
 
-def _decides(label: str, labels: SpeakerLabels) -> bool:
-    return known_speaker(label, labels) in {Speaker.PARTICIPANT, Speaker.INTERVIEWER}
+def _known(keys: Mapping[str, str], labels: SpeakerLabels) -> set[str]:
+    """Return the labels that are given, or known to be a participant's or an interviewer's."""
+    given = {label_key(label) for label, _ in labels.given}
+    decide = {Speaker.PARTICIPANT, Speaker.INTERVIEWER}
+    return {
+        label
+        for label, key in keys.items()
+        if key in given or known_speaker(label, labels) in decide
+    }
 
 
 def _recurring(
     candidates: list[_Candidate], labels: SpeakerLabels, text: str
 ) -> list[LabelledLine]:
     """Return lines of labels that recur, of two speakers or more, if they are many of the lines."""
-    given = {label_key(label) for label, _ in labels.given}
+    keys = {one.line.label: label_key(one.line.label) for one in candidates}
+    known = _known(keys, labels)
+    names = {label for label in keys if _kind(label, is_bare=False) is _Kind.NAME}
     usable = [
         one.line
         for one in candidates
         if len(one.line.label) > 1
-        and (
-            label_key(one.line.label) in given
-            or _decides(one.line.label, labels)
-            or (one.kind is _Kind.NAME and _opens_block(text, one.line))
-        )
+        and (one.line.label in known or (one.line.label in names and _opens_block(text, one.line)))
     ]
-    times = Counter(label_key(line.label) for line in usable)
+    times = Counter(keys[line.label] for line in usable)
     lines = sum(1 for line in text.splitlines() if line.strip())
     is_way_of_writing = len(times) > 1 and max(times.values()) > 1 and 3 * len(usable) >= lines
     return usable if is_way_of_writing else []

@@ -35,20 +35,23 @@ def rendered(
     """
     if len(utterances) > MAX_TURNS:
         raise too_many_turns()
+    shown = {
+        label: _shown_label(label, Speaker.UNKNOWN if label is None else speakers[label])
+        for label in {said.label for said in utterances}
+    }
     lines: list[str] = []
     turns: list[Turn] = []
     at = 0
     for index, said in enumerate(utterances):
         speaker = Speaker.UNKNOWN if said.label is None else speakers[said.label]
-        shown = _shown_label(said.label, speaker)
-        line = f"{shown}: {said.words}"
+        line = f"{shown[said.label]}: {said.words}"
         end = at + len(line) + (index + 1 < len(utterances))
         turns.append(
             Turn(
                 index=index,
                 speaker=speaker,
                 start=at,
-                words_start=at + len(shown) + 2,
+                words_start=at + len(shown[said.label]) + 2,
                 end=end,
                 label=said.label,
                 start_seconds=said.start_seconds,
