@@ -36,6 +36,9 @@ _CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 _LEAST_NULS_OF_UTF16: Final = 0.1
 """Share of the bytes: a text in Latin letters has about a half, one in Chinese some line ends."""
 _MOST_NULS_OF_UTF8: Final = 0.1
+_LAST_OF_ASCII: Final = 0x7F
+_MOST_FOREIGN: Final = 0.25
+"""Share of the bytes: no Western language has so many letters with accents."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +109,7 @@ def _is_utf8(content: bytes) -> bool:
 
 def _western(content: bytes) -> DecodedText:
     decoded = _decoded(content, "cp1252", is_assumed=True)
-    if _CONTROL.search(decoded.text):
+    foreign = sum(1 for byte in content if byte > _LAST_OF_ASCII)
+    if _CONTROL.search(decoded.text) or foreign > len(content) * _MOST_FOREIGN:
         raise FileRefused(FileFault.NOT_TEXT)
     return decoded

@@ -4,17 +4,16 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from itertools import islice
 from typing import Final
 
 from ai_psychiatrist.domain.transcript import MAX_TURNS, Speaker
+from ai_psychiatrist.services.transcripts.label_words import Kind, is_name, kind_of
 from ai_psychiatrist.services.transcripts.labels import (
     LONGEST_LABEL,
     SpeakerLabels,
     known_speaker,
     label_key,
-    without_note,
 )
 from ai_psychiatrist.services.transcripts.refusals import too_many_turns
 from ai_psychiatrist.services.transcripts.times import STAMP, seconds_of
@@ -23,55 +22,53 @@ _MOST_LINES: Final = 10 * MAX_TURNS
 """How many lines with something like a label are looked at."""
 
 _GAP: Final = r"[^\S\r\n]"
-_LINE: Final = re.compile(r"(?:\A\ufeff?|\r\n|\n|\r)")
-_SIGN: Final = re.compile(r"[:：\t\[<]|\A[QA]")
-"""Without one of these a line has no label but in the rare ways of writing."""
-_MOST_BEFORE_WORDS: Final = 2 * LONGEST_LABEL
+_UNSEEN: Final = "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u202a-\u202e\u2066-\u2069"
+_LINE: Final = re.compile(r"(?:\A|\r\n|\n|\r)")
 _LEAD: Final = re.compile(
-    rf"{_GAP}*(?:(?:[-*•#]{{1,4}}|>+){_GAP}+|>>+)?(?:\d{{1,6}}[.)]?{_GAP}+(?=[^\W\d]|[\[(*_]))?"
-    rf"(?:(?P<before>{STAMP}){_GAP}*(?:[-–—|]{_GAP}*)?)?"
+    rf"[{_UNSEEN}]*{_GAP}*(?:(?:[-*•#→]{{1,4}}|>+){_GAP}+|>>+|[*%](?=[A-Za-z]{{3}}:))?"
+    rf"(?:\d{{1,6}}[.)]?{_GAP}+(?=[^\W\d]|[\[(*_]))?"
+    rf"(?:(?P<before>{STAMP}){_GAP}*(?:[-–—|]{_GAP}*)?)?[{_UNSEEN}]*"
 )
-_NAME: Final = rf"[^\s:：*\[\]<>|\"“„][^:：*\t\r\n\[\]<>|\"“”]{{0,{LONGEST_LABEL - 1}}}?"
-_AFTER: Final = rf"(?:{_GAP}*,?{_GAP}*(?P<after>{STAMP}))?"
-_MARK: Final = r"(?:\*\*|__|\*|_)"
+_SIGN: Final = re.compile(r"[:：﹕∶꞉︰։׃\t\[<【]|\A[QA]")
+"""Without one of these a line has no label but in the ways of writing that prose has, too."""
+_COLONS: Final = ":：﹕∶꞉︰։׃"
+_NAME: Final = (
+    rf"[^\s{_COLONS}*\[\]<>|\"“„][^{_COLONS}*\t\r\n\[\]<>|\"“”]{{0,{LONGEST_LABEL - 1}}}?"
+)
+_AFTER: Final = rf"(?:{_GAP}*[,|–—-]?{_GAP}*(?P<after>{STAMP}))?"
+_MARK: Final = r"(?:\*\*|__|\*|_|\")"
+_TAG: Final = r"(?:</?(?:b|i|u|p|strong|em|span|div|br|td|tr|li)\b[^<>\r\n]{0,60}>)"
 _COLON: Final = re.compile(
-    rf"{_MARK}?(?:(?P<label>{_NAME})|\[(?P<square>{_NAME})\]|<(?P<angle>{_NAME})>){_AFTER}"
-    rf"{_MARK}?{_GAP}{{0,8}}"
-    rf"(?:(?<!\d):(?!//)|(?<=\d):(?!//|\d)|：){_MARK}?{_GAP}*"
+    rf"{_TAG}{{0,4}}(?:{_MARK}|[“„(\[])?(?:(?P<label>{_NAME})|\[(?P<square>{_NAME})\]|<(?P<angle>{_NAME})>)"
+    rf"(?:{_GAP}?\[[^\[\]\r\n]{{1,40}}\])?{_AFTER}(?:{_MARK}|[”)\]])?{_TAG}{{0,4}}{_GAP}{{0,8}}"
+    rf"(?:(?<!\d):(?!//)|(?<=\d):(?!//|\d)|[{_COLONS[1:]}]){_MARK}?{_TAG}{{0,4}}{_GAP}*"
 )
 _BRACKETS: Final = re.compile(
-    rf"{_MARK}?(?:\[(?P<square>{_NAME})\]|<(?P<angle>{_NAME})>){_MARK}?{_AFTER}{_GAP}*"
+    rf"{_MARK}?(?:\[(?P<square>{_NAME})\]|<(?P<angle>{_NAME})>|【(?P<label>{_NAME})】)"
+    rf"{_MARK}?{_AFTER}{_GAP}*"
 )
 _TAB: Final = re.compile(rf"(?P<label>{_NAME}){_GAP}?\t{_GAP}*(?=\S)")
 _WITH_TIME: Final = re.compile(
-    rf"{_MARK}?(?P<label>{_NAME}){_MARK}?{_GAP}*[,|•-]?{_GAP}*(?P<after>{STAMP}){_GAP}*(?=[\r\n]|\Z)"
+    rf"{_MARK}?(?P<label>{_NAME}){_MARK}?{_GAP}*[,|•–—-]?{_GAP}*(?P<after>{STAMP}){_GAP}*(?=[\r\n]|\Z)"
 )
+_ORAL: Final = re.compile(rf"(?P<label>[QA])[.)]{_GAP}+(?=\S)")
 _ALONE: Final = re.compile(rf"{_MARK}?(?P<label>{_NAME}){_MARK}?{_GAP}*(?=[\r\n]|\Z)")
 _DASH: Final = re.compile(rf"(?P<label>{_NAME}){_GAP}+[-–—]{_GAP}+(?=\S)")
-_ORAL: Final = re.compile(rf"(?P<label>[QA])[.)]{_GAP}+(?=\S)")
+_OTHERWISE: Final = re.compile(
+    rf"(?:{_TAG}|[\"“'`*_#|({{【<\[>→{_UNSEEN}-]|{_GAP}){{0,12}}"
+    rf"(?P<label>[^\W\d_][\w'’]*(?:[ .]{{1,2}}[^\W_][\w'’]*){{0,3}}?)"
+    rf"(?:{_TAG}|[\"”'`*_)}}】>\]]|{_GAP}){{0,8}}"
+    rf"(?:{_GAP}*(?:[|>=→;/]|->|--|\.(?!\w)|,(?=\S|{_GAP})|[)}}】`*_\]])|{_GAP}{{2,}}|</|(?=[\r\n]|\Z))"
+    rf"{_GAP}*"
+)
+"""A label with any other mark behind it, or around it."""
+
+_IN_CAPITALS: Final = re.compile(rf"(?P<label>[^\W\d_]{{3,20}}){_GAP}+(?=\S)")
+"""Of those that it matches, only the ones in capitals count."""
 
 _BLANK_LINE: Final = re.compile(r"(?:\r\n|\n|\r)[^\S\r\n]*(?:\r\n|\n|\r)\Z")
 _WINDOW: Final = 40
 """Characters before a line in which a blank one is looked for."""
-_PARTICLES: Final = frozenset(
-    "de del della der den di da la le van von of the and und y e du bin".split()
-)
-_NO_NAMES: Final = frozenset(
-    "well so and but yes no yeah nope okay ok because then now also first second third finally "
-    "name note notes example sometimes today yesterday ps nb re date time title subject place "
-    "city".split()
-)
-_REPORTING: Final = frozenset(
-    "said says say told tells asked asks answered replied thought thinks think was is are were "
-    "like this that following follows dice dijo sagt sagte dit disse".split()
-)
-_SOUNDS: Final = frozenset(
-    "laugh laughs laughter laughing chuckle chuckles chuckling sigh sighs sighing cough coughs "
-    "coughing cry cries crying sob sobs sobbing sniff sniffs sniffles pause pauses silence "
-    "inaudible unintelligible indistinct crosstalk overlapping noise music applause redacted "
-    "breath breathing whispering clears scrubbed sync synch".split()
-)
-_CHINESE_SAYING: Final = ("说", "說", "道")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,54 +87,37 @@ def labelled_lines(text: str, labels: SpeakerLabels, *, start: int = 0) -> list[
     """Return the lines that open a turn, from an offset on; none for a text without labels.
 
     Known and given labels count wherever they stand; others once one of those is there, or from
-    two lines on: one alone is words. Ways of writing that prose has, too (a dash, a line of its
-    own), count only in a text that has no other, and only where they recur.
+    two lines on: one alone is words. Ways of writing that prose has, too, count for labels that
+    are known in the text already, and else only where they recur.
     """
-    found = _labels_among(_all_candidates(text, start, _PLAIN_SHAPES), labels)
-    return found or _recurring(_all_candidates(text, start, _RARE_SHAPES), labels, text)
+    plain = _candidates_in(text, start, _PLAIN_SHAPES)
+    found = _labels_among(plain, labels)
+    if found:
+        return _with_those_written_otherwise(text, start, found, labels)
+    rare = _candidates_in(text, start, _RARE_SHAPES)
+    return _recurring(rare, labels, text) or _recurring(
+        _candidates_in(text, start, (_OTHERWISE,)), labels, text
+    )
 
 
 def opens_like_label(line: str) -> bool:
     """Return whether a line could be taken for one that a label opens."""
-    return any(_candidates(line, 0, _PLAIN_SHAPES))
-
-
-def is_name(label: str) -> bool:
-    """Return whether a label is written like a name or a role: `Anna`, `Dr. Smith`, `SPEAKER_0`."""
-    plain = label_key(label)
-    tokens = without_note(label).replace("_", " ").split()
-    if not 1 <= len(tokens) <= 4 or len(plain) > 40 or plain in _NO_NAMES:
-        return False
-    if not any(map(str.isalpha, plain)) or any(mark in plain for mark in ';!…"'):
-        return False
-    if len(plain) > 1 and plain.endswith(_CHINESE_SAYING):
-        return False
-    return all(map(_is_name_part, tokens)) and not tokens[-1][0].islower()
+    return any(_candidates(line, 0, (*_PLAIN_SHAPES, _OTHERWISE)))
 
 
 _PLAIN_SHAPES: Final = (_COLON, _BRACKETS, _WITH_TIME, _TAB, _ORAL)
 _RARE_SHAPES: Final = (_DASH, _ALONE)
 
 
-class _Kind(StrEnum):
-    """How sure it is by its writing alone that something is a label."""
-
-    NAME = "name"
-    BRACKETS = "brackets"
-    """In brackets alone, as sounds are, too."""
-    LOWER_CASE = "lower-case"
-    NUMBER = "number"
-    NONE = "none"
-
-
 @dataclass(frozen=True, slots=True)
 class _Candidate:
     line: LabelledLine
+    shape: re.Pattern[str]
     is_bare: bool
     """Whether brackets alone mark the label."""
 
 
-def _all_candidates(text: str, start: int, shapes: Iterable[re.Pattern[str]]) -> list[_Candidate]:
+def _candidates_in(text: str, start: int, shapes: tuple[re.Pattern[str], ...]) -> list[_Candidate]:
     candidates = list(islice(_candidates(text, start, shapes), _MOST_LINES + 1))
     if len(candidates) > _MOST_LINES:
         raise too_many_turns()
@@ -149,7 +129,7 @@ def _candidates(text: str, start: int, shapes: Iterable[re.Pattern[str]]) -> Ite
         lead = _LEAD.match(text, line.end())
         if lead is None:
             continue
-        marks = text[lead.end() : lead.end() + _MOST_BEFORE_WORDS]
+        marks = text[lead.end() : lead.end() + 2 * LONGEST_LABEL]
         if shapes is _PLAIN_SHAPES and not (lead["before"] or _SIGN.search(marks)):
             continue
         for shape in shapes:
@@ -168,9 +148,13 @@ def _candidate(
 ) -> _Candidate | None:
     groups = found.groupdict()
     label = groups.get("label") or groups.get("square") or groups.get("angle") or ""
-    label = label.strip(" \t_*.").strip()
+    label = label.strip(" \t_*").strip()
+    # Marks around a label are no part of it, and those behind a note are.
+    label += ")" if label.count("(") > label.count(")") else ""
     stamp = lead["before"] or groups.get("after")
     if not label or (len(label) == 1 and shape not in {_COLON, _ORAL}):
+        return None
+    if shape is _IN_CAPITALS and not label.isupper():
         return None
     line = LabelledLine(
         start=start,
@@ -178,20 +162,7 @@ def _candidate(
         label=label,
         seconds=seconds_of(stamp) if stamp else None,
     )
-    return _Candidate(line, shape is _BRACKETS and groups.get("after") is None)
-
-
-def _kind(label: str, *, is_bare: bool) -> _Kind:
-    words = label_key(label).split()
-    if not words or (is_bare and not _SOUNDS.isdisjoint({words[0], words[-1]})):
-        return _Kind.NONE
-    if label.isdecimal():
-        return _Kind.NUMBER if len(label) <= 3 and not is_bare else _Kind.NONE
-    if is_name(label):
-        return _Kind.BRACKETS if is_bare else _Kind.NAME
-    is_short = len(words) <= 3 and words[0] not in _NO_NAMES and words[-1] not in _REPORTING
-    is_lower_case = is_short and not is_bare
-    return _Kind.LOWER_CASE if is_lower_case and any(map(str.isalpha, label)) else _Kind.NONE
+    return _Candidate(line, shape, shape is _BRACKETS and groups.get("after") is None)
 
 
 def _after_time(text: str, start: int, lead: re.Match[str]) -> _Candidate | None:
@@ -212,12 +183,16 @@ def _labels_among(candidates: list[_Candidate], labels: SpeakerLabels) -> list[L
     known = _known(keys, labels)
     times = Counter(keys[one.line.label] for one in candidates)
     written = {(one.line.label, one.is_bare) for one in candidates}
-    kinds = {(label, is_bare): _kind(label, is_bare=is_bare) for label, is_bare in written}
+    kinds = {(label, is_bare): kind_of(label, is_bare=is_bare) for label, is_bare in written}
     # A way of writing that is seen to be one counts for labels that stand there only once, too.
-    ways = {_Kind.NAME} | {
+    ways = {Kind.NAME} | {
         kind for (label, _), kind in kinds.items() if label in known or times[keys[label]] > 1
     }
-    ways.discard(_Kind.NONE)
+    if known:
+        shapes = {one.shape for one in candidates if one.line.label in known}
+        ways |= {Kind.BRACKETS}
+        ways |= {Kind.PHRASE} if _COLON in shapes else set()
+    ways.discard(Kind.NONE)
     lines = [
         one.line
         for one in candidates
@@ -238,40 +213,111 @@ def _known(keys: Mapping[str, str], labels: SpeakerLabels) -> set[str]:
     }
 
 
+def _with_those_written_otherwise(
+    text: str, start: int, found: list[LabelledLine], labels: SpeakerLabels
+) -> list[LabelledLine]:
+    """Add lines that a label opens which is known, or stands elsewhere, in another way of writing.
+
+    A label that stands within a line, with a colon, opens a turn there.
+    """
+    met = {label_key(line.label) for line in found}
+    at = {line.start for line in found}
+    others = [
+        one
+        for shape in (*_RARE_SHAPES, _OTHERWISE, _IN_CAPITALS)
+        for one in _candidates_in(text, start, (shape,))
+        if one.line.start not in at
+    ]
+    keys = {label: label_key(label) for label in {one.line.label for one in others}}
+    known = {label for label in _known(keys, labels) if len(label) > 1}
+    usual = {one.shape for one in others if keys[one.line.label] in met}
+    more = [
+        one.line
+        for one in others
+        if len(one.line.label) > 1
+        and (
+            one.line.label in known
+            or keys[one.line.label] in met
+            or (
+                one.shape in usual | {_DASH}
+                and one.shape in _RARE_SHAPES
+                and is_name(one.line.label)
+            )
+        )
+    ]
+    by_start = {line.start: line for line in [*more, *found]}
+    lines = sorted(by_start.values(), key=lambda line: line.start)
+    return list(_with_those_inside(text, lines, met, labels))
+
+
+_INSIDE: Final = re.compile(
+    rf"(?<=[\s(\[|/*>])(?P<label>[^\W\d_][\w'’.]{{0,30}})[*_\])]{{0,3}}{_GAP}?[{_COLONS}]\**{_GAP}*"
+)
+_ENDS: Final = (".", "!", "?", "…", "(", "[")
+"""Behind these a name with a colon is a label, met before or not."""
+
+
+def _with_those_inside(
+    text: str, lines: list[LabelledLine], met: set[str], labels: SpeakerLabels
+) -> Iterator[LabelledLine]:
+    last_words = {key.split()[-1] for key in met if key}
+    ends = [*(line.start for line in lines[1:]), len(text)]
+    for line, end in zip(lines, ends, strict=True):
+        yield line
+        for inside in _INSIDE.finditer(text, line.words_start, end):
+            before = text[max(line.words_start, inside.start() - 2) : inside.start()].strip()
+            if _is_inside(inside["label"], before[-1:], last_words, labels):
+                yield LabelledLine(
+                    start=inside.start(),
+                    words_start=inside.end(),
+                    label=inside["label"].strip("."),
+                    seconds=None,
+                )
+
+
+def _is_inside(label: str, before: str, last_words: set[str], labels: SpeakerLabels) -> bool:
+    is_known = label_key(label) in last_words or _decides(label, labels)
+    if len(label) == 1:
+        return is_known and before in {"(", "["}
+    return is_known or (before in _ENDS and kind_of(label, is_bare=False) is Kind.NAME)
+
+
+def _decides(label: str, labels: SpeakerLabels) -> bool:
+    return known_speaker(label, labels) in {Speaker.PARTICIPANT, Speaker.INTERVIEWER}
+
+
 def _recurring(
     candidates: list[_Candidate], labels: SpeakerLabels, text: str
 ) -> list[LabelledLine]:
     """Return lines of labels that recur, of two speakers or more, if they are many of the lines."""
     keys = {one.line.label: label_key(one.line.label) for one in candidates}
     known = _known(keys, labels)
-    names = {label for label in keys if _kind(label, is_bare=False) is _Kind.NAME}
+    names = {label for label in keys if kind_of(label, is_bare=False) is Kind.NAME}
+    is_way = any(one.shape is _ALONE and one.line.label in known for one in candidates)
     usable = [
         one.line
         for one in candidates
         if len(one.line.label) > 1
-        and (one.line.label in known or (one.line.label in names and _opens_block(text, one.line)))
+        and (
+            one.line.label in known
+            or (
+                one.line.label in names
+                and (one.shape is not _ALONE or is_way or _opens_block(text, one.line))
+            )
+        )
     ]
     times = Counter(keys[line.label] for line in usable)
     lines = sum(1 for line in text.splitlines() if line.strip())
-    is_way_of_writing = len(times) > 1 and max(times.values()) > 1 and 3 * len(usable) >= lines
-    return usable if is_way_of_writing else []
+    both = len({keys[line.label] for line in usable if line.label in known}) > 1
+    recur = len(times) > 1 and max(times.values()) > 1
+    return usable if (both or recur) and 3 * len(usable) >= lines else []
 
 
 def _opens_block(text: str, line: LabelledLine) -> bool:
-    """Return whether words stand behind a label, or on the next line with a blank one before it."""
-    if not text.startswith(("\r", "\n"), line.words_start):
-        return line.words_start < len(text)
+    """Return whether words stand on the next line, with a blank line before this one."""
     before = text[max(0, line.start - _WINDOW) : line.start]
     stands_apart = _BLANK_LINE.search(before) is not None or not before.strip()
     ends_sentence = text[line.start : line.words_start].rstrip().endswith((".", "!", "?", "…"))
     following = _LINE.match(text, line.words_start)
     has_words = following is not None and text[following.end() : following.end() + 1].strip() != ""
     return stands_apart and has_words and not ends_sentence
-
-
-def _is_name_part(token: str) -> bool:
-    if token.casefold() in _PARTICLES:
-        return True
-    if "." in token.strip(".,?") or (token.endswith(".") and len(token) > 6):
-        return False
-    return not token[0].islower() and (token[0].isalnum() or token[0] in "#&(?")

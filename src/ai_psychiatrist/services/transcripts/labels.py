@@ -83,14 +83,18 @@ def known_speaker(label: str, labels: SpeakerLabels) -> Speaker | None:
     """Tell whom a label stands for by the table and the settings; `None` for an unknown one."""
     known = _known(labels)
     key = label_key(label)
-    return known.get(key) or known.get(_NUMBER.sub("", key))
+    speaker = known.get(key) or known.get(_NUMBER.sub("", key))
+    note = label.removeprefix(without_note(label))
+    # "Patient (mother)" is not the patient.
+    is_somebody_else = any(known.get(word) for word in label_key(note.strip(" ()[]（）")).split())
+    return Speaker.OTHER if speaker and is_somebody_else else speaker
 
 
 def speakers_of(found: Iterable[str], labels: SpeakerLabels) -> dict[str, Speaker]:
     """Tell whom each label of one transcript stands for: given, else known, else somebody else.
 
     Raises `SpeakersUnknown` where no label is a participant's, a given one is not there, or the
-    participants are several people told apart by numbers.
+    participants have several labels.
     """
     names = tuple(dict.fromkeys(found))
     given = {label_key(label): speaker for label, speaker in labels.given}
@@ -118,12 +122,8 @@ def _distinct(names: Iterable[str]) -> Iterable[str]:
 
 
 def _are_several(participants: Iterable[str]) -> bool:
-    return len({_number(name) for name in participants}) > 1
-
-
-def _number(label: str) -> str:
-    found = _NUMBER.search(label_key(label))
-    return found[0].strip() if found else ""
+    """Return whether labels are those of several people, or of one who cannot be told."""
+    return len(set(map(label_key, participants))) > 1
 
 
 @cache

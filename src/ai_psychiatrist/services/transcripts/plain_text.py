@@ -17,6 +17,7 @@ from ai_psychiatrist.services.transcripts.labels import (
     given_roles,
     speakers_of,
 )
+from ai_psychiatrist.services.transcripts.line_openings import opens_alike
 from ai_psychiatrist.services.transcripts.refusals import empty, nobody_named, too_many_turns
 from ai_psychiatrist.services.transcripts.speakers_line import speakers_named
 from ai_psychiatrist.services.transcripts.utterances import FileFault
@@ -28,6 +29,7 @@ _CHANGES: Final = re.compile(r"^[^\S\r\n]*(?:>>|[–—][^\S\r\n]*[^\s\d–—-]
 _CHANGES_OF_CAPTIONS: Final = re.compile(
     r"^[^\S\r\n]*(?:>>|[–—-][^\S\r\n]*[^\s\d–—-])", re.MULTILINE
 )
+_MOST_WORDS_OF_HEAD: Final = 3
 _CAPTIONS: Final = frozenset({"webvtt", "srt", "sbv"})
 """Forms in which a hyphen at the beginning of a line is no mark of a list."""
 
@@ -55,8 +57,12 @@ def parse_transcript(
     if not lines and not labels.given:
         if _changes_speaker(text, source):
             raise nobody_named("it marks that speakers change")
+        if opens_alike(text):
+            raise nobody_named("its lines open as if they had labels")
         return _one_speaker(text, after_header, source, is_assumed=True)
     speakers = speakers_of([line.label for line in lines], labels)
+    if not labels.given and _is_head_line(text, lines, speakers):
+        raise nobody_named("it only has one of the participant's in its head")
     turns = tuple(_turns(text, lines, speakers))
     if len(turns) > MAX_TURNS:
         raise too_many_turns()
@@ -103,6 +109,17 @@ def checked(transcript: Transcript) -> Transcript:
         msg = "the transcript has speaker labels but no words of the participant"
         raise TranscriptUnreadable(msg, fault=FileFault.NO_PARTICIPANT)
     return transcript
+
+
+def _is_head_line(text: str, lines: Sequence[LabelledLine], speakers: dict[str, Speaker]) -> bool:
+    """Return whether all of the participant's begins with a head such as `Participant: P07`."""
+    own = [at for at, line in enumerate(lines) if speakers[line.label] is Speaker.PARTICIPANT]
+    if len(own) != 1 or Speaker.INTERVIEWER in map(speakers.get, speakers):
+        return False
+    at = own[0]
+    end = lines[at + 1].start if at + 1 < len(lines) else len(text)
+    first, *others = text[lines[at].words_start : end].splitlines() or [""]
+    return 0 < len(first.split()) <= _MOST_WORDS_OF_HEAD and sum(map(bool, others)) > 1
 
 
 def _changes_speaker(text: str, source: Source) -> bool:

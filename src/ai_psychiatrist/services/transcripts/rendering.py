@@ -11,7 +11,8 @@ from ai_psychiatrist.domain.transcript import (
     Transcript,
     Turn,
 )
-from ai_psychiatrist.services.transcripts.label_lines import is_name, opens_like_label
+from ai_psychiatrist.services.transcripts.label_lines import opens_like_label
+from ai_psychiatrist.services.transcripts.label_words import is_name
 from ai_psychiatrist.services.transcripts.labels import DEFAULT_LABELS, known_speaker
 from ai_psychiatrist.services.transcripts.plain_text import checked
 from ai_psychiatrist.services.transcripts.refusals import too_many_turns

@@ -1,11 +1,20 @@
-"""Time stamps as transcripts write them."""
+"""Time stamps as transcripts and chats write them."""
 
 import re
 from typing import Final
 
-TIME: Final = r"\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d{1,6})?"
-STAMP: Final = rf"[\[(<{{]?\s?{TIME}(?:\s?(?:-->|->|-|–|to)\s?{TIME})?\s?[\])>}}]?"
-"""A time or a span of time, with or without brackets."""
+_BLANK: Final = r"[^\S\r\n]"
+_DATE: Final = r"(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{1,2}-[A-Za-z]{3}-\d{2,4})"
+_TIME: Final = (
+    r"\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d{1,6}|-\d{1,2})?"
+    rf"(?:Z|[+-]\d\d:?\d\d|{_BLANK}?(?:[AaPp]\.?[Mm]\b\.?|Uhr\b))?"
+)
+_SPAN: Final = (
+    rf"(?:{_DATE}(?:T|,?{_BLANK}))?{_TIME}"
+    rf"(?:{_BLANK}?(?:-->|->|-|–|to){_BLANK}?{_TIME})?"
+)
+STAMP: Final = rf"[\[(<{{#|]?{_BLANK}?{_SPAN}{_BLANK}?[\])>}}#|]?"
+"""A time or a span of time, with or without its date and brackets, on one line."""
 _PARTS: Final = re.compile(r"(?:(\d{1,3}):)?(\d{1,3}):(\d{2}(?:[.,]\d{1,6})?)")
 
 

@@ -300,7 +300,7 @@ LINES = st.lists(
 
 @given(lines=LINES, line_end=st.sampled_from(["\n", "\r\n", "\r", "\n\n"]))
 def test_turns_tile_the_text(lines: list[str], line_end: str) -> None:
-    text = line_end.join([*lines, "Participant: I sleep badly"])
+    text = line_end.join([*lines, "P: I sleep badly"])
     transcript = parse_transcript(text)
     assert "".join(text[turn.start : turn.end] for turn in transcript.turns) == text
     assert [turn.index for turn in transcript.turns] == list(range(len(transcript.turns)))

@@ -1,0 +1,94 @@
+"""How labels are written: like a name, a role or a number; and what is none however it stands."""
+
+import re
+from enum import StrEnum
+from typing import Final
+
+from ai_psychiatrist.services.transcripts.labels import label_key, without_note
+
+_PARTICLES: Final = frozenset(
+    "de del della der den di da la le van von of the and und y e du bin".split()
+)
+NO_LABELS: Final = frozenset(
+    "well so and but yes no yeah nope okay ok because then now also anyway honestly first second "
+    "third finally name note notes example sometimes today yesterday tomorrow tonight ps nb re "
+    "date time title subject place city from to cc tel phone mail email fax address age sex gender "
+    "occupation diagnosis dob edit update transcript length duration question answer why "
+    "monday tuesday wednesday thursday friday saturday sunday morning noon afternoon evening night "
+    "montag dienstag mittwoch donnerstag freitag samstag sonntag morgens mittags abends nachts "
+    "lundi mardi mercredi jeudi vendredi samedi dimanche matin soir lunes martes miércoles jueves "
+    "viernes sábado domingo mañana tarde noche 星期一 星期二 星期三 星期四 星期五 星期六 星期日 "
+    "周一 周二 周三 周四 周五 周六 周日 الاثنين الثلاثاء الأربعاء الخميس الجمعة السبت الأحد "
+    "breakfast lunch dinner snack day week month session visit sleep mood appetite energy pain "
+    "concentration anxiety depression weight exercise medication meds situation thought thoughts "
+    "feeling feelings behaviour behavior emotion emotions evidence plan goal goals history".split()
+)
+"""Headings of lists, letters and diaries; a number may follow them."""
+_REPORTING: Final = frozenset(
+    "said says say told tells asked asks answered replied thought thinks think was is are were "
+    "like this that following follows dice dijo sagt sagte dit disse".split()
+)
+_FIRST_PERSON: Final = frozenset(
+    "i i'm i've my me mine we our us he she they you it ich mein meine wir er sie je mon ma nous "
+    "il elle yo mi nosotros él ella io noi lui lei eu meu minha ik mijn wij".split()
+)
+_SOUNDS: Final = frozenset(
+    "laugh laughs laughter laughing chuckle chuckles chuckling sigh sighs sighing cough coughs "
+    "coughing cry cries crying sob sobs sobbing sniff sniffs sniffles pause pauses silence "
+    "inaudible unintelligible indistinct crosstalk overlapping noise music applause redacted "
+    "breath breathing whispering clears scrubbed sync synch".split()
+)
+_MOST_WORDS: Final = 8
+_CHINESE_SAYING: Final = ("说", "說", "道")
+_LAST_NUMBER: Final = re.compile(r" ?[\d.]+\Z")
+
+
+class Kind(StrEnum):
+    """How sure it is by its writing alone that something is a label."""
+
+    NAME = "name"
+    BRACKETS = "brackets"
+    """In brackets alone, as sounds are, too."""
+    PHRASE = "phrase"
+    """A few words, a number or a sign: a label where labels are written so."""
+    NONE = "none"
+
+
+def kind_of(label: str, *, is_bare: bool) -> Kind:
+    """Tell how a label is written; `is_bare`: brackets alone mark it."""
+    words = label_key(label).split() or [""]
+    is_sound = is_bare and not _SOUNDS.isdisjoint({words[0], words[-1]})
+    if is_sound or _is_heading(label):
+        return Kind.NONE
+    if is_name(label):
+        return Kind.BRACKETS if is_bare else Kind.NAME
+    if words[-1] in _REPORTING or words[0] in _FIRST_PERSON or len(words) > _MOST_WORDS:
+        return Kind.NONE
+    if is_bare:
+        return Kind.BRACKETS if len(words) == 1 and words[0] else Kind.NONE
+    return Kind.PHRASE
+
+
+def is_name(label: str) -> bool:
+    """Return whether a label is written like a name or a role: `Anna`, `Dr. Smith`, `SPEAKER_0`."""
+    plain = label_key(label)
+    tokens = without_note(label).replace("_", " ").split()
+    if not 1 <= len(tokens) <= 4 or len(plain) > 40 or _is_heading(label):
+        return False
+    if not any(map(str.isalpha, plain)) or any(mark in plain for mark in ';!…"'):
+        return False
+    if len(plain) > 1 and plain.endswith(_CHINESE_SAYING):
+        return False
+    return all(map(_is_name_part, tokens)) and not tokens[-1][0].islower()
+
+
+def _is_heading(label: str) -> bool:
+    return _LAST_NUMBER.sub("", label_key(label)) in NO_LABELS
+
+
+def _is_name_part(token: str) -> bool:
+    if token.casefold() in _PARTICLES:
+        return True
+    if token.endswith(".") and len(token) > 6:
+        return False
+    return not token[0].islower() and (token[0].isalnum() or token[0] in "#&(?")
