@@ -35,6 +35,7 @@ from benchmarks.lies import (
     joined,
     once,
     spoken_words,
+    without_pronouns_said_again,
     written_out,
 )
 from benchmarks.truths import TRUTHS, WRITTEN_OUT
@@ -202,7 +203,7 @@ def _own_words(transcript: Transcript) -> tuple[str, ...]:
 
 def _whole(words: Sequence[str]) -> str:
     """Return words without sounds and repetitions, and with contractions written out."""
-    return _joined(once(written_out(spoken_words(joined(words)))))
+    return _joined(written_out(once(without_pronouns_said_again(spoken_words(joined(words))))))
 
 
 def _was_said_so(said: tuple[str, ...], quote: str) -> bool:

@@ -3,6 +3,7 @@
 import random
 import re
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from typing import Final
 
 Words = list[str]
@@ -13,7 +14,7 @@ _BARE: Final = re.compile(r"[^\w']+")
 _SHORTEST: Final = 3
 _TAG: Final = re.compile(r"</?[A-Za-z_]+/?>|\[[a-z]+\]|^\w{1,3}-$")
 SOUNDS: Final = frozenset("um umm uh uhh er erm hm hmm mm mmm ah eh uhm".split())
-_ASIDES: Final = {("you", "know"), ("i", "mean")}
+ASIDES: Final = {("you", "know"), ("i", "mean")}
 _ENDINGS: Final = frozenset("n't 't 'm 's 're 've 'll 'd".split())
 _NEGATIONS: Final = frozenset("not no never none nothing nobody without hardly barely".split())
 _PLAIN_OF: Final = {
@@ -37,6 +38,7 @@ _ENDS_OF: Final = {
     "'ll": "will",
     "'d": "would",
 }
+_SHORTENED: Final = _ENDS_OF.keys() - {"n't"}
 _STEMS: Final = {"ca": "can", "wo": "will", "sha": "shall"}
 _NUMBERS: Final = "one two three four five six seven eight nine ten twelve twenty".split()
 _FREQUENCIES: Final = "always sometimes never often rarely usually daily weekly constantly".split()
@@ -113,7 +115,7 @@ def spoken_words(words: Sequence[str]) -> Words:
         if not word or word in SOUNDS:
             continue
         kept.append(word)
-        if tuple(kept[-2:]) in _ASIDES:
+        if tuple(kept[-2:]) in ASIDES:
             del kept[-2:]
     return kept
 
@@ -132,6 +134,15 @@ def once(words: Sequence[str]) -> Words:
             while len(kept) >= 2 * length and kept[-length:] == kept[-2 * length : -length]:
                 del kept[-length:]
     return kept
+
+
+def without_pronouns_said_again(words: Sequence[str]) -> Words:
+    """Return bare words without what is said again as a contraction: "I" in "I, I'm"."""
+    return [
+        word
+        for word, following in zip_longest(words, words[1:], fillvalue="")
+        if word not in {following.removesuffix(end) for end in _SHORTENED if following != word}
+    ]
 
 
 def _inner(words: Words) -> range:
@@ -222,12 +233,9 @@ def letter_swap(words: Words, choose: random.Random) -> Words | None:
 def word_order(words: Words, choose: random.Random) -> Words | None:
     """Swap two neighbouring words."""
     at = choose.choice(_inner(words))
-    # Beside the same word said again, a swap may only leave that out.
-    near = [*map(bare, words[max(0, at - 3) : at]), *map(bare, words[at + 2 : at + 5])]
-    first, second = bare(words[at]), bare(words[at + 1])
-    if first == second or first in near or second in near:
-        return None
-    return [*words[:at], words[at + 1], words[at], *words[at + 2 :]]
+    swapped = [*words[:at], words[at + 1], words[at], *words[at + 2 :]]
+    # Beside the same words said again, a swap may only leave those out.
+    return None if core(swapped) == core(words) else swapped
 
 
 def distant_splice(words: Words, choose: random.Random) -> Words | None:
@@ -240,6 +248,7 @@ def distant_splice(words: Words, choose: random.Random) -> Words | None:
 
 def cut_behind_filler(words: Words, choose: random.Random) -> Words | None:
     """Leave out the word after a leading filler, or the one before a filler at the end."""
+    words = joined(words)
     places = [
         at for at in range(_SHORTEST + 1, len(words) - _SHORTEST - 1) if bare(words[at]) in SOUNDS
     ]
@@ -247,17 +256,17 @@ def cut_behind_filler(words: Words, choose: random.Random) -> Words | None:
         return None
     at, length = choose.choice(places), choose.randint(_SHORTEST, 10)
     if choose.random() < 0.5:
-        left_out, rest = words[at + 1], words[at + 2 : at + 2 + length]
-        beside, lie = rest[0], [words[at], *rest]
+        rest = words[at + 2 : at + 2 + length]
+        left_out, beside, lie = words[at + 1], rest[0], [words[at], *rest]
     else:
-        left_out, rest = words[at - 1], words[max(0, at - 1 - length) : at - 1]
-        beside, lie = rest[-1], [*rest, words[at]]
-    names = {bare(left_out), bare(beside)}
-    if any(bare(word) in SOUNDS for word in rest):
+        rest = words[max(0, at - 1 - length) : at - 1]
+        left_out, beside, lie = words[at - 1], rest[-1], [*rest, words[at]]
+    if any(bare(word) in SOUNDS for word in rest) or bare(left_out) in SOUNDS:
         return None
-    is_plain = all(name and name.isalpha() for name in names) and SOUNDS.isdisjoint(names)
+    pair = without_pronouns_said_again([bare(left_out), bare(beside)])
     # Half of an aside, or of a word that is said again, is another change.
-    return lie if is_plain and len(names) == 2 and names.isdisjoint({"know", "mean"}) else None
+    is_another = len(once(pair)) == 1 or not all(pair) or {"know", "mean"} & {*pair}
+    return None if is_another else lie
 
 
 def cut_in_contraction(words: Words, choose: random.Random) -> Words | None:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from benchmarks.lies import bare, is_ending
+from benchmarks.lies import ASIDES, bare, is_ending
 
 Words = list[str]
 
@@ -188,7 +188,7 @@ def repeated_weighty_word(words: Words, choose: random.Random) -> Truth | None:
 
 def _with_inserted(words: Words, inserted: str, choose: random.Random) -> Truth:
     at = choose.randrange(1, len(words))
-    while at and (is_ending(words[at]) or bare(words[at - 1]) in {"you", "i"}):
+    while at and (is_ending(words[at]) or (bare(words[at - 1]), bare(words[at])) in ASIDES):
         at -= 1
     before, after = " ".join(words[:at]), " ".join(words[at:])
     glue = "" if inserted.startswith(",") else " "

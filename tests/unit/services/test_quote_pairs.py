@@ -1,13 +1,16 @@
 """Quotes that hide an edit, and quotes that differ from what was said in nothing that matters."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
+from _pytest.mark import ParameterSet
+from tests.unit.services import quote_verdicts
 from tests.unit.services.quote_pairs import CHANGED, FAITHFUL, WRITTEN_OTHERWISE
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.evidence import (
+    Frequency,
     Match,
     Polarity,
     Quote,
@@ -16,12 +19,21 @@ from ai_psychiatrist.domain.evidence import (
 )
 from ai_psychiatrist.services.evidence_validation import validate_evidence_grounding
 from ai_psychiatrist.services.evidence_validation.transcript_index import (
+    DEFAULT_FUZZY_THRESHOLD,
     GroundingMode,
     TranscriptIndex,
 )
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 MODES: Sequence[GroundingMode] = ("substring", "fuzzy")
+
+
+def by_kind(groups: Mapping[str, Sequence[tuple[str, str]]]) -> list[ParameterSet]:
+    return [
+        pytest.param(*pair, id=f"{kind}_{number}")
+        for kind, pairs in groups.items()
+        for number, pair in enumerate(pairs, 1)
+    ]
 
 
 def ground(
@@ -48,13 +60,13 @@ def reason(quote: str, said: str, *, mode: GroundingMode = "substring") -> Quote
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(("said", "quote"), CHANGED)
+@pytest.mark.parametrize(("said", "quote"), [*CHANGED, *by_kind(quote_verdicts.CHANGED)])
 def test_a_quote_that_hides_an_edit_is_refused(said: str, quote: str, mode: GroundingMode) -> None:
     assert isinstance(ground(quote, said, mode=mode), UnverifiedQuote)
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(("said", "quote"), FAITHFUL)
+@pytest.mark.parametrize(("said", "quote"), [*FAITHFUL, *by_kind(quote_verdicts.FAITHFUL)])
 def test_a_faithful_quote_is_accepted(said: str, quote: str, mode: GroundingMode) -> None:
     accepted(quote, said, mode=mode)
 
@@ -65,6 +77,35 @@ def test_contractions_may_be_written_out_in_fuzzy_mode(said: str, quote: str) ->
     assert isinstance(found, Quote), found.reason
     assert found.match is Match.TOLERANT
     assert isinstance(ground(quote, said), UnverifiedQuote)
+
+
+@pytest.mark.parametrize(("said", "quote"), quote_verdicts.WRITTEN_OTHERWISE)
+def test_one_contraction_written_out_passes_the_usual_threshold(said: str, quote: str) -> None:
+    threshold = DEFAULT_FUZZY_THRESHOLD
+    assert isinstance(ground(quote, said, mode="fuzzy", threshold=threshold), Quote)
+    assert isinstance(ground(quote, said), UnverifiedQuote)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("said", "quote"),
+    [
+        *quote_verdicts.CUT,
+        *(
+            pytest.param(*pair, marks=pytest.mark.xfail(strict=True))
+            for pair in quote_verdicts.STILL_AFFIRMED
+        ),
+    ],
+)
+def test_a_cut_that_loses_what_denies_it_supports_nothing(
+    said: str, quote: str, mode: GroundingMode
+) -> None:
+    found = ground(quote, said, mode=mode)
+    assert isinstance(found, UnverifiedQuote) or found.polarity is not Polarity.AFFIRMED
+
+
+def test_a_cut_that_loses_how_often_keeps_the_frequency_of_its_clause() -> None:
+    assert accepted("I panic now", "I panic now and then").frequency is Frequency.SEVERAL_DAYS
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ _SUBJECT: Final = (
 _NOW: Final = r"(?:(?:um|uh|er|well|yeah|like),?\s{1,8}){0,2}now(?!\s(?:and|then))\b"
 _BOUNDARY: Final = re.compile(
     r"(?P<stop>(?:[.?!;…。！？]+|\n\s{0,80}\n|\s[-–—]{1,3}\s|—)\s{0,80})"
-    r"|\b(?P<contrast>but|although|though(?!\s{0,8}[?.!,])|however|because|[’']?cause|cuz|except"
-    r"|whereas|otherwise)\b"
+    r"|\b(?P<contrast>(?<!anything )but|although|though(?!\s{0,8}[?.!,])|however|because|[’']?cause"
+    r"|cuz|except|whereas|otherwise)\b"
     rf"|\b(?P<link>and|or|so|yet|while|then|plus)(?=,?\s{{1,8}}(?:{_SUBJECT}\b|{_NOW}))"
     r"|(?P<comma>,)(?!\s{1,8}you\s(?:know|see),)"
     rf"(?=\s{{1,8}}(?:(?:um|uh|like|well|now|then|today|lately)\s)?{_SUBJECT}\b)",

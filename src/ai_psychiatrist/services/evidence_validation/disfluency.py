@@ -13,6 +13,9 @@ from typing import Final
 from ai_psychiatrist.services.evidence_validation.tokens import is_ideographic
 from ai_psychiatrist.services.evidence_validation.words import FILLERS, PERSONS, PROTECTED
 
+_PART: Final = re.compile(r"[^\W\d_]+|[-–—]")
+_ASIDE_ENDS: Final = frozenset({"know", "mean"})
+_DASHES: Final = frozenset("-–—")
 # "um--" is a filler, "uh-huh" is an answer.
 _FILLER: Final = re.compile(
     rf"(?<![\w'’])(?<!\w-)(?:{'|'.join(sorted(FILLERS, key=len, reverse=True))})(?![\w'’]|-\w)",
@@ -57,8 +60,14 @@ class Steps:
 
 def without_fillers(text: str) -> str:
     """Blank out fillers, asides and words that were cut off; all else keeps its place."""
-    text = _FILLER.sub(_blank, text)
-    text = _ASIDE.sub(_blank, text)
+    # Most texts hold few of these parts, and looking for them is cheap.
+    parts = set(_PART.findall(text.lower()))
+    if not FILLERS.isdisjoint(parts):
+        text = _FILLER.sub(_blank, text)
+    if not _ASIDE_ENDS.isdisjoint(parts):
+        text = _ASIDE.sub(_blank, text)
+    if _DASHES.isdisjoint(parts):
+        return text
     text = _STUTTER.sub(_blank, text)
     return _CUT_OFF.sub(_blank_cut_off, text)
 

@@ -28,6 +28,8 @@ class FactReader:
 
     def facts(self, segments: tuple[Segment, ...]) -> QuoteFacts:
         """Return the facts of a quote; segments that say different things make it unclear."""
+        if len(segments) == 1:
+            return self._segment_facts(segments[0])
         parts = [self._segment_facts(segment) for segment in segments]
         polarities = {part.polarity for part in parts}
         stated = {part.frequency for part in parts} - {Frequency.UNSTATED}

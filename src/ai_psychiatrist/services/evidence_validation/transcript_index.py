@@ -183,7 +183,8 @@ class TranscriptIndex:
         self, look: "_Look", *, most: int, fits: Callable[[Stretch], bool] = lambda _: True
     ) -> tuple[list[Stretch], QuoteRejection]:
         """Return the first stretches that are the participant's alone, or why there are none."""
-        reason, places = QuoteRejection.NOT_FOUND, list[Stretch]()
+        reason = QuoteRejection.NOT_FOUND
+        places: list[Stretch] = []
         for stretch in look.stretches():
             if not look.holds(stretch, self.transcript):
                 continue
@@ -214,7 +215,8 @@ class TranscriptIndex:
 
     def _adds_a_time(self, words: str) -> bool:
         """Return whether words hold a time that was never noted."""
-        return any(mark not in self.transcript.text for mark in times_of_day_in(words))
+        text = self.transcript.text
+        return ":" in words and any(mark not in text for mark in times_of_day_in(words))
 
     def _short(
         self, quote: str, words: Sequence[str], looks: "Iterable[_Look]"
@@ -266,7 +268,8 @@ class TranscriptIndex:
         end = segment.end + len(quote) - look.tokens.ends[-1]
         if others or start < turn.words_start or end > turn.end:
             return None
-        if _unwrapped(self.transcript.text[start:end]) != _unwrapped(quote):
+        said = self.transcript.text[start:end]
+        if said != quote and _unwrapped(said) != _unwrapped(quote):
             return None
         return Segment(turn=segment.turn, start=start, end=end)
 

@@ -22,6 +22,7 @@ _OPENERS: Final = FILLERS | frozenset(
 )
 _CLOSERS: Final = FILLERS | frozenset("and but or so because though thanks yeah now".split())
 _MOST_SKIPPED: Final = 4
+_EMPTY: Final = STOP_WORDS | NUMBER_WORDS
 _WELL: Final = frozenset("okay ok well".split())
 _SELF: Final = frozenset("i i'm i've me my doing going".split())
 _SINGLE_ANSWERS: Final = ANSWER_WORDS | frozenset("okay ok maybe perhaps really".split())
@@ -29,11 +30,10 @@ _SINGLE_ANSWERS: Final = ANSWER_WORDS | frozenset("okay ok maybe perhaps really"
 
 def has_content(words: Sequence[str]) -> bool:
     """Return whether words say anything beyond stop words, single letters and bare numbers."""
-    meaningful = [word for word in words if word not in STOP_WORDS and word not in NUMBER_WORDS]
-    ideographs = sum(map(is_ideographic, meaningful))
-    return ideographs > 1 or any(
-        len(word) > 1 and any(map(str.isalpha, word)) for word in meaningful
-    )
+    meaningful = (word for word in words if word not in _EMPTY)
+    if any(len(word) > 1 and any(map(str.isalpha, word)) for word in meaningful):
+        return True
+    return sum(is_ideographic(word) for word in words if word not in _EMPTY) > 1
 
 
 def can_be_answer(words: Sequence[str]) -> bool:

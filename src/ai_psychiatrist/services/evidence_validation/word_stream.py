@@ -22,6 +22,8 @@ from ai_psychiatrist.services.evidence_validation.tokens import Tokens, tokenise
 
 _MOST_COMPARED: Final = 4
 """How often each word of a stream may be compared before all are read once instead."""
+_RARE: Final = 4
+"""How many places are few enough to look at without looking for a rarer word."""
 _STEPS_PER_WORD: Final = 4
 _FEWEST_STEPS: Final = 10_000
 """What a search for a quote may cost: so much for each word, and so much anyhow."""
@@ -66,7 +68,7 @@ class WordStream:
     def occurrences(self, words: list[str]) -> Iterator[Stretch]:
         """Yield where the words stand one after the other, in order."""
         spoken, first, length = self.words, words[0], len(words)
-        offset, places = self._rarest(words)
+        offset, places = self._rarest(words, rare=_RARE)
         if len(places) * length > _MOST_COMPARED * len(spoken):
             yield from self._repetitive_occurrences(words)
             return
@@ -122,15 +124,15 @@ class WordStream:
         if at < len(self._repeat_places) and self._repeat_places[at] < place:
             yield from range(min(start, place) - 1, earliest - 1, -1)
 
-    def _rarest(self, words: list[str]) -> tuple[int, list[int]]:
-        """Return the place of the rarest word among the words, and where it stands."""
-        offset, rarest = 0, None
+    def _rarest(self, words: list[str], *, rare: int = 0) -> tuple[int, list[int]]:
+        """Return the place of the rarest word, or of the first `rare` one, and where it stands."""
+        table, offset, rarest = self.positions, 0, None
         for at, word in enumerate(words):
-            places = self.positions.get(word)
-            if places is None:
-                return at, []
+            places = table.get(word, [])
             if rarest is None or len(places) < len(rarest):
                 offset, rarest = at, places
+                if len(places) <= rare:
+                    break
         return offset, rarest or []
 
     def turns(self, stretch: Stretch) -> range:
