@@ -120,9 +120,9 @@ def test_odd_file_is_listed(
             id="cue_without_a_voice_is_nobodys",
         ),
         pytest.param(
-            ["well <00:00.500><c.red>you</c> see"],
+            ["<v Patient>well <00:00.500><c.red>you</c> see"],
             [(Speaker.PARTICIPANT, "well you see")],
-            id="no_speakers",
+            id="tags_in_a_voice",
         ),
     ],
 )

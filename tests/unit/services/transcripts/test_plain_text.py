@@ -315,3 +315,105 @@ def test_as_many_turns_as_allowed_are_read() -> None:
 def test_more_turns_are_refused_with_the_cure(text: str) -> None:
     with pytest.raises(TranscriptUnreadable, match=r"20,000 turns; join the lines"):
         parse_transcript(text)
+
+
+STRANGE = "I cannot sleep nearly every day."
+OWN = "I am fine and I sleep well."
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("Interviewer. {}", "Interviewer; {}", "Interviewer = {}", "Interviewer > {}"),
+        *("(Interviewer) {}", "INTERVIEWER {}", "**Interviewer** {}", "# Interviewer\n{}"),
+        *(
+            "<b>Interviewer:</b> {}",
+            '"Interviewer": {}',
+            "\u200bInterviewer: {}",
+            "Interviewer\n{}",
+        ),
+        *("mother: {}", "Participant's wife: {}", "Second interviewer: {}", "???: {}", "👩: {}"),
+        *("#2: {}", "Dr. med. Jones: {}", "T.J.: {}", "[Mother] {}", "Nurse - {}", "%com: {}"),
+        *("Patient advocate: {}", "Patient (mother): {}", "Tom [nurse]: {}", "“Mother”: {}"),
+        *("Participant: ok. Interviewer: {}", "Participant: ok. (Interviewer: {})"),
+    ],
+)
+def test_line_of_somebody_else_is_never_the_participants(line: str) -> None:
+    text = f"Interviewer: Hi.\nParticipant: {OWN}\n{line.format(STRANGE)}\nParticipant: Bye."
+    own = [words for speaker, words in turns(text) if speaker is PARTICIPANT]
+    assert STRANGE not in " ".join(own)
+    assert OWN in own[0]
+
+
+@pytest.mark.parametrize(
+    "separator",
+    [" | ", " > ", " -> ", " → ", " = ", ". ", "; ", ", ", "   ", " / ", " -- ", "﹕ ", "∶", " "],
+)
+@pytest.mark.parametrize("names", [("Interviewer", "Participant"), ("Anna", "Tom")])
+def test_labels_with_other_marks_are_read_or_refused(
+    separator: str, names: tuple[str, str]
+) -> None:
+    said = (STRANGE, OWN, "And then?", "Nothing more.")
+    text = "\n".join(
+        f"{name}{separator}{words}" for name, words in zip(names * 2, said, strict=True)
+    )
+    try:
+        own = [words for speaker, words in turns(text) if speaker is PARTICIPANT]
+    except SpeakersUnknown:
+        return
+    assert STRANGE not in " ".join(own)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        *("12/03/24, 10:15 - {}: ", "[12/03/24, 10:15:22] {}: ", "#00:00:01-0# {}: "),
+        *("{}  10:15 AM\n", "{}, [12.03.24 10:15]\n", "[{} 00:01] ", "00:01 | {} | "),
+        *("2024-03-12T10:15:00Z {}: ", "{} — 12/03/2024 10:15\n"),
+    ],
+)
+def test_exports_of_chats_are_refused_until_somebody_is_named(head: str) -> None:
+    said = (STRANGE, OWN, "And then?", "Nothing more.")
+    text = "\n".join(
+        f"{head.format(name)}{words}" for name, words in zip(["Anna", "Tom"] * 2, said, strict=True)
+    )
+    with pytest.raises(SpeakersUnknown):
+        parse_transcript(text)
+
+
+def test_head_of_a_protocol_is_no_turn() -> None:
+    with pytest.raises(SpeakersUnknown, match="head"):
+        parse_transcript(f"Participant: P07\n\nthey talked\nand {STRANGE}\nand more")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Monday: bad\nTuesday: worse\nWednesday: bad",
+        "Sleep: bad\nMood: low\nAppetite: none",
+        "Day 1: bad\nDay 2: worse",
+        "From: Anna\nTo: Tom\nI cannot sleep.",
+        "Montag: müde\nDienstag: traurig",
+    ],
+)
+def test_headings_of_diaries_are_no_labels(text: str) -> None:
+    assert parse_transcript(text).speakers_assumed
+
+
+def test_headings_within_a_turn_stay_the_participants() -> None:
+    found = turns("Interviewer: And?\nParticipant: well\nMonday: I cried\nMy answer: no")
+    assert found[1] == (PARTICIPANT, "well\nMonday: I cried\nMy answer: no")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("00:01 " * 60_000, id="times"),
+        pytest.param("P: a\n" + "<b>" * 100_000, id="tags"),
+        pytest.param("P: a\n" + "Anna: b. " * 15_000, id="names_inside"),
+        pytest.param("P: a\n" + '"`*_' * 100_000, id="marks"),
+    ],
+)
+def test_hostile_openings_are_looked_at_once(text: str) -> None:
+    """A pattern that goes back over what it read would keep each of these for hours."""
+    assert parse_transcript(text).turns
