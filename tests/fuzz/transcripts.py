@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from random import Random
 
+from ai_psychiatrist.domain.errors import SpeakersUnknown
 from ai_psychiatrist.domain.transcript import Speaker
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from tests.fuzz.hostile import BIDI, CANARY, INJECTIONS, MARKUP
@@ -78,7 +79,11 @@ def draw_interview(draw: Random) -> Interview:
             lines.append(f"{interviewer}{draw.choice(ASKED)}")
         lines.append(f"{participant}{words}")
     text = draw.choice(("", "", "", "\ufeff")) + ending.join(lines) + draw.choice(("", ending))
-    return Interview(text=text, is_alarming=is_alarming and _is_said(DANGER, text))
+    try:
+        return Interview(text=text, is_alarming=_is_said(DANGER, text) and is_alarming)
+    except SpeakersUnknown:
+        # What is injected holds another label of a participant, so that nobody knows which it is.
+        return draw_interview(draw)
 
 
 def _is_said(words: str, text: str) -> bool:

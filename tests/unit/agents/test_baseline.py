@@ -384,7 +384,7 @@ def test_quotes_of_public_conversations_are_accepted_by_the_evidence_check(
         turns = json.loads(line)["turns"]
         text = "\n".join(f"{labels.get(t['speaker'], 'Doctor')}: {t['text']}" for t in turns)
         if "Patient: " in text:
-            assert unaccepted(text) == []
+            assert unaccepted(f"{text}\nP: That is all.") == []
 
 
 @given(
@@ -414,4 +414,4 @@ def test_quotes_of_any_transcript_are_accepted_by_the_evidence_check(
     turns: list[tuple[str, list[str]]],
 ) -> None:
     text = "\n".join(f"Ellie: {question}\nP: {' '.join(said)}" for question, said in turns)
-    assert unaccepted(text) == []
+    assert unaccepted(f"{text}\nP: That is all.") == []

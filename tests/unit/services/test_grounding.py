@@ -203,7 +203,10 @@ def test_single_ideograph_is_too_short() -> None:
 
 
 def test_labels_are_no_words() -> None:
-    assert refused("Participant", "P: fine\nParticipant: and tired") is QuoteRejection.NOT_FOUND
+    assert (
+        refused("Participant", "Participant: fine\nParticipant: and tired")
+        is QuoteRejection.NOT_FOUND
+    )
 
 
 def test_text_of_quotes_is_kept_out_of_their_representation() -> None:

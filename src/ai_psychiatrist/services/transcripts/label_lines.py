@@ -260,19 +260,30 @@ _ENDS: Final = (".", "!", "?", "…", "(", "[")
 def _with_those_inside(
     text: str, lines: list[LabelledLine], met: set[str], labels: SpeakerLabels
 ) -> Iterator[LabelledLine]:
+    """Take out of the participant's lines what another label opens; nothing is put into them."""
     last_words = {key.split()[-1] for key in met if key}
+    own = _own_keys(met, labels)
     ends = [*(line.start for line in lines[1:]), len(text)]
     for line, end in zip(lines, ends, strict=True):
         yield line
+        if label_key(line.label) not in own:
+            continue
         for inside in _INSIDE.finditer(text, line.words_start, end):
             before = text[max(line.words_start, inside.start() - 2) : inside.start()].strip()
-            if _is_inside(inside["label"], before[-1:], last_words, labels):
+            is_own = label_key(inside["label"]) in own
+            if not is_own and _is_inside(inside["label"], before[-1:], last_words, labels):
                 yield LabelledLine(
                     start=inside.start(),
                     words_start=inside.end(),
                     label=inside["label"].strip("."),
                     seconds=None,
                 )
+
+
+def _own_keys(met: set[str], labels: SpeakerLabels) -> set[str]:
+    """Return which of the labels are the participant's."""
+    given = {label_key(label) for label, role in labels.given if role is Speaker.PARTICIPANT}
+    return given or {key for key in met if known_speaker(key, labels) is Speaker.PARTICIPANT}
 
 
 def _is_inside(label: str, before: str, last_words: set[str], labels: SpeakerLabels) -> bool:

@@ -9,6 +9,7 @@ from typing import Final
 from ai_psychiatrist.domain.errors import InputError, TranscriptUnreadable
 from ai_psychiatrist.domain.transcript import AS_TEXT, MAX_TURNS, Source, Speaker, Transcript, Turn
 from ai_psychiatrist.services.transcripts.label_lines import LabelledLine, labelled_lines
+from ai_psychiatrist.services.transcripts.label_words import is_name
 from ai_psychiatrist.services.transcripts.labels import (
     DEFAULT_LABELS,
     EVERYBODY,
@@ -29,7 +30,6 @@ _CHANGES: Final = re.compile(r"^[^\S\r\n]*(?:>>|[–—][^\S\r\n]*[^\s\d–—-]
 _CHANGES_OF_CAPTIONS: Final = re.compile(
     r"^[^\S\r\n]*(?:>>|[–—-][^\S\r\n]*[^\s\d–—-])", re.MULTILINE
 )
-_MOST_WORDS_OF_HEAD: Final = 3
 _CAPTIONS: Final = frozenset({"webvtt", "srt", "sbv"})
 """Forms in which a hyphen at the beginning of a line is no mark of a list."""
 
@@ -119,7 +119,8 @@ def _is_head_line(text: str, lines: Sequence[LabelledLine], speakers: dict[str, 
     at = own[0]
     end = lines[at + 1].start if at + 1 < len(lines) else len(text)
     first, *others = text[lines[at].words_start : end].splitlines() or [""]
-    return 0 < len(first.split()) <= _MOST_WORDS_OF_HEAD and sum(map(bool, others)) > 1
+    stands_apart = bool(others) and not others[0].strip()
+    return stands_apart and is_name(first.strip()) and sum(map(bool, others)) > 1
 
 
 def _changes_speaker(text: str, source: Source) -> bool:

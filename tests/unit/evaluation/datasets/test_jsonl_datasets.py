@@ -99,7 +99,6 @@ def test_items_of_another_form_make_the_label_unusable(tmp_path: Path, items: ob
         pytest.param("patient_guest", "Other Speaker", OddityCode.SPEAKER_OTHER, id="guest"),
         pytest.param("guest_clinician", "Interviewer", None, id="clinician"),
         pytest.param("Zoltan", "Zoltan", OddityCode.SPEAKER_OTHER, id="unknown"),
-        pytest.param("client", "Participant", None, id="participant"),
     ],
 )
 def test_nobody_else_is_taken_for_the_participant(
