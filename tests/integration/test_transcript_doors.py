@@ -56,3 +56,13 @@ def test_every_door_gives_the_same_turns(
     by_text = sent_as_text(sample, client, sample.participant)
     assert by_text.words == by_command.words
     assert by_text.turns[:1] == by_command.turns[:1]
+
+
+def test_table_without_a_known_header_is_refused_by_its_type_as_by_its_name(
+    client: httpx.Client, tmp_path: Path
+) -> None:
+    file = tmp_path / "talk.csv"
+    file.write_text("Tom,I cannot sleep.\nAnna,I sleep well.\n", "utf-8")
+    sample = Sample(str(file), None, "")
+    assert assessed(sample, tmp_path) == sent(sample, client)
+    assert assessed(sample, tmp_path).words == "refused: unknown form"

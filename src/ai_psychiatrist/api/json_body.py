@@ -15,7 +15,7 @@ from ai_psychiatrist.api.problems import (
     overloaded,
     too_many_values,
 )
-from ai_psychiatrist.api.sent_file import SentFile, is_file
+from ai_psychiatrist.api.sent_file import is_file, sent_file
 from ai_psychiatrist.infrastructure.json_structure import (
     MOST_VALUES,
     SMALL_BYTES,
@@ -38,9 +38,10 @@ class BoundedRequest(Request):
         FastAPI would keep the body itself to the end.
         """
         content = await self.received()
-        if is_file(self.headers.get("content-type", ""), content):
+        content_type = self.headers.get("content-type", "")
+        if is_file(content_type, content):
             self._body = b""
-            return SentFile(content)
+            return sent_file(content, content_type)
         return _SOMETHING if content else b""
 
     async def received(self) -> bytes:

@@ -33,14 +33,40 @@ FILE_BODY: Final[dict[str, object]] = {
 """The file's part of a request body in the OpenAPI document."""
 
 
+_NAMES: Final = {
+    "application/jsonl": "sent.jsonl",
+    "application/x-subrip": "sent.srt",
+    "text/csv": "sent.csv",
+    "text/tab-separated-values": "sent.tsv",
+    "text/vtt": "sent.vtt",
+}
+
+
 class SentFile(bytes):
     """What a caller sent as a file; its form is told by its content."""
+
+    name: str = ""
+    """Such as a file of its content type would have."""
+
+
+def sent_file(content: bytes, content_type: str) -> SentFile:
+    """Return a body as a file."""
+    file = SentFile(content)
+    file.name = _NAMES.get(_media_type(content_type), "")
+    return file
 
 
 def is_file(content_type: str, content: bytes) -> bool:
     """Return whether a body is a transcript itself, and not a request in JSON."""
-    media_type = content_type.partition(";")[0].strip().casefold()
-    return media_type in _MEDIA_TYPES and content != b"" and _REQUEST.match(content) is None
+    return (
+        _media_type(content_type) in _MEDIA_TYPES
+        and content != b""
+        and _REQUEST.match(content) is None
+    )
+
+
+def _media_type(content_type: str) -> str:
+    return content_type.partition(";")[0].strip().casefold()
 
 
 Label: TypeAlias = Annotated[str, Query(min_length=1, max_length=LONGEST_LABEL)]

@@ -13,6 +13,7 @@ from ai_psychiatrist.api.problems import Refusal
 from ai_psychiatrist.api.request_deadline import seconds_left
 from ai_psychiatrist.api.requests import AssessmentRequest
 from ai_psychiatrist.api.risk import keep_risk, risk_field
+from ai_psychiatrist.api.sent_file import SentFile
 from ai_psychiatrist.api.shared_room import SharedRoom
 from ai_psychiatrist.assessment.pipeline import Part
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
@@ -139,8 +140,8 @@ async def _given(body: AssessmentRequest | InterviewRequest, services: Services)
             return await services.transcripts.read(participant_id)
         case (None, str() as text, None):
             return StoredFile(content=text)
-        case (None, None, bytes() as content):
-            return StoredFile(content=content)
+        case (None, None, SentFile() as content):
+            return StoredFile(content=content, name=content.name)
         case _:
             msg = "send either participant_id or transcript_text, not both"
             raise InputError(msg, field="participant_id")
