@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
@@ -12,6 +12,7 @@ from ai_psychiatrist.services.transcripts.label_words import Kind, is_name, kind
 from ai_psychiatrist.services.transcripts.labels import (
     LONGEST_LABEL,
     SpeakerLabels,
+    decides,
     known_speaker,
     label_key,
 )
@@ -24,6 +25,8 @@ _MOST_LINES: Final = 10 * MAX_TURNS
 _GAP: Final = r"[^\S\r\n]"
 _UNSEEN: Final = "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u202a-\u202e\u2066-\u2069"
 _LINE: Final = re.compile(r"(?:\A|\r\n|\n|\r)")
+_LINE_OF_SOME: Final = re.compile(rf"(?:\A|\r\n|\n|\r)(?={_GAP}*+\S{_GAP}*+\S)")
+"""A line of two characters or more: no label is shorter with its mark."""
 _LEAD: Final = re.compile(
     rf"[{_UNSEEN}]*{_GAP}*(?:(?:[-*•#→]{{1,4}}|>+){_GAP}+|>>+|[*%](?=[A-Za-z]{{3}}:))?"
     rf"(?:\d{{1,6}}[.)]?{_GAP}+(?=[^\W\d]|[\[(*_]))?"
@@ -91,7 +94,7 @@ def labelled_lines(text: str, labels: SpeakerLabels, *, start: int = 0) -> list[
     are known in the text already, and else only where they recur.
     """
     plain = _candidates_in(text, start, _PLAIN_SHAPES)
-    found = _labels_among(plain, labels)
+    found = _labels_among(plain, labels, text)
     if found:
         return _with_those_written_otherwise(text, start, found, labels)
     rare = _candidates_in(text, start, _RARE_SHAPES)
@@ -125,7 +128,7 @@ def _candidates_in(text: str, start: int, shapes: tuple[re.Pattern[str], ...]) -
 
 
 def _candidates(text: str, start: int, shapes: Iterable[re.Pattern[str]]) -> Iterator[_Candidate]:
-    for line in _LINE.finditer(text, start):
+    for line in _LINE_OF_SOME.finditer(text, start):
         lead = _LEAD.match(text, line.end())
         if lead is None:
             continue
@@ -178,7 +181,9 @@ def _after_time(text: str, start: int, lead: re.Match[str]) -> _Candidate | None
     return _candidate(start, lead, found, _ALONE) if is_alone else None
 
 
-def _labels_among(candidates: list[_Candidate], labels: SpeakerLabels) -> list[LabelledLine]:
+def _labels_among(
+    candidates: list[_Candidate], labels: SpeakerLabels, text: str
+) -> list[LabelledLine]:
     keys = {label: label_key(label) for label in {one.line.label for one in candidates}}
     known = _known(keys, labels)
     times = Counter(keys[one.line.label] for one in candidates)
@@ -198,19 +203,32 @@ def _labels_among(candidates: list[_Candidate], labels: SpeakerLabels) -> list[L
         for one in candidates
         if one.line.label in known or kinds[one.line.label, one.is_bare] in ways
     ]
-    is_labelled = len(lines) > 1 or any(line.label in known for line in lines)
-    return lines if is_labelled else []
+    if known:
+        return lines
+    of_speakers = [line for line in lines if not _DAY.match(text, line.start)]
+    is_labelled = len(of_speakers) > 1 and not _are_entries(of_speakers, text)
+    return of_speakers if is_labelled else []
+
+
+def _are_entries(lines: Sequence[LabelledLine], text: str) -> bool:
+    """Return whether lines are those of a list: no name recurs, and amounts stand behind most."""
+    if len(lines) < _FEWEST_ENTRIES or len({line.label for line in lines}) < len(lines):
+        return False
+    return 2 * sum(1 for line in lines if _AMOUNT.match(text, line.words_start)) > len(lines)
+
+
+_FEWEST_ENTRIES: Final = 3
+_AMOUNT: Final = re.compile(r"[^.!?\r\n]{0,20}\d[^!?\r\n]{0,20}(?<![.!?])(?=[\r\n]|\Z)")
+_DAY: Final = re.compile(
+    rf"\W{{0,4}}\d{{1,2}}[.]?{_GAP}+(?:Jan|Feb|M[aä]r|Apr|May|Mai|Jun|Jul|Aug|Sep|O[ck]t|Nov|De[cz])"
+    r"[^\W\d]{0,6}:"
+)
 
 
 def _known(keys: Mapping[str, str], labels: SpeakerLabels) -> set[str]:
     """Return the labels that are given, or known to be a participant's or an interviewer's."""
     given = {label_key(label) for label, _ in labels.given}
-    decide = {Speaker.PARTICIPANT, Speaker.INTERVIEWER}
-    return {
-        label
-        for label, key in keys.items()
-        if key in given or known_speaker(label, labels) in decide
-    }
+    return {label for label, key in keys.items() if key in given or decides(label, labels)}
 
 
 def _with_those_written_otherwise(
@@ -287,14 +305,10 @@ def _own_keys(met: set[str], labels: SpeakerLabels) -> set[str]:
 
 
 def _is_inside(label: str, before: str, last_words: set[str], labels: SpeakerLabels) -> bool:
-    is_known = label_key(label) in last_words or _decides(label, labels)
+    is_known = label_key(label) in last_words or decides(label, labels)
     if len(label) == 1:
         return is_known and before in {"(", "["}
     return is_known or (before in _ENDS and kind_of(label, is_bare=False) is Kind.NAME)
-
-
-def _decides(label: str, labels: SpeakerLabels) -> bool:
-    return known_speaker(label, labels) in {Speaker.PARTICIPANT, Speaker.INTERVIEWER}
 
 
 def _recurring(

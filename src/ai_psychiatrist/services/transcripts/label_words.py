@@ -1,6 +1,7 @@
 """How labels are written: like a name, a role or a number; and what is none however it stands."""
 
 import re
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final
 
@@ -28,7 +29,7 @@ _REPORTING: Final = frozenset(
     "said says say told tells asked asks answered replied thought thinks think was is are were "
     "like this that following follows dice dijo sagt sagte dit disse".split()
 )
-_FIRST_PERSON: Final = frozenset(
+FIRST_PERSON: Final = frozenset(
     "i i'm i've my me mine we our us he she they you it ich mein meine wir er sie je mon ma nous "
     "il elle yo mi nosotros él ella io noi lui lei eu meu minha ik mijn wij".split()
 )
@@ -39,6 +40,13 @@ _SOUNDS: Final = frozenset(
     "breath breathing whispering clears scrubbed sync synch".split()
 )
 _MOST_WORDS: Final = 8
+"""Of a label in which sentences may end."""
+_MONTHS: Final = r"(?:jan|feb|m[aä]r|apr|may|mai|jun|jul|aug|sep|o[ck]t|nov|de[cz])[^\W\d]{0,6}\.?"
+_NUMBERED_DAY: Final = r"\d{1,4}(?:st|nd|rd|th|\.)?"
+_DAY: Final = re.compile(
+    rf"(?:\w+ )?{_NUMBERED_DAY} (?:of )?{_MONTHS}(?:,? \d{{2,4}})?"
+    rf"|(?:\w+,? )?{_MONTHS} {_NUMBERED_DAY}(?:,? \d{{2,4}})?|\d{1, 4}[./]\d{1, 2}[./](?:\d{1, 4})?"
+)
 _CHINESE_SAYING: Final = ("说", "說", "道")
 _LAST_NUMBER: Final = re.compile(r" ?[\d.]+\Z")
 
@@ -62,7 +70,7 @@ def kind_of(label: str, *, is_bare: bool) -> Kind:
         return Kind.NONE
     if is_name(label):
         return Kind.BRACKETS if is_bare else Kind.NAME
-    if words[-1] in _REPORTING or words[0] in _FIRST_PERSON or len(words) > _MOST_WORDS:
+    if words[-1] in _REPORTING or words[0] in FIRST_PERSON or _is_clause(label, words):
         return Kind.NONE
     if is_bare:
         return Kind.BRACKETS if len(words) == 1 and words[0] else Kind.NONE
@@ -83,7 +91,12 @@ def is_name(label: str) -> bool:
 
 
 def _is_heading(label: str) -> bool:
-    return _LAST_NUMBER.sub("", label_key(label)) in NO_LABELS
+    key = label_key(label)
+    return _LAST_NUMBER.sub("", key) in NO_LABELS or _DAY.fullmatch(key) is not None
+
+
+def _is_clause(label: str, words: Sequence[str]) -> bool:
+    return len(words) > _MOST_WORDS and any(mark in label for mark in ",.;!?")
 
 
 def _is_name_part(token: str) -> bool:

@@ -90,6 +90,11 @@ def known_speaker(label: str, labels: SpeakerLabels) -> Speaker | None:
     return Speaker.OTHER if speaker and is_somebody_else else speaker
 
 
+def decides(label: str, labels: SpeakerLabels = DEFAULT_LABELS) -> bool:
+    """Return whether a label is known to be a participant's or an interviewer's."""
+    return known_speaker(label, labels) in {Speaker.PARTICIPANT, Speaker.INTERVIEWER}
+
+
 def speakers_of(found: Iterable[str], labels: SpeakerLabels) -> dict[str, Speaker]:
     """Tell whom each label of one transcript stands for: given, else known, else somebody else.
 
@@ -109,7 +114,8 @@ def speakers_of(found: Iterable[str], labels: SpeakerLabels) -> dict[str, Speake
             speaker = Speaker.OTHER if speaker is Speaker.PARTICIPANT else speaker
         speakers[name] = speaker or Speaker.OTHER
     participants = [name for name in names if speakers[name] is Speaker.PARTICIPANT]
-    if not participants or (not is_told and _are_several(participants)):
+    is_open = _are_several(participants) or _is_one_letter(participants, speakers, labels)
+    if not participants or (not is_told and is_open):
         raise SpeakersUnknown(_NOT_TOLD, labels=_distinct(names))
     return speakers
 
@@ -124,6 +130,22 @@ def _distinct(names: Iterable[str]) -> Iterable[str]:
 def _are_several(participants: Iterable[str]) -> bool:
     """Return whether labels are those of several people, or of one who cannot be told."""
     return len(set(map(label_key, participants))) > 1
+
+
+def _is_one_letter(
+    participants: Iterable[str], speakers: Mapping[str, Speaker], labels: SpeakerLabels
+) -> bool:
+    """Return whether the participant goes by a letter, and none of the others is an interviewer.
+
+    `P` and `C` may be a psychologist and a client.
+    """
+    said = set(map(label_key, labels.participant))
+    is_short = all(len(_NUMBER.sub("", key)) == 1 for key in map(label_key, participants))
+    is_said = said.issuperset(map(label_key, participants))
+    is_alone = len(set(map(label_key, speakers))) == 1
+    return (
+        is_short and not is_said and not is_alone and Speaker.INTERVIEWER not in speakers.values()
+    )
 
 
 @cache

@@ -1,15 +1,14 @@
 """Cuts a text into turns at the lines that open with a speaker's label."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError, TranscriptUnreadable
 from ai_psychiatrist.domain.transcript import AS_TEXT, MAX_TURNS, Source, Speaker, Transcript, Turn
+from ai_psychiatrist.services.transcripts.heads import is_head, lines_of_turns
 from ai_psychiatrist.services.transcripts.label_lines import LabelledLine, labelled_lines
-from ai_psychiatrist.services.transcripts.label_words import is_name
 from ai_psychiatrist.services.transcripts.labels import (
     DEFAULT_LABELS,
     EVERYBODY,
@@ -18,7 +17,8 @@ from ai_psychiatrist.services.transcripts.labels import (
     given_roles,
     speakers_of,
 )
-from ai_psychiatrist.services.transcripts.line_openings import opens_alike
+from ai_psychiatrist.services.transcripts.line_marks import is_footer, is_foreign, sign_of_several
+from ai_psychiatrist.services.transcripts.line_openings import opens_alike, opens_with_names
 from ai_psychiatrist.services.transcripts.refusals import empty, nobody_named, too_many_turns
 from ai_psychiatrist.services.transcripts.speakers_line import speakers_named
 from ai_psychiatrist.services.transcripts.utterances import FileFault
@@ -26,10 +26,7 @@ from ai_psychiatrist.services.transcripts.utterances import FileFault
 _HEADER: Final = re.compile(
     r"\ufeff?\s{0,200}(?:#[ \t]*)?(speakers[ \t]*:[^\r\n=]{1,200}=[^\r\n]*)", re.IGNORECASE
 )
-_CHANGES: Final = re.compile(r"^[^\S\r\n]*(?:>>|[–—][^\S\r\n]*[^\s\d–—-])", re.MULTILINE)
-_CHANGES_OF_CAPTIONS: Final = re.compile(
-    r"^[^\S\r\n]*(?:>>|[–—-][^\S\r\n]*[^\s\d–—-])", re.MULTILINE
-)
+_LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _CAPTIONS: Final = frozenset({"webvtt", "srt", "sbv"})
 """Forms in which a hyphen at the beginning of a line is no mark of a list."""
 
@@ -55,15 +52,11 @@ def parse_transcript(
         return _one_speaker(text, after_header, source, is_assumed=False)
     lines = labelled_lines(text, labels, start=after_header)
     if not lines and not labels.given:
-        if _changes_speaker(text, source):
-            raise nobody_named("it marks that speakers change")
-        if opens_alike(text):
-            raise nobody_named("its lines open as if they had labels")
+        _refuse_several(text[after_header:].splitlines(), source)
         return _one_speaker(text, after_header, source, is_assumed=True)
     speakers = speakers_of([line.label for line in lines], labels)
-    if not labels.given and _is_head_line(text, lines, speakers):
-        raise nobody_named("it only has one of the participant's in its head")
-    turns = tuple(_turns(text, lines, speakers))
+    _refuse_head(text, lines, speakers, is_given=bool(labels.given))
+    turns = tuple(_numbered(_turns(text, lines, speakers)))
     if len(turns) > MAX_TURNS:
         raise too_many_turns()
     return checked(
@@ -111,22 +104,24 @@ def checked(transcript: Transcript) -> Transcript:
     return transcript
 
 
-def _is_head_line(text: str, lines: Sequence[LabelledLine], speakers: dict[str, Speaker]) -> bool:
-    """Return whether all of the participant's begins with a head such as `Participant: P07`."""
-    own = [at for at, line in enumerate(lines) if speakers[line.label] is Speaker.PARTICIPANT]
-    if len(own) != 1 or Speaker.INTERVIEWER in map(speakers.get, speakers):
-        return False
-    at = own[0]
-    end = lines[at + 1].start if at + 1 < len(lines) else len(text)
-    first, *others = text[lines[at].words_start : end].splitlines() or [""]
-    stands_apart = bool(others) and not others[0].strip()
-    return stands_apart and is_name(first.strip()) and sum(map(bool, others)) > 1
+def _refuse_head(
+    text: str, lines: Sequence[LabelledLine], speakers: Mapping[str, Speaker], *, is_given: bool
+) -> None:
+    """Refuse labels of which the participant's is a head's, or that are not those of all lines."""
+    turns = lines_of_turns(text, lines)
+    if not is_given and is_head(turns, lines, speakers):
+        raise nobody_named("it only has one of the participant's in its head")
+    if opens_with_names([line for turn in turns for line in turn[1:] if line.strip()]):
+        raise nobody_named("lines within its turns open as if they had labels")
 
 
-def _changes_speaker(text: str, source: Source) -> bool:
-    """Return whether marks tell that somebody else goes on, without a word of who."""
-    marks = _CHANGES_OF_CAPTIONS if source.form in _CAPTIONS else _CHANGES
-    return sum(1 for _ in islice(marks.finditer(text), 2)) > 1
+def _refuse_several(lines: Sequence[str], source: Source) -> None:
+    """Refuse a text without labels that is not one person's prose."""
+    sign = sign_of_several(lines, is_of_captions=source.form in _CAPTIONS)
+    if sign is not None:
+        raise nobody_named(sign)
+    if opens_alike(lines):
+        raise nobody_named("its lines open as if they had labels")
 
 
 def _is_everybodys(labels: SpeakerLabels) -> bool:
@@ -157,17 +152,41 @@ def _turns(
     text: str, lines: Sequence[LabelledLine], speakers: dict[str, Speaker]
 ) -> Iterator[Turn]:
     first = lines[0].start
-    index = 0
-    if text[:first].strip("\ufeff \t\r\n"):
+    is_preamble = bool(text[:first].strip("\ufeff \t\r\n"))
+    if is_preamble:
         yield Turn(index=0, speaker=Speaker.UNKNOWN, start=0, words_start=0, end=first)
-        index = 1
-    for at, line in enumerate(lines):
+    ends = [*(line.start for line in lines[1:]), len(text)]
+    for line, end in zip(lines, ends, strict=True):
+        speaker = speakers[line.label]
+        own_end = _own_end(text, line.words_start, end, speaker)
         yield Turn(
-            index=index + at,
-            speaker=speakers[line.label],
-            start=line.start if index or at else 0,
+            index=0,
+            speaker=speaker,
+            start=line.start if is_preamble or line is not lines[0] else 0,
             words_start=line.words_start,
-            end=lines[at + 1].start if at + 1 < len(lines) else len(text),
+            end=own_end,
             label=line.label,
             start_seconds=line.seconds,
         )
+        if own_end < end:
+            yield Turn(
+                index=0, speaker=Speaker.UNKNOWN, start=own_end, words_start=own_end, end=end
+            )
+
+
+def _own_end(text: str, start: int, end: int, speaker: Speaker) -> int:
+    """Return where lines without labels stop being those of whoever spoke before them."""
+    is_over = is_foreign if speaker is Speaker.PARTICIPANT else is_footer
+    line_ends = _LINE_END.finditer(text, start, end)
+    at = next(line_ends, None)
+    while at is not None:
+        following = next(line_ends, None)
+        if is_over(text[at.end() : following.start() if following else end]):
+            return at.end()
+        at = following
+    return end
+
+
+def _numbered(turns: Iterable[Turn]) -> Iterator[Turn]:
+    for index, turn in enumerate(turns):
+        yield replace(turn, index=index)

@@ -96,7 +96,6 @@ def test_text_is_cut_at_known_labels(text: str, expected: list[tuple[Speaker, st
         pytest.param("Tom: I feel tired\nand I cannot sleep", id="one_name"),
         pytest.param("[laughs] I am fine\n[Laughter] ok\n[laughs] so", id="sounds"),
         pytest.param("At 3:30 I woke\nthen http://x.org\nat 4:00 again", id="times_and_addresses"),
-        pytest.param("[00:00.000 --> 00:04.000] Hi\n[00:04.000 --> 00:05.000] Bad", id="times"),
         pytest.param("Well: yes\nWell: no\nSo: no", id="openers"),
         pytest.param("Tired - very\nI - I mean - yes", id="dashes"),
     ],
@@ -179,6 +178,7 @@ def test_named_participant_has_no_word_of_another_speaker(
         pytest.param("I: hi\nParticipant 1: a\nParticipant 2: b", id="two_participants"),
         pytest.param("— ¿Cómo está?\n— Bien.", id="dashes"),
         pytest.param(">> How are you?\n>> Fine.", id="marks_of_change"),
+        pytest.param("P: hi\nC: ho", id="letters_of_which_none_is_an_interviewers"),
     ],
 )
 def test_text_whose_participant_nobody_named_is_refused(text: str) -> None:
@@ -280,12 +280,12 @@ LINES = st.lists(
     st.one_of(
         st.sampled_from(
             [
-                "P: yes",
+                "Participant: yes",
                 "Ellie: hm",
                 " T :",
                 "\ufeff",
                 "Nurse: x",
-                "P:",
+                "Participant:",
                 "I：ok",
                 "",
                 "[Tom] x",
@@ -300,8 +300,12 @@ LINES = st.lists(
 
 @given(lines=LINES, line_end=st.sampled_from(["\n", "\r\n", "\r", "\n\n"]))
 def test_turns_tile_the_text(lines: list[str], line_end: str) -> None:
-    text = line_end.join([*lines, "P: I sleep badly"])
-    transcript = parse_transcript(text)
+    text = line_end.join([*lines, "Participant: I sleep badly"])
+    try:
+        transcript = parse_transcript(text)
+    except SpeakersUnknown:
+        # What was drawn holds a second label of a participant, or looks like names.
+        return
     assert "".join(text[turn.start : turn.end] for turn in transcript.turns) == text
     assert [turn.index for turn in transcript.turns] == list(range(len(transcript.turns)))
     assert all(turn.start <= turn.words_start <= turn.end for turn in transcript.turns)
@@ -410,7 +414,7 @@ def test_headings_within_a_turn_stay_the_participants() -> None:
     [
         pytest.param("00:01 " * 60_000, id="times"),
         pytest.param("P: a\n" + "<b>" * 100_000, id="tags"),
-        pytest.param("P: a\n" + "Anna: b. " * 15_000, id="names_inside"),
+        pytest.param("Patient: a\n" + "Anna: b. " * 15_000, id="names_inside"),
         pytest.param("P: a\n" + '"`*_' * 100_000, id="marks"),
     ],
 )
