@@ -5,6 +5,8 @@ import re
 from typing import Final
 
 from ai_psychiatrist.domain.transcript import MAX_TURNS
+from ai_psychiatrist.services.transcripts.label_lines import opens_with_name
+from ai_psychiatrist.services.transcripts.line_marks import end_of_own, is_foreign
 from ai_psychiatrist.services.transcripts.utterances import (
     FileFault,
     FileReading,
@@ -32,6 +34,10 @@ def named(label: str | None) -> str | None:
     return (on_one_line(label) or None) if label else None
 
 
+def _is_anothers(line: str) -> bool:
+    return is_foreign(line) or opens_with_name(line)
+
+
 class Gathering:
     """What has been read of a file so far."""
 
@@ -54,13 +60,21 @@ class Gathering:
 
         `line`: of the file, from 1, or the record's number.
         """
-        spoken = on_one_line(words)
+        words = words.strip()
+        own_end = end_of_own(words, 0, len(words), _is_anothers)
+        spoken = on_one_line(words[:own_end])
         if not spoken:
             self.note(ReadingNote.BLANK_WORDS, line)
-            return
+        else:
+            self._add(named(label), spoken, line, start, end)
+        if own_end < len(words):
+            self._add(None, on_one_line(words[own_end:]), line, start, end)
+
+    def _add(
+        self, speaker: str | None, spoken: str, line: int, start: float | None, end: float | None
+    ) -> None:
         if len(self._utterances) == MOST_UTTERANCES:
             raise FileRefused(FileFault.TOO_LARGE, line)
-        speaker = named(label)
         if speaker is None:
             self._unnamed.append(line)
         self._utterances.append(

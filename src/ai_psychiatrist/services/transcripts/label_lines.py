@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
@@ -100,6 +100,14 @@ def labelled_lines(text: str, labels: SpeakerLabels, *, start: int = 0) -> list[
     rare = _candidates_in(text, start, _RARE_SHAPES)
     return _recurring(rare, labels, text) or _recurring(
         _candidates_in(text, start, (_OTHERWISE,)), labels, text
+    )
+
+
+def opens_with_name(line: str) -> bool:
+    """Return whether a line opens with a name and a colon, or with a known label."""
+    return any(
+        decides(one.line.label) or kind_of(one.line.label, is_bare=one.is_bare) is Kind.NAME
+        for one in _candidates(line, 0, (_COLON,))
     )
 
 
@@ -279,23 +287,34 @@ def _with_those_inside(
     text: str, lines: list[LabelledLine], met: set[str], labels: SpeakerLabels
 ) -> Iterator[LabelledLine]:
     """Take out of the participant's lines what another label opens; nothing is put into them."""
-    last_words = {key.split()[-1] for key in met if key}
-    own = _own_keys(met, labels)
+    own, last_words = _own_keys(met, labels), last_words_of(met)
     ends = [*(line.start for line in lines[1:]), len(text)]
     for line, end in zip(lines, ends, strict=True):
         yield line
-        if label_key(line.label) not in own:
-            continue
-        for inside in _INSIDE.finditer(text, line.words_start, end):
-            before = text[max(line.words_start, inside.start() - 2) : inside.start()].strip()
-            is_own = label_key(inside["label"]) in own
-            if not is_own and _is_inside(inside["label"], before[-1:], last_words, labels):
-                yield LabelledLine(
-                    start=inside.start(),
-                    words_start=inside.end(),
-                    label=inside["label"].strip("."),
-                    seconds=None,
-                )
+        if label_key(line.label) in own:
+            for inside in labels_inside(text, line.words_start, end, last_words, labels):
+                if label_key(inside["label"]) not in own:
+                    yield LabelledLine(
+                        start=inside.start(),
+                        words_start=inside.end(),
+                        label=inside["label"].strip("."),
+                        seconds=None,
+                    )
+
+
+def labels_inside(
+    text: str, start: int, end: int, last_words: Collection[str], labels: SpeakerLabels
+) -> Iterator[re.Match[str]]:
+    """Yield where labels stand within what somebody says; `last_words`: of the text's labels."""
+    for inside in _INSIDE.finditer(text, start, end):
+        before = text[max(start, inside.start() - 2) : inside.start()].strip()
+        if _is_inside(inside["label"], before[-1:], last_words, labels):
+            yield inside
+
+
+def last_words_of(labels: Iterable[str]) -> set[str]:
+    """Return by what alone labels are known within a line: `Smith` for `Dr. Smith`."""
+    return {key.split()[-1] for key in map(label_key, labels) if key}
 
 
 def _own_keys(met: set[str], labels: SpeakerLabels) -> set[str]:
@@ -304,7 +323,7 @@ def _own_keys(met: set[str], labels: SpeakerLabels) -> set[str]:
     return given or {key for key in met if known_speaker(key, labels) is Speaker.PARTICIPANT}
 
 
-def _is_inside(label: str, before: str, last_words: set[str], labels: SpeakerLabels) -> bool:
+def _is_inside(label: str, before: str, last_words: Collection[str], labels: SpeakerLabels) -> bool:
     is_known = label_key(label) in last_words or decides(label, labels)
     if len(label) == 1:
         return is_known and before in {"(", "["}

@@ -1,7 +1,7 @@
 """Tells by the marks of single lines that a text is not one person's prose."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -83,6 +83,7 @@ _SIGNS: Final = (
     ),
 )
 _CAPTION_DASH: Final = re.compile(r"-[ \t]*[^\s\d–—-]")
+_LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _PLAIN: Final = re.compile(r"(?:[^\W\d_][\w,.'’!?-]*+(?: {1,3}|\Z))*+")
 _WORDS: Final = re.compile(r"speaker|transcri|subtitles|captions", re.IGNORECASE)
 """All that a line of plain words may be foreign by."""
@@ -101,9 +102,11 @@ def sign_of_several(lines: Iterable[str], *, is_of_captions: bool) -> str | None
     return None
 
 
-def is_foreign(line: str) -> bool:
+def is_foreign(line: str, *, is_of_captions: bool = False) -> bool:
     """Return whether a line that goes on with a turn shows that it is not the same speaker's."""
     seen = line.strip(_UNSEEN)[:_LONGEST]
+    if is_of_captions and _CAPTION_DASH.match(seen):
+        return True
     if _PLAIN.fullmatch(seen) and not _WORDS.search(seen):
         return False
     return any(sign.is_foreign and sign.pattern.match(seen) for sign in _SIGNS)
@@ -112,3 +115,15 @@ def is_foreign(line: str) -> bool:
 def is_footer(line: str) -> bool:
     """Return whether a line tells which program wrote the file."""
     return _FOOTER_LINE.match(line.strip(_UNSEEN)[:_LONGEST]) is not None
+
+
+def end_of_own(text: str, start: int, end: int, is_over: Callable[[str], bool]) -> int:
+    """Return where lines without labels stop being those of whoever spoke before them."""
+    line_ends = _LINE_END.finditer(text, start, end)
+    at = next(line_ends, None)
+    while at is not None:
+        following = next(line_ends, None)
+        if is_over(text[at.end() : following.start() if following else end]):
+            return at.end()
+        at = following
+    return end

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError, TranscriptUnreadable
@@ -17,7 +18,12 @@ from ai_psychiatrist.services.transcripts.labels import (
     given_roles,
     speakers_of,
 )
-from ai_psychiatrist.services.transcripts.line_marks import is_footer, is_foreign, sign_of_several
+from ai_psychiatrist.services.transcripts.line_marks import (
+    end_of_own,
+    is_footer,
+    is_foreign,
+    sign_of_several,
+)
 from ai_psychiatrist.services.transcripts.line_openings import opens_alike, opens_with_names
 from ai_psychiatrist.services.transcripts.refusals import empty, nobody_named, too_many_turns
 from ai_psychiatrist.services.transcripts.speakers_line import speakers_named
@@ -26,7 +32,6 @@ from ai_psychiatrist.services.transcripts.utterances import FileFault
 _HEADER: Final = re.compile(
     r"\ufeff?\s{0,200}(?:#[ \t]*)?(speakers[ \t]*:[^\r\n=]{1,200}=[^\r\n]*)", re.IGNORECASE
 )
-_LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _CAPTIONS: Final = frozenset({"webvtt", "srt", "sbv"})
 """Forms in which a hyphen at the beginning of a line is no mark of a list."""
 
@@ -56,7 +61,7 @@ def parse_transcript(
         return _one_speaker(text, after_header, source, is_assumed=True)
     speakers = speakers_of([line.label for line in lines], labels)
     _refuse_head(text, lines, speakers, is_given=bool(labels.given))
-    turns = tuple(_numbered(_turns(text, lines, speakers)))
+    turns = tuple(_numbered(_turns(text, lines, speakers, source)))
     if len(turns) > MAX_TURNS:
         raise too_many_turns()
     return checked(
@@ -149,7 +154,7 @@ def _one_speaker(text: str, start: int, source: Source, *, is_assumed: bool) -> 
 
 
 def _turns(
-    text: str, lines: Sequence[LabelledLine], speakers: dict[str, Speaker]
+    text: str, lines: Sequence[LabelledLine], speakers: Mapping[str, Speaker], source: Source
 ) -> Iterator[Turn]:
     first = lines[0].start
     is_preamble = bool(text[:first].strip("\ufeff \t\r\n"))
@@ -158,7 +163,9 @@ def _turns(
     ends = [*(line.start for line in lines[1:]), len(text)]
     for line, end in zip(lines, ends, strict=True):
         speaker = speakers[line.label]
-        own_end = _own_end(text, line.words_start, end, speaker)
+        is_own = speaker is Speaker.PARTICIPANT
+        is_over = partial(is_foreign, is_of_captions=source.form in _CAPTIONS)
+        own_end = end_of_own(text, line.words_start, end, is_over if is_own else is_footer)
         yield Turn(
             index=0,
             speaker=speaker,
@@ -172,19 +179,6 @@ def _turns(
             yield Turn(
                 index=0, speaker=Speaker.UNKNOWN, start=own_end, words_start=own_end, end=end
             )
-
-
-def _own_end(text: str, start: int, end: int, speaker: Speaker) -> int:
-    """Return where lines without labels stop being those of whoever spoke before them."""
-    is_over = is_foreign if speaker is Speaker.PARTICIPANT else is_footer
-    line_ends = _LINE_END.finditer(text, start, end)
-    at = next(line_ends, None)
-    while at is not None:
-        following = next(line_ends, None)
-        if is_over(text[at.end() : following.start() if following else end]):
-            return at.end()
-        at = following
-    return end
 
 
 def _numbered(turns: Iterable[Turn]) -> Iterator[Turn]:

@@ -1,18 +1,22 @@
 """The one way in: whatever is given as an interview becomes a transcript of known speakers."""
 
+import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 from typing import Final
 
-from ai_psychiatrist.domain.transcript import MAX_TURNS, Note, Source, Transcript, Turn
+from ai_psychiatrist.domain.transcript import MAX_TURNS, Note, Source, Speaker, Transcript, Turn
 from ai_psychiatrist.services.transcripts.daic_woz import DEFAULT_POLICY, RowPolicy
 from ai_psychiatrist.services.transcripts.forms import read_content
+from ai_psychiatrist.services.transcripts.label_lines import labels_inside, last_words_of
 from ai_psychiatrist.services.transcripts.labels import (
     DEFAULT_LABELS,
+    EVERYBODY,
     SpeakerLabels,
     given_roles,
+    label_key,
     speakers_of,
 )
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript, refuse_unusable
@@ -27,6 +31,7 @@ from ai_psychiatrist.services.transcripts.utterances import (
     Utterance,
 )
 
+_COLON: Final = re.compile("[:：﹕∶꞉︰։׃]")
 _OF_RECOGNISERS: Final = frozenset(
     {Form.WHISPER, Form.WHISPERX, Form.REV, Form.ASSEMBLYAI, Form.DEEPGRAM}
 )
@@ -71,8 +76,30 @@ def read_transcript(
 def _of_file(utterances: Sequence[Utterance], labels: SpeakerLabels, source: Source) -> Transcript:
     found = [said.label for said in utterances if said.label is not None]
     if found:
-        return rendered(utterances, speakers_of(found, labels), source)
+        speakers = speakers_of(found, labels)
+        is_everybodys = EVERYBODY in dict(labels.given)
+        cut = utterances if is_everybodys else list(_cut_inside(utterances, speakers, labels))
+        return rendered(cut, speakers, source)
     return _with_assumption(_of_lines(utterances, labels, source))
+
+
+def _cut_inside(
+    utterances: Sequence[Utterance], speakers: Mapping[str, Speaker], labels: SpeakerLabels
+) -> Iterator[Utterance]:
+    """Give to nobody what somebody else's label opens within the participant's words."""
+    last_words = last_words_of(speakers)
+    own = {
+        label_key(label) for label, speaker in speakers.items() if speaker is Speaker.PARTICIPANT
+    }
+    for said in utterances:
+        at = len(said.words)
+        if said.label is not None and label_key(said.label) in own and _COLON.search(said.words):
+            inside = labels_inside(said.words, 0, at, last_words, labels)
+            at = next((one.start() for one in inside if label_key(one["label"]) not in own), at)
+        if said.words[:at].strip():
+            yield replace(said, words=said.words[:at].strip())
+        if said.words[at:].strip():
+            yield replace(said, label=None, words=said.words[at:].strip())
 
 
 def _of_lines(utterances: Sequence[Utterance], labels: SpeakerLabels, source: Source) -> Transcript:
@@ -86,7 +113,7 @@ def _of_lines(utterances: Sequence[Utterance], labels: SpeakerLabels, source: So
         # Whoever was in the room was recorded: a text can be one person's, an interview is not.
         raise nobody_named("it is of a recording")
     starts = [0, *accumulate(len(said.words) + 1 for said in utterances)]
-    if len(transcript.turns) == 1:
+    if len(transcript.turns) == 1 and transcript.turns[0].label is None:
         (whole,) = transcript.turns
         if len(utterances) > MAX_TURNS:
             raise too_many_turns()

@@ -5,6 +5,7 @@ from ai_psychiatrist.domain.errors import SpeakersUnknown
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
+from ai_psychiatrist.services.transcripts.reading import read_transcript
 
 
 def own_words(transcript: Transcript) -> str:
@@ -45,3 +46,32 @@ def test_footer_of_a_program_is_no_speakers() -> None:
     transcript = parse_transcript(text)
     assert [turn.speaker for turn in transcript.turns[1:]] == [Speaker.PARTICIPANT, Speaker.UNKNOWN]
     assert "otter" not in own_words(transcript)
+
+
+CELLS = {
+    "label_in_a_cell": f"speaker,text\nInterviewer,Hi\nParticipant,{OWN} Interviewer: {STRANGE}\n",
+    "label_on_a_line_of_a_cell": (
+        f'speaker,text\nInterviewer,Hi\nParticipant,"{OWN}\nInterviewer: {STRANGE}"\n'
+    ),
+    "name_on_a_line_of_a_cell": (
+        f'speaker,text\nInterviewer,Hi\nParticipant,"{OWN} and\nAnna: {STRANGE}"\n'
+    ),
+    "quoted_line_of_a_cell": f'speaker,text\nInterviewer,Hi\nParticipant,"{OWN}\n> {STRANGE}"\n',
+    "cell_without_speakers": f'id,text\n1,"Participant: {OWN}\nInterviewer: {STRANGE}"\n',
+    "json": f'[{{"role": "user", "content": "{OWN}\\nInterviewer: {STRANGE}"}}]',
+    "voice": f"WEBVTT\n\n00:01.000 --> 00:02.000\n<v Participant>{OWN} Interviewer: {STRANGE}\n",
+    "cue": f"1\n00:00:01,000 --> 00:00:02,000\nParticipant: {OWN}\n- {STRANGE}\n",
+}
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_label_within_the_words_of_a_file_opens_somebody_elses(cell: str) -> None:
+    transcript = read_transcript(CELLS[cell])
+    assert own_words(transcript).strip().removesuffix(" and") == OWN
+
+
+@pytest.mark.parametrize("names", [("Anna", "Tom"), ("Tom", "Anna")])
+def test_names_in_one_cell_are_refused(names: tuple[str, str]) -> None:
+    first, second = names
+    with pytest.raises(SpeakersUnknown):
+        read_transcript(f'id,text\n1,"Hello. {first}: {OWN} {second}: {STRANGE} {first}: Hm."\n')

@@ -80,8 +80,8 @@ def test_row_without_speaker_belongs_to_nobody() -> None:
 
 
 def test_quoted_words_of_several_lines_stand_on_one() -> None:
-    assert said('speaker,text\nAnna,"so, ""hi""\nParticipant: I am ill"\nJonas,ho\n') == [
-        ("Anna", 'so, "hi" Participant: I am ill'),
+    assert said('speaker,text\nAnna,"so, ""hi""\nI am ill"\nJonas,ho\n') == [
+        ("Anna", 'so, "hi" I am ill'),
         ("Jonas", "ho"),
     ]
 
