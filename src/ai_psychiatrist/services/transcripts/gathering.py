@@ -7,6 +7,7 @@ from typing import Final
 from ai_psychiatrist.domain.transcript import MAX_TURNS
 from ai_psychiatrist.services.transcripts.label_lines import opens_with_name
 from ai_psychiatrist.services.transcripts.line_marks import end_of_own, is_foreign
+from ai_psychiatrist.services.transcripts.times import CLOCK, MOST_SECONDS, seconds_of
 from ai_psychiatrist.services.transcripts.utterances import (
     FileFault,
     FileReading,
@@ -20,7 +21,6 @@ from ai_psychiatrist.services.transcripts.utterances import (
 MOST_UTTERANCES: Final = 10 * MAX_TURNS
 """How many utterances a file has at most, before neighbours of one speaker are joined."""
 
-_CLOCK: Final = re.compile(r"(?:(\d{1,3}):)?(\d{1,3}):(\d{2}(?:[.,]\d{1,9})?)")
 _SECONDS: Final = re.compile(r"\d{1,9}(?:[.,]\d{1,12})?")
 
 
@@ -92,24 +92,25 @@ class Gathering:
             seconds = float(value) / per_second
         except OverflowError:
             seconds = math.inf
-        if math.isfinite(seconds) and seconds >= 0:
+        if 0 <= seconds <= MOST_SECONDS:
             return seconds
         self.note(ReadingNote.TIME_UNREADABLE, line)
         return None
 
-    def written_seconds(self, written: str, line: int) -> float | None:
-        """Return a time written as seconds, `m:ss` or `h:mm:ss`; `None`, and noted, for another."""
+    def written_seconds(self, written: str, line: int, *, per_second: int = 1) -> float | None:
+        """Return a time written as a number, `m:ss` or `h:mm:ss`; `None`, and noted, for another.
+
+        `per_second`: how much of such a number a second is.
+        """
         time = written.strip()
         if not time:
             return None
         if _SECONDS.fullmatch(time):
-            return float(time.replace(",", "."))
-        clock = _CLOCK.fullmatch(time)
-        if clock is None:
+            return self.seconds(float(time.replace(",", ".")), line, per_second=per_second)
+        seconds = seconds_of(time) if CLOCK.fullmatch(time) else None
+        if seconds is None:
             self.note(ReadingNote.TIME_UNREADABLE, line)
-            return None
-        hours, minutes, seconds = clock.groups()
-        return int(hours or 0) * 3600 + int(minutes) * 60 + float(seconds.replace(",", "."))
+        return seconds
 
     def reading(self, speakers: tuple[tuple[str, str], ...] = ()) -> FileReading:
         """Return the whole; raises `FileRefused` where nobody says anything.

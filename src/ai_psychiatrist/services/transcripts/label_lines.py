@@ -84,6 +84,8 @@ class LabelledLine:
     """Offset of what is said; at the line's end where that begins on the next one."""
     label: str = field(repr=False)
     seconds: float | None
+    has_lost_time: bool = False
+    """Whether its time is none that a recording has."""
 
 
 def labelled_lines(text: str, labels: SpeakerLabels, *, start: int = 0) -> list[LabelledLine]:
@@ -167,11 +169,13 @@ def _candidate(
         return None
     if shape is _IN_CAPITALS and not label.isupper():
         return None
+    seconds = seconds_of(stamp) if stamp else None
     line = LabelledLine(
         start=start,
         words_start=found.end(),
         label=label,
-        seconds=seconds_of(stamp) if stamp else None,
+        seconds=seconds,
+        has_lost_time=bool(stamp) and seconds is None,
     )
     return _Candidate(line, shape, shape is _BRACKETS and groups.get("after") is None)
 

@@ -7,7 +7,15 @@ from functools import partial
 from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError, TranscriptUnreadable
-from ai_psychiatrist.domain.transcript import AS_TEXT, MAX_TURNS, Source, Speaker, Transcript, Turn
+from ai_psychiatrist.domain.transcript import (
+    AS_TEXT,
+    MAX_TURNS,
+    Note,
+    Source,
+    Speaker,
+    Transcript,
+    Turn,
+)
 from ai_psychiatrist.services.transcripts.heads import is_head, lines_of_turns
 from ai_psychiatrist.services.transcripts.label_lines import LabelledLine, labelled_lines
 from ai_psychiatrist.services.transcripts.labels import (
@@ -27,11 +35,12 @@ from ai_psychiatrist.services.transcripts.line_marks import (
 from ai_psychiatrist.services.transcripts.line_openings import opens_alike, opens_with_names
 from ai_psychiatrist.services.transcripts.refusals import empty, nobody_named, too_many_turns
 from ai_psychiatrist.services.transcripts.speakers_line import speakers_named
-from ai_psychiatrist.services.transcripts.utterances import FileFault
+from ai_psychiatrist.services.transcripts.utterances import FileFault, ReadingNote
 
 _HEADER: Final = re.compile(
     r"\ufeff?\s{0,200}(?:#[ \t]*)?(speakers[ \t]*:[^\r\n=]{1,200}=[^\r\n]*)", re.IGNORECASE
 )
+_LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _CAPTIONS: Final = frozenset({"webvtt", "srt", "sbv"})
 """Forms in which a hyphen at the beginning of a line is no mark of a list."""
 
@@ -70,9 +79,18 @@ def parse_transcript(
             turns=turns,
             speakers_assumed=False,
             reads_alone=reads_alone,
-            source=source,
+            source=_with_lost_times(source, text, lines),
         )
     )
+
+
+def _with_lost_times(source: Source, text: str, lines: Sequence[LabelledLine]) -> Source:
+    lost = [line.start for line in lines if line.has_lost_time]
+    if not lost:
+        return source
+    first = sum(1 for _ in _LINE_END.finditer(text, 0, lost[0])) + 1
+    note = Note(code=ReadingNote.TIME_UNREADABLE, count=len(lost), line=first)
+    return replace(source, notes=(*source.notes, note))
 
 
 def speakers_header(text: str) -> tuple[Roles, int]:

@@ -1,9 +1,10 @@
 """Columns of rows of text: what separates them, times in seconds, and where a quote closes."""
 
-import math
 import re
 from collections.abc import Sequence
 from typing import Final
+
+from ai_psychiatrist.services.transcripts.times import MOST_SECONDS
 
 _LINE_END: Final = re.compile(r"[\r\n]")
 _SEPARATOR: Final = re.compile(r"[,\t;]")
@@ -49,7 +50,7 @@ def seconds(written: str, separator: str) -> float | None:
     if len(plain) > _MOST_TIME or not _SECONDS.fullmatch(plain):
         return None
     value = float(plain)
-    return value if math.isfinite(value) else None
+    return value if value <= MOST_SECONDS else None
 
 
 def is_like_a_time(written: str) -> bool:

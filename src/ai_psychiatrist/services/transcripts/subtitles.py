@@ -8,10 +8,12 @@ from typing import Final
 
 from webvtt import Caption, sbv, srt, vtt
 from webvtt.errors import MalformedCaptionError, MalformedFileError
+from webvtt.models import Timestamp
 
 from ai_psychiatrist.services.transcripts.cue_text import has_voices, stretches
 from ai_psychiatrist.services.transcripts.file_lines import MOST_UTTERANCES, lines_of
 from ai_psychiatrist.services.transcripts.speakers_line import speakers_named
+from ai_psychiatrist.services.transcripts.times import MOST_SECONDS
 from ai_psychiatrist.services.transcripts.utterances import (
     FileFault,
     FileReading,
@@ -122,8 +124,8 @@ class _Piece:
     line: int | None
     voice: str | None = field(repr=False)
     words: str = field(repr=False)
-    start_seconds: float
-    end_seconds: float
+    start_seconds: float | None
+    end_seconds: float | None
 
     def utterance(self) -> Utterance:
         return Utterance(
@@ -147,9 +149,14 @@ def _placed(captions: Sequence[Caption], form: Form) -> Iterator[_Piece]:
                 line=_number(caption.lines[stretch.line]) if caption.lines else None,
                 voice=stretch.voice,
                 words=stretch.words,
-                start_seconds=caption.start_time.in_milliseconds() / 1000,
-                end_seconds=caption.end_time.in_milliseconds() / 1000,
+                start_seconds=_seconds(caption.start_time),
+                end_seconds=_seconds(caption.end_time),
             )
+
+
+def _seconds(time: Timestamp) -> float | None:
+    seconds = time.in_milliseconds() / 1000
+    return seconds if seconds <= MOST_SECONDS else None
 
 
 def _of_cues(captions: Sequence[Caption], placed: Sequence[_Piece]) -> Iterator[Noted]:
@@ -166,6 +173,8 @@ def _of_cues(captions: Sequence[Caption], placed: Sequence[_Piece]) -> Iterator[
 def _of_pieces(placed: Sequence[_Piece]) -> Iterator[Noted]:
     with_words = {piece.cue for piece in placed if piece.words}
     for piece in placed:
+        if piece.start_seconds is None or piece.end_seconds is None:
+            yield Noted(note=ReadingNote.TIME_UNREADABLE, line=piece.line)
         if not piece.words and piece.cue in with_words:
             yield Noted(note=ReadingNote.BLANK_WORDS, line=piece.line)
     for one, other in pairwise(piece for piece in placed if piece.words):

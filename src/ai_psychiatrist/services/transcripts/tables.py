@@ -171,5 +171,4 @@ def _is_in_milliseconds(rows: Sequence[_Row], columns: Columns, header: Header) 
 def _seconds(row: _Row, at: int | None, gathering: Gathering, per_second: int) -> float | None:
     if at is None:
         return None
-    seconds = gathering.written_seconds(row.cells[at], row.line)
-    return None if seconds is None else seconds / per_second
+    return gathering.written_seconds(row.cells[at], row.line, per_second=per_second)

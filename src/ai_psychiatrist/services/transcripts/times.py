@@ -15,13 +15,17 @@ _SPAN: Final = (
 )
 STAMP: Final = rf"[\[(<{{#|]?{_BLANK}?{_SPAN}{_BLANK}?[\])>}}#|]?"
 """A time or a span of time, with or without its date and brackets, on one line."""
-_PARTS: Final = re.compile(r"(?:(\d{1,3}):)?(\d{1,3}):(\d{2}(?:[.,]\d{1,6})?)")
+CLOCK: Final = re.compile(r"(?:(\d{1,3}):)?(\d{1,3}):(\d{2}(?:[.,]\d{1,9})?)")
+"""One time of a recording: `h:mm:ss` or `m:ss`."""
+MOST_SECONDS: Final = 7 * 24 * 3_600.0
+"""Of a recording: later times are dates, or mistakes."""
 
 
 def seconds_of(stamp: str) -> float | None:
-    """Return the first time of a stamp, `h:mm:ss` or `m:ss`, in seconds; `None` for no time."""
-    found = _PARTS.search(stamp)
+    """Return the first time of a stamp in seconds; `None` for none, and for one too late."""
+    found = CLOCK.search(stamp)
     if found is None:
         return None
     hours, minutes, seconds = found.groups()
-    return int(hours or 0) * 3600 + int(minutes) * 60 + float(seconds.replace(",", "."))
+    total = int(hours or 0) * 3600 + int(minutes) * 60 + float(seconds.replace(",", "."))
+    return total if total <= MOST_SECONDS else None
