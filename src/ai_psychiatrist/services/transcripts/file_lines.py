@@ -10,7 +10,6 @@ MOST_UTTERANCES: Final = 10 * MAX_TURNS
 """How many utterances a file has at most, before those of one speaker are joined."""
 
 _MOST_LINES: Final = 5 * MOST_UTTERANCES
-_SPACES: Final = re.compile(r"\s*[^\S ]\s*| {2,}")
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
 
 
@@ -28,5 +27,5 @@ def lines_of(text: str) -> list[str]:
 
 
 def on_one_line(words: str) -> str:
-    """Strip words, and put one space for each run of spaces and line ends in them."""
-    return _SPACES.sub(" ", words).strip()
+    """Put a space in the place of each run of white space, line breaks as well."""
+    return " ".join(words.split())

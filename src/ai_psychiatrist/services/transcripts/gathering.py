@@ -4,7 +4,7 @@ import math
 import re
 from typing import Final
 
-from ai_psychiatrist.domain.transcript import MAX_TURNS
+from ai_psychiatrist.services.transcripts.file_lines import MOST_UTTERANCES, on_one_line
 from ai_psychiatrist.services.transcripts.label_lines import opens_with_name
 from ai_psychiatrist.services.transcripts.line_marks import end_of_own, is_foreign
 from ai_psychiatrist.services.transcripts.times import CLOCK, MOST_SECONDS, seconds_of
@@ -18,15 +18,7 @@ from ai_psychiatrist.services.transcripts.utterances import (
     Utterance,
 )
 
-MOST_UTTERANCES: Final = 10 * MAX_TURNS
-"""How many utterances a file has at most, before neighbours of one speaker are joined."""
-
 _SECONDS: Final = re.compile(r"\d{1,9}(?:[.,]\d{1,12})?")
-
-
-def on_one_line(words: str) -> str:
-    """Put a space in the place of each run of white space, line breaks as well."""
-    return " ".join(words.split())
 
 
 def named(label: str | None) -> str | None:
@@ -58,7 +50,7 @@ class Gathering:
     ) -> None:
         """Add what is said; raises `FileRefused` when there is more than a transcript holds.
 
-        `line`: of the file, from 1, or the record's number.
+        `label`: as `named` gives it. `line`: of the file, from 1, or the record's number.
         """
         words = words.strip()
         own_end = end_of_own(words, 0, len(words), _is_anothers)
@@ -66,7 +58,7 @@ class Gathering:
         if not spoken:
             self.note(ReadingNote.BLANK_WORDS, line)
         else:
-            self._add(named(label), spoken, line, start, end)
+            self._add(label, spoken, line, start, end)
         if own_end < len(words):
             self._add(None, on_one_line(words[own_end:]), line, start, end)
 

@@ -1,6 +1,5 @@
 """The one way in: whatever is given as an interview becomes a transcript of known speakers."""
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -31,7 +30,6 @@ from ai_psychiatrist.services.transcripts.utterances import (
     Utterance,
 )
 
-_COLON: Final = re.compile("[:：﹕∶꞉︰։׃]")
 _OF_RECOGNISERS: Final = frozenset(
     {Form.WHISPER, Form.WHISPERX, Form.REV, Form.ASSEMBLYAI, Form.DEEPGRAM}
 )
@@ -88,18 +86,20 @@ def _cut_inside(
 ) -> Iterator[Utterance]:
     """Give to nobody what somebody else's label opens within the participant's words."""
     last_words = last_words_of(speakers)
-    own = {
-        label_key(label) for label, speaker in speakers.items() if speaker is Speaker.PARTICIPANT
-    }
+    own = {label for label, speaker in speakers.items() if speaker is Speaker.PARTICIPANT}
+    own_keys = set(map(label_key, own))
     for said in utterances:
-        at = len(said.words)
-        if said.label is not None and label_key(said.label) in own and _COLON.search(said.words):
-            inside = labels_inside(said.words, 0, at, last_words, labels)
-            at = next((one.start() for one in inside if label_key(one["label"]) not in own), at)
+        if said.label not in own:
+            yield said
+            continue
+        inside = labels_inside(said.words, 0, len(said.words), last_words, labels)
+        at = next((one.start() for one in inside if label_key(one["label"]) not in own_keys), None)
+        if at is None:
+            yield said
+            continue
         if said.words[:at].strip():
             yield replace(said, words=said.words[:at].strip())
-        if said.words[at:].strip():
-            yield replace(said, label=None, words=said.words[at:].strip())
+        yield replace(said, label=None, words=said.words[at:].strip())
 
 
 def _of_lines(utterances: Sequence[Utterance], labels: SpeakerLabels, source: Source) -> Transcript:

@@ -14,7 +14,8 @@ from ai_psychiatrist.services.transcripts.columns import (
     is_of_labels,
     meaning_of,
 )
-from ai_psychiatrist.services.transcripts.gathering import MOST_UTTERANCES, Gathering, named
+from ai_psychiatrist.services.transcripts.file_lines import MOST_UTTERANCES
+from ai_psychiatrist.services.transcripts.gathering import Gathering, named
 from ai_psychiatrist.services.transcripts.utterances import (
     FileFault,
     FileReading,

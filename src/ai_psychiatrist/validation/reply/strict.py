@@ -102,15 +102,17 @@ def _finite(text: str) -> float:
     return value
 
 
-_BRACKETS: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
+_UP_TO_BRACKET: Final = re.compile(
+    r'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"?)*+([\[\]{}]|\Z)', re.DOTALL
+)
 
 
 def _refuse_depth(text: str, max_depth: int) -> None:
     depth = 0
-    for mark in _BRACKETS.finditer(text):
-        if mark[0] in "[{":
-            depth += 1
+    for bracket in _UP_TO_BRACKET.findall(text):
+        if bracket in "[{":
+            depth += bool(bracket)
             if depth > max_depth:
                 raise rejected(RejectionCode.TOO_DEEP)
-        elif mark[0] in "]}":
+        else:
             depth -= 1
