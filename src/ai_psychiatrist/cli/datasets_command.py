@@ -12,7 +12,7 @@ from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
 from ai_psychiatrist.cli.known_labels import InterviewerLabels, ParticipantLabels, with_labels
 from ai_psychiatrist.cli.settings_source import quiet, read_settings
 from ai_psychiatrist.evaluation.datasets.dataset import DatasetKind, SpeakerFilter
-from ai_psychiatrist.services.transcripts.daic_woz import CodedLines, Interruption373
+from ai_psychiatrist.services.transcripts.formats.daic_woz import CodedLines, Interruption373
 
 if TYPE_CHECKING:
     from ai_psychiatrist.evaluation.datasets.check import DatasetCheck, OddityGroup

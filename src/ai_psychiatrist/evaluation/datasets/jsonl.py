@@ -27,7 +27,7 @@ from ai_psychiatrist.evaluation.datasets.unit_transcripts import (
     read_unit,
 )
 from ai_psychiatrist.infrastructure.given_files import FileTooLarge, open_regular, told
-from ai_psychiatrist.services.transcripts.dialogue_json import is_turn
+from ai_psychiatrist.services.transcripts.formats.dialogue_json import is_turn
 from ai_psychiatrist.services.transcripts.utterances import FileFault
 
 _ID_FIELDS: Final = ("unit_id", "id", "sample_id")

@@ -12,7 +12,11 @@ from ai_psychiatrist.evaluation.datasets.file_names import (
 from ai_psychiatrist.evaluation.datasets.folder import open_file, open_folder
 from ai_psychiatrist.evaluation.datasets.jsonl import holds_turns, open_jsonl
 from ai_psychiatrist.evaluation.datasets.options import OnProgress, ReadingOptions, silent
-from ai_psychiatrist.services.transcripts.daic_woz import CodedLines, Interruption373, RowPolicy
+from ai_psychiatrist.services.transcripts.formats.daic_woz import (
+    CodedLines,
+    Interruption373,
+    RowPolicy,
+)
 from ai_psychiatrist.services.transcripts.labels import DEFAULT_LABELS, SpeakerLabels
 
 

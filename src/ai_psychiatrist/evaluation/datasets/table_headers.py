@@ -13,8 +13,8 @@ from ai_psychiatrist.evaluation.datasets.folder_files import FolderFiles, oddity
 from ai_psychiatrist.evaluation.datasets.labels import names_labels
 from ai_psychiatrist.evaluation.datasets.oddities import OddityCode
 from ai_psychiatrist.evaluation.datasets.sources import beginning_of
-from ai_psychiatrist.services.transcripts.columns import Meaning, meaning_of
 from ai_psychiatrist.services.transcripts.encoding import decode
+from ai_psychiatrist.services.transcripts.formats.columns import Meaning, meaning_of
 from ai_psychiatrist.services.transcripts.utterances import FileRefused
 
 _SEPARATORS: Final = (",", "\t", ";")

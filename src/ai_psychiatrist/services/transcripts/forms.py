@@ -4,25 +4,25 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from ai_psychiatrist.services.transcripts.daic_woz import (
+from ai_psychiatrist.services.transcripts.encoding import DecodedText, decode, given_text
+from ai_psychiatrist.services.transcripts.formats.daic_woz import (
     DEFAULT_POLICY,
     RowPolicy,
     is_daic_woz,
     read_daic_woz,
 )
-from ai_psychiatrist.services.transcripts.dialogue_json import (
+from ai_psychiatrist.services.transcripts.formats.dialogue_json import (
     is_turn,
     read_interview,
     read_jsonl,
     read_list,
 )
-from ai_psychiatrist.services.transcripts.documents import ARCHIVE, read_document
-from ai_psychiatrist.services.transcripts.e_daic import is_e_daic, read_e_daic
-from ai_psychiatrist.services.transcripts.encoding import DecodedText, decode, given_text
-from ai_psychiatrist.services.transcripts.json_records import Record, json_value
-from ai_psychiatrist.services.transcripts.speech_json import speech_reader
-from ai_psychiatrist.services.transcripts.subtitles import read_subtitles
-from ai_psychiatrist.services.transcripts.tables import header_of, is_table, read_table
+from ai_psychiatrist.services.transcripts.formats.documents import ARCHIVE, read_document
+from ai_psychiatrist.services.transcripts.formats.e_daic import is_e_daic, read_e_daic
+from ai_psychiatrist.services.transcripts.formats.json_records import Record, json_value
+from ai_psychiatrist.services.transcripts.formats.speech_json import speech_reader
+from ai_psychiatrist.services.transcripts.formats.subtitles import read_subtitles
+from ai_psychiatrist.services.transcripts.formats.tables import header_of, is_table, read_table
 from ai_psychiatrist.services.transcripts.utterances import (
     FileFault,
     FileReading,

@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import Final
 
 from ai_psychiatrist.domain.transcript import MAX_TURNS, Note, Source, Speaker, Transcript, Turn
-from ai_psychiatrist.services.transcripts.daic_woz import DEFAULT_POLICY, RowPolicy
+from ai_psychiatrist.services.transcripts.formats.daic_woz import DEFAULT_POLICY, RowPolicy
 from ai_psychiatrist.services.transcripts.forms import read_content
 from ai_psychiatrist.services.transcripts.label_lines import labels_inside, last_words_of
 from ai_psychiatrist.services.transcripts.labels import (

@@ -1,7 +1,7 @@
 import pytest
 from tests.unit.services.transcripts.files import notes, said, text_of, words
 
-from ai_psychiatrist.services.transcripts.daic_woz import (
+from ai_psychiatrist.services.transcripts.formats.daic_woz import (
     CodedLines,
     Interruption373,
     RowPolicy,

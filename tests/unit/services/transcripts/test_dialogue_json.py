@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from ai_psychiatrist.services.transcripts.dialogue_json import read_interview
+from ai_psychiatrist.services.transcripts.formats.dialogue_json import read_interview
 from ai_psychiatrist.services.transcripts.forms import read_content
 from ai_psychiatrist.services.transcripts.utterances import (
     FileFault,

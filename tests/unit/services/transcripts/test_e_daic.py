@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.services.transcripts.files import notes, said, text_of, words
 
-from ai_psychiatrist.services.transcripts.e_daic import is_e_daic, read_e_daic
+from ai_psychiatrist.services.transcripts.formats.e_daic import is_e_daic, read_e_daic
 from ai_psychiatrist.services.transcripts.utterances import (
     FileFault,
     FileReading,

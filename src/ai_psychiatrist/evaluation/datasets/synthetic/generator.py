@@ -23,7 +23,7 @@ from ai_psychiatrist.evaluation.datasets.synthetic.label_tables import (
     daic_woz_labels,
     e_daic_labels,
 )
-from ai_psychiatrist.services.transcripts.daic_woz import PARTICIPANT
+from ai_psychiatrist.services.transcripts.formats.daic_woz import PARTICIPANT
 
 CorpusKind = Literal["daic-woz", "e-daic"]
 

@@ -9,7 +9,7 @@ from typing import Final
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.datasets.synthetic.item_model import ItemScores
 from ai_psychiatrist.evaluation.datasets.synthetic.sayings import Topic, sayings
-from ai_psychiatrist.services.transcripts.daic_woz import ELLIE, PARTICIPANT
+from ai_psychiatrist.services.transcripts.formats.daic_woz import ELLIE, PARTICIPANT
 
 _UNSAID_SHARE: Final = 0.2
 """How likely an item is not talked about, so that its score is true and yet unknowable."""

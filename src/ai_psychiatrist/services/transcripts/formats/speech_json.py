@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from ai_psychiatrist.services.transcripts.by_word import Stretch, Word, gather
-from ai_psychiatrist.services.transcripts.deepgram import read_deepgram
-from ai_psychiatrist.services.transcripts.dialogue_json import DIALOGUES
-from ai_psychiatrist.services.transcripts.gathering import Gathering
-from ai_psychiatrist.services.transcripts.json_records import Record
-from ai_psychiatrist.services.transcripts.rev import read_rev
+from ai_psychiatrist.services.transcripts.formats.by_word import Stretch, Word, gather
+from ai_psychiatrist.services.transcripts.formats.deepgram import read_deepgram
+from ai_psychiatrist.services.transcripts.formats.dialogue_json import DIALOGUES
+from ai_psychiatrist.services.transcripts.formats.gathering import Gathering
+from ai_psychiatrist.services.transcripts.formats.json_records import Record
+from ai_psychiatrist.services.transcripts.formats.rev import read_rev
 from ai_psychiatrist.services.transcripts.utterances import (
     FileFault,
     FileReading,

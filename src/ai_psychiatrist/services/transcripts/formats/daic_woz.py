@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
-from ai_psychiatrist.services.transcripts.file_lines import (
+from ai_psychiatrist.services.transcripts.formats.file_lines import (
     MOST_UTTERANCES,
     lines_of,
     on_one_line,
 )
-from ai_psychiatrist.services.transcripts.row_columns import (
+from ai_psychiatrist.services.transcripts.formats.row_columns import (
     closing_quote,
     is_like_a_time,
     seconds,

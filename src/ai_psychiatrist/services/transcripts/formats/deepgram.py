@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from ai_psychiatrist.services.transcripts.by_word import Stretch, Word, gather
-from ai_psychiatrist.services.transcripts.gathering import Gathering
-from ai_psychiatrist.services.transcripts.json_records import Record
+from ai_psychiatrist.services.transcripts.formats.by_word import Stretch, Word, gather
+from ai_psychiatrist.services.transcripts.formats.gathering import Gathering
+from ai_psychiatrist.services.transcripts.formats.json_records import Record
 from ai_psychiatrist.services.transcripts.utterances import FileReading, Form
 
 _PAUSE_SECONDS: Final = 1.0

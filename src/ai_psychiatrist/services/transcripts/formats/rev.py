@@ -3,8 +3,8 @@
 from collections import Counter
 from typing import Final
 
-from ai_psychiatrist.services.transcripts.gathering import Gathering
-from ai_psychiatrist.services.transcripts.json_records import Record
+from ai_psychiatrist.services.transcripts.formats.gathering import Gathering
+from ai_psychiatrist.services.transcripts.formats.json_records import Record
 from ai_psychiatrist.services.transcripts.utterances import FileReading, Form
 
 _KINDS: Final = frozenset({"text", "punct", "unknown"})

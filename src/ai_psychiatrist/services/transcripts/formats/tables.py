@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from ai_psychiatrist.services.transcripts.columns import (
+from ai_psychiatrist.services.transcripts.formats.columns import (
     Columns,
     Meaning,
     columns_of,
     is_of_labels,
     meaning_of,
 )
-from ai_psychiatrist.services.transcripts.file_lines import MOST_UTTERANCES
-from ai_psychiatrist.services.transcripts.gathering import Gathering, named
+from ai_psychiatrist.services.transcripts.formats.file_lines import MOST_UTTERANCES
+from ai_psychiatrist.services.transcripts.formats.gathering import Gathering, named
 from ai_psychiatrist.services.transcripts.utterances import (
     FileFault,
     FileReading,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ai_psychiatrist.domain.errors import OutputRejected
-from ai_psychiatrist.services.transcripts.gathering import Gathering, named
+from ai_psychiatrist.services.transcripts.formats.gathering import Gathering, named
 from ai_psychiatrist.services.transcripts.utterances import FileFault, FileRefused
 from ai_psychiatrist.validation.reply.limits import ParseLimits
 from ai_psychiatrist.validation.reply.strict import strict_value

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ai_psychiatrist.services.transcripts.gathering import Gathering
+from ai_psychiatrist.services.transcripts.formats.gathering import Gathering
 from ai_psychiatrist.services.transcripts.utterances import FileFault, FileRefused
 
 
