@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ai_psychiatrist.domain.transcript import Speaker
-from ai_psychiatrist.services.transcripts.label_lines import LabelledLine
+from ai_psychiatrist.services.transcripts.label_candidates import LabelledLine
 from ai_psychiatrist.services.transcripts.label_words import is_name
 from ai_psychiatrist.services.transcripts.labels import decides, label_key
 
@@ -25,7 +25,7 @@ def is_head(
     own = [at for at, line in enumerate(lines) if speakers[line.label] is Speaker.PARTICIPANT]
     name = turns[own[0]][0].strip()
     met = {label_key(label) for label in speakers}
-    is_word = len(name) > 1
+    is_word = sum(map(str.isalpha, name)) > 1
     if (label_key(name) in met or decides(name)) and (is_word or not decides(name)):
         return True
     if len(own) > 1 or len(name) > _LONGEST_NAME or not is_name(name):

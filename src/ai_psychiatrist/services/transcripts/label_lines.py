@@ -1,91 +1,38 @@
-"""Finds the lines of a text that open with a speaker's label, in whatever way it is written."""
+"""Finds the lines of a text that open with a speaker's label: which of those that may do."""
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from ai_psychiatrist.domain.transcript import MAX_TURNS, Speaker
+from ai_psychiatrist.domain.transcript import Speaker
+from ai_psychiatrist.services.transcripts.label_candidates import (
+    ALONE,
+    COLON,
+    DASH,
+    GAP,
+    IN_CAPITALS,
+    LINE,
+    OTHERWISE,
+    PLAIN_SHAPES,
+    RARE_SHAPES,
+    Candidate,
+    LabelledLine,
+    candidates,
+    candidates_in,
+)
 from ai_psychiatrist.services.transcripts.label_words import Kind, is_name, kind_of
 from ai_psychiatrist.services.transcripts.labels import (
-    LONGEST_LABEL,
     SpeakerLabels,
     decides,
     known_speaker,
     label_key,
 )
-from ai_psychiatrist.services.transcripts.refusals import too_many_turns
-from ai_psychiatrist.services.transcripts.times import STAMP, seconds_of
-
-_MOST_LINES: Final = 10 * MAX_TURNS
-"""How many lines with something like a label are looked at."""
-
-_GAP: Final = r"[^\S\r\n]"
-_UNSEEN: Final = "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u202a-\u202e\u2066-\u2069"
-_LINE: Final = re.compile(r"(?:\A|\r\n|\n|\r)")
-_LINE_OF_SOME: Final = re.compile(rf"(?:\A|\r\n|\n|\r)(?={_GAP}*+\S{_GAP}*+\S)")
-"""A line of two characters or more: no label is shorter with its mark."""
-_LEAD: Final = re.compile(
-    rf"[{_UNSEEN}]*{_GAP}*(?:(?:[-*•#→]{{1,4}}|>+){_GAP}+|>>+|[*%](?=[A-Za-z]{{3}}:))?"
-    rf"(?:\d{{1,6}}[.)]?{_GAP}+(?=[^\W\d]|[\[(*_]))?"
-    rf"(?:(?P<before>{STAMP}){_GAP}*(?:[-–—|]{_GAP}*)?)?[{_UNSEEN}]*"
-)
-_SIGN: Final = re.compile(r"[:：﹕∶꞉︰։׃\t\[<【]|\A[QA]")
-"""Without one of these a line has no label but in the ways of writing that prose has, too."""
-_COLONS: Final = ":：﹕∶꞉︰։׃"
-_NAME: Final = (
-    rf"[^\s{_COLONS}*\[\]<>|\"“„][^{_COLONS}*\t\r\n\[\]<>|\"“”]{{0,{LONGEST_LABEL - 1}}}?"
-)
-_AFTER: Final = rf"(?:{_GAP}*[,|–—-]?{_GAP}*(?P<after>{STAMP}))?"
-_MARK: Final = r"(?:\*\*|__|\*|_|\")"
-_TAG: Final = r"(?:</?(?:b|i|u|p|strong|em|span|div|br|td|tr|li)\b[^<>\r\n]{0,60}>)"
-_COLON: Final = re.compile(
-    rf"{_TAG}{{0,4}}(?:{_MARK}|[“„(\[])?(?:(?P<label>{_NAME})|\[(?P<square>{_NAME})\]|<(?P<angle>{_NAME})>)"
-    rf"(?:{_GAP}?\[[^\[\]\r\n]{{1,40}}\])?{_AFTER}(?:{_MARK}|[”)\]])?{_TAG}{{0,4}}{_GAP}{{0,8}}"
-    rf"(?:(?<!\d):(?!//)|(?<=\d):(?!//|\d)|[{_COLONS[1:]}]){_MARK}?{_TAG}{{0,4}}{_GAP}*"
-)
-_BRACKETS: Final = re.compile(
-    rf"{_MARK}?(?:\[(?P<square>{_NAME})\]|<(?P<angle>{_NAME})>|【(?P<label>{_NAME})】)"
-    rf"{_MARK}?{_AFTER}{_GAP}*"
-)
-_TAB: Final = re.compile(rf"(?P<label>{_NAME}){_GAP}?\t{_GAP}*(?=\S)")
-_WITH_TIME: Final = re.compile(
-    rf"{_MARK}?(?P<label>{_NAME}){_MARK}?{_GAP}*[,|•–—-]?{_GAP}*(?P<after>{STAMP}){_GAP}*(?=[\r\n]|\Z)"
-)
-_ORAL: Final = re.compile(rf"(?P<label>[QA])[.)]{_GAP}+(?=\S)")
-_ALONE: Final = re.compile(rf"{_MARK}?(?P<label>{_NAME}){_MARK}?{_GAP}*(?=[\r\n]|\Z)")
-_DASH: Final = re.compile(rf"(?P<label>{_NAME}){_GAP}+[-–—]{_GAP}+(?=\S)")
-_OTHERWISE: Final = re.compile(
-    rf"(?:{_TAG}|[\"“'`*_#|({{【<\[>→{_UNSEEN}-]|{_GAP}){{0,12}}"
-    rf"(?P<label>[^\W\d_][\w'’]*(?:[ .]{{1,2}}[^\W_][\w'’]*){{0,3}}?)"
-    rf"(?:{_TAG}|[\"”'`*_)}}】>\]]|{_GAP}){{0,8}}"
-    rf"(?:{_GAP}*(?:[|>=→;/]|->|--|\.(?!\w)|,(?=\S|{_GAP})|[)}}】`*_\]])|{_GAP}{{2,}}|</|(?=[\r\n]|\Z))"
-    rf"{_GAP}*"
-)
-"""A label with any other mark behind it, or around it."""
-
-_IN_CAPITALS: Final = re.compile(rf"(?P<label>[^\W\d_]{{3,20}}){_GAP}+(?=\S)")
-"""Of those that it matches, only the ones in capitals count."""
+from ai_psychiatrist.services.transcripts.labels_inside import labels_inside, last_words_of
 
 _BLANK_LINE: Final = re.compile(r"(?:\r\n|\n|\r)[^\S\r\n]*(?:\r\n|\n|\r)\Z")
 _WINDOW: Final = 40
 """Characters before a line in which a blank one is looked for."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelledLine:
-    """A line that a label opens."""
-
-    start: int
-    """Offset of the line."""
-    words_start: int
-    """Offset of what is said; at the line's end where that begins on the next one."""
-    label: str = field(repr=False)
-    seconds: float | None
-    has_lost_time: bool = False
-    """Whether its time is none that a recording has."""
 
 
 def labelled_lines(text: str, labels: SpeakerLabels, *, start: int = 0) -> list[LabelledLine]:
@@ -95,13 +42,13 @@ def labelled_lines(text: str, labels: SpeakerLabels, *, start: int = 0) -> list[
     two lines on: one alone is words. Ways of writing that prose has, too, count for labels that
     are known in the text already, and else only where they recur.
     """
-    plain = _candidates_in(text, start, _PLAIN_SHAPES)
+    plain = candidates_in(text, start, PLAIN_SHAPES)
     found = _labels_among(plain, labels, text)
     if found:
         return _with_those_written_otherwise(text, start, found, labels)
-    rare = _candidates_in(text, start, _RARE_SHAPES)
+    rare = candidates_in(text, start, RARE_SHAPES)
     return _recurring(rare, labels, text) or _recurring(
-        _candidates_in(text, start, (_OTHERWISE,)), labels, text
+        candidates_in(text, start, (OTHERWISE,)), labels, text
     )
 
 
@@ -109,92 +56,17 @@ def opens_with_name(line: str) -> bool:
     """Return whether a line opens with a name and a colon, or with a known label."""
     return any(
         decides(one.line.label) or kind_of(one.line.label, is_bare=one.is_bare) is Kind.NAME
-        for one in _candidates(line, 0, (_COLON,))
+        for one in candidates(line, 0, (COLON,))
     )
 
 
 def opens_like_label(line: str) -> bool:
     """Return whether a line could be taken for one that a label opens."""
-    return any(_candidates(line, 0, (*_PLAIN_SHAPES, _OTHERWISE)))
-
-
-_PLAIN_SHAPES: Final = (_COLON, _BRACKETS, _WITH_TIME, _TAB, _ORAL)
-_RARE_SHAPES: Final = (_DASH, _ALONE)
-
-
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    line: LabelledLine
-    shape: re.Pattern[str]
-    is_bare: bool
-    """Whether brackets alone mark the label."""
-
-
-def _candidates_in(text: str, start: int, shapes: tuple[re.Pattern[str], ...]) -> list[_Candidate]:
-    candidates = list(islice(_candidates(text, start, shapes), _MOST_LINES + 1))
-    if len(candidates) > _MOST_LINES:
-        raise too_many_turns()
-    return candidates
-
-
-def _candidates(text: str, start: int, shapes: Iterable[re.Pattern[str]]) -> Iterator[_Candidate]:
-    for line in _LINE_OF_SOME.finditer(text, start):
-        lead = _LEAD.match(text, line.end())
-        if lead is None:
-            continue
-        marks = text[lead.end() : lead.end() + 2 * LONGEST_LABEL]
-        if shapes is _PLAIN_SHAPES and not (lead["before"] or _SIGN.search(marks)):
-            continue
-        for shape in shapes:
-            found = shape.match(text, lead.end())
-            if found and (candidate := _candidate(line.end(), lead, found, shape)):
-                yield candidate
-                break
-        else:
-            candidate = _after_time(text, line.end(), lead)
-            if candidate and _WITH_TIME in shapes:
-                yield candidate
-
-
-def _candidate(
-    start: int, lead: re.Match[str], found: re.Match[str], shape: re.Pattern[str]
-) -> _Candidate | None:
-    groups = found.groupdict()
-    label = groups.get("label") or groups.get("square") or groups.get("angle") or ""
-    label = label.strip(" \t_*").strip()
-    # Marks around a label are no part of it, and those behind a note are.
-    label += ")" if label.count("(") > label.count(")") else ""
-    stamp = lead["before"] or groups.get("after")
-    if not label or (len(label) == 1 and shape not in {_COLON, _ORAL}):
-        return None
-    if shape is _IN_CAPITALS and not label.isupper():
-        return None
-    seconds = seconds_of(stamp) if stamp else None
-    line = LabelledLine(
-        start=start,
-        words_start=found.end(),
-        label=label,
-        seconds=seconds,
-        has_lost_time=bool(stamp) and seconds is None,
-    )
-    return _Candidate(line, shape, shape is _BRACKETS and groups.get("after") is None)
-
-
-def _after_time(text: str, start: int, lead: re.Match[str]) -> _Candidate | None:
-    """Read a line of a time and a label alone, with the words on the next one."""
-    if lead["before"] is None:
-        return None
-    found = _ALONE.match(text, lead.end())
-    if found is None:
-        return None
-    following = _LINE.match(text, found.end())
-    lead_of_next = _LEAD.match(text, following.end()) if following else None
-    is_alone = lead_of_next is not None and lead_of_next["before"] is None
-    return _candidate(start, lead, found, _ALONE) if is_alone else None
+    return any(candidates(line, 0, (*PLAIN_SHAPES, OTHERWISE)))
 
 
 def _labels_among(
-    candidates: list[_Candidate], labels: SpeakerLabels, text: str
+    candidates: list[Candidate], labels: SpeakerLabels, text: str
 ) -> list[LabelledLine]:
     keys = {label: label_key(label) for label in {one.line.label for one in candidates}}
     known = _known(keys, labels)
@@ -208,7 +80,7 @@ def _labels_among(
     if known:
         shapes = {one.shape for one in candidates if one.line.label in known}
         ways |= {Kind.BRACKETS}
-        ways |= {Kind.PHRASE} if _COLON in shapes else set()
+        ways |= {Kind.PHRASE} if COLON in shapes else set()
     ways.discard(Kind.NONE)
     lines = [
         one.line
@@ -232,7 +104,7 @@ def _are_entries(lines: Sequence[LabelledLine], text: str) -> bool:
 _FEWEST_ENTRIES: Final = 3
 _AMOUNT: Final = re.compile(r"[^.!?\r\n]{0,20}\d[^!?\r\n]{0,20}(?<![.!?])(?=[\r\n]|\Z)")
 _DAY: Final = re.compile(
-    rf"\W{{0,4}}\d{{1,2}}[.]?{_GAP}+(?:Jan|Feb|M[aä]r|Apr|May|Mai|Jun|Jul|Aug|Sep|O[ck]t|Nov|De[cz])"
+    rf"\W{{0,4}}\d{{1,2}}[.]?{GAP}+(?:Jan|Feb|M[aä]r|Apr|May|Mai|Jun|Jul|Aug|Sep|O[ck]t|Nov|De[cz])"
     r"[^\W\d]{0,6}:"
 )
 
@@ -254,8 +126,8 @@ def _with_those_written_otherwise(
     at = {line.start for line in found}
     others = [
         one
-        for shape in (*_RARE_SHAPES, _OTHERWISE, _IN_CAPITALS)
-        for one in _candidates_in(text, start, (shape,))
+        for shape in (*RARE_SHAPES, OTHERWISE, IN_CAPITALS)
+        for one in candidates_in(text, start, (shape,))
         if one.line.start not in at
     ]
     keys = {label: label_key(label) for label in {one.line.label for one in others}}
@@ -269,22 +141,13 @@ def _with_those_written_otherwise(
             one.line.label in known
             or keys[one.line.label] in met
             or (
-                one.shape in usual | {_DASH}
-                and one.shape in _RARE_SHAPES
-                and is_name(one.line.label)
+                one.shape in usual | {DASH} and one.shape in RARE_SHAPES and is_name(one.line.label)
             )
         )
     ]
     by_start = {line.start: line for line in [*more, *found]}
     lines = sorted(by_start.values(), key=lambda line: line.start)
     return list(_with_those_inside(text, lines, met, labels))
-
-
-_INSIDE: Final = re.compile(
-    rf"(?<=[\s(\[|/*>])(?P<label>[^\W\d_][\w'’.]{{0,30}})[*_\])]{{0,3}}{_GAP}?[{_COLONS}]\**{_GAP}*"
-)
-_ENDS: Final = (".", "!", "?", "…", "(", "[")
-"""Behind these a name with a colon is a label, met before or not."""
 
 
 def _with_those_inside(
@@ -306,42 +169,18 @@ def _with_those_inside(
                     )
 
 
-def labels_inside(
-    text: str, start: int, end: int, last_words: Collection[str], labels: SpeakerLabels
-) -> Iterator[re.Match[str]]:
-    """Yield where labels stand within what somebody says; `last_words`: of the text's labels."""
-    for inside in _INSIDE.finditer(text, start, end):
-        before = text[max(start, inside.start() - 2) : inside.start()].strip()
-        if _is_inside(inside["label"], before[-1:], last_words, labels):
-            yield inside
-
-
-def last_words_of(labels: Iterable[str]) -> set[str]:
-    """Return by what alone labels are known within a line: `Smith` for `Dr. Smith`."""
-    return {key.split()[-1] for key in map(label_key, labels) if key}
-
-
 def _own_keys(met: set[str], labels: SpeakerLabels) -> set[str]:
     """Return which of the labels are the participant's."""
     given = {label_key(label) for label, role in labels.given if role is Speaker.PARTICIPANT}
     return given or {key for key in met if known_speaker(key, labels) is Speaker.PARTICIPANT}
 
 
-def _is_inside(label: str, before: str, last_words: Collection[str], labels: SpeakerLabels) -> bool:
-    is_known = label_key(label) in last_words or decides(label, labels)
-    if len(label) == 1:
-        return is_known and before in {"(", "["}
-    return is_known or (before in _ENDS and kind_of(label, is_bare=False) is Kind.NAME)
-
-
-def _recurring(
-    candidates: list[_Candidate], labels: SpeakerLabels, text: str
-) -> list[LabelledLine]:
+def _recurring(candidates: list[Candidate], labels: SpeakerLabels, text: str) -> list[LabelledLine]:
     """Return lines of labels that recur, of two speakers or more, if they are many of the lines."""
     keys = {one.line.label: label_key(one.line.label) for one in candidates}
     known = _known(keys, labels)
     names = {label for label in keys if kind_of(label, is_bare=False) is Kind.NAME}
-    is_way = any(one.shape is _ALONE and one.line.label in known for one in candidates)
+    is_way = any(one.shape is ALONE and one.line.label in known for one in candidates)
     usable = [
         one.line
         for one in candidates
@@ -350,7 +189,7 @@ def _recurring(
             one.line.label in known
             or (
                 one.line.label in names
-                and (one.shape is not _ALONE or is_way or _opens_block(text, one.line))
+                and (one.shape is not ALONE or is_way or _opens_block(text, one.line))
             )
         )
     ]
@@ -366,6 +205,6 @@ def _opens_block(text: str, line: LabelledLine) -> bool:
     before = text[max(0, line.start - _WINDOW) : line.start]
     stands_apart = _BLANK_LINE.search(before) is not None or not before.strip()
     ends_sentence = text[line.start : line.words_start].rstrip().endswith((".", "!", "?", "…"))
-    following = _LINE.match(text, line.words_start)
+    following = LINE.match(text, line.words_start)
     has_words = following is not None and text[following.end() : following.end() + 1].strip() != ""
     return stands_apart and has_words and not ends_sentence

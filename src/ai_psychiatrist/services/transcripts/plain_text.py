@@ -17,7 +17,8 @@ from ai_psychiatrist.domain.transcript import (
     Turn,
 )
 from ai_psychiatrist.services.transcripts.heads import is_head, lines_of_turns
-from ai_psychiatrist.services.transcripts.label_lines import LabelledLine, labelled_lines
+from ai_psychiatrist.services.transcripts.label_candidates import LabelledLine
+from ai_psychiatrist.services.transcripts.label_lines import labelled_lines
 from ai_psychiatrist.services.transcripts.labels import (
     DEFAULT_LABELS,
     EVERYBODY,

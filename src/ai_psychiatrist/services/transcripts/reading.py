@@ -9,7 +9,6 @@ from typing import Final
 from ai_psychiatrist.domain.transcript import MAX_TURNS, Note, Source, Speaker, Transcript, Turn
 from ai_psychiatrist.services.transcripts.formats.daic_woz import DEFAULT_POLICY, RowPolicy
 from ai_psychiatrist.services.transcripts.forms import read_content
-from ai_psychiatrist.services.transcripts.label_lines import labels_inside, last_words_of
 from ai_psychiatrist.services.transcripts.labels import (
     DEFAULT_LABELS,
     EVERYBODY,
@@ -18,6 +17,7 @@ from ai_psychiatrist.services.transcripts.labels import (
     label_key,
     speakers_of,
 )
+from ai_psychiatrist.services.transcripts.labels_inside import labels_inside, last_words_of
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript, refuse_unusable
 from ai_psychiatrist.services.transcripts.refusals import nobody_named, refused, too_many_turns
 from ai_psychiatrist.services.transcripts.rendering import rendered
