@@ -34,6 +34,7 @@ from benchmarks.lies import (
     is_ending,
     joined,
     once,
+    only_leaves_out_repetitions,
     spoken_words,
     without_pronouns_said_again,
     written_out,
@@ -193,12 +194,26 @@ def _spliced(said: Utterance, choose: random.Random) -> str | None:
     return " ".join([*own[-length:], *others[:length]]) if len(others) >= length else None
 
 
-def _own_words(transcript: Transcript) -> tuple[str, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _OwnWords:
+    """All that the participant says, in the forms in which a quote may be found there."""
+
+    forms: tuple[str, ...]
+    whole: str
+    beside_sounds: str
+    spoken: list[str]
+
+
+def _own_words(transcript: Transcript) -> _OwnWords:
     texts = [transcript.words(turn) for turn in transcript.participant_turns()]
     # Where a turn begins or ends, nothing can be hidden behind a filler.
     words = " ".join(texts).split()
-    beside_sounds = _with_sounds(" um ".join(["", *texts, ""]).split())
-    return *_forms(words), _whole(words), beside_sounds
+    return _OwnWords(
+        forms=_forms(words),
+        whole=_whole(words),
+        beside_sounds=_with_sounds(" um ".join(["", *texts, ""]).split()),
+        spoken=spoken_words(joined(words)),
+    )
 
 
 def _whole(words: Sequence[str]) -> str:
@@ -206,8 +221,8 @@ def _whole(words: Sequence[str]) -> str:
     return _joined(written_out(once(without_pronouns_said_again(spoken_words(joined(words))))))
 
 
-def _was_said_so(said: tuple[str, ...], quote: str) -> bool:
-    return _with_sounds(quote.split()) in said[-1]
+def _was_said_so(said: _OwnWords, quote: str) -> bool:
+    return _with_sounds(quote.split()) in said.beside_sounds
 
 
 def _with_sounds(words: Sequence[str]) -> str:
@@ -216,12 +231,17 @@ def _with_sounds(words: Sequence[str]) -> str:
     return _joined(["um" if word in SOUNDS else word for word in spoken])
 
 
-def _was_said(said: tuple[str, ...], quote: str) -> bool:
-    return _was_said_in_this_form(said, quote) or _whole(quote.split()) in said[-2]
+def _was_said(said: _OwnWords, quote: str) -> bool:
+    words = quote.split()
+    return (
+        _was_said_in_this_form(said, quote)
+        or _whole(words) in said.whole
+        or only_leaves_out_repetitions(spoken_words(joined(words)), said.spoken)
+    )
 
 
-def _was_said_in_this_form(said: tuple[str, ...], quote: str) -> bool:
-    forms = zip(_forms(quote.split()), said, strict=False)
+def _was_said_in_this_form(said: _OwnWords, quote: str) -> bool:
+    forms = zip(_forms(quote.split()), said.forms, strict=True)
     return any(form in spoken for form, spoken in forms)
 
 

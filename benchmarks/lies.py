@@ -12,6 +12,8 @@ Lie = Callable[[Words, random.Random], Words | None]
 
 _BARE: Final = re.compile(r"[^\w']+")
 _SHORTEST: Final = 3
+_REPEATED: Final = range(1, 5)
+"""How many words may be said twice in a row without meaning more."""
 _TAG: Final = re.compile(r"</?[A-Za-z_]+/?>|\[[a-z]+\]|^\w{1,3}-$")
 SOUNDS: Final = frozenset("um umm uh uhh er erm hm hmm mm mmm ah eh uhm".split())
 ASIDES: Final = {("you", "know"), ("i", "mean")}
@@ -130,10 +132,32 @@ def once(words: Sequence[str]) -> Words:
     kept: Words = []
     for word in words:
         kept.append(word)
-        for length in range(1, 5):
+        for length in _REPEATED:
             while len(kept) >= 2 * length and kept[-length:] == kept[-2 * length : -length]:
                 del kept[-length:]
     return kept
+
+
+def only_leaves_out_repetitions(quote: Words, words: Words) -> bool:
+    """Return whether a quote leaves out of words in a row only what is said again right after."""
+    places = {at for at, word in enumerate(words) if word == quote[0]} if quote else set()
+    for wanted in quote:
+        places = {at + 1 for at in _said_again(places, words) if words[at : at + 1] == [wanted]}
+    return bool(places)
+
+
+def _said_again(places: set[int], words: Words) -> set[int]:
+    """Return places, and those where the words that begin there are said again."""
+    reached, pending = set(places), [*places]
+    while pending:
+        at = pending.pop()
+        for length in _REPEATED:
+            again = at + length
+            is_again = words[at:again] == words[again : again + length] != []
+            if is_again and again not in reached:
+                reached.add(again)
+                pending.append(again)
+    return reached
 
 
 def without_pronouns_said_again(words: Sequence[str]) -> Words:

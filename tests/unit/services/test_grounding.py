@@ -1,4 +1,5 @@
 import pytest
+from benchmarks.lies import only_leaves_out_repetitions
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -307,3 +308,23 @@ def test_repetitive_words_are_found_wherever_said(spoken: list[str], words: list
         for at in range(len(spoken) - length + 1)
         if spoken[at : at + length] == words
     ]
+
+
+@pytest.mark.parametrize(
+    ("quote", "is_faithful"),
+    [
+        ("it's not it's not it's", True),
+        ("it's not", True),
+        ("it's it's not pain", True),
+        ("it's pain", False),
+        ("not it's it's it's not", False),
+        ("it's not not pain", False),
+        ("", False),
+    ],
+)
+def test_a_changed_quote_is_no_lie_where_it_only_leaves_out_a_repetition(
+    quote: str, *, is_faithful: bool
+) -> None:
+    said = "but it's not it's it's not it's not pain".split()
+
+    assert only_leaves_out_repetitions(quote.split(), said) is is_faithful

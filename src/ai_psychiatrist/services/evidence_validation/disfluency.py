@@ -34,7 +34,7 @@ _CUT_OFF: Final = re.compile(
 _STUTTER: Final = re.compile(
     r"(?<![\w'’-])(?!i-)([^\W\d_])-(?:\1-){0,8}(?=\1[^\W\d_])", re.IGNORECASE
 )
-_SHORTENED: Final = ("'m", "'s", "'re", "'ve", "'ll", "'d")
+_SHORTENED: Final = frozenset({"'m", "'s", "'re", "'ve", "'ll", "'d"})
 """With these a word is said again: "I, I'm"."""
 _LONGEST_REPEAT: Final = 4
 MOST_LEFT_OUT: Final = 12
@@ -88,10 +88,10 @@ def repeated_starts(words: list[str]) -> dict[int, tuple[int, ...]]:
     # A doubled ideograph is a word of its own: 天 is a day, 天天 is every day.
     kept = {word for word in set(words) if word in PROTECTED or is_ideographic(word)}
     found: dict[int, tuple[int, ...]] = {}
-    for at, word in enumerate(words):
+    for at, word in enumerate(words[:-1]):
         if word in kept:
             continue
-        if words[at + 1 : at + 2] in [[f"{word}{ending}"] for ending in _SHORTENED]:
+        if words[at + 1].startswith(word) and words[at + 1][len(word) :] in _SHORTENED:
             found[at] = (at + 1,)
             continue
         if word not in words[at + 1 : at + 1 + _LONGEST_REPEAT]:

@@ -47,7 +47,7 @@ _LONGEST_KEPT_CHUNK: Final = 64
 """Text without spaces is one chunk, however long: only what may be a word is remembered."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Tokens:
     """Words in order with their offsets in the text they were cut from, end exclusive."""
 

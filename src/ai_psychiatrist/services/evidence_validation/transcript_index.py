@@ -153,12 +153,12 @@ class TranscriptIndex:
             return QuoteRejection.TOO_SHORT
         looks = self._looks(quote, spoken, mode)
         if not has_content(words):
-            return self._short(quote, words, looks)
+            return self._short(words, looks)
         reason = QuoteRejection.NOT_FOUND
         for look in () if self._adds_a_time(quote[spoken.starts[0] :]) else looks:
             places, reason = self._own(look, most=1)
             if places:
-                return self._accepted(quote, look, places[0], fuzzy_threshold)
+                return self._accepted(look, places[0], fuzzy_threshold)
             if reason is not QuoteRejection.NOT_FOUND:
                 return reason
         if mode == "fuzzy":
@@ -169,15 +169,14 @@ class TranscriptIndex:
 
     def _looks(self, quote: str, spoken: Tokens, mode: GroundingMode) -> "Iterator[_Look]":
         """Yield the ways to look for a quote, the strictest first."""
-        yield _Look(self._spoken, spoken, edges_of(quote, spoken), is_literal=True)
+        yield _Look(quote, spoken, self._spoken, is_literal=True)
         fluent = without_fillers(quote)
         smooth = spoken if fluent == quote else tokenise(fluent)
         if not smooth.words:
             return
-        edges = edges_of(quote, smooth)
-        yield _Look(self._smooth, smooth, edges)
+        yield _Look(quote, smooth, self._smooth)
         if mode == "fuzzy":
-            yield _Look(self._written_out, written_out_tokens(smooth), edges, is_written_out=True)
+            yield _Look(quote, written_out_tokens(smooth), self._written_out, is_written_out=True)
 
     def _own(
         self, look: "_Look", *, most: int, fits: Callable[[Stretch], bool] = lambda _: True
@@ -200,27 +199,25 @@ class TranscriptIndex:
                     break
         return places, reason
 
-    def _accepted(
-        self, quote: str, look: "_Look", place: Stretch, threshold: float
-    ) -> Quote | QuoteRejection:
+    def _accepted(self, look: "_Look", place: Stretch, threshold: float) -> Quote | QuoteRejection:
+        segments = look.stream.segments(place)
         if look.is_literal:
-            exact = self._verbatim(quote, look, place) or self._verbatim_elsewhere(quote, look)
+            exact = self._verbatim(look, segments) or self._verbatim_elsewhere(look)
             if exact is not None:
                 return self._quote((exact,), Match.EXACT)
-        segments = look.stream.segments(place)
-        found = self._quote(segments, Match.NORMALISED if look.is_literal else Match.TOLERANT)
-        if look.is_written_out and similarity(tokenise(quote), tokenise(found.text)) < threshold:
-            return QuoteRejection.NOT_SIMILAR
-        return found
+            return self._quote(segments, Match.NORMALISED)
+        found = self._quote(segments, Match.TOLERANT)
+        is_near = not look.is_written_out or (
+            similarity(tokenise(look.quote), tokenise(found.text)) >= threshold
+        )
+        return found if is_near else QuoteRejection.NOT_SIMILAR
 
     def _adds_a_time(self, words: str) -> bool:
         """Return whether words hold a time that was never noted."""
         text = self.transcript.text
         return ":" in words and any(mark not in text for mark in times_of_day_in(words))
 
-    def _short(
-        self, quote: str, words: Sequence[str], looks: "Iterable[_Look]"
-    ) -> Quote | QuoteRejection:
+    def _short(self, words: Sequence[str], looks: "Iterable[_Look]") -> Quote | QuoteRejection:
         """Accept words without content only as a whole clause or answer.
 
         "No" after "any trouble sleeping?" says something; "yeah" shows nobody what for, and if it
@@ -230,10 +227,10 @@ class TranscriptIndex:
             places, _ = self._own(look, most=2, fits=partial(self._is_utterance, look))
             if not places:
                 continue
-            is_bare = is_bare_answer(quote, words)
+            is_bare = is_bare_answer(look.quote, words)
             if is_bare and len(places) > 1:
                 return QuoteRejection.AMBIGUOUS
-            found = self._accepted(quote, look, places[0], 0.0)
+            found = self._accepted(look, places[0], 0.0)
             if is_bare and isinstance(found, Quote):
                 return replace(found, polarity=self._answered(look, places[0]))
             return found
@@ -254,15 +251,16 @@ class TranscriptIndex:
                 return polarity
         return Polarity.UNCLEAR
 
-    def _verbatim_elsewhere(self, quote: str, look: "_Look") -> Segment | None:
-        if quote in self.transcript.text:
+    def _verbatim_elsewhere(self, look: "_Look") -> Segment | None:
+        if look.quote in self.transcript.text:
             places, _ = self._own(look, most=_MOST_PLACES)
-            return next(filter(None, (self._verbatim(quote, look, at) for at in places)), None)
+            segments = map(look.stream.segments, places)
+            return next(filter(None, (self._verbatim(look, parts) for parts in segments)), None)
         return None
 
-    def _verbatim(self, quote: str, look: "_Look", place: Stretch) -> Segment | None:
+    def _verbatim(self, look: "_Look", segments: tuple[Segment, ...]) -> Segment | None:
         """Return a place with the punctuation of a quote if nothing but line breaks differs."""
-        segment, *others = look.stream.segments(place)
+        quote, (segment, *others) = look.quote, segments
         turn = self.transcript.turns[segment.turn]
         start = segment.start - look.tokens.starts[0]
         end = segment.end + len(quote) - look.tokens.ends[-1]
@@ -296,13 +294,13 @@ def ground_all(
     }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Look:
-    """One way to look for a quote: among which words, and for which."""
+    """One way to look for a quote: for which of its words, and among which."""
 
-    stream: WordStream
+    quote: str
     tokens: Tokens
-    edges: QuoteEdges
+    stream: WordStream
     is_literal: bool = False
     """Whether nothing that was said may be left out."""
     is_written_out: bool = False
@@ -315,7 +313,11 @@ class _Look:
 
     def holds(self, stretch: Stretch, transcript: Transcript) -> bool:
         """Return whether the edges of the quote lie between words."""
-        return self.stream.is_whole(stretch) and self.edges.hold(self.stream, stretch, transcript)
+        return self.stream.is_whole(stretch) and self._edges.hold(self.stream, stretch, transcript)
+
+    @cached_property
+    def _edges(self) -> QuoteEdges:
+        return edges_of(self.quote, self.tokens)
 
 
 def _unwrapped(text: str) -> str:

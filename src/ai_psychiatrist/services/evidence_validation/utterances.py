@@ -30,10 +30,11 @@ _SINGLE_ANSWERS: Final = ANSWER_WORDS | frozenset("okay ok maybe perhaps really"
 
 def has_content(words: Sequence[str]) -> bool:
     """Return whether words say anything beyond stop words, single letters and bare numbers."""
-    meaningful = (word for word in words if word not in _EMPTY)
-    if any(len(word) > 1 and any(map(str.isalpha, word)) for word in meaningful):
-        return True
-    return sum(is_ideographic(word) for word in words if word not in _EMPTY) > 1
+    meaningful = [word for word in words if word not in _EMPTY]
+    for word in meaningful:
+        if len(word) > 1 and (word.isalpha() or any(map(str.isalpha, word))):
+            return True
+    return sum(map(is_ideographic, meaningful)) > 1
 
 
 def can_be_answer(words: Sequence[str]) -> bool:

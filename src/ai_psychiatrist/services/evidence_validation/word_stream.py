@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
 from typing import Final
 
 from ai_psychiatrist.domain.evidence import Segment
@@ -47,13 +46,10 @@ class Beside:
     near: slice
 
 
-@dataclass(frozen=True)
-class WordStream:
+@dataclass(frozen=True, kw_only=True)
+class WordStream(Tokens):
     """Words with their offsets, and where each turn begins among them."""
 
-    words: list[str]
-    starts: list[int]
-    ends: list[int]
     first_words: list[int]
     """Position of the first word of each turn, one entry per turn."""
 
@@ -128,7 +124,7 @@ class WordStream:
         """Return the place of the rarest word, or of the first `rare` one, and where it stands."""
         table, offset, rarest = self.positions, 0, None
         for at, word in enumerate(words):
-            places = table.get(word, [])
+            places = table.get(word, ())
             if rarest is None or len(places) < len(rarest):
                 offset, rarest = at, places
                 if len(places) <= rare:
@@ -192,30 +188,24 @@ def smooth_words(transcript: Transcript) -> WordStream:
 
 def written_out_words(stream: WordStream, transcript: Transcript) -> WordStream:
     """Return a stream with its contractions written out."""
-    tokens = Tokens(words=stream.words, starts=stream.starts, ends=stream.ends)
-    lengths = map(len, written_out(stream.words))
-    return _WrittenOut(
-        **vars(_stream(written_out_tokens(tokens), transcript)),
-        said=stream,
-        places=list(accumulate(lengths, initial=0)),
-    )
+    return _WrittenOut(**vars(_stream(written_out_tokens(stream), transcript)), said=stream)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _WrittenOut(WordStream):
     """Words in parts; only what repeats as it was said may be left out."""
 
     said: WordStream
-    places: list[int]
-    """Where the parts of each word begin."""
 
     @cached_property
     def repeats(self) -> Mapping[int, tuple[int, ...]]:
-        places = self.places
         return {
-            places[at]: tuple(places[again] for again in agains)
+            self._first_part(at): tuple(map(self._first_part, agains))
             for at, agains in self.said.repeats.items()
         }
+
+    def _first_part(self, position: int) -> int:
+        return bisect_left(self.starts, self.said.starts[position])
 
 
 def written_out_tokens(tokens: Tokens) -> Tokens:
