@@ -25,6 +25,10 @@ from ai_psychiatrist.domain.failures import FailureCode, RejectionCode
 class AssessmentServiceError(Exception):
     """Every error this package raises on purpose."""
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Let it go to another process whole: by default it would be made anew of its message."""
+        return Exception.__new__, (type(self), *self.args), self.__dict__
+
 
 class InputError(AssessmentServiceError):
     """The caller's text or request cannot be used; `field` names what to mend."""
