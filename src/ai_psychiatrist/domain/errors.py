@@ -3,6 +3,7 @@
 AssessmentServiceError
 ├── InputError               the caller's text or request is unusable
 │   ├── TranscriptUnreadable
+│   │   ├── TranscriptTooLong
 │   │   └── SpeakersUnknown
 │   ├── ParticipantNotFound
 │   └── RequestConflict
@@ -53,6 +54,10 @@ class TranscriptUnreadable(InputError):
         super().__init__(message, field=field)
         self.fault = fault
         self.line = line
+
+
+class TranscriptTooLong(TranscriptUnreadable):
+    """The transcript has more characters than the settings allow."""
 
 
 MOST_LABELS_TOLD: Final = 20
