@@ -17,6 +17,7 @@ from typing import Final
 from tests.attack.abandoned import attack_by_leaving, attack_full_server, attack_with_files
 from tests.attack.crowds import attack_with_crowds
 from tests.attack.replies import attack_with_replies
+from tests.attack.sent_files import attack_with_sent_files
 from tests.attack.shapes import attack_with_shapes
 from tests.attack.verdicts import Verdict
 
@@ -67,6 +68,7 @@ PARTS: Final[dict[str, Callable[[Path], Verdicts]]] = {
     "shapes": attack_with_shapes,
     "replies": lambda _: attack_with_replies(),
     "crowds": lambda _: attack_with_crowds(),
+    "sent_files": lambda _: attack_with_sent_files(),
     "connections": _connections,
     "campaigns": _campaigns,
 }

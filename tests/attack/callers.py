@@ -32,12 +32,13 @@ class Call:
     path: str
     body: bytes = b""
     method: str = "POST"
+    content_type: str = "application/json"
 
     def written(self, host: str) -> bytes:
         """Return its bytes on the wire."""
         head = (
             f"{self.method} {self.path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n"
-            f"Content-Type: application/json\r\nContent-Length: {len(self.body)}\r\n\r\n"
+            f"Content-Type: {self.content_type}\r\nContent-Length: {len(self.body)}\r\n\r\n"
         )
         return head.encode("ascii") + self.body
 

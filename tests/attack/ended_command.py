@@ -53,7 +53,8 @@ def ended_command(arguments: Sequence[str], folder: Path) -> EndedCommand:
         code=code,
         seconds=usage.ru_utime + usage.ru_stime,
         waited_seconds=waited,
-        megabytes=max(peak.megabytes, usage.ru_maxrss / 1024),
+        # Not the most that the system tells: that has in it what this process had at the fork.
+        megabytes=peak.megabytes,
         out=said[0],
         err=said[1],
     )

@@ -5,7 +5,6 @@ after it choose the attacks whose names hold one of them.
 """
 
 import io
-import json
 import sys
 import tempfile
 import zipfile
@@ -21,13 +20,15 @@ MOST_MEGABYTES: Final = 600.0
 CANARY: Final = "zimtschnecke"
 """Stands in every file among the words; no message may hold it."""
 _SIZE: Final = 30_000_000
+"""The command reads files of at most 2²⁵ bytes."""
 _TIMES: Final = "00:01.000 --> 00:02.000\n"
 _SRT_TIMES: Final = "00:00:01,000 --> 00:00:02,000\n"
 _DAIC_WOZ: Final = "start_time\tstop_time\tspeaker\tvalue\n"
 _E_DAIC: Final = "Start_Time,End_Time,Text,Confidence\n"
 _WORD: Final = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 
-Content = Callable[[], bytes]
+Content = Callable[[int], bytes]
+"""Of about so many bytes, fewer where more are no worse."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,11 @@ class Attack:
     name: str
     """Its last word is the ending of the file."""
     content: Content
+
+    @property
+    def ending(self) -> str:
+        """Of the file's name, with the dot."""
+        return self.name.rpartition(" ")[2]
 
 
 def attacks() -> Iterator[Attack]:
@@ -48,23 +54,30 @@ def attacks() -> Iterator[Attack]:
         yield Attack(name=name, content=content)
 
 
-def _encoded(text: Callable[[], str]) -> Content:
-    return lambda: text().encode()
+def _encoded(text: Callable[[int], str]) -> Content:
+    return lambda size: text(size).encode()
 
 
-def _filled(unit: str, before: str = CANARY) -> Callable[[], str]:
-    return lambda: before + unit * ((_SIZE - len(before)) // len(unit))
+def _filled(unit: str, before: str = CANARY, after: str = "") -> Callable[[int], str]:
+    around = len(before + after)
+    return lambda size: before + unit * ((size - around) // len(unit)) + after
 
 
-def _counted(form: str, count: int, before: str = "") -> Callable[[], str]:
-    return lambda: before + "".join(form.format(number) for number in range(count))
+def _counted(form: str, most: int, before: str = "", after: str = "") -> Callable[[int], str]:
+    """Fill in the numbers from 0."""
+    longest = len(form.format(most))
+    return lambda size: (
+        before
+        + "".join(map(form.format, range(min(most, (size - len(before + after)) // longest))))
+        + after
+    )
 
 
-_TEXTS: Final[Mapping[str, Callable[[], str]]] = {
-    "one line of 30 MB .txt": _filled("a"),
-    "one turn of 30 MB .txt": _filled("word ", f"Participant: {CANARY}"),
-    "labels by the hundred thousand .txt": _counted(f"{CANARY}{{}}: a\n", 300_000),
-    "two labels in turn, 30 MB .txt": _filled(f"I: {CANARY}?\nP: no\n", ""),
+_TEXTS: Final[Mapping[str, Callable[[int], str]]] = {
+    "one long line .txt": _filled("a"),
+    "one long turn .txt": _filled("word ", f"Participant: {CANARY}"),
+    "labels that differ .txt": _counted(f"{CANARY}{{}}: a\n", 300_000),
+    "two labels in turn .txt": _filled(f"I: {CANARY}?\nP: no\n", ""),
     "colons .txt": _filled(":"),
     "label without an end .txt": _filled("A b "),
     "line ends .txt": _filled("\n"),
@@ -72,14 +85,13 @@ _TEXTS: Final[Mapping[str, Callable[[], str]]] = {
     "bold labels without an end .txt": _filled("**"),
     "times in brackets .txt": _filled("[00:01] "),
     "nul .txt": _filled("\0"),
-    "blanks before a colon .txt": lambda: CANARY + " " * _SIZE + ": a",
-    "speakers by the hundred thousand .txt": _counted(
-        f"{CANARY}{{}} = participant, ", 300_000, "speakers: "
-    ),
+    "blanks before a colon .txt": _filled(" ", CANARY, ": a"),
+    "speakers that differ .txt": _counted(f"{CANARY}{{}} = participant, ", 300_000, "speakers: "),
+    "a role that is none, and words .txt": _filled("A: b\n", f"speakers: A = {CANARY}\n"),
 }
-_SUBTITLES: Final[Mapping[str, Callable[[], str]]] = {
-    "one cue of 30 MB .vtt": _filled("word ", f"WEBVTT\n\n{_TIMES}<v {CANARY}>"),
-    "a million cues .vtt": lambda: f"WEBVTT\n\n{_TIMES}{CANARY}\n\n" + f"{_TIMES}x\n\n" * 1_000_000,
+_SUBTITLES: Final[Mapping[str, Callable[[int], str]]] = {
+    "one long cue .vtt": _filled("word ", f"WEBVTT\n\n{_TIMES}<v Anna>{CANARY} "),
+    "short cues .vtt": _filled(f"{_TIMES}x\n\n", f"WEBVTT\n\n{_TIMES}{CANARY}\n\n"),
     "as many cues as are read .vtt": _counted(
         f"{_TIMES}<v A{{}}>{CANARY}\n\n", 99_000, "WEBVTT\n\n"
     ),
@@ -87,55 +99,51 @@ _SUBTITLES: Final[Mapping[str, Callable[[], str]]] = {
     "voices in a cue .vtt": _filled("<v A>b", f"WEBVTT\n\n{_TIMES}{CANARY}"),
     "lines in a cue .vtt": _filled("a\n", f"WEBVTT\n\n{_TIMES}{CANARY}"),
     "arrows .vtt": _filled("-->\n", f"WEBVTT\n\n{_TIMES}{CANARY}\n\n"),
-    "a note of 30 MB .vtt": _filled("a", f"WEBVTT\n\n{_TIMES}{CANARY}\n\nNOTE speakers: "),
-    "a million cues .srt": lambda: f"1\n{_SRT_TIMES}{CANARY}\n\n" + f"1\n{_SRT_TIMES}\n" * 900_000,
-    "a million cues .sbv": lambda: f"0:00:01.000,0:00:02.000\n{CANARY}\n\n" * 800_000,
+    "a long note .vtt": _filled("a", f"WEBVTT\n\n{_TIMES}{CANARY}\n\nNOTE speakers: "),
+    "short cues .srt": _filled(f"1\n{_SRT_TIMES}\n", f"1\n{_SRT_TIMES}{CANARY}\n\n"),
+    "short cues .sbv": _filled(f"0:00:01.000,0:00:02.000\n{CANARY}\n\n", ""),
 }
-_TABLES: Final[Mapping[str, Callable[[], str]]] = {
-    "ten million cells in few rows .csv": lambda: (
-        f"speaker,text{',' * 9_998}\n{CANARY}" + ("," * 9_999 + "\n") * 1_000
+_TABLES: Final[Mapping[str, Callable[[int], str]]] = {
+    "many cells in few rows .csv": _filled(
+        "," * 9_999 + "\n", f"speaker,text{',' * 9_998}\n{CANARY}"
     ),
-    "ten million cells in many rows .csv": lambda: (
-        f"speaker,text\nA,{CANARY}\n" + "A,b\n" * 5_000_000
-    ),
-    "ten million cells in many rows .tsv": lambda: (
-        f"speaker\ttext\nA\t{CANARY}\n" + "A\tb\n" * 5_000_000
-    ),
-    "ten million blank cells .csv": lambda: f"speaker,text\nA,{CANARY}\n" + ",\n" * 5_000_000,
-    "one cell of 30 MB .csv": _filled("a", f"speaker,text\nA,{CANARY}"),
+    "many cells in many rows .csv": _filled("A,b\n", f"speaker,text\nA,{CANARY}\n"),
+    "many cells in many rows .tsv": _filled("A\tb\n", f"speaker\ttext\nA\t{CANARY}\n"),
+    "blank cells .csv": _filled(",\n", f"speaker,text\nA,{CANARY}\n"),
+    "one long cell .csv": _filled("a", f"speaker,text\nA,{CANARY}"),
     "a quote that never closes .csv": _filled("a\n", f'speaker,text\nA,"{CANARY}'),
     "quotes .csv": _filled('"', f"speaker,text\nA,{CANARY}"),
-    "a header of 30 MB .csv": _filled("a,", f"speaker,text,{CANARY}"),
-    "a million rows of DAIC-WOZ .csv": lambda: _DAIC_WOZ + f"1\t2\tEllie\t{CANARY}\n" * 900_000,
-    "a row of 30 MB of DAIC-WOZ .csv": _filled("a_(", f"{_DAIC_WOZ}1\t2\tEllie\t{CANARY}"),
-    "a million rows of E-DAIC .csv": lambda: _E_DAIC + f"1,2,{CANARY},1\n" * 1_000_000,
+    "a long header .csv": _filled("a,", f"speaker,text,{CANARY}"),
+    "short rows of DAIC-WOZ .csv": _filled(f"1\t2\tEllie\t{CANARY}\n", _DAIC_WOZ),
+    "a long row of DAIC-WOZ .csv": _filled("a_(", f"{_DAIC_WOZ}1\t2\tEllie\t{CANARY}"),
+    "short rows of E-DAIC .csv": _filled(f"1,2,{CANARY},1\n", _E_DAIC),
     "quotes of E-DAIC .csv": _filled('"', f"{_E_DAIC}1,2,{CANARY},1\n1,2,"),
-    "rows that open quotes of E-DAIC .csv": lambda: _E_DAIC + f'1,2,"{CANARY},1\n' * 190_000,
+    "rows that open quotes of E-DAIC .csv": _counted(f'1,2,"{CANARY},1\n', 190_000, _E_DAIC),
 }
-_JSON: Final[Mapping[str, Callable[[], str]]] = {
-    "lists 100,000 deep .json": lambda: "[" * 100_000 + f'"{CANARY}"' + "]" * 100_000,
-    "objects 100,000 deep .json": lambda: '{"a":' * 100_000 + f'"{CANARY}"' + "}" * 100_000,
-    "lists that never close .json": lambda: f'["{CANARY}",' + "[" * _SIZE,
-    "30 MB of numbers .json": lambda: f'["{CANARY}"' + ",1" * (_SIZE // 2) + "]",
-    "30 MB of keys .json": lambda: (
-        f'{{"text": "{CANARY}"' + "".join(f',"k{number}":1' for number in range(2_000_000)) + "}"
+_JSON: Final[Mapping[str, Callable[[int], str]]] = {
+    "lists 100,000 deep .json": lambda _: "[" * 100_000 + f'"{CANARY}"' + "]" * 100_000,
+    "objects 100,000 deep .json": lambda _: '{"a":' * 100_000 + f'"{CANARY}"' + "}" * 100_000,
+    "lists that never close .json": _filled("[", f'["{CANARY}",'),
+    "numbers .json": _filled(",1", f'["{CANARY}"', "]"),
+    "keys that differ .json": _counted(',"k{}":1', 2_000_000, f'{{"text": "{CANARY}"', "}"),
+    "empty objects .json": _filled(",{}", f'[{{"text": "{CANARY}"}}', "]"),
+    "a long string .json": _filled("a", f'{{"text": "{CANARY}', '"}'),
+    "escapes .json": _filled("\\u0061", f'{{"text": "{CANARY}', '"}'),
+    "a long number .json": _filled("1", f'{{"text": "{CANARY}", "duration": ', "}"),
+    "short segments of Whisper .json": _filled(
+        '{"start":1,"end":2,"text":"a"},',
+        f'{{"text": "{CANARY}", "segments": [',
+        '{"start":1,"end":2,"text":"a"}]}',
     ),
-    "30 MB of empty objects .json": lambda: f'[{{"text": "{CANARY}"}}' + ",{}" * (_SIZE // 3) + "]",
-    "a string of 30 MB .json": lambda: json.dumps({"text": CANARY + "a" * _SIZE}),
-    "escapes of 30 MB .json": lambda: f'{{"text": "{CANARY}' + "\\u0061" * (_SIZE // 6) + '"}',
-    "a number of 30 MB .json": lambda: f'{{"text": "{CANARY}", "duration": ' + "1" * _SIZE + "}",
-    "a million segments of Whisper .json": lambda: (
-        f'{{"text": "{CANARY}", "segments": ['
-        + ",".join(['{"start":1,"end":2,"text":"a"}'] * 900_000)
-        + "]}"
-    ),
-    "a million turns .jsonl": lambda: f'{{"speaker":"A","text":"{CANARY}"}}\n' * 700_000,
-    "a million blank records .jsonl": lambda: f'{{"text":"{CANARY}"}}\n' + "{}\n" * 5_000_000,
+    "short turns .jsonl": _filled(f'{{"speaker":"A","text":"{CANARY}"}}\n', ""),
+    "blank records .jsonl": _filled("{}\n", f'{{"text":"{CANARY}"}}\n'),
 }
 _BYTES: Final[Mapping[str, Content]] = {
-    "no encoding .txt": lambda: CANARY.encode() + bytes(range(256)) * 100_000,
-    "UTF-16 of 30 MB .txt": lambda: f"Participant: {CANARY}{'a ' * 7_000_000}".encode("utf-16"),
-    "half a surrogate .txt": lambda: f"Participant: {CANARY}".encode("utf-16") + b"\x00\xd8",
+    "no encoding .txt": lambda size: CANARY.encode() + bytes(range(256)) * (size // 256 - 1),
+    "UTF-16 .txt": lambda size: _filled("a ", f"Participant: {CANARY}")(size // 2 - 1).encode(
+        "utf-16"
+    ),
+    "half a surrogate .txt": lambda _: f"Participant: {CANARY}".encode("utf-16") + b"\x00\xd8",
 }
 
 
@@ -187,34 +195,34 @@ _RELATIONS: Final = (
     '/officeDocument/2006/relationships/officeDocument"/></Relationships>'
 )
 _DOCUMENTS: Final[Mapping[str, Content]] = {
-    "blanks of 1 GB, packed .docx": lambda: _document(_paragraph(CANARY) + " " * 1_000_000_000),
-    "a paragraph of 200 MB, packed .docx": lambda: _document(
+    "blanks of 900 MB, packed .docx": lambda _: _document(_paragraph(CANARY) + " " * 900_000_000),
+    "a paragraph of 200 MB, packed .docx": lambda _: _document(
         _paragraph(CANARY + "a" * 200_000_000)
     ),
-    "a part of 1 GB beside the document .docx": lambda: _document(
-        _paragraph(CANARY), more={"word/styles.xml": b" " * 1_000_000_000}
+    "a part of 900 MB beside the document .docx": lambda _: _document(
+        _paragraph(CANARY), more={"word/styles.xml": b" " * 900_000_000}
     ),
-    "a size that lies .docx": _lying,
-    "100,000 parts .docx": lambda: _document(
-        _paragraph(CANARY), more={f"word/{number}.xml": b"" for number in range(100_000)}
+    "a size that lies .docx": lambda _: _lying(),
+    "parts by the ten thousand .docx": lambda size: _document(
+        _paragraph(CANARY), more={f"word/{number}.xml": b"" for number in range(size // 300)}
     ),
-    "a million paragraphs .docx": lambda: _document(_paragraph(CANARY) * 1_000_000),
-    "elements 1,000,000 deep .docx": lambda: _document(
+    "a million paragraphs .docx": lambda _: _document(_paragraph(CANARY) * 1_000_000),
+    "elements 1,000,000 deep .docx": lambda _: _document(
         "<w:p>" * 1_000_000 + CANARY + "</w:p>" * 1_000_000
     ),
-    "attributes by the million .docx": lambda: _document(
+    "attributes by the million .docx": lambda _: _document(
         "<w:p " + "".join(f'a{number}="" ' for number in range(1_000_000)) + f">{CANARY}</w:p>"
     ),
-    "entities of entities .docx": lambda: _document(_paragraph("&e9;"), prologue=_entities()),
-    "one entity very often .docx": lambda: _document(
+    "entities of entities .docx": lambda _: _document(_paragraph("&e9;"), prologue=_entities()),
+    "one entity very often .docx": lambda _: _document(
         _paragraph("&e;" * 100_000),
         prologue=f'<!DOCTYPE w:document [<!ENTITY e "{CANARY * 10_000}">]>',
     ),
-    "an entity of a file .docx": lambda: _document(
+    "an entity of a file .docx": lambda _: _document(
         _paragraph(f"{CANARY} &e;"),
         prologue='<!DOCTYPE w:document [<!ENTITY e SYSTEM "file:///etc/hostname">]>',
     ),
-    "an archive that is cut off .docx": lambda: _document(_paragraph(CANARY))[:-30],
+    "an archive that is cut off .docx": lambda _: _document(_paragraph(CANARY))[:-30],
 }
 
 
@@ -228,8 +236,8 @@ def is_held(ended: EndedCommand) -> bool:
 def ended_attack(attack: Attack) -> EndedCommand:
     """Give the file of one attack to the command, in a folder of its own."""
     with tempfile.TemporaryDirectory() as name:
-        file = Path(name) / f"interview{attack.name.rpartition(' ')[2]}"
-        file.write_bytes(attack.content())
+        file = Path(name) / f"interview{attack.ending}"
+        file.write_bytes(attack.content(_SIZE))
         return ended_command(["assess", str(file)], Path(name))
 
 

@@ -50,7 +50,7 @@ def attack_with_shapes(folder: Path, names: Sequence[str] | None = None) -> Iter
         watching(server.url) as waits,
     ):
         shapes = asyncio.run(_sent(server.url, chosen))
-    yield from _verdicts(shapes, waits)
+    yield from verdicts_on(shapes, waits)
 
 
 def _stored(folder: Path) -> Path:
@@ -63,20 +63,21 @@ def _stored(folder: Path) -> Path:
 
 
 async def _sent(url: str, names: Sequence[str]) -> list[Shape]:
-    shapes = [await _shape(url, name, text_calls(name)) for name in names]
-    shapes += [await _shape(url, name, [call] * _AT_ONCE) for name, call in hostile_bodies()]
+    shapes = [await asked_at_once(url, name, text_calls(name)) for name in names]
+    shapes += [await asked_at_once(url, name, [call] * _AT_ONCE) for name, call in hostile_bodies()]
     for number, name in enumerate(_STORED_SHAPES, 300):
         calls = [posted(path, {"participant_id": number}) for path in ROUTES[:2]]
-        shapes.append(await _shape(url, f"stored: {name}", calls))
+        shapes.append(await asked_at_once(url, f"stored: {name}", calls))
     for name in names:
         small = of_text(ROUTES[0], HOSTILE_TEXTS[name](_IN_A_THREAD_CHARACTERS))
-        shapes.append(await _shape(url, f"small: {name}", [small] * _AT_ONCE))
+        shapes.append(await asked_at_once(url, f"small: {name}", [small] * _AT_ONCE))
     for name in names:
         shapes.append(await _answered(url, name))
     return shapes
 
 
-async def _shape(url: str, name: str, calls: Sequence[Call]) -> Shape:
+async def asked_at_once(url: str, name: str, calls: Sequence[Call]) -> Shape:
+    """Send all calls together, and return what came of them."""
     began = time.monotonic()
     answers = await asyncio.gather(*(ask(url, call) for call in calls))
     return Shape(name=name, began=began, ended=time.monotonic(), answers=tuple(answers))
@@ -88,7 +89,7 @@ async def _answered(url: str, name: str) -> Shape:
     interviews = await asyncio.gather(*(ask(url, begun) for _ in range(_AT_ONCE)))
     text = HOSTILE_TEXTS[name](_ANSWER_CHARACTERS)
     calls = [_answer(interview, text) for interview in interviews]
-    return await _shape(url, f"answer: {name}", calls)
+    return await asked_at_once(url, f"answer: {name}", calls)
 
 
 def _answer(interview: Answer, text: str) -> Call:
@@ -104,7 +105,8 @@ def _answer(interview: Answer, text: str) -> Call:
     )
 
 
-def _verdicts(shapes: Sequence[Shape], waits: Waits) -> Iterator[Verdict]:
+def verdicts_on(shapes: Sequence[Shape], waits: Waits) -> Iterator[Verdict]:
+    """Yield what is to be said of the waits for the health, and of the answers."""
     waited = sorted(
         ((waits.worst(one.began, one.ended), one) for one in shapes),
         key=lambda pair: pair[0],

@@ -8,9 +8,11 @@ import httpx
 import pytest
 
 from tests.attack.bodies import ROUTES, of_text
-from tests.attack.callers import leave
+from tests.attack.callers import Answer, leave
+from tests.attack.files import attacks
 from tests.attack.hostile_server import WIRES, HostileServer, model_settings
 from tests.attack.hostile_texts import HOSTILE_TEXTS
+from tests.attack.sent_files import is_told, sent
 from tests.fakes.model_server import ModelServerThread
 from tests.integration.running_app import (
     RunningApp,
@@ -34,6 +36,7 @@ MOST_SENT_BYTES = 64_000_000
 SMALL_CHARACTERS = 400
 EVERY_SO_MANY = 5
 WORKED_ON_APART_CHARACTERS = 20_100
+SENT_BYTES = 100_000
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +77,18 @@ def test_hostile_texts_are_answered(client: httpx.Client) -> None:
 def test_a_hostile_text_that_is_worked_on_apart_is_answered(client: httpx.Client) -> None:
     text = HOSTILE_TEXTS["marks of many classes"](WORKED_ON_APART_CHARACTERS)
     assert posted(client, "/v1/interviews", text).is_success
+
+
+def test_hostile_files_are_answered(client: httpx.Client) -> None:
+    """Documents aside: what they unpack to has one size only."""
+    files = [attack for attack in attacks() if attack.ending != ".docx"]
+    for attack in files[::EVERY_SO_MANY]:
+        call = sent(attack, "/assess/quantitative", attack.content(SENT_BYTES))
+        headers = {"Content-Type": call.content_type}
+        answer = client.post(call.path, content=call.body, headers=headers)
+        assert is_told(Answer(status=answer.status_code, body=answer.content, seconds=0)), (
+            attack.name
+        )
 
 
 def test_no_model_is_asked_for_callers_who_left(tmp_path: Path) -> None:

@@ -102,6 +102,7 @@ UNUSABLE = {
     "empty": (["assess", "-"], b"", "the transcript is empty"),
     "blank": (["assess", "-"], b" \r\n\t", "the transcript is empty"),
     "no participant": (["assess", "-"], b"Ellie: hello", "TRANSCRIPT_PARTICIPANT_LABELS"),
+    "too long": (["assess", "-"], b"I sleep. " * 50_000, "API_MAX_TRANSCRIPT_CHARS"),
     "no file named": (["assess"], b"", "Missing argument 'FILE'"),
     "unknown command": (["asses", "x"], b"", "No such command 'asses'"),
     "unknown option": (["assess", "x", "--jason"], b"", "No such option: --jason"),

@@ -383,6 +383,11 @@ def test_wrong_content_type_is_told_the_right_one(client: httpx.Client) -> None:
     assert_problem(response, 422, "invalid_request", "Content-Type: application/json")
 
 
+def test_a_long_transcript_is_told_what_is_wrong_with_its_first_line(client: httpx.Client) -> None:
+    text = "speakers: Anna = patient\n" + "Anna: I sleep badly.\n" * 1_000
+    assert_problem(post(client, text), 422, "unusable_input", "role of a label")
+
+
 @pytest.mark.parametrize("attempt", range(3))
 def test_five_megabytes_are_too_large(client: httpx.Client, attempt: int) -> None:
     response = post(client, f"{attempt}" * 5_000_000)

@@ -3,11 +3,15 @@
 import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Final
 
+from anyio import to_thread
 from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 from ai_psychiatrist import __version__
+from ai_psychiatrist.agents.baseline.signals import signals_in
+from ai_psychiatrist.agents.contracts.contract import shipped_contract
 from ai_psychiatrist.api import assessments, interviews, status
 from ai_psychiatrist.api.accept_errors import few_accept_errors
 from ai_psychiatrist.api.admission import Admission
@@ -23,6 +27,8 @@ from ai_psychiatrist.api.stop_signals import stop_on_signals
 from ai_psychiatrist.config import Settings, load_settings
 from ai_psychiatrist.infrastructure.logging import get_logger, setup_logging
 from ai_psychiatrist.infrastructure.stopping import Stopping
+from ai_psychiatrist.services.risk.detector import detect_risk
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.wiring import open_services
 
 logger = get_logger(__name__)
@@ -32,6 +38,8 @@ _DESCRIPTION = (
     "unknown, every score carried by the participant's own words; and interviews that ask what is "
     "still unknown. "
 )
+
+_SAID: Final = "Interviewer: Do you ever wish to be dead?\nParticipant: No. I sleep badly, though."
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
@@ -47,6 +55,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             if not resolved.api.is_for_this_machine:
                 logger.warning("open_without_authentication", name="API_HOST")
             app.state.services = services
+            # Read by the first request, these would hold up all others for 0.2 s.
+            await to_thread.run_sync(_read_phrases_and_rules)
             # What is loaded now stays loaded: looking for garbage in it costs a tenth of the CPU
             # time of an assessment.
             gc.freeze()
@@ -102,3 +112,9 @@ def _settings() -> Settings:
     """Read the settings; what is logged about them goes to standard error."""
     setup_logging()
     return load_settings()
+
+
+def _read_phrases_and_rules() -> None:
+    shipped_contract()
+    detect_risk(parse_transcript(_SAID))
+    signals_in(_SAID)

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 
 from fastapi import Request
 
@@ -17,7 +18,7 @@ from ai_psychiatrist.api.sent_file import SentFile
 from ai_psychiatrist.api.shared_room import SharedRoom
 from ai_psychiatrist.assessment.pipeline import Part
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
-from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.errors import InputError, TranscriptTooLong
 from ai_psychiatrist.domain.risk import RiskReport
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.given_files import FileTooLarge
@@ -73,13 +74,13 @@ async def reading_wanted(
     labels = replace(services.labels, given=(*_roles(body), *named))
     room: SharedRoom = request.app.state.text_room
     async with room.hold(len(content)):
-        transcript, risk = await work_on_text(
-            content, read_with_risk, content, labels, given.name, field
-        )
+        read = partial(read_with_risk, name=given.name, field=field, most_characters=limit)
+        try:
+            transcript, risk = await work_on_text(content, read, content, labels)
+        except TranscriptTooLong:
+            raise _too_large(limit) from None
         del given, content
         await _let_go_of_file(body, request)
-        if len(transcript.text) > limit:
-            raise _too_large(limit)
         keep_risk(request.scope, risk)
         yield Wanted(participant_id=body.participant_id, transcript=transcript, risk=risk)
 

@@ -160,7 +160,7 @@ def settings(
 
 async def _assess(file: str, speakers: NamedSpeakers, model: str | None) -> "FullResult":
     settings = quiet(read_settings(model))
-    transcript = given_transcript(file, settings.transcript.labels, speakers, field="FILE")
+    transcript = given_transcript(file, settings, speakers, field="FILE")
 
     # After the checks: these take a second, and an unusable transcript is told at once.
     from ai_psychiatrist.api.results import About, full_result  # noqa: PLC0415

@@ -3,16 +3,20 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
 
 from ai_psychiatrist.domain.errors import InputError, SpeakersUnknown
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.infrastructure.given_files import read_at_most, told
-from ai_psychiatrist.services.transcripts.labels import Roles, SpeakerLabels, given_roles
+from ai_psychiatrist.services.transcripts.labels import Roles, given_roles
 from ai_psychiatrist.services.transcripts.reading import read_transcript
+
+if TYPE_CHECKING:
+    from ai_psychiatrist.config import Settings
 
 ParticipantOption: TypeAlias = Annotated[
     list[str] | None,
@@ -25,7 +29,7 @@ InterviewerOption: TypeAlias = Annotated[
     typer.Option("--interviewer", metavar="LABEL", help="Whose label is the interviewer's."),
 ]
 _MOST_BYTES: Final = 1 << 25
-"""Of a transcript, many times what any setting allows."""
+"""Of a file: beside its words, a form may have a time and a measure of each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +53,7 @@ class NamedSpeakers:
 
 
 def given_transcript(
-    file: str, labels: SpeakerLabels, speakers: NamedSpeakers, *, field: str
+    file: str, settings: "Settings", speakers: NamedSpeakers, *, field: str
 ) -> Transcript:
     """Read a file, `-` for standard input; on a terminal a person is asked who is who.
 
@@ -57,17 +61,22 @@ def given_transcript(
     read.
     """
     content = _content(file, field)
-    name = "" if file == "-" else Path(file).name
-    labels = replace(labels, given=speakers.roles())
+    read = partial(
+        read_transcript,
+        content,
+        name="" if file == "-" else Path(file).name,
+        field=field,
+        most_characters=settings.api.max_transcript_chars,
+    )
+    labels = replace(settings.transcript.labels, given=speakers.roles())
     try:
-        return read_transcript(content, labels, name=name, field=field)
+        return read(labels)
     except SpeakersUnknown as unknown:
         can_ask = file != "-" and sys.stdin.isatty() and sys.stderr.isatty()
         if not (unknown.labels and can_ask):
             raise
         chosen = (unknown.labels[_asked(unknown.labels)], Speaker.PARTICIPANT)
-        labels = replace(labels, given=(chosen,))
-    return read_transcript(content, labels, name=name, field=field)
+    return read(replace(labels, given=(chosen,)))
 
 
 def _asked(labels: Sequence[str]) -> int:

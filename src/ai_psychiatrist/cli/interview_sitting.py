@@ -127,7 +127,7 @@ class _Sitting:
             assessment = self._assessed(
                 given_transcript(
                     str(wanted.transcript),
-                    self.services.labels,
+                    self.services.settings,
                     wanted.speakers,
                     field="--transcript",
                 )

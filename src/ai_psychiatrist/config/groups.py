@@ -97,7 +97,7 @@ class ApiSettings(Options):
     max_body_bytes: int = Field(default=4_194_304, ge=1024)
     """Largest request body."""
     max_transcript_chars: int = Field(default=400_000, ge=1)
-    """Longest transcript, in characters."""
+    """Longest transcript, in characters, for commands as well."""
     max_total_chars: int = Field(default=2_000_000, ge=1)
     """Most characters of transcripts worked on at the same time; others wait for their turn."""
     request_timeout_seconds: float = Field(default=900.0, gt=0)

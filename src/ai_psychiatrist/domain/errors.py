@@ -3,6 +3,7 @@
 AssessmentServiceError
 ├── InputError               the caller's text or request is unusable
 │   ├── TranscriptUnreadable
+│   │   ├── TranscriptTooLong
 │   │   └── SpeakersUnknown
 │   ├── ParticipantNotFound
 │   └── RequestConflict
@@ -24,6 +25,10 @@ from ai_psychiatrist.domain.failures import FailureCode, RejectionCode
 
 class AssessmentServiceError(Exception):
     """Every error this package raises on purpose."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Let it go to another process whole: by default it would be made anew of its message."""
+        return Exception.__new__, (type(self), *self.args), self.__dict__
 
 
 class InputError(AssessmentServiceError):
@@ -49,6 +54,10 @@ class TranscriptUnreadable(InputError):
         super().__init__(message, field=field)
         self.fault = fault
         self.line = line
+
+
+class TranscriptTooLong(TranscriptUnreadable):
+    """The transcript has more characters than the settings allow."""
 
 
 MOST_LABELS_TOLD: Final = 20

@@ -39,6 +39,8 @@ def _reply(request: bytes) -> bytes:
         work, args = pickle.loads(request)  # noqa: S301  comes from this program
         outcome = True, work(*args)
     except Exception as error:  # noqa: BLE001  whatever it is, the other process raises it
+        # What it came from does not go along, and would hold the text, as this frame holds it.
+        error.__context__ = None
         outcome = False, error.with_traceback(None)
     return pickle.dumps(outcome, pickle.HIGHEST_PROTOCOL)
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
-from typing import Final, Generic, TypeVar, TypeVarTuple
+from typing import Final, Generic, Literal, TypeAlias, TypeVar, TypeVarTuple
 
 from anyio import CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
@@ -27,6 +27,7 @@ from ai_psychiatrist.infrastructure.worker_threads import WorkTimedOut
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
+_Outcome: TypeAlias = tuple[Literal[True], T] | tuple[Literal[False], Exception]
 
 LARGE_TEXT_CHARACTERS: Final = 4_000
 """From here on a text is worked on in a process; below, all that is done with it takes 10 ms."""
@@ -74,8 +75,10 @@ async def in_worker_process(
     async with places[place]:
         try:
             async with asyncio.timeout(seconds) as deadline:
-                return await to_thread.run_sync(
-                    job.run, abandon_on_cancel=True, limiter=CapacityLimiter(1)
+                return _result_of(
+                    await to_thread.run_sync(
+                        job.run, abandon_on_cancel=True, limiter=CapacityLimiter(1)
+                    )
                 )
         except TimeoutError:
             if deadline.expired():
@@ -103,15 +106,12 @@ class _Job(Generic[T]):
         self._process: _Process | None = None
         self._is_stopped = False
 
-    def run(self) -> T:
-        """Return what the call returns, or raise what it raises; blocks until then."""
+    def run(self) -> "_Outcome[T]":
+        """Return what the call returns or raises; blocks until then."""
         request = pickle.dumps(self._call, pickle.HIGHEST_PROTOCOL)
         replies = (self._asked(process, request) for process in _processes(self._idle))
-        is_returned, outcome = pickle.loads(next(filter(None, replies)))  # noqa: S301  our own
-        if not is_returned:
-            raise outcome
-        result: T = outcome
-        return result
+        outcome: _Outcome[T] = pickle.loads(next(filter(None, replies)))  # noqa: S301  our own
+        return outcome
 
     def stop(self) -> None:
         """End the process if it still works on this."""
@@ -135,6 +135,16 @@ class _Job(Generic[T]):
             elif process.is_new or self._is_stopped:
                 raise WorkerLost
         return reply
+
+
+def _result_of(outcome: "_Outcome[T]") -> T:
+    if outcome[0]:
+        return outcome[1]
+    try:
+        raise outcome[1]
+    finally:
+        # An error holds the frames that it went through, and what they hold: texts, and itself.
+        del outcome
 
 
 class _Process:

@@ -1,11 +1,13 @@
 """Work beside the event loop: threads with places and time limits, processes that can be ended."""
 
 import asyncio
+import gc
 import os
 import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable, Coroutine, Iterator
 from contextvars import ContextVar
 from functools import wraps
@@ -29,6 +31,7 @@ from ai_psychiatrist.services.evidence_validation.transcript_index import Lookup
 from ai_psychiatrist.services.risk.detector import read_with_risk
 from ai_psychiatrist.services.transcripts.labels import DEFAULT_LABELS
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
+from ai_psychiatrist.services.transcripts.reading import read_transcript
 
 TEXT = "Participant: I am tired."
 _kept: ContextVar[str] = ContextVar("kept", default="")
@@ -108,6 +111,25 @@ async def test_an_error_in_a_process_is_raised_here() -> None:
     with pytest.raises(TranscriptUnreadable) as caught:
         await in_worker_process(TEXT, parse_transcript, " ")
     assert caught.value.field == "transcript_text"
+
+
+@_in_loop
+async def test_nothing_holds_a_text_once_it_is_refused() -> None:
+    """What holds itself is found too late: a few long texts would fill the memory."""
+    for _ in range(2):
+        await in_worker_process(TEXT, gc.collect)
+        gc.collect()
+        gc.disable()
+        try:
+            await in_worker_process(TEXT, read_transcript, b"PK\x03\x04")
+        except TranscriptUnreadable as refused:
+            error = weakref.ref(refused)
+        finally:
+            gc.enable()
+    # The loop still holds what this goes on with.
+    await asyncio.sleep(0)
+    assert error() is None
+    assert await in_worker_process(TEXT, gc.collect) == 0
 
 
 @_in_loop

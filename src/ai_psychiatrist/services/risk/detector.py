@@ -4,6 +4,7 @@ No model is asked: the same words always give the same report, and what cannot b
 as said.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
@@ -24,11 +25,15 @@ _OPENING_CHARACTERS: Final = 100
 def read_with_risk(
     content: bytes | str,
     labels: SpeakerLabels,
+    *,
     name: str = "",
     field: str = "transcript_text",
+    most_characters: float = math.inf,
 ) -> tuple[Transcript, RiskReport]:
     """Read an interview and report on its signs of danger. Raises as `read_transcript` does."""
-    transcript = read_transcript(content, labels, name=name, field=field)
+    transcript = read_transcript(
+        content, labels, name=name, field=field, most_characters=most_characters
+    )
     return transcript, detect_risk(transcript)
 
 

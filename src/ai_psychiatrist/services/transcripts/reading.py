@@ -1,5 +1,6 @@
 """The one way in: whatever is given as an interview becomes a transcript of known speakers."""
 
+import math
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -19,13 +20,19 @@ from ai_psychiatrist.services.transcripts.labels import (
 )
 from ai_psychiatrist.services.transcripts.labels_inside import labels_inside, last_words_of
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript, refuse_unusable
-from ai_psychiatrist.services.transcripts.refusals import nobody_named, refused, too_many_turns
+from ai_psychiatrist.services.transcripts.refusals import (
+    nobody_named,
+    refused,
+    too_long,
+    too_many_turns,
+)
 from ai_psychiatrist.services.transcripts.rendering import rendered
 from ai_psychiatrist.services.transcripts.utterances import (
     FileReading,
     FileRefused,
     Form,
     Noted,
+    PlainText,
     ReadingNote,
     Utterance,
 )
@@ -42,12 +49,14 @@ def read_transcript(
     name: str = "",
     rows: RowPolicy = DEFAULT_POLICY,
     field: str = "transcript_text",
+    most_characters: float = math.inf,
 ) -> Transcript:
     """Read an interview of any form, told by its content, and say whose words are whose.
 
     `name`: of the file, a hint where the content leaves two readings open. `field`: what the
     caller gave, for the error. Raises `SpeakersUnknown` where nobody has said who the participant
-    is, and `TranscriptUnreadable` for what cannot be read without losing what was said.
+    is, `TranscriptTooLong`, and `TranscriptUnreadable` for what cannot be read without losing
+    what was said.
     """
     if isinstance(content, str):
         refuse_unusable(content)
@@ -55,6 +64,8 @@ def read_transcript(
         reading = read_content(content, name=name, rows=rows)
     except FileRefused as error:
         raise refused(error, field=field) from None
+    if _characters(reading) > most_characters:
+        raise too_long(most_characters, field=field)
     if reading.speakers and not labels.given:
         labels = replace(labels, given=given_roles(dict(reading.speakers), field="speakers"))
     source = Source(
@@ -64,11 +75,22 @@ def read_transcript(
         is_rendered=reading.form is not Form.TEXT,
     )
     if isinstance(reading, FileReading):
-        return _of_file(reading.utterances, labels, source)
-    # Offsets count in a text exactly as it was given, a mark of its encoding included.
-    is_as_given = isinstance(content, str) and reading.form is Form.TEXT
-    text = content if is_as_given and isinstance(content, str) else reading.text
-    return _with_assumption(parse_transcript(text, labels, source=source))
+        transcript = _of_file(reading.utterances, labels, source)
+    else:
+        # Offsets count in a text exactly as it was given, a mark of its encoding included.
+        is_as_given = isinstance(content, str) and reading.form is Form.TEXT
+        text = content if is_as_given and isinstance(content, str) else reading.text
+        transcript = _with_assumption(parse_transcript(text, labels, source=source))
+    if len(transcript.text) > most_characters:
+        raise too_long(most_characters, field=field)
+    return transcript
+
+
+def _characters(reading: FileReading | PlainText) -> int:
+    """Count what is said, before anything is made of it."""
+    if isinstance(reading, PlainText):
+        return len(reading.text)
+    return sum(len(said.words) for said in reading.utterances)
 
 
 def _of_file(utterances: Sequence[Utterance], labels: SpeakerLabels, source: Source) -> Transcript:

@@ -2,7 +2,11 @@
 
 from typing import Final
 
-from ai_psychiatrist.domain.errors import SpeakersUnknown, TranscriptUnreadable
+from ai_psychiatrist.domain.errors import (
+    SpeakersUnknown,
+    TranscriptTooLong,
+    TranscriptUnreadable,
+)
 from ai_psychiatrist.domain.transcript import MAX_TURNS
 from ai_psychiatrist.services.transcripts.labels import EVERYBODY
 from ai_psychiatrist.services.transcripts.utterances import FileFault, FileRefused
@@ -47,6 +51,16 @@ def nobody_named(sign: str) -> SpeakersUnknown:
 def empty() -> TranscriptUnreadable:
     """Return the error for a text without words."""
     return TranscriptUnreadable("the transcript is empty; send the text of the interview")
+
+
+def too_long(most_characters: float, *, field: str) -> TranscriptTooLong:
+    """Return the error for more characters than the settings allow."""
+    return TranscriptTooLong(
+        f"the transcript has more than {most_characters:,} characters, the limit set by "
+        "API_MAX_TRANSCRIPT_CHARS",
+        field=field,
+        fault=FileFault.TOO_LARGE,
+    )
 
 
 def too_many_turns() -> TranscriptUnreadable:

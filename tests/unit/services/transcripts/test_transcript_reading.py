@@ -4,7 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from ai_psychiatrist.domain.errors import SpeakersUnknown, TranscriptUnreadable
+from ai_psychiatrist.domain.errors import (
+    SpeakersUnknown,
+    TranscriptTooLong,
+    TranscriptUnreadable,
+)
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
@@ -165,3 +169,16 @@ def test_offsets_count_in_a_text_as_it_was_sent() -> None:
     transcript = read_transcript(text)
     assert transcript.text == text
     assert transcript.words(transcript.turns[-1]) == "I am tired."
+
+
+TOO_LONG = {
+    "a text of nobody known": b"Anna: hi\nTom: ho\n",
+    "words of a table": b"speaker,text\nAnna,hi there to you\nTom,ho\n",
+    "labels of a table": b"speaker,text\nParticipant,hi\nParticipant,ho\n",
+}
+
+
+@pytest.mark.parametrize("content", TOO_LONG.values(), ids=TOO_LONG)
+def test_more_characters_than_are_wanted_are_refused_whoever_says_them(content: bytes) -> None:
+    with pytest.raises(TranscriptTooLong, match="API_MAX_TRANSCRIPT_CHARS"):
+        read_transcript(content, most_characters=16)
