@@ -35,7 +35,7 @@ _COLONS: Final = ":：﹕∶꞉︰։׃"
 _NAME: Final = (
     rf"[^\s{_COLONS}*\[\]<>|\"“„][^{_COLONS}*\t\r\n\[\]<>|\"“”]{{0,{LONGEST_LABEL - 1}}}?"
 )
-_AFTER: Final = rf"(?:{_GAP}*[,|–—-]?{_GAP}*(?P<after>{STAMP}))?"
+_AFTER: Final = rf"(?:{_GAP}*+(?:[,|–—-]{_GAP}*+)?(?P<after>{STAMP}))?"
 _MARK: Final = r"(?:\*\*|__|\*|_|\")"
 _TAG: Final = r"(?:</?(?:b|i|u|p|strong|em|span|div|br|td|tr|li)\b[^<>\r\n]{0,60}>)"
 _COLON: Final = re.compile(
@@ -49,7 +49,7 @@ _BRACKETS: Final = re.compile(
 )
 _TAB: Final = re.compile(rf"(?P<label>{_NAME}){_GAP}?\t{_GAP}*(?=\S)")
 _WITH_TIME: Final = re.compile(
-    rf"{_MARK}?(?P<label>{_NAME}){_MARK}?{_GAP}*[,|•–—-]?{_GAP}*(?P<after>{STAMP}){_GAP}*(?=[\r\n]|\Z)"
+    rf"{_MARK}?(?P<label>{_NAME}){_MARK}?{_GAP}*+(?:[,|•–—-]{_GAP}*+)?(?P<after>{STAMP}){_GAP}*(?=[\r\n]|\Z)"
 )
 _ORAL: Final = re.compile(rf"(?P<label>[QA])[.)]{_GAP}+(?=\S)")
 _ALONE: Final = re.compile(rf"{_MARK}?(?P<label>{_NAME}){_MARK}?{_GAP}*(?=[\r\n]|\Z)")
