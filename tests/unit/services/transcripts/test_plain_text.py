@@ -282,6 +282,12 @@ def test_long_line_is_read(line: str) -> None:
     assert len(parse_transcript("P: a\n" + line).turns) == 1
 
 
+def test_a_word_longer_than_labels_are_is_none_wherever_it_stands() -> None:
+    """A label is compared in forms that may be eighteen times as long."""
+    lines = [f"{letter * 61} | it went on" for letter in "abcabc"]
+    assert parse_transcript("\n".join(lines)).speakers_assumed
+
+
 LINES = st.lists(
     st.one_of(
         st.sampled_from(
