@@ -111,6 +111,7 @@ _TABLES: Final[Mapping[str, Callable[[int], str]]] = {
     "many cells in many rows .tsv": _filled("A\tb\n", f"speaker\ttext\nA\t{CANARY}\n"),
     "blank cells .csv": _filled(",\n", f"speaker,text\nA,{CANARY}\n"),
     "one long cell .csv": _filled("a", f"speaker,text\nA,{CANARY}"),
+    "one long label .csv": _filled("Zz", "speaker,text\n", f",{CANARY}\nParticipant,no\n"),
     "a quote that never closes .csv": _filled("a\n", f'speaker,text\nA,"{CANARY}'),
     "quotes .csv": _filled('"', f"speaker,text\nA,{CANARY}"),
     "a long header .csv": _filled("a,", f"speaker,text,{CANARY}"),

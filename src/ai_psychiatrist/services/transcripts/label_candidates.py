@@ -28,7 +28,7 @@ _SIGN: Final = re.compile(r"[:：﹕∶꞉︰։׃\t\[<【]|\A[QA]")
 """Without one of these a line has no label but in the ways of writing that prose has, too."""
 COLONS: Final = ":：﹕∶꞉︰։׃"
 _NAME: Final = rf"[^\s{COLONS}*\[\]<>|\"“„][^{COLONS}*\t\r\n\[\]<>|\"“”]{{0,{LONGEST_LABEL - 1}}}?"
-_AFTER: Final = rf"(?:{GAP}*[,|–—-]?{GAP}*(?P<after>{STAMP}))?"
+_AFTER: Final = rf"(?:{GAP}*+(?:[,|–—-]{GAP}*+)?(?P<after>{STAMP}))?"
 _MARK: Final = r"(?:\*\*|__|\*|_|\")"
 _TAG: Final = r"(?:</?(?:b|i|u|p|strong|em|span|div|br|td|tr|li)\b[^<>\r\n]{0,60}>)"
 COLON: Final = re.compile(
@@ -42,7 +42,7 @@ _BRACKETS: Final = re.compile(
 )
 _TAB: Final = re.compile(rf"(?P<label>{_NAME}){GAP}?\t{GAP}*(?=\S)")
 _WITH_TIME: Final = re.compile(
-    rf"{_MARK}?(?P<label>{_NAME}){_MARK}?{GAP}*[,|•–—-]?{GAP}*(?P<after>{STAMP}){GAP}*(?=[\r\n]|\Z)"
+    rf"{_MARK}?(?P<label>{_NAME}){_MARK}?{GAP}*+(?:[,|•–—-]{GAP}*+)?(?P<after>{STAMP}){GAP}*(?=[\r\n]|\Z)"
 )
 _ORAL: Final = re.compile(rf"(?P<label>[QA])[.)]{GAP}+(?=\S)")
 ALONE: Final = re.compile(rf"{_MARK}?(?P<label>{_NAME}){_MARK}?{GAP}*(?=[\r\n]|\Z)")

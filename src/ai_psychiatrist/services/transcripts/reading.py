@@ -90,7 +90,8 @@ def _characters(reading: FileReading | PlainText) -> int:
     """Count what is said, before anything is made of it."""
     if isinstance(reading, PlainText):
         return len(reading.text)
-    return sum(len(said.words) for said in reading.utterances)
+    labels = {said.label or "" for said in reading.utterances}
+    return sum(map(len, labels)) + sum(len(said.words) for said in reading.utterances)
 
 
 def _of_file(utterances: Sequence[Utterance], labels: SpeakerLabels, source: Source) -> Transcript:

@@ -270,10 +270,22 @@ def test_text_is_kept_out_of_the_representation() -> None:
     assert "tired" not in repr(parse_transcript("P: tired"))
 
 
-def test_long_line_of_colons_and_spaces_is_read() -> None:
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param(" " * 200_000 + "x" * 100_000 + ":" * 100_000, id="colons_and_spaces"),
+        pytest.param("tired" + "\t" * 100_000, id="tabs"),
+    ],
+)
+def test_long_line_is_read(line: str) -> None:
     """A pattern that is not linear in time would keep this for minutes."""
-    text = "P: a\n" + " " * 200_000 + "x" * 100_000 + ":" * 100_000
-    assert len(parse_transcript(text).turns) == 1
+    assert len(parse_transcript("P: a\n" + line).turns) == 1
+
+
+def test_a_word_longer_than_labels_are_is_none_wherever_it_stands() -> None:
+    """A label is compared in forms that may be eighteen times as long."""
+    lines = [f"{letter * 61} | it went on" for letter in "abcabc"]
+    assert parse_transcript("\n".join(lines)).speakers_assumed
 
 
 LINES = st.lists(

@@ -174,6 +174,7 @@ def test_offsets_count_in_a_text_as_it_was_sent() -> None:
 TOO_LONG = {
     "a text of nobody known": b"Anna: hi\nTom: ho\n",
     "words of a table": b"speaker,text\nAnna,hi there to you\nTom,ho\n",
+    "a label of a table": b"speaker,text\nAnna of the many names,\nAnna of the many names,hi\n",
     "labels of a table": b"speaker,text\nParticipant,hi\nParticipant,ho\n",
 }
 
