@@ -120,7 +120,9 @@ def _candidate(
     # Marks around a label are no part of it, and those behind a note are.
     label += ")" if label.count("(") > label.count(")") else ""
     stamp = lead["before"] or groups.get("after")
-    if not label or (len(label) == 1 and shape not in {COLON, _ORAL}):
+    if not 1 <= len(label) <= LONGEST_LABEL:
+        return None
+    if len(label) == 1 and shape not in {COLON, _ORAL}:
         return None
     if shape is IN_CAPITALS and not label.isupper():
         return None

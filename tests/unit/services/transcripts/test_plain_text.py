@@ -284,7 +284,7 @@ def test_long_line_is_read(line: str) -> None:
 
 def test_a_word_longer_than_labels_are_is_none_wherever_it_stands() -> None:
     """A label is compared in forms that may be eighteen times as long."""
-    lines = [f"{letter * 61} | it went on" for letter in "abcabc"]
+    lines = [f"{letter * 61} - it went on" for letter in "abcabc"]
     assert parse_transcript("\n".join(lines)).speakers_assumed
 
 
