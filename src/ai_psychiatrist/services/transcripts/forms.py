@@ -62,7 +62,7 @@ def read_content(
     `ConfigurationError` for a form whose library is not installed.
     """
     if isinstance(content, bytes) and content.startswith(ARCHIVE):
-        return PlainText(form=Form.DOCX, text=read_document(content))
+        return read_document(content)
     decoded = decode(content) if isinstance(content, bytes) else given_text(content)
     return _with_encoding(_read(decoded.text, name, rows), decoded)
 

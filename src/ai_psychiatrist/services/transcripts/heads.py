@@ -2,16 +2,23 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import Final
 
 from ai_psychiatrist.domain.transcript import Speaker
 from ai_psychiatrist.services.transcripts.label_candidates import LabelledLine
 from ai_psychiatrist.services.transcripts.label_words import is_name
-from ai_psychiatrist.services.transcripts.labels import decides, label_key
+from ai_psychiatrist.services.transcripts.labels import (
+    DEFAULT_LABELS,
+    decides,
+    known_speaker,
+    label_key,
+)
 
 _LONGEST_NAME: Final = 60
 _FEWEST_WORDS: Final = 2
 """Lines with words behind a head."""
+_LEGEND: Final = re.compile(r"(?<!\w)(\w{1,3})\s*[=:–-]\s*(?:the\s+|an?\s+)?([^\W\d_]{3,30})")
 
 
 def is_head(
@@ -20,7 +27,7 @@ def is_head(
     """Return whether the participant's first label names somebody, as in `Participant: P07`.
 
     `turns`: the lines of each labelled line's turn. What is named is a label, or opens lines
-    without one; or nothing else is the participant's, and a text without labels follows.
+    without one; or nothing else is the participant's, and more follows behind the head.
     """
     own = [at for at, line in enumerate(lines) if speakers[line.label] is Speaker.PARTICIPANT]
     name = turns[own[0]][0].strip()
@@ -28,13 +35,35 @@ def is_head(
     is_word = sum(map(str.isalpha, name)) > 1
     if (label_key(name) in met or decides(name)) and (is_word or not decides(name)):
         return True
-    if len(own) > 1 or len(name) > _LONGEST_NAME or not is_name(name):
+    is_naming = is_name(name) or any(map(str.isdigit, name))
+    if len(own) > 1 or len(name) > _LONGEST_NAME or not is_naming:
         return False
     opens_with_name = re.compile(rf"\W{{0,3}}{re.escape(name)}\b")
     if any(opens_with_name.match(line) for turn in turns for line in turn[1:]):
         return True
+    block = sum(1 for _ in takewhile(_ends_nowhere, turns)) + 1
+    if own[0] < block < len(turns):
+        return True
     _, *body = turns[-1]
-    return bool(body) and not body[0].strip() and sum(map(bool, body)) >= _FEWEST_WORDS
+    behind = list(takewhile(lambda line: not line.strip(), body[::-1]))
+    return "" in map(str.strip, body[: len(body) - len(behind)]) and any(map(str.strip, body))
+
+
+def _ends_nowhere(turn: Sequence[str]) -> bool:
+    """Return whether no blank line ends a turn."""
+    return all(line.strip() for line in turn[1:])
+
+
+def is_said_otherwise(preamble: str, speakers: Mapping[str, Speaker]) -> bool:
+    """Return whether words before the labels say that one is another's: `P = psychologist`."""
+    named = {
+        label_key(label): known_speaker(word, DEFAULT_LABELS)
+        for label, word in _LEGEND.findall(preamble)
+    }
+    return any(
+        named.get(label_key(label), speaker) not in {speaker, None}
+        for label, speaker in speakers.items()
+    )
 
 
 def lines_of_turns(text: str, lines: Sequence[LabelledLine]) -> list[list[str]]:

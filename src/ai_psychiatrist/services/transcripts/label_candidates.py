@@ -8,16 +8,16 @@ from typing import Final
 
 from ai_psychiatrist.domain.transcript import MAX_TURNS
 from ai_psychiatrist.services.transcripts.labels import LONGEST_LABEL
+from ai_psychiatrist.services.transcripts.line_ends import BREAKS, END, GAP
 from ai_psychiatrist.services.transcripts.refusals import too_many_turns
 from ai_psychiatrist.services.transcripts.times import STAMP, seconds_of
 
 _MOST_LINES: Final = 10 * MAX_TURNS
 """How many lines with something like a label are looked at."""
 
-GAP: Final = r"[^\S\r\n]"
 _UNSEEN: Final = "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u202a-\u202e\u2066-\u2069"
-LINE: Final = re.compile(r"(?:\A|\r\n|\n|\r)")
-_LINE_OF_SOME: Final = re.compile(rf"(?:\A|\r\n|\n|\r)(?={GAP}*+\S{GAP}*+\S)")
+LINE: Final = re.compile(rf"(?:\A|{END})")
+_LINE_OF_SOME: Final = re.compile(rf"(?:\A|{END})(?={GAP}*+\S{GAP}*+\S)")
 """A line of two characters or more: no label is shorter with its mark."""
 _LEAD: Final = re.compile(
     rf"[{_UNSEEN}]*{GAP}*(?:(?:[-*•#→]{{1,4}}|>+){GAP}+|>>+|[*%](?=[A-Za-z]{{3}}:))?"
@@ -27,13 +27,15 @@ _LEAD: Final = re.compile(
 _SIGN: Final = re.compile(r"[:：﹕∶꞉︰։׃\t\[<【]|\A[QA]")
 """Without one of these a line has no label but in the ways of writing that prose has, too."""
 COLONS: Final = ":：﹕∶꞉︰։׃"
-_NAME: Final = rf"[^\s{COLONS}*\[\]<>|\"“„][^{COLONS}*\t\r\n\[\]<>|\"“”]{{0,{LONGEST_LABEL - 1}}}?"
+_NAME: Final = (
+    rf"[^\s{COLONS}*\[\]<>|\"“„][^{COLONS}*\t{BREAKS}\[\]<>|\"“”]{{0,{LONGEST_LABEL - 1}}}?"
+)
 _AFTER: Final = rf"(?:{GAP}*+(?:[,|–—-]{GAP}*+)?(?P<after>{STAMP}))?"
 _MARK: Final = r"(?:\*\*|__|\*|_|\")"
-_TAG: Final = r"(?:</?(?:b|i|u|p|strong|em|span|div|br|td|tr|li)\b[^<>\r\n]{0,60}>)"
+_TAG: Final = rf"(?:</?(?:b|i|u|p|strong|em|span|div|br|td|tr|li)\b[^<>{BREAKS}]{{0,60}}>)"
 COLON: Final = re.compile(
     rf"{_TAG}{{0,4}}(?:{_MARK}|[“„(\[])?(?:(?P<label>{_NAME})|\[(?P<square>{_NAME})\]|<(?P<angle>{_NAME})>)"
-    rf"(?:{GAP}?\[[^\[\]\r\n]{{1,40}}\])?{_AFTER}(?:{_MARK}|[”)\]])?{_TAG}{{0,4}}{GAP}{{0,8}}"
+    rf"(?P<note>{GAP}?(?:\[[^\[\]{BREAKS}]{{1,40}}\]|<[^<>{BREAKS}]{{1,40}}>)|:\d{{1,2}}(?=:{GAP}))?{_AFTER}(?:{_MARK}|[”)\]])?{_TAG}{{0,4}}{GAP}{{0,8}}"
     rf"(?:(?<!\d):(?!//)|(?<=\d):(?!//|\d)|[{COLONS[1:]}]){_MARK}?{_TAG}{{0,4}}{GAP}*"
 )
 _BRACKETS: Final = re.compile(
@@ -42,16 +44,16 @@ _BRACKETS: Final = re.compile(
 )
 _TAB: Final = re.compile(rf"(?P<label>{_NAME}){GAP}?\t{GAP}*(?=\S)")
 _WITH_TIME: Final = re.compile(
-    rf"{_MARK}?(?P<label>{_NAME}){_MARK}?{GAP}*+(?:[,|•–—-]{GAP}*+)?(?P<after>{STAMP}){GAP}*(?=[\r\n]|\Z)"
+    rf"{_MARK}?(?P<label>{_NAME}){_MARK}?{GAP}*+(?:[,|•–—-]{GAP}*+)?(?P<after>{STAMP}){GAP}*(?=[{BREAKS}]|\Z)"
 )
 _ORAL: Final = re.compile(rf"(?P<label>[QA])[.)]{GAP}+(?=\S)")
-ALONE: Final = re.compile(rf"{_MARK}?(?P<label>{_NAME}){_MARK}?{GAP}*(?=[\r\n]|\Z)")
+ALONE: Final = re.compile(rf"{_MARK}?(?P<label>{_NAME}){_MARK}?{GAP}*(?=[{BREAKS}]|\Z)")
 DASH: Final = re.compile(rf"(?P<label>{_NAME}){GAP}+[-–—]{GAP}+(?=\S)")
 OTHERWISE: Final = re.compile(
     rf"(?:{_TAG}|[\"“'`*_#|({{【<\[>→{_UNSEEN}-]|{GAP}){{0,12}}"
     rf"(?P<label>[^\W\d_][\w'’]*(?:[ .]{{1,2}}[^\W_][\w'’]*){{0,3}}?)"
     rf"(?:{_TAG}|[\"”'`*_)}}】>\]]|{GAP}){{0,8}}"
-    rf"(?:{GAP}*(?:[|>=→;/]|->|--|\.(?!\w)|,(?=\S|{GAP})|[)}}】`*_\]])|{GAP}{{2,}}|</|(?=[\r\n]|\Z))"
+    rf"(?:{GAP}*(?:[|>=→;/]|->|--|\.(?!\w)|,(?=\S|{GAP})|[)}}】`*_\]])|{GAP}{{2,}}|</|(?=[{BREAKS}]|\Z))"
     rf"{GAP}*"
 )
 """A label with any other mark behind it, or around it."""
@@ -117,6 +119,8 @@ def _candidate(
     groups = found.groupdict()
     label = groups.get("label") or groups.get("square") or groups.get("angle") or ""
     label = label.strip(" \t_*").strip()
+    note = (groups.get("note") or "").strip()
+    label += f" {note}" if note and not re.fullmatch(STAMP, note) else ""
     # Marks around a label are no part of it, and those behind a note are.
     label += ")" if label.count("(") > label.count(")") else ""
     stamp = lead["before"] or groups.get("after")

@@ -10,7 +10,6 @@ from ai_psychiatrist.services.transcripts.label_candidates import (
     ALONE,
     COLON,
     DASH,
-    GAP,
     IN_CAPITALS,
     LINE,
     OTHERWISE,
@@ -29,8 +28,9 @@ from ai_psychiatrist.services.transcripts.labels import (
     label_key,
 )
 from ai_psychiatrist.services.transcripts.labels_inside import labels_inside, last_words_of
+from ai_psychiatrist.services.transcripts.line_ends import BREAKS, END, GAP
 
-_BLANK_LINE: Final = re.compile(r"(?:\r\n|\n|\r)[^\S\r\n]*(?:\r\n|\n|\r)\Z")
+_BLANK_LINE: Final = re.compile(rf"{END}{GAP}*{END}\Z")
 _WINDOW: Final = 40
 """Characters before a line in which a blank one is looked for."""
 
@@ -102,7 +102,9 @@ def _are_entries(lines: Sequence[LabelledLine], text: str) -> bool:
 
 
 _FEWEST_ENTRIES: Final = 3
-_AMOUNT: Final = re.compile(r"[^.!?\r\n]{0,20}\d[^!?\r\n]{0,20}(?<![.!?])(?=[\r\n]|\Z)")
+_AMOUNT: Final = re.compile(
+    rf"[^.!?{BREAKS}]{{0,20}}\d[^!?{BREAKS}]{{0,20}}(?<![.!?])(?=[{BREAKS}]|\Z)"
+)
 _DAY: Final = re.compile(
     rf"\W{{0,4}}\d{{1,2}}[.]?{GAP}+(?:Jan|Feb|M[aä]r|Apr|May|Mai|Jun|Jul|Aug|Sep|O[ck]t|Nov|De[cz])"
     r"[^\W\d]{0,6}:"

@@ -11,6 +11,8 @@ from typing import Final, TypeAlias
 from ai_psychiatrist.domain.errors import InputError, SpeakersUnknown
 from ai_psychiatrist.domain.normal_form import nfkc
 from ai_psychiatrist.domain.transcript import Speaker
+from ai_psychiatrist.services.transcripts.persons import MANNERS, PERSONS
+from ai_psychiatrist.services.transcripts.times import CLOCK
 
 Roles: TypeAlias = tuple[tuple[str, Speaker], ...]
 """Labels, each with whom it stands for."""
@@ -31,7 +33,7 @@ EVERYBODY: Final = "*"
 GIVEN_ROLES: Final = (Speaker.PARTICIPANT, Speaker.INTERVIEWER, Speaker.OTHER)
 LONGEST_LABEL: Final = 60
 _BLANKS: Final = re.compile(r"[\s_-]+")
-_NOTE: Final = re.compile(r"[(\[（][^()\[\]（）]{0,40}[)\]）]\s*\Z")
+_NOTE: Final = re.compile(r"(?:[(\[（<][^()\[\]（）<>]{0,40}[)\]）>]|(?<=\S) ?:\d{1,2})\s*\Z")
 _NUMBER: Final = re.compile(r" ?\d+\Z")
 
 
@@ -84,10 +86,17 @@ def known_speaker(label: str, labels: SpeakerLabels) -> Speaker | None:
     known = _known(labels)
     key = label_key(label)
     speaker = known.get(key) or known.get(_NUMBER.sub("", key))
-    note = label.removeprefix(without_note(label))
     # "Patient (mother)" is not the patient.
-    is_somebody_else = any(known.get(word) for word in label_key(note.strip(" ()[]（）")).split())
+    is_somebody_else = any(word in known or word in PERSONS for word in note_of(label).split())
     return Speaker.OTHER if speaker and is_somebody_else else speaker
+
+
+def note_of(label: str) -> str:
+    """Return what stands behind a label and tells who it is; not how, or when, it is said."""
+    note = label_key(label.removeprefix(without_note(label)).strip(" ()[]（）<>:"))
+    first = note.split()[:1] or [""]
+    is_manner = first[0] in MANNERS or first[0].endswith(("ing", "ly")) or CLOCK.fullmatch(note)
+    return "" if is_manner else note
 
 
 def decides(label: str, labels: SpeakerLabels = DEFAULT_LABELS) -> bool:
@@ -113,11 +122,28 @@ def speakers_of(found: Iterable[str], labels: SpeakerLabels) -> dict[str, Speake
         if is_told and label_key(name) not in given and everybody is not Speaker.PARTICIPANT:
             speaker = Speaker.OTHER if speaker is Speaker.PARTICIPANT else speaker
         speakers[name] = speaker or Speaker.OTHER
+    if everybody is not Speaker.PARTICIPANT:
+        _part_by_notes(speakers, {label_key(label): note_of(label) for label, _ in labels.given})
     participants = [name for name in names if speakers[name] is Speaker.PARTICIPANT]
     is_open = _are_several(participants) or _is_one_letter(participants, speakers, labels)
     if not participants or (not is_told and is_open):
         raise SpeakersUnknown(_NOT_TOLD, labels=_distinct(names))
     return speakers
+
+
+def _part_by_notes(speakers: dict[str, Speaker], wanted: Mapping[str, str]) -> None:
+    """Tell apart labels that differ by a note only: `Patient` and `Patient (GP)` are two.
+
+    Raises `SpeakersUnknown` where each of several has another note.
+    """
+    own = [name for name, speaker in speakers.items() if speaker is Speaker.PARTICIPANT]
+    for key in set(map(label_key, own)):
+        notes = {name: note_of(name) for name in own if label_key(name) == key}
+        meant = wanted.get(key) or ""
+        if len({*notes.values()}) > 1 and meant not in notes.values():
+            raise SpeakersUnknown(_NOT_TOLD, labels=speakers)
+        if len({*notes.values()}) > 1 or meant:
+            speakers.update((name, Speaker.OTHER) for name, note in notes.items() if note != meant)
 
 
 def _distinct(names: Iterable[str]) -> Iterable[str]:
@@ -146,6 +172,11 @@ def _is_one_letter(
     return (
         is_short and not is_said and not is_alone and Speaker.INTERVIEWER not in speakers.values()
     )
+
+
+def known_labels(labels: SpeakerLabels) -> frozenset[str]:
+    """Return the keys of all known labels that are not words for relatives, too."""
+    return frozenset(_known(labels)) - PERSONS
 
 
 @cache

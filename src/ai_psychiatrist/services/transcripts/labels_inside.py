@@ -4,25 +4,60 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
-from ai_psychiatrist.services.transcripts.label_candidates import COLONS, GAP
+from ai_psychiatrist.services.transcripts.label_candidates import COLONS
 from ai_psychiatrist.services.transcripts.label_words import Kind, kind_of
 from ai_psychiatrist.services.transcripts.labels import SpeakerLabels, decides, label_key
+from ai_psychiatrist.services.transcripts.line_ends import BREAKS, GAP
+from ai_psychiatrist.services.transcripts.persons import PERSONS
 
 _INSIDE: Final = re.compile(
-    rf"(?<=[\s(\[|/*>])(?P<label>[^\W\d_][\w'’.]{{0,30}})[*_\])]{{0,3}}{GAP}?[{COLONS}]\**{GAP}*"
+    rf"(?:(?<!\w)|\\n)(?P<label>[^\W\d_][\w'’]{{0,30}}\.?)[*_\])]{{0,3}}{GAP}?[{COLONS}]\**{GAP}*"
 )
-_ENDS: Final = (".", "!", "?", "…", "(", "[")
+_ENDS: Final = (".", "!", "?", "…", "(", "[", "]")
 """Behind these a name with a colon is a label, met before or not."""
+_ASIDE: Final = re.compile(
+    rf"(?:[(\[{{<（【]{{1,2}}|(?<=\s)[/–—]){GAP}*(?P<label>[^\W\d_][\w'’.-]{{0,30}}?)"
+    rf"(?P<mark>{GAP}*[{COLONS}.,–—-]|{GAP}+(?:says|said|asks|speaking)\b)?(?!\w)"
+    rf"[^()\[\]{{}}<>（）【】/–—{BREAKS}]{{0,300}}(?:[)\]}}>）】]{{1,2}}|[/–—](?=\s|\Z))"
+)
+
+_WINDOW: Final = 400
+"""Characters behind a label in which the aside that it opens ends."""
 
 
 def labels_inside(
     text: str, start: int, end: int, last_words: Collection[str], labels: SpeakerLabels
 ) -> Iterator[re.Match[str]]:
     """Yield where labels stand within what somebody says; `last_words`: of the text's labels."""
-    for inside in _INSIDE.finditer(text, start, end):
+    at = start
+    while (inside := _INSIDE.search(text, at, end)) is not None:
+        at = inside.end()
+        aside = aside_of(
+            text, max(start, inside.start() - 3), min(end, at + _WINDOW), last_words, ()
+        )
+        if aside is not None and aside.start() < inside.start() < aside.end():
+            continue
         before = text[max(start, inside.start() - 2) : inside.start()].strip()
-        if _is_inside(inside["label"], before[-1:], last_words, labels):
+        if inside.start() > start and _is_inside(inside["label"], before[-1:], last_words, labels):
             yield inside
+
+
+def aside_of(
+    text: str, start: int, end: int, names: Collection[str], own: Collection[str]
+) -> re.Match[str] | None:
+    """Return the next aside in brackets, or between dashes, that a label opens."""
+    for aside in _ASIDE.finditer(text, start, end):
+        key, mark = label_key(aside["label"]), (aside["mark"] or "").strip()
+        if key in own:
+            continue
+        is_letter = len(key) == 1 and aside["label"].isupper() and mark in {":", ".", "-", "–", "—"}
+        is_dashed = aside[0][0] in "/–—"
+        is_known = key in names and (len(key) > 1 or bool(mark))
+        if is_dashed and mark != ":":
+            continue
+        if is_letter or is_known or (key in PERSONS and mark):
+            return aside
+    return None
 
 
 def last_words_of(labels: Iterable[str]) -> set[str]:
@@ -31,7 +66,7 @@ def last_words_of(labels: Iterable[str]) -> set[str]:
 
 
 def _is_inside(label: str, before: str, last_words: Collection[str], labels: SpeakerLabels) -> bool:
-    is_known = label_key(label) in last_words or decides(label, labels)
+    is_known = label_key(label) in {*last_words, *PERSONS} or decides(label, labels)
     if len(label) == 1:
-        return is_known and before in {"(", "["}
+        return is_known and label.isupper() and before in {"(", "[", *_ENDS}
     return is_known or (before in _ENDS and kind_of(label, is_bare=False) is Kind.NAME)

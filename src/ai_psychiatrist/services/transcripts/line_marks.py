@@ -1,11 +1,13 @@
 """Tells by the marks of single lines that a text is not one person's prose."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from ai_psychiatrist.services.transcripts.line_ends import LINE_END
+from ai_psychiatrist.services.transcripts.persons import asks_somebody
 from ai_psychiatrist.services.transcripts.times import STAMP
 
 _LONGEST: Final = 600
@@ -15,7 +17,6 @@ _YOU: Final = (
     r"(?:\b(?:[Yy]ou(?:r|rs|rself)?|Sie|Ihnen|Ihre?[nmrs]?|[Dd](?:u|ir|ich|eine?[nmrs]?)|[Vv]ous"
     r"|[Vv]otre|[Vv]os|[Uu]sted|[Uu]stedes|[Tt]ú|[Vv]ocê|jij|jouw|uw)\b|[你您])"
 )
-_QUESTION: Final = rf"[^.!]*?{_YOU}[^.!]*[?？؟]\W*\Z"
 _ITEM: Final = r"(?:[-*•·+][ \t]*|\(?(?:\d{1,3}|[A-Za-z])[.)][ \t]+)(?=[^\W\d])"
 _BLOCK_TAG: Final = (
     r"<(?:b|i|u|p|a|h\d|hr|br|em|div|span|strong|font|table|t[dhr]|[dou]l|li|sp|turn|speaker"
@@ -34,6 +35,10 @@ _COLUMNS: Final = (
     r".*?[^\W_][.,!?…؟。)\"”]?(?:[ ]{0,3}\t[ \t]{0,9}|[ ]{4,}|[ ](?:\|{1,2}|//)[ ])(?=[^\W_])"
 )
 _LONG_LABEL: Final = r"[^.!?,;:()\"“”\d]{45,160}:[ ]+\S"
+_PARTED: Final = (
+    r"[.!?][\"”»']? (?:(?:\w{1,20} )?(?:/|--?|[–—]) |[(\[]\w{1,20}[)\]] |[QA]\. |[\"“«](?=\w))"
+)
+"""The end of a sentence, and a mark before the next one."""
 _FOOTER: Final = (
     r"(?:transcribed|(?:transcript|transcription|subtitles|captions)(?: was| were)?"
     r"(?: created| made| generated)?) (?:by|with)\b"
@@ -61,7 +66,7 @@ _SIGNS: Final = (
     _sign("it quotes a message", _QUOTED, fewest=1),
     _sign(
         "it is written in a markup language",
-        r".*?(?:<\w{1,30}\s[^<>=]{1,40}=|\[\w{1,20}=|\\\w{2,20}\{)",
+        r".*?(?:<\w{1,30}\s[^<>=]{1,40}=|\[\w{1,20}=|\\\w{2,20}\{|\A\w{2,20}\([^()]{3,300}\)[.;]\Z)",
         fewest=1,
     ),
     _sign("it is written in a markup language", rf"{_BLOCK_TAG}|.*?\[/\w"),
@@ -70,12 +75,14 @@ _SIGNS: Final = (
     _sign("it numbers speakers", r".*?\bspeaker[ _-]?\d"),
     _sign("its lines are parted into columns", _COLUMNS),
     _sign("it is parted by marks", r".*? (?://|\|) .*? (?://|\|) .", fewest=1),
+    _sign("it is parted by marks", rf"(?:.*?{_PARTED}){{2}}", fewest=1, is_foreign=False),
+    _sign("its lines are remarks in brackets", r"[(\[][^\W\d_].*[.!?][)\]]\Z", is_foreign=False),
+    _sign("a program wrote it", r".*(?:#[\d:.,-]{4,16}#|\(UTC\)|['\"]\)[;.,]|\]\]\)?)\Z"),
     _sign("its lines open with marks", _MARKED, flags=0),
     _sign("its lines open with dashes", r"[–—][^\S\r\n]*[^\s\d–—-]"),
     _sign("it asks in a list", rf"{_ITEM}(?:.*[?？؟]\W*\Z|.*{_YOU})", fewest=1, flags=0),
     _sign("it has long labels", _LONG_LABEL),
-    _sign("its lines are in quotation marks", r"[\"“„«»「『]", is_foreign=False),
-    _sign("it asks somebody", _QUESTION, is_foreign=False, flags=0),
+    _sign("its lines are in quotation marks", r"[\"“„«»「『‘]", is_foreign=False),
     _sign(
         "it is of a recording",
         rf"[^\w\s]?{STAMP}(?<=[\])}}>])[^\S\r\n]*\S|\S*\d:\d\d\S*\s*-->",
@@ -83,16 +90,16 @@ _SIGNS: Final = (
     ),
 )
 _CAPTION_DASH: Final = re.compile(r"-[ \t]*[^\s\d–—-]")
-_LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _PLAIN: Final = re.compile(r"(?:[^\W\d_][\w,.'’!?-]*+(?: {1,3}|\Z))*+")
 _WORDS: Final = re.compile(r"speaker|transcri|subtitles|captions", re.IGNORECASE)
 """All that a line of plain words may be foreign by."""
-_FOOTER_LINE: Final = re.compile(_FOOTER, re.IGNORECASE)
 
 
-def sign_of_several(lines: Iterable[str], *, is_of_captions: bool) -> str | None:
+def sign_of_several(lines: Sequence[str], *, is_of_captions: bool) -> str | None:
     """Return by what a text without labels shows that it is not one person's, to be read out."""
     seen = [line.strip(_UNSEEN)[:_LONGEST] for line in lines]
+    if any(map(asks_somebody, lines)):
+        return "it asks somebody"
     if is_of_captions and sum(1 for line in seen if _CAPTION_DASH.match(line)) > 1:
         return "it marks that speakers change"
     for sign in _SIGNS:
@@ -112,14 +119,9 @@ def is_foreign(line: str, *, is_of_captions: bool = False) -> bool:
     return any(sign.is_foreign and sign.pattern.match(seen) for sign in _SIGNS)
 
 
-def is_footer(line: str) -> bool:
-    """Return whether a line tells which program wrote the file."""
-    return _FOOTER_LINE.match(line.strip(_UNSEEN)[:_LONGEST]) is not None
-
-
 def end_of_own(text: str, start: int, end: int, is_over: Callable[[str], bool]) -> int:
     """Return where lines without labels stop being those of whoever spoke before them."""
-    line_ends = _LINE_END.finditer(text, start, end)
+    line_ends = LINE_END.finditer(text, start, end)
     at = next(line_ends, None)
     while at is not None:
         following = next(line_ends, None)

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError, TranscriptUnreadable
@@ -16,7 +15,7 @@ from ai_psychiatrist.domain.transcript import (
     Transcript,
     Turn,
 )
-from ai_psychiatrist.services.transcripts.heads import is_head, lines_of_turns
+from ai_psychiatrist.services.transcripts.heads import is_head, is_said_otherwise, lines_of_turns
 from ai_psychiatrist.services.transcripts.label_candidates import LabelledLine
 from ai_psychiatrist.services.transcripts.label_lines import labelled_lines
 from ai_psychiatrist.services.transcripts.labels import (
@@ -25,15 +24,15 @@ from ai_psychiatrist.services.transcripts.labels import (
     Roles,
     SpeakerLabels,
     given_roles,
+    known_labels,
+    label_key,
     speakers_of,
 )
-from ai_psychiatrist.services.transcripts.line_marks import (
-    end_of_own,
-    is_footer,
-    is_foreign,
-    sign_of_several,
-)
+from ai_psychiatrist.services.transcripts.labels_inside import last_words_of
+from ai_psychiatrist.services.transcripts.line_ends import LINE_END
+from ai_psychiatrist.services.transcripts.line_marks import sign_of_several
 from ai_psychiatrist.services.transcripts.line_openings import opens_alike, opens_with_names
+from ai_psychiatrist.services.transcripts.own_words import Setting, stretches
 from ai_psychiatrist.services.transcripts.refusals import empty, nobody_named, too_many_turns
 from ai_psychiatrist.services.transcripts.speakers_line import speakers_named
 from ai_psychiatrist.services.transcripts.utterances import FileFault, ReadingNote
@@ -41,7 +40,9 @@ from ai_psychiatrist.services.transcripts.utterances import FileFault, ReadingNo
 _HEADER: Final = re.compile(
     r"\ufeff?\s{0,200}(?:#[ \t]*)?(speakers[ \t]*:[^\r\n=]{1,200}=[^\r\n]*)", re.IGNORECASE
 )
-_LINE_END: Final = re.compile(r"\r\n|\n|\r")
+_SHARE: Final = 0.9
+"""Of the lines that have a label, where one without it hardly goes on with a turn."""
+_SHARE_OF_CAPTIONS: Final = 0.65
 _CAPTIONS: Final = frozenset({"webvtt", "srt", "sbv"})
 """Forms in which a hyphen at the beginning of a line is no mark of a list."""
 
@@ -71,7 +72,8 @@ def parse_transcript(
         return _one_speaker(text, after_header, source, is_assumed=True)
     speakers = speakers_of([line.label for line in lines], labels)
     _refuse_head(text, lines, speakers, is_given=bool(labels.given))
-    turns = tuple(_numbered(_turns(text, lines, speakers, source)))
+    setting = _setting(text, lines, speakers, labels, source)
+    turns = tuple(_numbered(_turns(text, lines, speakers, setting)))
     if len(turns) > MAX_TURNS:
         raise too_many_turns()
     return checked(
@@ -89,7 +91,7 @@ def _with_lost_times(source: Source, text: str, lines: Sequence[LabelledLine]) -
     lost = [line.start for line in lines if line.has_lost_time]
     if not lost:
         return source
-    first = sum(1 for _ in _LINE_END.finditer(text, 0, lost[0])) + 1
+    first = sum(1 for _ in LINE_END.finditer(text, 0, lost[0])) + 1
     note = Note(code=ReadingNote.TIME_UNREADABLE, count=len(lost), line=first)
     return replace(source, notes=(*source.notes, note))
 
@@ -133,6 +135,8 @@ def _refuse_head(
 ) -> None:
     """Refuse labels of which the participant's is a head's, or that are not those of all lines."""
     turns = lines_of_turns(text, lines)
+    if not is_given and is_said_otherwise(text[: lines[0].start], speakers):
+        raise nobody_named("its head says that a label is another's")
     if not is_given and is_head(turns, lines, speakers):
         raise nobody_named("it only has one of the participant's in its head")
     if opens_with_names([line for turn in turns for line in turn[1:] if line.strip()]):
@@ -173,7 +177,10 @@ def _one_speaker(text: str, start: int, source: Source, *, is_assumed: bool) -> 
 
 
 def _turns(
-    text: str, lines: Sequence[LabelledLine], speakers: Mapping[str, Speaker], source: Source
+    text: str,
+    lines: Sequence[LabelledLine],
+    speakers: Mapping[str, Speaker],
+    setting: Setting,
 ) -> Iterator[Turn]:
     first = lines[0].start
     is_preamble = bool(text[:first].strip("\ufeff \t\r\n"))
@@ -182,22 +189,65 @@ def _turns(
     ends = [*(line.start for line in lines[1:]), len(text)]
     for line, end in zip(lines, ends, strict=True):
         speaker = speakers[line.label]
-        is_own = speaker is Speaker.PARTICIPANT
-        is_over = partial(is_foreign, is_of_captions=source.form in _CAPTIONS)
-        own_end = end_of_own(text, line.words_start, end, is_over if is_own else is_footer)
-        yield Turn(
+        start = line.start if is_preamble or line is not lines[0] else 0
+        turn = Turn(
             index=0,
             speaker=speaker,
-            start=line.start if is_preamble or line is not lines[0] else 0,
+            start=start,
             words_start=line.words_start,
-            end=own_end,
+            end=end,
             label=line.label,
             start_seconds=line.seconds,
         )
-        if own_end < end:
-            yield Turn(
-                index=0, speaker=Speaker.UNKNOWN, start=own_end, words_start=own_end, end=end
+        yield from _cut(text, turn, setting) if speaker is Speaker.PARTICIPANT else [turn]
+
+
+def _cut(text: str, turn: Turn, setting: Setting) -> Iterator[Turn]:
+    """Give to nobody what within the participant's turn is not the participant's."""
+    for stretch in stretches(text, turn.words_start, turn.end, setting):
+        is_first = stretch.start == turn.words_start
+        if not stretch.is_own and is_first:
+            yield replace(turn, end=stretch.start)
+        if stretch.is_own and is_first:
+            yield replace(turn, end=stretch.end)
+        elif stretch.is_own:
+            yield replace(
+                turn,
+                start=stretch.start,
+                words_start=stretch.start,
+                end=stretch.end,
+                start_seconds=None,
             )
+        else:
+            yield Turn(
+                index=0,
+                speaker=Speaker.UNKNOWN,
+                start=stretch.start,
+                words_start=stretch.start,
+                end=stretch.end,
+            )
+
+
+def _setting(
+    text: str,
+    lines: Sequence[LabelledLine],
+    speakers: Mapping[str, Speaker],
+    labels: SpeakerLabels,
+    source: Source,
+) -> Setting:
+    own = {label_key(name) for name, who in speakers.items() if who is Speaker.PARTICIPANT}
+    met = {label_key(name) for name in speakers}
+    known = {key for key in known_labels(labels) if len(key) > 1}
+    is_of_captions = source.form in _CAPTIONS
+    with_words = sum(1 for line in LINE_END.split(text[lines[0].start :]) if line.strip())
+    share = _SHARE_OF_CAPTIONS if is_of_captions else _SHARE
+    return Setting(
+        names=frozenset((met | last_words_of(met) | known) - own),
+        own=frozenset(own),
+        is_of_captions=is_of_captions,
+        is_labelled_throughout=len(lines) >= share * with_words,
+        is_alone=met == own and len(lines) > 1,
+    )
 
 
 def _numbered(turns: Iterable[Turn]) -> Iterator[Turn]:

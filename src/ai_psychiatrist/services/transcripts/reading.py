@@ -15,10 +15,12 @@ from ai_psychiatrist.services.transcripts.labels import (
     EVERYBODY,
     SpeakerLabels,
     given_roles,
+    known_labels,
     label_key,
     speakers_of,
 )
 from ai_psychiatrist.services.transcripts.labels_inside import labels_inside, last_words_of
+from ai_psychiatrist.services.transcripts.own_words import Setting, stretches
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript, refuse_unusable
 from ai_psychiatrist.services.transcripts.refusals import (
     nobody_named,
@@ -80,7 +82,10 @@ def read_transcript(
         # Offsets count in a text exactly as it was given, a mark of its encoding included.
         is_as_given = isinstance(content, str) and reading.form is Form.TEXT
         text = content if is_as_given and isinstance(content, str) else reading.text
-        transcript = _with_assumption(parse_transcript(text, labels, source=source))
+        transcript = parse_transcript(text, labels, source=source)
+        if transcript.speakers_assumed and reading.is_of_several:
+            raise nobody_named("its paragraphs differ in how they look")
+        transcript = _with_assumption(transcript)
     if len(transcript.text) > most_characters:
         raise too_long(most_characters, field=field)
     return transcript
@@ -110,19 +115,20 @@ def _cut_inside(
     """Give to nobody what somebody else's label opens within the participant's words."""
     last_words = last_words_of(speakers)
     own = {label for label, speaker in speakers.items() if speaker is Speaker.PARTICIPANT}
-    own_keys = set(map(label_key, own))
+    own_keys = frozenset(map(label_key, own))
+    setting = Setting(names=frozenset(last_words) | known_labels(labels), own=own_keys)
     for said in utterances:
         if said.label not in own:
             yield said
             continue
         inside = labels_inside(said.words, 0, len(said.words), last_words, labels)
-        at = next((one.start() for one in inside if label_key(one["label"]) not in own_keys), None)
-        if at is None:
-            yield said
-            continue
-        if said.words[:at].strip():
-            yield replace(said, words=said.words[:at].strip())
-        yield replace(said, label=None, words=said.words[at:].strip())
+        others = (one.start() for one in inside if label_key(one["label"]) not in own_keys)
+        at = next(others, len(said.words))
+        for stretch in stretches(said.words, 0, at, setting):
+            if words := said.words[stretch.start : stretch.end].strip():
+                yield replace(said, label=said.label if stretch.is_own else None, words=words)
+        if words := said.words[at:].strip():
+            yield replace(said, label=None, words=words)
 
 
 def _of_lines(utterances: Sequence[Utterance], labels: SpeakerLabels, source: Source) -> Transcript:

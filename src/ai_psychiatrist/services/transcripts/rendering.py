@@ -1,6 +1,5 @@
 """Writes what a file holds as a text with labels, and a transcript as models are shown it."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -14,11 +13,11 @@ from ai_psychiatrist.domain.transcript import (
 from ai_psychiatrist.services.transcripts.label_lines import opens_like_label
 from ai_psychiatrist.services.transcripts.label_words import is_name
 from ai_psychiatrist.services.transcripts.labels import DEFAULT_LABELS, known_speaker
+from ai_psychiatrist.services.transcripts.line_ends import LINE_END
 from ai_psychiatrist.services.transcripts.plain_text import checked
 from ai_psychiatrist.services.transcripts.refusals import too_many_turns
 from ai_psychiatrist.services.transcripts.utterances import Utterance
 
-_LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _LABELS: Final = {
     Speaker.INTERVIEWER: "Interviewer",
     Speaker.PARTICIPANT: "Participant",
@@ -76,7 +75,7 @@ def shown_to_models(transcript: Transcript) -> str:
 
 def _lines(transcript: Transcript, turn: Turn) -> Iterator[str]:
     label = _shown_label(turn.label, turn.speaker)
-    first, *others = _LINE_END.split(transcript.words(turn).strip())
+    first, *others = LINE_END.split(transcript.words(turn).strip())
     yield f"{label}: {first}"
     # What follows is the same speaker's, even where it looks like somebody else's label.
     yield from (f"{label}: {line}" if opens_like_label(line) else line for line in others)

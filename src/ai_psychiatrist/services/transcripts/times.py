@@ -3,17 +3,18 @@
 import re
 from typing import Final
 
-_BLANK: Final = r"[^\S\r\n]"
+from ai_psychiatrist.services.transcripts.line_ends import GAP
+
 _DATE: Final = r"(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{1,2}-[A-Za-z]{3}-\d{2,4})"
 _TIME: Final = (
     r"\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d{1,6}|-\d{1,2})?"
-    rf"(?:Z|[+-]\d\d:?\d\d|{_BLANK}?(?:[AaPp]\.?[Mm]\b\.?|Uhr\b))?"
+    rf"(?:Z|[+-]\d\d:?\d\d|{GAP}?(?:[AaPp]\.?[Mm]\b\.?|Uhr\b))?"
 )
 _SPAN: Final = (
-    rf"(?:{_DATE}(?:T|,?{_BLANK}))?{_TIME}"
-    rf"(?:{_BLANK}?(?:-->|->|-|–|to){_BLANK}?{_TIME})?"
+    rf"(?:{_DATE}(?:T|,?{GAP}))?{_TIME}"
+    rf"(?:{GAP}?(?:-->|->|-|–|to){GAP}?{_TIME})?"
 )
-STAMP: Final = rf"[\[(<{{#|]?{_BLANK}?{_SPAN}{_BLANK}?[\])>}}#|]?"
+STAMP: Final = rf"[\[(<{{#|]?{GAP}?{_SPAN}{GAP}?[\])>}}#|]?"
 """A time or a span of time, with or without its date and brackets, on one line."""
 CLOCK: Final = re.compile(r"(?:(\d{1,3}):)?(\d{1,3}):(\d{2}(?:[.,]\d{1,9})?)")
 """One time of a recording: `h:mm:ss` or `m:ss`."""

@@ -121,5 +121,7 @@ class PlainText:
     """Without a byte order mark; else as it was, line ends included."""
     encoding: str = "utf-8"
     notes: tuple[Noted, ...] = ()
+    is_of_several: bool = False
+    """Whether lines look as if several people said them."""
     speakers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """Label and role, where the file itself says who is who."""

@@ -120,9 +120,7 @@ OF_ONE: Final = {
         "Dear Dr. Smith,\n\nI write because I cannot sleep.\nI am tired all day.\n\n"
         "Yours sincerely,\nAnna Schmidt"
     ),
-    "letter_to_a_friend": (
-        "Dear Tom,\n\nHow are you? I am not well. I cannot sleep.\n\nLove,\nAnna"
-    ),
+    "letter_to_a_friend": ("Dear Tom,\n\nI am not well. I cannot sleep.\n\nLove,\nAnna"),
     "letter_german": "Liebe Anna,\n\nich schlafe schlecht.\n\nViele Grüße\nTom",
     "postscript": "I feel low.\n\nAnna\n\nP.S.: I forgot: I do not eat, either.",
     "quotes_within": 'My wife said "you never sleep" and I said "leave me alone".\nThen I cried.',

@@ -60,12 +60,17 @@ def test_interviewer_labels_start_a_turn(label: str) -> None:
         pytest.param("P：a", [(PARTICIPANT, "a")], id="full_width_colon"),
         pytest.param("P: a\nmore\n", [(PARTICIPANT, "a\nmore\n")], id="line_without_label"),
         pytest.param(
-            "P: a\nPatient said: b", [(PARTICIPANT, "a\nPatient said: b")], id="no_known_label"
+            "P: a\nPatient said: b",
+            [(PARTICIPANT, "a\n"), (UNKNOWN, "Patient said: b")],
+            id="report_of_a_known_label",
         ),
         pytest.param("P: I: b", [(PARTICIPANT, "I: b")], id="label_inside_a_line"),
         pytest.param("P: at 4:30\nI", [(PARTICIPANT, "at 4:30\nI")], id="letter_without_colon"),
-        pytest.param(
-            "P: a\u2028I: b", [(PARTICIPANT, "a\u2028I: b")], id="line_separator_ends_no_line"
+        *(
+            pytest.param(
+                f"P: a{end}I: b", [(PARTICIPANT, f"a{end}"), (INTERVIEWER, "b")], id=repr(end)
+            )
+            for end in "\v\f\x85\u2028\u2029"
         ),
         pytest.param(
             "P: a\nP: b", [(PARTICIPANT, "a\n"), (PARTICIPANT, "b")], id="turn_after_turn"

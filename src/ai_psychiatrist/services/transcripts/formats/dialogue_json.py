@@ -21,6 +21,8 @@ ROLES: Final = frozenset({"participant", "interviewer", "other"})
 
 DIALOGUES: Final = ("turns", "messages", "conversations")
 _SPEAKERS: Final = ("speaker", "role")
+_NAME: Final = "name"
+"""Of who speaks, beside a role; one role of two names is no speaker."""
 _NAMES_SPEAKER: Final = re.compile(r"speaker|role\Z|spk", re.IGNORECASE)
 _WORDS: Final = ("text", "content")
 _INTERVIEWS: Final = (
@@ -143,9 +145,13 @@ def _gathered(
     turns: Iterator[Record], form: Form, speakers: tuple[tuple[str, str], ...]
 ) -> FileReading:
     gathering = Gathering(form)
+    names: dict[str | None, object] = {}
     for turn in turns:
         speaker, words = _only(turn, _SPEAKERS), _only(turn, _WORDS)
         if words is None or speaker is None:
+            raise turn.refused()
+        name = turn.fields.get(_NAME)
+        if names.setdefault(turn.label(speaker), name) != name:
             raise turn.refused()
         gathering.add(
             turn.label(speaker),

@@ -9,7 +9,17 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.services.transcripts.utterances import FileFault, FileRefused
+from ai_psychiatrist.services.transcripts.formats.document_looks import (
+    WORD,
+    is_unsaid,
+    looks_of_several,
+)
+from ai_psychiatrist.services.transcripts.utterances import (
+    FileFault,
+    FileRefused,
+    Form,
+    PlainText,
+)
 
 if TYPE_CHECKING:
     from docx.oxml.xmlchemy import BaseOxmlElement
@@ -47,21 +57,24 @@ _DECLARED: Final = re.compile(rb"\s*<\?xml[^>]{0,200}?encoding=[\"']([^\"']{1,40
 _NOT_IN_BODY: Final = re.compile(rb"<!DOCTYPE|<!ENTITY|<[\w.-]{1,40}:(?:altChunk|subDoc)\b")
 """Entities, and words that stand in another part."""
 _ENCODINGS: Final = frozenset({b"utf-8", b"us-ascii", b"ascii"})
-_WORD: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_TEXT: Final = f"{_WORD}t"
-_PARAGRAPH: Final = f"{_WORD}p"
-_ROW: Final = f"{_WORD}tr"
-_CELL: Final = f"{_WORD}tc"
+_TEXT: Final = f"{WORD}t"
+_PARAGRAPH: Final = f"{WORD}p"
+_RUN: Final = f"{WORD}r"
+_ROW: Final = f"{WORD}tr"
+_CELL: Final = f"{WORD}tc"
 _COMPATIBILITY: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _LEFT_OUT: Final = frozenset(
-    {f"{_WORD}del", f"{_WORD}moveFrom", f"{_WORD}pPr", f"{_WORD}rPr", f"{_COMPATIBILITY}Fallback"}
+    {
+        *(f"{WORD}{name}" for name in ("del", "moveFrom", "pPr", "rPr", "txbxContent")),
+        f"{_COMPATIBILITY}Fallback",
+    }
 )
 _MARKS: Final = {
-    f"{_WORD}tab": "\t",
-    f"{_WORD}ptab": "\t",
-    f"{_WORD}br": "\n",
-    f"{_WORD}cr": "\n",
-    f"{_WORD}noBreakHyphen": "-",
+    f"{WORD}tab": "\t",
+    f"{WORD}ptab": "\t",
+    f"{WORD}br": "\n",
+    f"{WORD}cr": "\n",
+    f"{WORD}noBreakHyphen": "-",
 }
 
 _TYPES: Final = (
@@ -80,13 +93,13 @@ _RELATIONS: Final = (
 )
 
 
-def read_document(content: bytes) -> str:
+def read_document(content: bytes) -> PlainText:
     """Return the paragraphs and table rows of a document, a line each, in their order.
 
     Line breaks and tabs within a paragraph are kept, and tabs part the cells of a row. What was
-    inserted is taken, what was deleted is not. Comments, headers, footers and notes are no words of
-    the interview. Raises `FileRefused` for another archive and one that unpacks to too much, and
-    `ConfigurationError` where the library is not installed.
+    inserted is taken, what was deleted, struck out or hidden is not. Comments, text boxes, headers,
+    footers and notes are no words of the interview. Raises `FileRefused` for another archive and
+    one that unpacks to too much, and `ConfigurationError` where the library is not installed.
     """
     body = _body(content)
     try:
@@ -101,7 +114,11 @@ def read_document(content: bytes) -> str:
         raise FileRefused(FileFault.DOCUMENT_REFUSED) from None
     if element is None:
         raise FileRefused(FileFault.DOCUMENT_REFUSED)
-    return "".join(_written(element)).strip("\n")
+    return PlainText(
+        form=Form.DOCX,
+        text="".join(_written(element)).strip("\n"),
+        is_of_several=looks_of_several(element),
+    )
 
 
 def _body(content: bytes) -> bytes:
@@ -181,7 +198,7 @@ def _written(body: "BaseOxmlElement") -> Iterator[str]:
             yield " ".join((element.text or "").splitlines())
         elif tag in _MARKS:
             yield " " if paragraphs else _MARKS[tag]
-        elif tag not in _LEFT_OUT:
+        elif tag not in _LEFT_OUT and not (tag == _RUN and is_unsaid(element)):
             yield from _opened(tag, cells, paragraphs)
             pending.append((element, True))
             pending += [(child, False) for child in reversed(element)]

@@ -7,6 +7,8 @@ from typing import Final
 from ai_psychiatrist.services.transcripts.formats.file_lines import MOST_UTTERANCES, on_one_line
 from ai_psychiatrist.services.transcripts.label_lines import opens_with_name
 from ai_psychiatrist.services.transcripts.line_marks import end_of_own, is_foreign
+from ai_psychiatrist.services.transcripts.own_words import is_set_off
+from ai_psychiatrist.services.transcripts.persons import is_of_document, opens_as_person
 from ai_psychiatrist.services.transcripts.times import CLOCK, MOST_SECONDS, seconds_of
 from ai_psychiatrist.services.transcripts.utterances import (
     FileFault,
@@ -27,7 +29,13 @@ def named(label: str | None) -> str | None:
 
 
 def _is_anothers(line: str) -> bool:
-    return is_foreign(line) or opens_with_name(line)
+    return (
+        is_foreign(line)
+        or opens_with_name(line)
+        or is_of_document(line)
+        or opens_as_person(line, ())
+        or is_set_off(line)
+    )
 
 
 class Gathering:

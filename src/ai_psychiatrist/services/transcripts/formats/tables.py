@@ -4,7 +4,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ai_psychiatrist.services.transcripts.formats.columns import (
@@ -23,6 +23,7 @@ from ai_psychiatrist.services.transcripts.utterances import (
     Form,
 )
 
+_MAY_TELL_SPEAKERS: Final = frozenset({"channel", "id", "segment", "turn"})
 _SEPARATORS: Final = "\t;,"
 _LONGEST_HEADER: Final = 4_000
 _MOST_CELLS_OF_LINE: Final = 10_000
@@ -94,6 +95,7 @@ def read_table(text: str, header: Header) -> FileReading:
     if columns is None:
         raise FileRefused(FileFault.WRONG_HEADER, 1)
     rows = list(_rows(text, header, columns))[1:]
+    columns = _with_speakers(columns, header, rows)
     _refuse_several(rows, columns)
     _refuse_swallowed(rows, columns, header.separator)
     gathering = Gathering(Form.TABLE)
@@ -133,6 +135,18 @@ def _bounded(text: str, separator: str) -> Iterator[str]:
         if line.count(separator) > _MOST_CELLS_OF_LINE:
             raise FileRefused(FileFault.BROKEN_ROW, number)
         yield line
+
+
+def _with_speakers(columns: Columns, header: Header, rows: Sequence[_Row]) -> Columns:
+    """Take a column of names or channels that recur for that of the speakers, where none is."""
+    if columns.speaker is not None:
+        return columns
+    for at, name in enumerate(header.names):
+        values = [row.cells[at].strip() for row in rows]
+        is_of_few = 1 < len(set(values)) < len(values) and all(values)
+        if name.strip().casefold() in _MAY_TELL_SPEAKERS and is_of_few:
+            return replace(columns, speaker=at)
+    return columns
 
 
 def _refuse_several(rows: Sequence[_Row], columns: Columns) -> None:

@@ -1,0 +1,142 @@
+"""Tells within a participant's turn which words are the participant's own."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from ai_psychiatrist.services.transcripts.label_words import Kind, kind_of
+from ai_psychiatrist.services.transcripts.labels import label_key
+from ai_psychiatrist.services.transcripts.labels_inside import aside_of
+from ai_psychiatrist.services.transcripts.line_ends import GAP, LINE_END
+from ai_psychiatrist.services.transcripts.line_marks import is_foreign
+from ai_psychiatrist.services.transcripts.persons import (
+    PERSONS,
+    asks_somebody,
+    is_of_document,
+    opens_as_person,
+)
+from ai_psychiatrist.services.transcripts.times import STAMP
+
+_NAME: Final = r"(?P<{}>[^\W\d_][\w'’.]{{0,30}}(?:{gap}[^\W\d_][\w'’.]{{0,30}}){{0,2}}?)"
+_FIRST: Final = _NAME.format("first", gap=GAP)
+_SECOND: Final = _NAME.format("second", gap=GAP)
+_SET_OFF: Final = re.compile(
+    rf"(?:[^\w\s]|{GAP}){{0,6}}(?:[\[(<{{*_#|=^/¦~§〔《『【]{GAP}*{_FIRST}{GAP}*[\])>}}*_|=^/¦〕》』】]"
+    rf"|{_SECOND}(?:{GAP}*(?:[;|=~•·।»→>]|->|--|/(?!\w)|[–—]|{STAMP})|-{GAP}|{GAP}-{GAP}|\t|{GAP}{{2,}}|{GAP}?\Z"
+    rf"|{GAP}\([a-z]{{1,30}}\){GAP}(?=[^\W\d_a-z])|&#))"
+)
+_BY_ITS_FORM: Final = re.compile(
+    r"[(\[{][^\W\d_a-z]\S*(?: [^\s()\[\]{}]+){3,}[)\]}]\Z"
+    r"|#{1,6}[ ]|&\w{1,8};|\d{1,3}['’]\d|[^\W\d_a-z]{3,20}[ ][^\W\d_a-z][a-z]"
+    r"|-[ ][^\W\d_a-z].*[.!?]\Z|\d{1,3}[ ][^\W\d_a-z]|[^\W\d_a-zIAO][ ][^\W\d_a-z]"
+    rf"|[^\s.!?,;:]{{1,30}}(?:{GAP}*\t|{GAP}{{2,}})\S"
+)
+"""A remark in brackets, a heading, a time, a word in capitals, a turn behind a hyphen, a number
+or a letter, a column."""
+_SENTENCE_END: Final = (".", "!", "?", "…", "。", "！", "？", "؟", ":", ")", "]", '"', "”", "»")
+_LONGEST_END: Final = 80
+_AT_END: Final = re.compile(
+    rf"(?:[.!?…][\"”»]?{GAP}*(?:[(\[]{_NAME.format('held', gap=GAP)}[)\]]"
+    rf"|[—–]{GAP}*{_NAME.format('bare', gap=GAP)})|[」』]{GAP}*{_NAME.format('quoted', gap=GAP)})\Z"
+)
+_COLUMN: Final = re.compile(r"(?<=\S) {0,8}\t[ \t]{0,40}(?=\S)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What is known of the text around a turn."""
+
+    names: frozenset[str]
+    """Labels of others, met or known, as `label_key` gives them."""
+    own: frozenset[str] = frozenset()
+    """Labels of the participant."""
+    is_of_captions: bool = False
+    is_labelled_throughout: bool = False
+    """Whether nearly every line has a label."""
+    is_alone: bool = False
+    """Whether the participant is labelled several times, and nobody else ever is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    start: int
+    end: int
+    is_own: bool
+
+
+def stretches(text: str, start: int, end: int, setting: Setting) -> Iterator[Stretch]:
+    """Yield the stretches of a turn in order: words of the participant, and of nobody known.
+
+    An aside of somebody else is taken out; a line that shows that it is somebody else's ends the
+    participant's words.
+    """
+    over = _end_of_own(text, start, end, setting)
+    at = start
+    while (aside := aside_of(text, at, over, setting.names, setting.own)) is not None:
+        if at < aside.start():
+            yield Stretch(at, aside.start(), is_own=True)
+        yield Stretch(aside.start(), aside.end(), is_own=False)
+        at = aside.end()
+    if at < over or start == end:
+        yield Stretch(at, over, is_own=True)
+    if over < end:
+        yield Stretch(over, end, is_own=False)
+
+
+def _end_of_own(text: str, start: int, end: int, setting: Setting) -> int:
+    column = _COLUMN.search(text, start, end)
+    if column is not None:
+        end = column.start()
+    line_start, before, is_after_blank = start, "", False
+    for line_end in [*LINE_END.finditer(text, start, end), None]:
+        line = text[line_start : line_end.start() if line_end else end]
+        if line.strip():
+            if line_start > start and _is_anothers(
+                line, before, setting, after_blank=is_after_blank
+            ):
+                return line_start
+            before, is_after_blank = line.strip(), False
+        elif line_start > start:
+            is_after_blank = True
+        line_start = line_end.end() if line_end else end
+    return end
+
+
+def _is_anothers(line: str, before: str, setting: Setting, *, after_blank: bool) -> bool:
+    seen = line.strip()
+    flows = not after_blank and bool(before) and not before.endswith(_SENTENCE_END)
+    goes_on = flows or seen[0].islower()
+    return (
+        is_foreign(line, is_of_captions=setting.is_of_captions)
+        or is_of_document(seen)
+        or opens_as_person(seen, setting.names, flows=flows)
+        or _names_at_end(seen, setting)
+        or (not goes_on and is_set_off(line))
+        or _BY_ITS_FORM.match(seen) is not None
+        or (not flows and asks_somebody(seen))
+        or (setting.is_alone and (after_blank or not seen[0].isalpha()))
+        or (setting.is_labelled_throughout and bool(before) and not goes_on)
+    )
+
+
+def _names_at_end(line: str, setting: Setting) -> bool:
+    found = _AT_END.search(line[-_LONGEST_END:])
+    if found is None:
+        return False
+    name = found["bare"] or found["held"] or found["quoted"]
+    is_met = label_key(name) in setting.names | PERSONS
+    return is_met or (not found["quoted"] and not name[0].islower() and _is_like_name(name))
+
+
+def is_set_off(line: str) -> bool:
+    """Return whether a line opens with a word like a name, apart from what follows."""
+    found = _SET_OFF.match(line)
+    if found is None:
+        return False
+    name = found["first"] or found["second"]
+    return not name[0].islower() and _is_like_name(name)
+
+
+def _is_like_name(name: str) -> bool:
+    return kind_of(name, is_bare=True) is not Kind.NONE
