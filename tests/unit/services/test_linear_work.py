@@ -9,7 +9,7 @@ from tests.attack.hostile_texts import HOSTILE_TEXTS
 
 from ai_psychiatrist.agents.baseline.narrative import narrate
 from ai_psychiatrist.agents.baseline.signals import analyse
-from ai_psychiatrist.domain.transcript import Transcript
+from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.services.clause_memory import forget_clauses
 from ai_psychiatrist.services.cues.reading import read_turn
 from ai_psychiatrist.services.evidence_validation.transcript_index import (
@@ -17,8 +17,10 @@ from ai_psychiatrist.services.evidence_validation.transcript_index import (
     TranscriptIndex,
 )
 from ai_psychiatrist.services.risk.detector import detect_risk
+from ai_psychiatrist.services.transcripts.labels import EVERYBODY, SpeakerLabels
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
+OF_ONE = SpeakerLabels(given=((EVERYBODY, Speaker.PARTICIPANT),))
 SMALL, LARGE = 600, 1_800
 ANYHOW = 1_500
 """Calls that a stage may make whatever the length is."""
@@ -46,7 +48,7 @@ def read_whole_turn(transcript: Transcript) -> None:
 
 
 STAGES: dict[str, Callable[[Transcript], object]] = {
-    "parse": lambda transcript: parse_transcript(transcript.text),
+    "parse": lambda transcript: parse_transcript(transcript.text, OF_ONE),
     "index": lambda transcript: TranscriptIndex(transcript).ground("no such words"),
     "read": read_whole_turn,
     "risk": detect_risk,
@@ -66,7 +68,7 @@ def test_three_times_the_text_is_at_most_four_times_the_work(stage: str) -> None
 
 
 def calls(work: Callable[[Transcript], object], text: str) -> int:
-    transcript = parse_transcript(text)
+    transcript = parse_transcript(text, OF_ONE)
     forget_clauses()
     return calls_of(lambda: work(transcript))
 
