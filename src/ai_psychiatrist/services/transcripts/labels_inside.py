@@ -55,7 +55,8 @@ def aside_of(
         is_known = key in names and (len(key) > 1 or bool(mark))
         if is_dashed and mark != ":":
             continue
-        if is_letter or is_known or (key in PERSONS and mark):
+        is_labelled = not is_dashed and mark in set(COLONS)
+        if is_letter or is_known or is_labelled or (key in PERSONS and mark):
             return aside
     return None
 

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Final
 
 from ai_psychiatrist.services.transcripts.line_ends import LINE_END
-from ai_psychiatrist.services.transcripts.persons import asks_somebody
+from ai_psychiatrist.services.transcripts.persons import asks_somebody, prompts_somebody
 from ai_psychiatrist.services.transcripts.times import STAMP
 
 _LONGEST: Final = 600
@@ -79,6 +79,16 @@ _SIGNS: Final = (
     _sign("its lines are remarks in brackets", r"[(\[][^\W\d_].*[.!?][)\]]\Z", is_foreign=False),
     _sign("a program wrote it", r".*(?:#[\d:.,-]{4,16}#|\(UTC\)|['\"]\)[;.,]|\]\]\)?)\Z"),
     _sign("its lines open with marks", _MARKED, flags=0),
+    _sign(
+        "its lines open with letters apart",
+        r"(?:[\[{<]\w{1,2}[\]}>]|\([A-Z]\)|[A-Z]>|Q\d{0,3}[ .:)]|[A-Z]\d?[ ]{2,})\s?\S",
+        flags=0,
+    ),
+    _sign(
+        "it is of a recording",
+        r"0?0:\d\d(?::\d\d)?(?:\s*[-–—])?(?:\s|\Z)",
+        is_foreign=False,
+    ),
     _sign("its lines open with dashes", r"[–—][^\S\r\n]*[^\s\d–—-]"),
     _sign("it asks in a list", rf"{_ITEM}(?:.*[?？؟]\W*\Z|.*{_YOU})", fewest=1, flags=0),
     _sign("it has long labels", _LONG_LABEL),
@@ -98,7 +108,7 @@ _WORDS: Final = re.compile(r"speaker|transcri|subtitles|captions", re.IGNORECASE
 def sign_of_several(lines: Sequence[str], *, is_of_captions: bool) -> str | None:
     """Return by what a text without labels shows that it is not one person's, to be read out."""
     seen = [line.strip(_UNSEEN)[:_LONGEST] for line in lines]
-    if any(map(asks_somebody, lines)):
+    if any(asks_somebody(line) or prompts_somebody(line.strip()) for line in lines):
         return "it asks somebody"
     if is_of_captions and sum(1 for line in seen if _CAPTION_DASH.match(line)) > 1:
         return "it marks that speakers change"

@@ -5,16 +5,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from ai_psychiatrist.domain.transcript import Speaker
 from ai_psychiatrist.services.transcripts.label_words import Kind, kind_of
-from ai_psychiatrist.services.transcripts.labels import label_key
+from ai_psychiatrist.services.transcripts.labels import DEFAULT_LABELS, known_speaker, label_key
 from ai_psychiatrist.services.transcripts.labels_inside import aside_of
 from ai_psychiatrist.services.transcripts.line_ends import GAP, LINE_END
 from ai_psychiatrist.services.transcripts.line_marks import is_foreign
 from ai_psychiatrist.services.transcripts.persons import (
     PERSONS,
-    asks_somebody,
     is_of_document,
     opens_as_person,
+    speaks_to_somebody,
 )
 from ai_psychiatrist.services.transcripts.times import STAMP
 
@@ -29,7 +30,7 @@ _SET_OFF: Final = re.compile(
 _BY_ITS_FORM: Final = re.compile(
     r"[(\[{][^\W\d_a-z]\S*(?: [^\s()\[\]{}]+){3,}[)\]}]\Z"
     r"|#{1,6}[ ]|&\w{1,8};|\d{1,3}['’]\d|[^\W\d_a-z]{3,20}[ ][^\W\d_a-z][a-z]"
-    r"|-[ ][^\W\d_a-z].*[.!?]\Z|\d{1,3}[ ][^\W\d_a-z]|[^\W\d_a-zIAO][ ][^\W\d_a-z]"
+    r"|-[ ]\S|\d{1,3}[.)]?[ ][^\W\d_a-z]|Q\d{0,3}[ .:)]|[^\W\d_a-zIAO][ ][^\W\d_a-z]"
     rf"|[^\s.!?,;:]{{1,30}}(?:{GAP}*\t|{GAP}{{2,}})\S"
 )
 """A remark in brackets, a heading, a time, a word in capitals, a turn behind a hyphen, a number
@@ -40,6 +41,9 @@ _AT_END: Final = re.compile(
     rf"(?:[.!?…][\"”»]?{GAP}*(?:[(\[]{_NAME.format('held', gap=GAP)}[)\]]"
     rf"|[—–]{GAP}*{_NAME.format('bare', gap=GAP)})|[」』]{GAP}*{_NAME.format('quoted', gap=GAP)})\Z"
 )
+_ARTICLES: Final = frozenset("the der die das el la le il o a de".split())
+_QUOTED: Final = re.compile(r"[\"“„«][^\"”“»]{1,300}[\"”“»]")
+_WORD: Final = re.compile(r"[^\W\d_]+")
 _COLUMN: Final = re.compile(r"(?<=\S) {0,8}\t[ \t]{0,40}(?=\S)")
 
 
@@ -114,10 +118,30 @@ def _is_anothers(line: str, before: str, setting: Setting, *, after_blank: bool)
         or _names_at_end(seen, setting)
         or (not goes_on and is_set_off(line))
         or _BY_ITS_FORM.match(seen) is not None
-        or (not flows and asks_somebody(seen))
-        or (setting.is_alone and (after_blank or not seen[0].isalpha()))
-        or (setting.is_labelled_throughout and bool(before) and not goes_on)
+        or (not flows and speaks_to_somebody(seen))
+        or (not goes_on and (_tells_of_participant(seen) or _is_of_a_bystander(seen)))
+        or (not flows and seen.isupper() and " " in seen)
+        or (setting.is_alone and not goes_on)
+        or (setting.is_labelled_throughout and bool(before) and not goes_on and line[0].isspace())
+        or (setting.is_of_captions and setting.is_labelled_throughout and not goes_on)
     )
+
+
+def _tells_of_participant(line: str) -> bool:
+    """Return whether a line is a note about the participant: "The patient seemed tired"."""
+    first, _, rest = line.partition(" ")
+    second = rest.partition(" ")[0].rstrip(",.'’s")
+    return first.casefold() in _ARTICLES and (
+        known_speaker(second, DEFAULT_LABELS) is Speaker.PARTICIPANT
+    )
+
+
+def _is_of_a_bystander(line: str) -> bool:
+    """Return whether a line quotes somebody whom it names: "Is this free?" (a colleague)."""
+    quoted = _QUOTED.match(line)
+    if quoted is None:
+        return False
+    return any(word.casefold() in PERSONS for word in _WORD.findall(line[quoted.end() :]))
 
 
 def _names_at_end(line: str, setting: Setting) -> bool:

@@ -41,6 +41,14 @@ _DOCUMENT: Final = re.compile(
 )
 _RULE: Final = re.compile(r"(?:[-_=*–—~]\s?){3,}")
 _SPEAKS: Final = re.compile(r"(?:speak|said|says|asks|continue|interrupt)\w*", re.IGNORECASE)
+_ACKNOWLEDGED: Final = rf"(?:(?:{_one_of(_written('acknowledgement'))})\b[,.]? ){{0,2}}"
+_PROMPT: Final = re.compile(
+    rf"{_ACKNOWLEDGED}(?:{_one_of(_written('prompt'))})(?!\w)", re.IGNORECASE
+)
+_NOD: Final = re.compile(rf"(?:{_one_of(_written('acknowledgement'))})(?!\w)", re.IGNORECASE)
+_OWN: Final = re.compile(r"\b(?:I|[Mm]y|[Mm]e|ich|mir|mich|mein\w*|yo|je|io|eu|ik)\b|我|私|أنا")
+_LONGEST_REMARK: Final = 120
+_LONGEST_NOD: Final = 40
 _SHORT: Final = 60
 """Characters of a heading."""
 _HEAD: Final = 90
@@ -58,6 +66,27 @@ def asks_somebody(line: str) -> bool:
     )
 
 
+def speaks_to_somebody(line: str) -> bool:
+    """Return whether a line by itself is what one says to a participant, and hardly the other way.
+
+    A question, a prompt, a short acknowledgement, or a short statement about "you".
+    """
+    own = _FILLER.sub("", _TOLD.sub("", line)).strip()
+    if own.endswith(("?", "？", "؟")) or prompts_somebody(line):
+        return True
+    if len(line) > _LONGEST_REMARK or not own.endswith((".", "!", "…", "。")):
+        return False
+    is_own = _OWN.search(own) is not None
+    return (not is_own and _YOU.search(own) is not None) or (
+        len(line) <= _LONGEST_NOD and _NOD.match(line) is not None
+    )
+
+
+def prompts_somebody(line: str) -> bool:
+    """Return whether a sentence of a line opens as an interviewer's does."""
+    return any(_PROMPT.match(sentence.strip()) for sentence in _SENTENCE_END.split(line))
+
+
 def is_of_document(line: str) -> bool:
     """Return whether a line is written about the interview: a note, its end, the foot of a page."""
     if _RULE.fullmatch(line):
@@ -66,8 +95,8 @@ def is_of_document(line: str) -> bool:
     if found is None:
         return False
     stands_alone = not found["rest"] or ":" in found["after"] or found["rest"][0].isdigit()
-    is_short = len(line) < _SHORT and not line.rstrip(" ]").endswith((".", "!", "?"))
-    return stands_alone or (is_short and " " in line[found.end("lead") : found.start("after")])
+    is_phrase = " " in line[found.end("lead") : found.start("after")]
+    return stands_alone or (len(line) < _SHORT and is_phrase)
 
 
 @lru_cache(maxsize=16)

@@ -16,6 +16,10 @@ def own_words(transcript: Transcript) -> str:
     return " ".join(transcript.words(turn).strip() for turn in transcript.participant_turns())
 
 
+def said_in(text: str) -> str:
+    return own_words(read_transcript(text, SpeakerLabels()))
+
+
 def named(label: str) -> SpeakerLabels:
     return SpeakerLabels(given=((label, Speaker.PARTICIPANT),))
 
@@ -285,3 +289,73 @@ def test_what_a_document_hides_or_sets_beside_is_not_said(unsaid: str) -> None:
 def test_named_label_that_is_no_label_of_the_text_is_refused(text: str) -> None:
     with pytest.raises(SpeakersUnknown, match="does not have the label"):
         read_transcript(text, named("Bo"))
+
+
+PROMPTS = [
+    "And the mornings?",
+    "Do you see friends?",
+    "Tell me about your mother.",
+    "Okay, tell me more about your mother.",
+    "I see. And the mornings?",
+    "Thank you very much for your time.",
+    "You look tired today.",
+    "OK. TELL ME MORE",
+    "- okay go on",
+    "Q4 How often did it happen",
+    "2. Sleep and appetite",
+    "Recording paused at 12:04.",
+    "The participant seemed tired and avoided eye contact.",
+    '"Is this room free?" (a colleague at the door)',
+]
+
+
+@pytest.mark.parametrize("blank", ["\n", "\n\n"])
+@pytest.mark.parametrize("line", PROMPTS)
+def test_a_forgotten_label_gives_the_participant_no_words_of_others(line: str, blank: str) -> None:
+    text = f"I: Hello.{blank}P: I am low.{blank}{line}{blank}P: Toast.{blank}I: Bye."
+    said = said_in(text)
+    assert "I am low." in said
+    assert "Toast." in said
+    assert line not in said
+
+
+@pytest.mark.parametrize("line", PROMPTS[:6])
+def test_where_only_answers_are_labelled_lines_between_them_are_nobodys(line: str) -> None:
+    said = said_in(f"{line}\nP: Less.\n{line}\nP: Toast.\n{line}\nP: Bread.")
+    assert line not in said
+    assert "Toast." in said
+
+
+@pytest.mark.parametrize(
+    "paragraph",
+    [
+        "When I told her she said pull yourself together. That was all.",
+        "In the evening it is better. I couldn't tell you why.",
+        "It was after Christmas. We went home then.",
+    ],
+)
+def test_a_second_paragraph_of_an_answer_stays_the_participants(paragraph: str) -> None:
+    turns = "\n\n".join(f"Interviewer: And {n}?\n\nParticipant: Fine." for n in range(8))
+    said = said_in(f"{turns}\n\n{paragraph}\n\nInterviewer: Bye.")
+    assert paragraph in said
+
+
+@pytest.mark.parametrize("aside", ["{Th: Take your time.}", "<T: ok then>", "((T: go on))"])
+def test_an_aside_with_a_label_in_any_brackets_is_nobodys(aside: str) -> None:
+    said = said_in(f"T: Hello.\nClient: I am low {aside} and tired.\nT: Bye.")
+    assert aside not in said
+    assert "and tired." in said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[I] The sleep then.\n[P] I wake at three.\n[I] Food.\n[P] Toast.",
+        "A> The sleep then.\nB> I wake at three.\nA> Food.\nB> Toast.",
+        "Tell me about sleep.\nI wake at three.\nDescribe the food.\nToast.",
+        "0:10\nthe sleep then\n0:14\ni wake at three",
+    ],
+)
+def test_a_text_of_two_without_a_question_mark_is_refused(text: str) -> None:
+    with pytest.raises(SpeakersUnknown):
+        read_transcript(text, SpeakerLabels())
