@@ -2,14 +2,17 @@
 
 import gzip
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, Final, cast
 
 from ai_psychiatrist.domain.errors import InputError
+
+_NAME_BYTES: Final = 8
+_OWNERS_ALONE: Final = 0o600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,10 +39,11 @@ def output_file(path: Path, *, field: str) -> Iterator[BinaryIO]:
         with _opened(path, field) as stream:
             yield stream
         return
-    draft, plain = _draft(target, field)
+    # Named before it is there: an interrupt at any moment finds what is to be removed.
+    draft = target.with_name(f".{target.name}.{secrets.token_hex(_NAME_BYTES)}")
     try:
         with ExitStack() as stack:
-            stack.enter_context(plain)
+            plain = stack.enter_context(_created(draft, field))
             packed = path.suffix == ".gz"
             yield stack.enter_context(_packer(plain)) if packed else plain
         draft.replace(target)
@@ -63,12 +67,12 @@ def _packer(plain: BinaryIO) -> BinaryIO:
     return cast("BinaryIO", packer)
 
 
-def _draft(target: Path, field: str) -> tuple[Path, BinaryIO]:
+def _created(draft: Path, field: str) -> BinaryIO:
     try:
-        descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNERS_ALONE)
     except OSError as error:
         raise _unwritable(field, error) from None
-    return Path(name), os.fdopen(descriptor, "wb")
+    return os.fdopen(descriptor, "wb")
 
 
 def _unwritable(field: str, error: OSError) -> InputError:
