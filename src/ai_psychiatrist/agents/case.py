@@ -15,6 +15,7 @@ from ai_psychiatrist.llm.call_log import DEFAULT_MAX_CALLS, CallBudget, CallLog
 from ai_psychiatrist.llm.call_store import CallStore
 from ai_psychiatrist.llm.control_tokens import without_control_tokens
 from ai_psychiatrist.llm.prompt import Prompt
+from ai_psychiatrist.services.evidence_validation.standing import ItemReader
 from ai_psychiatrist.services.evidence_validation.transcript_index import (
     DEFAULT_FUZZY_THRESHOLD,
     GroundingMode,
@@ -36,6 +37,7 @@ class Case:
     """Marks the blocks of the prompts; no text inside a block can hold it."""
     transcript_block: str = field(repr=False)
     index: TranscriptIndex = field(repr=False)
+    reader: ItemReader = field(repr=False)
     calls: CallLog = field(repr=False)
 
     def within(self, budget: CallBudget) -> "Case":
@@ -91,6 +93,7 @@ def open_case(
         boundary=boundary,
         transcript_block=f"{DELIMITED}\n{block}" if is_delimited else block,
         index=TranscriptIndex(transcript),
+        reader=ItemReader(transcript),
         calls=CallLog.of(max_calls, store=store),
     )
 

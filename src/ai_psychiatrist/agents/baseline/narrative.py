@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from ai_psychiatrist.agents.baseline.phrases import item_phrases
+from ai_psychiatrist.agents.baseline.names import item_names
 from ai_psychiatrist.agents.baseline.signals import HOW_OFTEN, Analysis, Signal
 from ai_psychiatrist.agents.baseline.themes import spoken_clauses, themes_in
 from ai_psychiatrist.agents.output_models import NOT_ASSESSED
@@ -70,7 +70,7 @@ def _quotable(quotes: Iterable[str], most: int) -> list[str]:
 
 def _assessment(analysis: Analysis) -> str:
     groups: dict[str, list[str]] = {}
-    for item, table in item_phrases().items():
+    for item, table in item_names().items():
         groups.setdefault(_status(analysis.of_item(item)), []).append(table.name)
     sentences = (
         sentence.format(_listed(groups[status]))

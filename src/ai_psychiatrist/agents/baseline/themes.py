@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from ai_psychiatrist.agents.baseline.phrases import factors
+from ai_psychiatrist.agents.baseline.names import factors
 from ai_psychiatrist.agents.baseline.signals import Analysis
 from ai_psychiatrist.agents.baseline.stretch import Stretch, clauses_in
 from ai_psychiatrist.domain.evidence import Polarity, Timeframe

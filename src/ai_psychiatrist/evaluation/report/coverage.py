@@ -13,7 +13,7 @@ _PARTS: Final[Mapping[str, str]] = {
     UnknownReason.NO_MENTION: "never mentioned",
     UnknownReason.SCORE_NA_WITH_EVIDENCE: "model abstained despite evidence",
     UnknownReason.NO_GROUNDED_EVIDENCE: "no quote accepted as evidence",
-    UnknownReason.NO_AFFIRMED_EVIDENCE: "no quote affirms it",
+    UnknownReason.NOT_ABOUT_ITEM: "about something else",
     UnknownReason.ONLY_DENIED_OR_PAST: "only denied or past",
     UnknownReason.ZERO_WITHOUT_DENIAL: "scored 0 without a denial",
     UnknownReason.SCORING_FAILED: "scoring failed",
