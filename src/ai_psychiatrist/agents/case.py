@@ -78,12 +78,14 @@ def open_case(
     max_calls: int = DEFAULT_MAX_CALLS,
     is_delimited: bool = False,
     store: CallStore | None = None,
+    unread: frozenset[int] = frozenset(),
 ) -> Case:
     """Prepare a transcript for its calls.
 
     The boundary is a digest of the transcript under the installation's key: nobody who writes a
     transcript can know it, and the same transcript always gets the same one. `is_delimited` adds a
-    sentence that says that the transcript is data. `store`: where the calls are kept.
+    sentence that says that the transcript is data. `store`: where the calls are kept. `unread`:
+    turns in a language that is not read.
     """
     boundary = boundary_for(transcript.text)
     block = marked_block("transcript", boundary, shown_to_models(transcript))
@@ -93,7 +95,7 @@ def open_case(
         boundary=boundary,
         transcript_block=f"{DELIMITED}\n{block}" if is_delimited else block,
         index=TranscriptIndex(transcript),
-        reader=ItemReader(transcript),
+        reader=ItemReader(transcript, unread),
         calls=CallLog.of(max_calls, store=store),
     )
 

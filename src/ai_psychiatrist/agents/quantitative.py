@@ -12,7 +12,12 @@ from ai_psychiatrist.agents.case import Case, open_case
 from ai_psychiatrist.agents.contracts.item_check import UNCHECKED, check_item
 from ai_psychiatrist.agents.definition import EVIDENCE, QUANTITATIVE
 from ai_psychiatrist.agents.model_agent import ModelAgent
-from ai_psychiatrist.agents.output_models import EvidenceOutput, ItemScoreOutput, QuantitativeOutput
+from ai_psychiatrist.agents.output_models import (
+    NOT_EXAMINED,
+    EvidenceOutput,
+    ItemScoreOutput,
+    QuantitativeOutput,
+)
 from ai_psychiatrist.agents.prompts import quantitative as prompts
 from ai_psychiatrist.agents.pydantic_agents import create_evidence_agent, create_quantitative_agent
 from ai_psychiatrist.domain.assessment import AssessmentMode, ItemAssessment, PHQ8Assessment
@@ -214,6 +219,8 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
             unfound = {quote.text for quote in cited.rejected[item.value]}
             finding = check_item(item, proposal, quotes, lambda quote: quote not in unfound)
         reason = finding.reason_against(proposal.score, quotes)
+        if proposal.score is None and proposal.reason == NOT_EXAMINED:
+            reason = UnknownReason.NOT_EXAMINED
         assessment = replace(
             _unscored(case, item, report),
             score=proposal.score if reason is None else None,

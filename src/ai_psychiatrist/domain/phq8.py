@@ -51,6 +51,8 @@ class UnknownReason(StrEnum):
     ZERO_WITHOUT_DENIAL = "zero_without_denial"
     NOT_ABOUT_ITEM = "not_about_item"
     """Every quote is about something or somebody else."""
+    NOT_EXAMINED = "not_examined"
+    """What the participant says of it is, or may be, in a language that is not read."""
     SCORING_FAILED = "scoring_failed"
 
 

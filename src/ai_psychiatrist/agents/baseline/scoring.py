@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from ai_psychiatrist.agents.baseline.signals import HOW_OFTEN, Analysis, Signal
+from ai_psychiatrist.agents.output_models import NOT_EXAMINED
 from ai_psychiatrist.domain.evidence import Frequency, Polarity, Segment, Timeframe, UnverifiedQuote
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.services.evidence_validation.transcript_index import LONGEST_QUOTE
@@ -43,8 +44,6 @@ def _touches(one: Segment, other: Segment) -> bool:
 
 
 def _proposed(quotes: list[str], analysis: Analysis, item: Item) -> dict[str, object]:
-    if not quotes:
-        return _proposal("N/A", 1, "No evidence was given for this item.")
     reads = {text: read for text in quotes if (read := _read(analysis, item, text)) is not None}
     affirmed: _Reads = {text: read for text, read in reads.items() if read.quote.supports_symptom}
     denied: _Reads = {text: read for text, read in reads.items() if read.quote.denies_symptom}
@@ -61,7 +60,10 @@ def _proposed(quotes: list[str], analysis: Analysis, item: Item) -> dict[str, ob
     past = [text for text, read in reads.items() if read.quote.timeframe is Timeframe.PAST]
     if past:
         return _proposal("N/A", 2, "The participant speaks of the past only.", past)
-    return _proposal("N/A", 1, "The words do not settle whether the symptom is there.")
+    if item in analysis.unread_items:
+        return _proposal("N/A", 1, NOT_EXAMINED)
+    unsettled = "The words do not settle whether the symptom is there."
+    return _proposal("N/A", 1, unsettled if quotes else "No evidence was given for this item.")
 
 
 def _weightier(affirmed: _Reads, denied: _Reads) -> tuple[_Reads, _Reads]:

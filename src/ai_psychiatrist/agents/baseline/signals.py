@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Final
 
 from ai_psychiatrist.agents.baseline.stretch import Stretch
@@ -17,10 +17,12 @@ from ai_psychiatrist.domain.evidence import (
     Segment,
     Timeframe,
 )
+from ai_psychiatrist.domain.examined import Examined
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
 from ai_psychiatrist.services.evidence_validation.transcript_index import TranscriptIndex
 from ai_psychiatrist.services.language.assertion import Status
+from ai_psychiatrist.services.language.identification import examined_in
 from ai_psychiatrist.services.language.questions import NOTHING, Question, question_in
 from ai_psychiatrist.services.language.reading import Saying, sayings_in
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
@@ -64,6 +66,26 @@ class Analysis:
     def index(self) -> TranscriptIndex:
         """The words of the transcript, in which quotes are looked for."""
         return TranscriptIndex(self.transcript)
+
+    @cached_property
+    def examined(self) -> Examined:
+        """What of the transcript is in a language that is read."""
+        return examined_in(self.transcript)
+
+    @cached_property
+    def unread_items(self) -> frozenset[Item]:
+        """The items that no signal is about and words that are not read tell of, or may."""
+        unread = self.examined.wholly_unread
+        turns = self.transcript.turns
+        asked = {
+            concept
+            for before, turn in pairwise(turns)
+            if turn.index in unread and before.speaker is not Speaker.PARTICIPANT
+            for concept in question_in(self.transcript.words(before)).asked
+        }
+        told = {signal.item for signal in self.signals}
+        may_tell = Item if self.examined.is_mostly_unread else map(Item, asked)
+        return frozenset(may_tell) - told
 
     def grounded(self, quotes: Iterable[str]) -> Iterator[str]:
         """Yield the quotes that the evidence check accepts."""
@@ -124,12 +146,13 @@ def _readable(text: str) -> Transcript:
 def _signals(transcript: Transcript) -> Iterator[Signal]:
     counts: Counter[Item] = Counter()
     question: Question = NOTHING
+    unread = examined_in(transcript).wholly_unread
     for turn in transcript.turns:
         words = transcript.words(turn)
         if turn.speaker is not Speaker.PARTICIPANT:
             question = question_in(words)
             continue
-        for saying in sayings_in(words, question):
+        for saying in () if turn.index in unread else sayings_in(words, question):
             item = Item(saying.concept)
             counts[item] += 1
             if counts[item] <= _MOST_PER_ITEM:

@@ -20,6 +20,7 @@ def spoken_clauses(analysis: Analysis) -> tuple[Stretch, ...]:
     return tuple(
         clause
         for turn in analysis.transcript.participant_turns()
+        if turn.index not in analysis.examined.wholly_unread
         for clause in clauses_in(analysis.transcript.words(turn))
         if clause.end - clause.start >= _SHORTEST
     )

@@ -16,6 +16,7 @@ _PARTS: Final[Mapping[str, str]] = {
     UnknownReason.NOT_ABOUT_ITEM: "about something else",
     UnknownReason.ONLY_DENIED_OR_PAST: "only denied or past",
     UnknownReason.ZERO_WITHOUT_DENIAL: "scored 0 without a denial",
+    UnknownReason.NOT_EXAMINED: "in a language that is not read",
     UnknownReason.SCORING_FAILED: "scoring failed",
 }
 _SHADES: Final = ("c-scored", *(f"c{place}" for place in range(1, len(_PARTS))))

@@ -28,6 +28,8 @@ class ItemReader:
     """Reads grounded quotes of a transcript for one item or another, each place once."""
 
     transcript: Transcript
+    unread: frozenset[int] = frozenset()
+    """Turns in a language that is not read."""
     _read: dict[tuple[int, int, int], tuple[Saying, ...]] = field(
         default_factory=dict, init=False, repr=False
     )
@@ -39,6 +41,8 @@ class ItemReader:
     def _for_item(self, quote: Quote, item: Item) -> Quote:
         if is_instruction(quote.text):
             return _unread(quote, Relevance.INSTRUCTION)
+        if all(segment.turn in self.unread for segment in quote.segments):
+            return _unread(quote, Relevance.UNREAD)
         sayings = [one for segment in quote.segments for one in self._sayings(segment)]
         own = [one for one in sayings if one.concept == item.value]
         if own:
