@@ -237,6 +237,18 @@ def test_danger_holds_the_interview_in_the_same_turn(client: httpx.Client) -> No
     assert {item["score"] for item in report["items"].values()} == {None}
 
 
+def test_answer_that_is_not_read_is_noted_and_holds_nothing_up(client: httpx.Client) -> None:
+    interview = answered(client, begin(client), text="Ich möchte nicht mehr leben.")
+    interview = answered(client, interview, text="Nein.")
+    interview = answered(client, interview, text="I sleep well now, I never have trouble.")
+    assert (interview["state"], interview["danger"]) == ("awaiting", None)
+    noted = [{"turn": 1, "language": "de"}, {"turn": 2, "language": "de"}]
+    assert interview["not_examined"] == noted
+    while interview["question"]:
+        interview = answered(client, interview, option_id=declining(interview))
+    assert read(client, interview, "/report")["not_examined"] == noted
+
+
 def test_interview_can_be_stopped(client: httpx.Client) -> None:
     interview = answered(client, begin(client), stop=True)
     assert (interview["state"], interview["end_reason"]) == ("done", "stopped")

@@ -15,6 +15,7 @@ from ai_psychiatrist.llm.call_log import DEFAULT_MAX_CALLS, CallBudget, CallLog
 from ai_psychiatrist.llm.call_store import CallStore
 from ai_psychiatrist.llm.control_tokens import without_control_tokens
 from ai_psychiatrist.llm.prompt import Prompt
+from ai_psychiatrist.services.evidence_validation.standing import ItemReader
 from ai_psychiatrist.services.evidence_validation.transcript_index import (
     DEFAULT_FUZZY_THRESHOLD,
     GroundingMode,
@@ -36,6 +37,7 @@ class Case:
     """Marks the blocks of the prompts; no text inside a block can hold it."""
     transcript_block: str = field(repr=False)
     index: TranscriptIndex = field(repr=False)
+    reader: ItemReader = field(repr=False)
     calls: CallLog = field(repr=False)
 
     def within(self, budget: CallBudget) -> "Case":
@@ -76,12 +78,14 @@ def open_case(
     max_calls: int = DEFAULT_MAX_CALLS,
     is_delimited: bool = False,
     store: CallStore | None = None,
+    unread: frozenset[int] = frozenset(),
 ) -> Case:
     """Prepare a transcript for its calls.
 
     The boundary is a digest of the transcript under the installation's key: nobody who writes a
     transcript can know it, and the same transcript always gets the same one. `is_delimited` adds a
-    sentence that says that the transcript is data. `store`: where the calls are kept.
+    sentence that says that the transcript is data. `store`: where the calls are kept. `unread`:
+    turns in a language that is not read.
     """
     boundary = boundary_for(transcript.text)
     block = marked_block("transcript", boundary, shown_to_models(transcript))
@@ -91,6 +95,7 @@ def open_case(
         boundary=boundary,
         transcript_block=f"{DELIMITED}\n{block}" if is_delimited else block,
         index=TranscriptIndex(transcript),
+        reader=ItemReader(transcript, unread),
         calls=CallLog.of(max_calls, store=store),
     )
 

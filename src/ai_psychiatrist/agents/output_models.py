@@ -9,6 +9,8 @@ from ai_psychiatrist.llm.output import ModelOutput
 
 NOT_ASSESSED = "not assessed in interview"
 """What a model writes, in any case, for a domain that the interview does not cover."""
+NOT_EXAMINED = "The words that tell are in a language that the rules do not read."
+"""The reason that the rule baseline gives where it could not read, and so has no answer."""
 
 Scale3 = Annotated[int, Field(strict=True, ge=0, le=3)]
 Scale4 = Annotated[int, Field(strict=True, ge=0, le=4)]

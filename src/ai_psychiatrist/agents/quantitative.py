@@ -12,7 +12,12 @@ from ai_psychiatrist.agents.case import Case, open_case
 from ai_psychiatrist.agents.contracts.item_check import UNCHECKED, check_item
 from ai_psychiatrist.agents.definition import EVIDENCE, QUANTITATIVE
 from ai_psychiatrist.agents.model_agent import ModelAgent
-from ai_psychiatrist.agents.output_models import EvidenceOutput, ItemScoreOutput, QuantitativeOutput
+from ai_psychiatrist.agents.output_models import (
+    NOT_EXAMINED,
+    EvidenceOutput,
+    ItemScoreOutput,
+    QuantitativeOutput,
+)
 from ai_psychiatrist.agents.prompts import quantitative as prompts
 from ai_psychiatrist.agents.pydantic_agents import create_evidence_agent, create_quantitative_agent
 from ai_psychiatrist.domain.assessment import AssessmentMode, ItemAssessment, PHQ8Assessment
@@ -81,7 +86,9 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
             evidence = await self._evidence(case)
         except (AgentFailed, EvidenceSchemaError, EvidenceGroundingError):
             return None
-        unscored = self._assessment(evidence, [_unscored(item, evidence.report) for item in Item])
+        unscored = self._assessment(
+            evidence, [_unscored(case, item, evidence.report) for item in Item]
+        )
         if not evidence.report.validated_count:
             return await self._score(case, evidence)
         on_evidence(unscored)
@@ -193,20 +200,29 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         evidence = {key: proposal.evidence for key, proposal in output.items.items()}
         cited = await self._check(evidence, case)
         return tuple(
-            self._item(Item(key), proposal, report, cited) for key, proposal in output.items.items()
+            self._item(case, Item(key), proposal, report, cited)
+            for key, proposal in output.items.items()
         )
 
     def _item(
-        self, item: Item, proposal: ItemScoreOutput, report: GroundingReport, cited: GroundingReport
+        self,
+        case: Case,
+        item: Item,
+        proposal: ItemScoreOutput,
+        report: GroundingReport,
+        cited: GroundingReport,
     ) -> "_JudgedItem":
-        quotes = distinct_quotes([*cited.accepted[item.value], *report.accepted[item.value]])
+        given = distinct_quotes([*cited.accepted[item.value], *report.accepted[item.value]])
+        quotes = case.reader.for_item(given, item)
         finding = UNCHECKED
         if self._is_checked:
             unfound = {quote.text for quote in cited.rejected[item.value]}
             finding = check_item(item, proposal, quotes, lambda quote: quote not in unfound)
         reason = finding.reason_against(proposal.score, quotes)
+        if proposal.score is None and proposal.reason == NOT_EXAMINED:
+            reason = UnknownReason.NOT_EXAMINED
         assessment = replace(
-            _unscored(item, report),
+            _unscored(case, item, report),
             score=proposal.score if reason is None else None,
             unknown_reason=reason,
             proposed_score=proposal.score,
@@ -229,10 +245,10 @@ def _all_refused(report: GroundingReport) -> str:
     return f"The model gave evidence quotes, but none was accepted: {counted}."
 
 
-def _unscored(item: Item, report: GroundingReport) -> ItemAssessment:
+def _unscored(case: Case, item: Item, report: GroundingReport) -> ItemAssessment:
     """Return an item with its evidence and without a score."""
     extracted, rejected = report.accepted[item.value], report.rejected[item.value]
-    quotes = distinct_quotes(extracted)
+    quotes = case.reader.for_item(distinct_quotes(extracted), item)
     return ItemAssessment(
         item=item,
         score=None,

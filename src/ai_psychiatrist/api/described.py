@@ -6,7 +6,7 @@ import orjson
 from fastapi import FastAPI, Request, Response
 
 from ai_psychiatrist.api.problems import ModelProblem
-from ai_psychiatrist.api.result_models import Result
+from ai_psychiatrist.api.result_models import ExaminedResult, Result
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads
 
@@ -46,6 +46,8 @@ class KnownRisk(Result):
     signal_count: int
     signals: tuple[SignalPlace, ...]
     """The first of those with the highest levels."""
+    examined: ExaminedResult
+    """Which words were read for them."""
 
 
 class Problem(Result):

@@ -26,7 +26,7 @@ from ai_psychiatrist.domain.interview import (
 )
 from ai_psychiatrist.domain.phq8 import UnknownReason
 from ai_psychiatrist.domain.risk import RiskCategory, RiskLevel
-from ai_psychiatrist.interview.snapshot import GoalShown, QuestionShown
+from ai_psychiatrist.interview.snapshot import GoalShown, QuestionShown, UnexaminedAnswer
 
 
 class ItemOutcomeResult(Result):
@@ -109,6 +109,8 @@ class InterviewResult(_OfAnInterview):
     messages: tuple[Message, ...]
     end_reason: EndReason | None
     danger: DangerResult | None
+    not_examined: tuple[UnexaminedAnswer, ...]
+    """The answers in a language that is not read: a person has to read them."""
     transcript_risk: RiskResult | None
     """Signs of danger in the transcript that was assessed first; in the first answer alone."""
     failure: FailureCode | None
@@ -130,5 +132,7 @@ class InterviewReportResult(_OfAnInterview):
     goals: tuple[GoalShown, ...]
     facts: tuple[Fact, ...]
     danger: DangerResult | None
+    not_examined: tuple[UnexaminedAnswer, ...]
+    """The answers in a language that is not read: a person has to read them."""
     inputs_hash: str
     """The same inputs give the same report."""

@@ -34,6 +34,7 @@ def interview_result(
         messages=snapshot.messages,
         end_reason=snapshot.end_reason,
         danger=_danger(snapshot.danger, crisis_resources),
+        not_examined=snapshot.not_examined,
         transcript_risk=transcript_risk,
         failure=snapshot.failure,
         is_resumable=snapshot.is_resumable,
@@ -57,6 +58,7 @@ def interview_report(report: InterviewReport, *, crisis_resources: str) -> Inter
         goals=report.goals,
         facts=report.facts,
         danger=_danger(report.danger, crisis_resources),
+        not_examined=report.not_examined,
         inputs_hash=report.inputs_hash,
     )
 

@@ -163,11 +163,11 @@ class EvaluationPart(Result):
 class MetaReviewPart(Result):
     """The severity read from everything together."""
 
-    severity: int
-    """0 minimal to 4 severe."""
-    severity_label: str = Field(validation_alias=called("severity", "label", "severity_label"))
+    severity: int | None
+    """0 minimal to 4 severe; null where the words are in a language that is not read."""
+    severity_label: str | None
     explanation: str
-    is_mdd: bool
+    is_mdd: bool | None
     """Moderate or above."""
     contradicts_item_scores: bool
     """True when the item scores do not allow this severity."""
@@ -206,15 +206,44 @@ class RiskSignalResult(Result):
     end: int
 
 
+class UnexaminedTurnResult(Result):
+    """A turn in a language that is not read."""
+
+    turn: int
+    """From 0, as everywhere."""
+    language: str
+    """A BCP 47 code, such as `es`; `und` where it is not told."""
+    is_whole: bool
+    """False where a stretch of the turn is in a language that is read."""
+
+
+class ExaminedResult(Result):
+    """Which words were read at all: rules read English alone."""
+
+    languages: dict[str, int] = Field(validation_alias=called("words", "languages"))
+    """Language → how many of the participant's words are in it."""
+    share: float | None
+    """The part of the participant's words that was read, 0-1; null where there are no words."""
+    turns_not_examined: tuple[UnexaminedTurnResult, ...]
+    """The first 200 turns of anybody but the interviewer that were not read."""
+    count_not_examined: int
+    """How many turns were not read, listed or not."""
+    statement: str
+    """What was not read and what to do; empty when everything was."""
+
+
 class RiskResult(Result):
     """Signs of danger, found by fixed phrases before any model was asked."""
 
     level: RiskLevel
-    """The highest level of any signal; none means only that no phrase was found."""
+    """The highest level of any signal; none means only that no phrase was found, and not_examined
+    that there are words in a language that is not read."""
     signals: tuple[RiskSignalResult, ...]
     """At most 200 in the order of the transcript, those of the highest level before others."""
     signal_count: int
     """How many were found, listed or not."""
+    examined: ExaminedResult
+    """Which words were read for them."""
     statement: str = RISK_STATEMENT
     """What this is and is not."""
     resources: str

@@ -7,6 +7,7 @@ from typing import Final
 
 from ai_psychiatrist.agents.baseline.model import BASELINE
 from ai_psychiatrist.agents.prompts.digests import PROMPT_DIGESTS
+from ai_psychiatrist.api.examined import examined_result
 from ai_psychiatrist.api.result_models import (
     BASELINE_NOTICE,
     NOTICE,
@@ -125,6 +126,7 @@ def risk_result(assessment: Assessment, *, crisis_resources: str) -> RiskResult:
             for signal in assessment.risk.signals
         ),
         signal_count=assessment.risk.signal_count,
+        examined=examined_result(assessment.risk.examined),
         resources=crisis_resources,
     )
 

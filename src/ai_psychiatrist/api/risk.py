@@ -4,6 +4,7 @@ from typing import Final
 
 from starlette.types import Scope
 
+from ai_psychiatrist.api.examined import examined_result
 from ai_psychiatrist.domain.risk import RiskReport
 
 _KEY: Final = "risk"
@@ -35,5 +36,6 @@ def risk_field(report: RiskReport) -> dict[str, object]:
                 for signal in report.signals
             ],
             "signal_count": report.signal_count,
+            "examined": examined_result(report.examined).model_dump(mode="json"),
         }
     }

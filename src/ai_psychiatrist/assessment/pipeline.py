@@ -115,15 +115,16 @@ class AssessmentPipeline:
         `store`: where the calls are kept, and found when they were made before. `stopping`: moves
         the deadline up when the service stops.
         """
+        if risk is None:
+            risk = await work_on_text(transcript.text, detect_risk, transcript)
         case = open_case(
             transcript,
             participant_id=participant_id,
             max_calls=self.max_calls,
             is_delimited=self.is_delimited,
             store=store,
+            unread=risk.examined.wholly_unread,
         )
-        if risk is None:
-            risk = await work_on_text(transcript.text, detect_risk, transcript)
         results = _Results()
         with collect_failures() as failures, sharing_analysis(), remembering_clauses():
             try:
@@ -271,6 +272,7 @@ def _assessment(
         status=status,
         model_calls=len(assessment.attempts),
         failures=len(failures),
+        turns_not_examined=len(risk.examined.unread),
         participant_id=case.participant_id,
     )
     return assessment

@@ -16,7 +16,7 @@ from ai_psychiatrist.api.interview_models import (
     TotalResult,
 )
 from ai_psychiatrist.api.result_models import RiskResult
-from ai_psychiatrist.cli.report import plain, print_unlisted
+from ai_psychiatrist.cli.report import plain, print_unexamined, print_unlisted
 from ai_psychiatrist.domain.interview import Analysis, ItemSource
 from ai_psychiatrist.domain.phq8 import MAX_TOTAL_SCORE, Severity
 from ai_psychiatrist.domain.risk import RiskLevel
@@ -50,10 +50,12 @@ def print_transcript_risk(out: Console, risk: RiskResult) -> None:
     """Print signs of danger in the transcript that was assessed first."""
     if risk.level is RiskLevel.NONE:
         return
-    out.print(Text(f"Signs of danger in the transcript: {risk.level.value}", style="bold red"))
+    level = risk.level.value.replace("_", " ")
+    out.print(Text(f"Signs of danger in the transcript: {level}", style="bold red"))
     for signal in risk.signals:
         out.print(Text(f"  {signal.level.value}: “{plain(signal.text)}” [turn {signal.turn}]"))
     print_unlisted(out, risk)
+    print_unexamined(out, risk.examined)
     out.print(Text(risk.statement, style="dim"))
     out.print(Text(plain(risk.resources), style="bold"))
     out.print()
@@ -99,6 +101,15 @@ def print_interview_report(out: Console, report: InterviewReportResult) -> None:
         _items(out, report.items, report.total)
     if report.analysis is not None:
         _analysis(out, report, report.analysis)
+    if report.not_examined:
+        answers = ", ".join(f"{one.turn} ({one.language})" for one in report.not_examined)
+        out.print(
+            Text(
+                f"Not examined: answers {answers}. Only English is read, so signs of danger in "
+                "them are not found. A person who knows the language has to read them.",
+                style="bold yellow",
+            )
+        )
     if report.end_reason is not None:
         out.print(f"Ended: {report.end_reason.value.replace('_', ' ')}")
     out.print(Text(report.notice, style="dim"))

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from ai_psychiatrist.api.result_models import (
     EvaluationPart,
+    ExaminedResult,
     FullResult,
     ItemResult,
     MetaReviewPart,
@@ -18,7 +19,7 @@ from ai_psychiatrist.api.result_models import (
     RiskResult,
 )
 from ai_psychiatrist.domain.evidence import Frequency, Quote, Timeframe
-from ai_psychiatrist.domain.phq8 import Severity
+from ai_psychiatrist.domain.phq8 import Severity, UnknownReason
 from ai_psychiatrist.domain.risk import RiskLevel
 
 _PIPE_WIDTH = 100
@@ -71,6 +72,8 @@ def _heading(out: Console, result: FullResult) -> None:
     scores = result.quantitative
     if scores is None or scores.total_score_min is None or not scores.accepted:
         out.print("Total: none, the items were not scored")
+    elif _is_unread(scores):
+        out.print("Total: none, the participant's words are in a language that is not read")
     elif scores.total_score is not None:
         out.print(f"Total: {scores.total_score} of 24, {scores.severity_label}")
     else:
@@ -82,6 +85,11 @@ def _heading(out: Console, result: FullResult) -> None:
         )
     _transcript(out, result)
     out.print()
+
+
+def _is_unread(scores: QuantitativePart) -> bool:
+    reasons = {item.unknown_reason for item in (scores.items or {}).values()}
+    return reasons == {UnknownReason.NOT_EXAMINED}
 
 
 def _transcript(out: Console, result: FullResult) -> None:
@@ -107,19 +115,22 @@ def _transcript(out: Console, result: FullResult) -> None:
 _LEVEL_STYLES = {
     RiskLevel.NONE: "dim",
     RiskLevel.LOW: "yellow",
+    RiskLevel.NOT_EXAMINED: "bold yellow",
     RiskLevel.MODERATE: "bold yellow",
     RiskLevel.HIGH: "bold red",
 }
 
 
 def _risk(out: Console, risk: RiskResult) -> None:
-    out.print(Text(f"Signs of danger: {risk.level.value}", style=_LEVEL_STYLES[risk.level]))
+    level = risk.level.value.replace("_", " ")
+    out.print(Text(f"Signs of danger: {level}", style=_LEVEL_STYLES[risk.level]))
     for signal in risk.signals:
         kind = f"{signal.category.value.replace('_', ' ')}, {signal.polarity.value}"
         line = Text(f"  {signal.level.value}: “{plain(signal.text)}” ")
         place = f"[{kind}; turn {signal.turn + 1}, {signal.start}-{signal.end}]"
         out.print(line.append(place, style="dim"))
     print_unlisted(out, risk)
+    print_unexamined(out, risk.examined)
     out.print(Text(risk.statement, style="dim"))
     if risk.level is not RiskLevel.NONE:
         out.print(Text(plain(risk.resources), style="bold"))
@@ -130,6 +141,21 @@ def print_unlisted(out: Console, risk: RiskResult) -> None:
     """Print how many signs of danger there are beyond those that are listed."""
     if risk.signal_count > len(risk.signals):
         out.print(f"  and {risk.signal_count - len(risk.signals):,} more")
+
+
+def print_unexamined(out: Console, examined: ExaminedResult) -> None:
+    """Print which turns were not read, and what to do about it."""
+    if not examined.count_not_examined:
+        return
+    out.print(Text(examined.statement, style="bold yellow"))
+    share = "" if examined.share is None else f"; {examined.share:.0%} of the words were read"
+    turns = ", ".join(
+        f"{one.turn + 1} ({one.language}{'' if one.is_whole else ', in part'})"
+        for one in examined.turns_not_examined
+    )
+    left_out = examined.count_not_examined - len(examined.turns_not_examined)
+    more = f" and {left_out:,} more" if left_out else ""
+    out.print(Text(f"  Turns: {turns}{more}{share}", style="yellow"))
 
 
 def _label(severity: int | None) -> str:
@@ -145,7 +171,7 @@ def _scores(out: Console, result: FullResult, scores: QuantitativePart) -> None:
         evidence = _evidence(item, result.transcript.turn_seconds)
         table.add_row(Text(item.label), _score(item), evidence)
     out.print(table)
-    if scores.na_count:
+    if scores.na_count and not _is_unread(scores):
         out.print(Text("An unknown item is not a 0: the total is a range.", style="dim"))
     out.print()
 
@@ -226,7 +252,7 @@ def _judgement(out: Console, evaluation: EvaluationPart) -> None:
 
 
 def _meta_review(out: Console, review: MetaReviewPart) -> None:
-    lines = [f"Severity: {review.severity_label}", review.explanation]
+    lines = [f"Severity: {review.severity_label or 'unknown'}", review.explanation]
     if review.contradicts_item_scores:
         lines.append("This severity contradicts the range that the item scores allow.")
     _section(out, "Meta-review", "\n".join(lines))

@@ -156,15 +156,21 @@ class PHQ8Assessment:
 class MetaReview:
     """The severity read from transcript, findings and scores together."""
 
-    severity: Severity
+    severity: Severity | None
+    """`None` where the words that tell it are in a language that is not read."""
     explanation: str = field(repr=False)
     contradicts_item_scores: bool
     """True when the severity lies outside the bands that the item scores allow."""
 
     @property
-    def is_mdd(self) -> bool:
-        """Whether the severity is moderate or above."""
-        return self.severity.is_mdd
+    def is_mdd(self) -> bool | None:
+        """Whether the severity is moderate or above, `None` while it is unknown."""
+        return None if self.severity is None else self.severity.is_mdd
+
+    @property
+    def severity_label(self) -> str | None:
+        """The name of the severity, `None` while it is unknown."""
+        return None if self.severity is None else self.severity.label
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,6 +47,21 @@ class Timeframe(StrEnum):
     UNSTATED = "unstated"
 
 
+class Relevance(StrEnum):
+    """Whether a quote can be about the item that it is given for."""
+
+    ABOUT = "about"
+    """Its words, or the question that it answers, name the item."""
+    UNREAD = "unread"
+    """Nothing was read from it, which says nothing against it."""
+    ELSEWHERE = "elsewhere"
+    """It is read as about something else alone."""
+    OTHER_PERSON = "other_person"
+    """It is read as about somebody else."""
+    INSTRUCTION = "instruction"
+    """It tells a reader what to do, and is no evidence of anything."""
+
+
 class QuoteRejection(StrEnum):
     """Why a quote does not count as the participant's words."""
 
@@ -99,6 +114,8 @@ class Quote:
     timeframe: Timeframe
     """When, as the clause states it."""
     segments: tuple[Segment, ...]
+    relevance: Relevance = Relevance.UNREAD
+    """Whether it can be about the item that it is given for."""
 
     is_verified: ClassVar[bool] = True
 

@@ -47,10 +47,12 @@ class UnknownReason(StrEnum):
     NO_MENTION = "no_mention"
     SCORE_NA_WITH_EVIDENCE = "score_na_with_evidence"
     NO_GROUNDED_EVIDENCE = "no_grounded_evidence"
-    NO_AFFIRMED_EVIDENCE = "no_affirmed_evidence"
-    """Quotes are there, but none of them says clearly that the symptom is."""
     ONLY_DENIED_OR_PAST = "only_denied_or_past"
     ZERO_WITHOUT_DENIAL = "zero_without_denial"
+    NOT_ABOUT_ITEM = "not_about_item"
+    """Every quote is about something or somebody else."""
+    NOT_EXAMINED = "not_examined"
+    """What the participant says of it is, or may be, in a language that is not read."""
     SCORING_FAILED = "scoring_failed"
 
 

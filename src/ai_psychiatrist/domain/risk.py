@@ -1,9 +1,11 @@
 """Signs of danger in what a participant says, found before any model is asked."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
+
+from ai_psychiatrist.domain.examined import Examined
 
 MOST_SIGNALS: Final = 200
 """How many signals a report lists."""
@@ -36,6 +38,8 @@ class RiskLevel(StrEnum):
     """Nothing was found, which does not mean that there is nothing."""
     LOW = "low"
     """Only denied, past, quoted, or about somebody else."""
+    NOT_EXAMINED = "not_examined"
+    """At most that was found, and there are words in a language that is not read."""
     MODERATE = "moderate"
     """Passive, indirect or hypothetical."""
     HIGH = "high"
@@ -43,7 +47,7 @@ class RiskLevel(StrEnum):
 
     @property
     def rank(self) -> int:
-        """0 for none to 3 for high."""
+        """0 for none to 4 for high."""
         return list(RiskLevel).index(self)
 
 
@@ -67,18 +71,22 @@ class RiskReport:
     """At most `MOST_SIGNALS`, those of the highest level before others."""
     signal_count: int
     """How many were found, listed or not."""
+    examined: Examined = field(default_factory=Examined)
+    """Which words were read at all."""
 
     @property
     def level(self) -> RiskLevel:
-        """The highest level of any signal."""
-        return max(
-            {signal.level for signal in self.signals},
-            key=lambda level: level.rank,
-            default=RiskLevel.NONE,
-        )
+        """The highest level of any signal, or of what was not read."""
+        least = RiskLevel.NOT_EXAMINED if self.examined.unread else RiskLevel.NONE
+        levels = {least, *(signal.level for signal in self.signals)}
+        return max(levels, key=lambda level: level.rank)
 
 
-def risk_report(found: Sequence[RiskSignal]) -> RiskReport:
+def risk_report(found: Sequence[RiskSignal], examined: Examined | None = None) -> RiskReport:
     """Report on all signals of a transcript, given in the order of its text."""
     urgent = sorted(range(len(found)), key=lambda at: -found[at].level.rank)[:MOST_SIGNALS]
-    return RiskReport(signals=tuple(found[at] for at in sorted(urgent)), signal_count=len(found))
+    return RiskReport(
+        signals=tuple(found[at] for at in sorted(urgent)),
+        signal_count=len(found),
+        examined=examined or Examined(),
+    )

@@ -126,7 +126,9 @@ class UnitPrediction:
     """All eight items, or none when scoring failed."""
     meta_review_severity: Severity | None = None
     risk_level: RiskLevel | None = None
-    """`None` when the unit failed before its transcript was read."""
+    """`None` when the unit failed before its transcript was read, and the next with it."""
+    turns_not_examined: Count | None = None
+    """How many turns are in a language that is not read."""
     attempts: tuple[AttemptSummary, ...] = ()
     failures: tuple[FailureSummary, ...] = ()
 
@@ -190,6 +192,7 @@ def prediction_of(assessment: Assessment, unit_id: str) -> UnitPrediction:
         items=_items_of(assessment.quantitative),
         meta_review_severity=None if review is None else review.severity,
         risk_level=assessment.risk.level,
+        turns_not_examined=len(assessment.risk.examined.unread),
         attempts=tuple(map(_attempt_of, assessment.attempts)),
         failures=tuple(map(_failure_of, assessment.failures)),
     )

@@ -24,7 +24,7 @@ ALLOWED_KEYS: Final = frozenset(
     "prompt_digest protocol quote_hash quote_len reason rejected_by_domain rejected_count repaired "
     "reply_characters request_id response_hash response_len route severity stage status timestamp "
     "transcript_hash transcript_len turn url validated_count validation_mode violations "
-    "dropped_keys".split()
+    "turns_not_examined dropped_keys".split()
 )
 _MAX_VALUE_CHARACTERS: Final = 160
 _EVENT: Final = re.compile(r"[a-z][a-z0-9_]{0,63}\Z")

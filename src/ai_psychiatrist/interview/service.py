@@ -16,7 +16,7 @@ from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.worker_processes import beside_the_loop
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
-from ai_psychiatrist.interview.engine.danger import danger_in
+from ai_psychiatrist.interview.engine.danger import danger_in, note_unread
 from ai_psychiatrist.interview.engine.driver import GoalsDriver
 from ai_psychiatrist.interview.engine.items import begin_items, digest_item_answer
 from ai_psychiatrist.interview.engine.record import Interview, ProtocolReference
@@ -250,7 +250,10 @@ class InterviewService:
         if submission.is_stop:
             ended = end(protocol, interview, EndReason.STOPPED)
             return await self._save(ended, after=interview, answer=taken, finished_key=key)
-        stored = self._with_answer(protocol, interview, submission)
+        taken_in = self._with_answer(protocol, interview, submission)
+        stored = await beside_the_loop(partial(note_unread, taken_in))
+        if stored.not_examined != interview.not_examined:
+            _log("answer_not_examined", stored)
         following = await beside_the_loop(partial(_without_model, protocol, stored))
         if following is not None:
             return await self._save(following, after=interview, answer=taken, finished_key=key)

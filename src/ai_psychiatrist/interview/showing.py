@@ -47,6 +47,7 @@ def snapshot_of(protocol: InterviewProtocol, interview: Interview) -> InterviewS
         items=item_report(interview).items if is_items else (),
         end_reason=interview.end_reason,
         danger=interview.danger,
+        not_examined=interview.not_examined,
         failure=interview.failure,
         is_resumable=is_resumable(interview),
         model_calls=interview.spent.calls,
@@ -77,6 +78,7 @@ def report_of(protocol: InterviewProtocol, interview: Interview) -> InterviewRep
         goals=tuple(map(_goal, interview.goals)),
         facts=interview.facts,
         danger=interview.danger,
+        not_examined=interview.not_examined,
         inputs_hash=interview.analysis_inputs_hash or report_inputs_hash(interview),
     )
 

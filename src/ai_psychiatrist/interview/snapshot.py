@@ -68,6 +68,16 @@ class Danger:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnexaminedAnswer:
+    """A free answer in a language that is not read: nothing is known of danger in it."""
+
+    turn: int
+    """From 1."""
+    language: str
+    """A BCP 47 code; `und` for one that is not told."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class InterviewSnapshot:
     """An interview as its caller sees it."""
 
@@ -92,6 +102,7 @@ class InterviewSnapshot:
     """The eight items as they stand now, in a protocol of items; else none."""
     end_reason: EndReason | None
     danger: Danger | None
+    not_examined: tuple[UnexaminedAnswer, ...]
     failure: FailureCode | None
     """Why the last step did not succeed, in the state `failed`."""
     is_resumable: bool
@@ -122,6 +133,7 @@ class InterviewReport:
     goals: tuple[GoalShown, ...]
     facts: tuple[Fact, ...]
     danger: Danger | None
+    not_examined: tuple[UnexaminedAnswer, ...]
     inputs_hash: str
     """SHA-256 of what the report was made from."""
 

@@ -112,10 +112,8 @@ def test_clinical_rules_speak_against_an_item_or_do_not(
     ("proposed", "quotes", "reason"),
     [
         pytest.param(2, [AFFIRMED], None, id="affirmed"),
-        pytest.param(1, [UNCLEAR], UnknownReason.NO_AFFIRMED_EVIDENCE, id="only_unclear"),
-        pytest.param(
-            1, [UNCLEAR, DENIED], UnknownReason.NO_AFFIRMED_EVIDENCE, id="unclear_and_denied"
-        ),
+        pytest.param(1, [UNCLEAR], UnknownReason.NOT_ABOUT_ITEM, id="only_unclear"),
+        pytest.param(1, [UNCLEAR, DENIED], UnknownReason.NOT_ABOUT_ITEM, id="unclear_and_denied"),
         pytest.param(2, [ONCE], UnknownReason.ONLY_DENIED_OR_PAST, id="only_past"),
         pytest.param(3, [ONCE, DENIED], UnknownReason.ONLY_DENIED_OR_PAST, id="past_and_denied"),
         pytest.param(1, [DENIED], UnknownReason.ONLY_DENIED_OR_PAST, id="a_one_on_a_denial"),

@@ -12,7 +12,7 @@ from ai_psychiatrist.agents.case import Case, open_case
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.domain.assessment import ItemAssessment, PHQ8Assessment
 from ai_psychiatrist.domain.errors import AgentFailed
-from ai_psychiatrist.domain.evidence import Grounding, Polarity
+from ai_psychiatrist.domain.evidence import Grounding, Polarity, Relevance
 from ai_psychiatrist.domain.failures import (
     CallPath,
     FailureCategory,
@@ -29,6 +29,7 @@ from ai_psychiatrist.services.evidence_validation import (
     EvidenceSchemaError,
 )
 from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
+from ai_psychiatrist.services.risk.detector import detect_risk
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 INTERVIEW = """\
@@ -440,3 +441,20 @@ def test_quotes_of_scoring_that_nobody_said_are_marked() -> None:
     result = served(only_for(["scoring"], lambda _: Reply(text=answer)), case())
     assert result is not None
     assert [len(one.unverified_quotes) for one in result.items] == [1] * 8
+
+
+SPANISH = "Duermo muy mal desde hace tres semanas, casi todos los días."
+
+
+def test_scores_stand_on_quotes_in_a_language_that_is_not_read() -> None:
+    transcript = parse_transcript(f"Interviewer: Do you sleep badly?\nParticipant: {SPANISH}\n")
+    opened = open_case(transcript, unread=detect_risk(transcript).examined.wholly_unread)
+    built, _ = agent(
+        evidence(Sleep=[SPANISH]), scores(Sleep={"score": 3, "evidence": [SPANISH], "reason": "?"})
+    )
+
+    assessment = assess(built, opened)
+
+    sleep = item(assessment, "Sleep")
+    assert (sleep.score, [quote.relevance for quote in sleep.quotes]) == (3, [Relevance.UNREAD])
+    assert item(assessment, "Tired").unknown_reason is UnknownReason.NO_MENTION

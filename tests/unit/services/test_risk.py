@@ -730,3 +730,27 @@ def test_the_level_is_that_of_the_last_of_many_signals() -> None:
     assert report.level is RiskLevel.HIGH
     assert report.signals[-1].level is RiskLevel.HIGH
     assert [signal.level for signal in report.signals[:-1]] == [RiskLevel.LOW] * 199
+
+
+SPANISH = "Quiero morirme, ya no tengo ganas de vivir y nadie me ayuda."
+
+
+def in_turns(*said: str) -> RiskReport:
+    return detect_risk(parse_transcript("\n".join(f"Participant: {words}" for words in said)))
+
+
+def test_words_in_a_language_that_is_not_read_are_never_no_danger() -> None:
+    report = in_turns("I sleep well these days.", SPANISH)
+    assert report.level is RiskLevel.NOT_EXAMINED
+    assert [(one.turn, one.language) for one in report.examined.unread] == [(1, "es")]
+
+
+def test_what_was_not_examined_outweighs_a_denial_and_no_sign_of_danger() -> None:
+    assert in_turns("I don't want to die.", SPANISH).level is RiskLevel.NOT_EXAMINED
+    assert in_turns("I wish I was dead.", SPANISH).level.rank > RiskLevel.NOT_EXAMINED.rank
+    assert in_turns("I want to kill myself.", SPANISH).level is RiskLevel.HIGH
+
+
+def test_the_interviewers_language_alone_leaves_nothing_unexamined() -> None:
+    said = f"Interviewer: {SPANISH}\nParticipant: I do not understand what you are saying to me."
+    assert detect_risk(parse_transcript(said)).level is RiskLevel.NONE

@@ -60,7 +60,7 @@ _ANSWERS: Final[Mapping[str, Callable[[Analysis, Request], str]]] = {
     "qualitative": lambda analysis, _: narrate(analysis, _FIRST_QUOTES),
     "qualitative_refine": lambda analysis, _: narrate(analysis, _REFINED_QUOTES),
     **{f"judge_{metric}": partial(_judged, metric) for metric in Metric},
-    "meta_review": lambda _, request: review(request.json_block("scores")),
+    "meta_review": lambda analysis, request: review(request.json_block("scores"), analysis),
 }
 
 

@@ -1,10 +1,10 @@
 """The qualitative tasks: a plain narrative in tagged sections, made of rules and quotes."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from ai_psychiatrist.agents.baseline.phrases import item_phrases
+from ai_psychiatrist.agents.baseline.names import item_names
 from ai_psychiatrist.agents.baseline.signals import HOW_OFTEN, Analysis, Signal
 from ai_psychiatrist.agents.baseline.themes import spoken_clauses, themes_in
 from ai_psychiatrist.agents.output_models import NOT_ASSESSED
@@ -12,6 +12,7 @@ from ai_psychiatrist.agents.prompts.findings import tagged_text
 from ai_psychiatrist.domain.evidence import Timeframe
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.services.item_scoring import stated_frequency
+from ai_psychiatrist.services.language.identification import language_names
 
 _ORIGIN: Final = (
     "This narrative was written by a rule baseline, not by a language model or a clinician: it "
@@ -70,14 +71,25 @@ def _quotable(quotes: Iterable[str], most: int) -> list[str]:
 
 def _assessment(analysis: Analysis) -> str:
     groups: dict[str, list[str]] = {}
-    for item, table in item_phrases().items():
+    for item, table in item_names().items():
         groups.setdefault(_status(analysis.of_item(item)), []).append(table.name)
     sentences = (
         sentence.format(_listed(groups[status]))
         for status, sentence in _SENTENCES.items()
         if status in groups
     )
-    return " ".join([_ORIGIN, *sentences])
+    return " ".join([_ORIGIN, *_unread(analysis), *sentences])
+
+
+def _unread(analysis: Analysis) -> Iterator[str]:
+    """Say how much of the participant's words was not read."""
+    examined = analysis.examined
+    if examined.share is not None and examined.unread:
+        names = _listed([language_names()[one] for one in examined.languages])
+        yield (
+            f"The rules read English alone, which {examined.share:.0%} of the participant's words "
+            f"are in; what is said in {names} was not examined."
+        )
 
 
 def _status(signals: tuple[Signal, ...]) -> str:

@@ -3,73 +3,56 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from ai_psychiatrist.agents.baseline.signals import HOW_OFTEN, Analysis, Signal, signal_at
-from ai_psychiatrist.agents.baseline.stretch import Stretch, whole
-from ai_psychiatrist.domain.evidence import Frequency, Timeframe, UnverifiedQuote
-from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, Item
-from ai_psychiatrist.domain.transcript import Speaker, Turn
-from ai_psychiatrist.services.evidence_validation.transcript_index import (
-    LONGEST_QUOTE,
-    TranscriptIndex,
-)
+from ai_psychiatrist.agents.baseline.signals import HOW_OFTEN, Analysis, Signal
+from ai_psychiatrist.agents.output_models import NOT_EXAMINED
+from ai_psychiatrist.domain.evidence import Frequency, Polarity, Segment, Timeframe, UnverifiedQuote
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.services.evidence_validation.transcript_index import LONGEST_QUOTE
 
 _MOST_QUOTES: Final = 50
 _SCORES: Final = {frequency: score for score, frequency in enumerate(HOW_OFTEN, start=1)}
-_NOWHERE: Final = Turn(index=0, speaker=Speaker.PARTICIPANT, start=0, words_start=0, end=0)
+
+_Reads = Mapping[str, Signal]
 
 
 def scored_items(analysis: Analysis, evidence: Mapping[str, object]) -> dict[str, object]:
     """Return the proposed score of each item. `evidence`: item key → quotes."""
-    return {
-        item.value: _proposed(
-            {
-                quote: _read(analysis, item, quote)
-                for quote in _readable(evidence.get(item))[:_MOST_QUOTES]
-            }
-        )
-        for item in Item
-    }
+    return {item.value: _proposed(_readable(evidence.get(item)), analysis, item) for item in Item}
 
 
 def _readable(quotes: object) -> list[str]:
     """Return the quotes that are text, and no longer than a quote is, each once."""
     given = quotes if isinstance(quotes, list) else []
     texts = (quote for quote in given if isinstance(quote, str) and quote.strip())
-    return [*dict.fromkeys(text for text in texts if len(text) <= LONGEST_QUOTE)]
+    return [*dict.fromkeys(text for text in texts if len(text) <= LONGEST_QUOTE)][:_MOST_QUOTES]
 
 
-def _read(analysis: Analysis, item: Item, quote: str) -> Signal:
-    """Return the signal that the quote is, or one read from its place among the turns."""
-    for signal in analysis.of_item(item):
+def _read(analysis: Analysis, item: Item, quote: str) -> Signal | None:
+    """Return what a quote says of an item, `None` where that cannot be read."""
+    own = sorted(analysis.of_item(item), key=lambda one: one.quote.polarity is Polarity.UNCLEAR)
+    for signal in own:
         if signal.quote.text == quote:
             return signal
-    turn, span = _place(analysis.index, quote)
-    return signal_at(span, turn, item, span.polarity)
-
-
-def _place(index: TranscriptIndex, quote: str) -> tuple[Turn, Stretch]:
-    """Return where the participant says a quote: letter by letter, or in the same words."""
-    transcript = index.transcript
-    for turn in transcript.participant_turns():
-        start = transcript.text.find(quote, turn.words_start, turn.end) - turn.words_start
-        if start >= 0:
-            return turn, Stretch(transcript.words(turn), start, start + len(quote))
-    found = index.ground(quote)
+    found = analysis.index.ground(quote)
     if isinstance(found, UnverifiedQuote):
-        return _NOWHERE, whole(quote)
-    segment = found.segments[0]
-    turn = transcript.turns[segment.turn]
-    start, end = segment.start - turn.words_start, segment.end - turn.words_start
-    return turn, Stretch(transcript.words(turn), start, end)
+        return None
+    return next((one for one in own if _touches(one.quote.segments[0], found.segments[0])), None)
 
 
-def _proposed(reads: Mapping[str, Signal]) -> dict[str, object]:
-    if not reads:
-        return _proposal("N/A", 1, "No evidence was given for this item.")
-    affirmed = {text: read for text, read in reads.items() if read.quote.supports_symptom}
-    denied = {text: read for text, read in reads.items() if read.quote.denies_symptom}
+def _touches(one: Segment, other: Segment) -> bool:
+    return one.turn == other.turn and one.start < other.end and other.start < one.end
+
+
+def _proposed(quotes: list[str], analysis: Analysis, item: Item) -> dict[str, object]:
+    reads = {text: read for text in quotes if (read := _read(analysis, item, text)) is not None}
+    affirmed: _Reads = {text: read for text, read in reads.items() if read.quote.supports_symptom}
+    denied: _Reads = {text: read for text, read in reads.items() if read.quote.denies_symptom}
+    if affirmed and denied:
+        affirmed, denied = _weightier(affirmed, denied)
+        if affirmed and denied:
+            return _proposal("N/A", 2, "The participant both affirms and denies this.", reads)
     if affirmed:
-        return _symptom(affirmed, is_contradicted=bool(denied))
+        return _symptom(affirmed)
     if denied:
         is_in_own_words = any(not read.is_answer for read in denied.values())
         reason = "The participant denies this or says that it is well."
@@ -77,26 +60,35 @@ def _proposed(reads: Mapping[str, Signal]) -> dict[str, object]:
     past = [text for text, read in reads.items() if read.quote.timeframe is Timeframe.PAST]
     if past:
         return _proposal("N/A", 2, "The participant speaks of the past only.", past)
-    return _proposal("N/A", 1, "The words do not settle whether the symptom is there.")
+    if item in analysis.unread_items:
+        return _proposal("N/A", 1, NOT_EXAMINED)
+    unsettled = "The words do not settle whether the symptom is there."
+    return _proposal("N/A", 1, unsettled if quotes else "No evidence was given for this item.")
 
 
-def _symptom(affirmed: Mapping[str, Signal], *, is_contradicted: bool) -> dict[str, object]:
-    stated = [score for read in affirmed.values() if (score := _stated_score(read))]
+def _weightier(affirmed: _Reads, denied: _Reads) -> tuple[_Reads, _Reads]:
+    """Leave out the side that is only inferred, when the other is stated."""
+    states = [any(read.is_stated for read in side.values()) for side in (affirmed, denied)]
+    if states == [True, False] or any(map(_is_dated, affirmed.values())):
+        return affirmed, {}
+    return ({}, denied) if states == [False, True] else (affirmed, denied)
+
+
+def _is_dated(read: Signal) -> bool:
+    """Whether a reading says when or how often: it is about these weeks, and not in general."""
+    quote = read.quote
+    return quote.timeframe is Timeframe.RECENT or quote.frequency is not Frequency.UNSTATED
+
+
+def _symptom(affirmed: _Reads) -> dict[str, object]:
+    stated = [score for read in affirmed.values() if (score := _SCORES.get(read.quote.frequency))]
     score = max(stated, default=1)
     reason = (
         f"The participant affirms this and says how often: {[*HOW_OFTEN.values()][score - 1]}."
         if stated
         else "The participant affirms this and does not say how often; the lowest score is given."
     )
-    if is_contradicted:
-        reason += " Other words deny it."
-    return _proposal(score, (4 if stated else 2) - is_contradicted, reason, affirmed)
-
-
-def _stated_score(signal: Signal) -> int | None:
-    if signal.is_intense and signal.quote.frequency is Frequency.UNSTATED:
-        return MAX_ITEM_SCORE
-    return _SCORES.get(signal.quote.frequency)
+    return _proposal(score, 4 if stated else 2, reason, affirmed)
 
 
 def _proposal(

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from ai_psychiatrist.agents.baseline.signals import Analysis
+from ai_psychiatrist.agents.output_models import NOT_EXAMINED
 from ai_psychiatrist.domain.phq8 import (
     MAX_ITEM_SCORE,
     Item,
@@ -12,11 +14,14 @@ from ai_psychiatrist.domain.phq8 import (
 )
 
 
-def review(scores: Mapping[str, object]) -> str:
+def review(scores: Mapping[str, object], analysis: Analysis) -> str:
     """Reply with a severity. `scores`: item key → {"score": 0-3 or null}."""
     values = [_score(scores.get(item)) for item in Item]
     known = [value for value in values if value is not None]
     total = total_of(values)
+    if _is_unread(known, analysis):
+        # The reply has to hold a number; the reason says that it is none.
+        return f"<severity>0</severity>\n<explanation>\n{NOT_EXAMINED}\n</explanation>"
     severity = _severity(known, total)
     return (
         f"<severity>{int(severity)}</severity>\n"
@@ -25,6 +30,13 @@ def review(scores: Mapping[str, object]) -> str:
         f"{_explanation(len(known), total)}\n"
         "</explanation>"
     )
+
+
+def _is_unread(known: list[int], analysis: Analysis) -> bool:
+    """Whether unknown items are in words that are not read, and nothing may be made of the rest."""
+    if len(known) == len(Item):
+        return False
+    return analysis.examined.is_mostly_unread or (not known and bool(analysis.unread_items))
 
 
 def _score(item: object) -> int | None:

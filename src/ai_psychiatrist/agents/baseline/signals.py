@@ -4,13 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Final
 
-from ai_psychiatrist.agents.baseline.context import Question, answer_in, question_in
-from ai_psychiatrist.agents.baseline.phrases import intense
-from ai_psychiatrist.agents.baseline.spoken import mentions_in
-from ai_psychiatrist.agents.baseline.stretch import Stretch, clauses_in, whole
+from ai_psychiatrist.agents.baseline.stretch import Stretch
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.evidence import (
     Frequency,
@@ -20,9 +17,14 @@ from ai_psychiatrist.domain.evidence import (
     Segment,
     Timeframe,
 )
+from ai_psychiatrist.domain.examined import Examined
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
 from ai_psychiatrist.services.evidence_validation.transcript_index import TranscriptIndex
+from ai_psychiatrist.services.language.assertion import Status
+from ai_psychiatrist.services.language.identification import examined_in
+from ai_psychiatrist.services.language.questions import NOTHING, Question, question_in
+from ai_psychiatrist.services.language.reading import Saying, sayings_in
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 _MOST_QUOTES: Final = 6
@@ -42,7 +44,8 @@ class Signal:
 
     item: Item
     quote: Quote
-    is_intense: bool
+    is_stated: bool
+    """Whether words say it by themselves, and it is not inferred from a doing."""
     is_answer: bool
     """Whether only the interviewer's question tells which item it is about."""
 
@@ -63,6 +66,26 @@ class Analysis:
     def index(self) -> TranscriptIndex:
         """The words of the transcript, in which quotes are looked for."""
         return TranscriptIndex(self.transcript)
+
+    @cached_property
+    def examined(self) -> Examined:
+        """What of the transcript is in a language that is read."""
+        return examined_in(self.transcript)
+
+    @cached_property
+    def unread_items(self) -> frozenset[Item]:
+        """The items that no signal is about and words that are not read tell of, or may."""
+        unread = self.examined.wholly_unread
+        turns = self.transcript.turns
+        asked = {
+            concept
+            for before, turn in pairwise(turns)
+            if turn.index in unread and before.speaker is not Speaker.PARTICIPANT
+            for concept in question_in(self.transcript.words(before)).asked
+        }
+        told = {signal.item for signal in self.signals}
+        may_tell = Item if self.examined.is_mostly_unread else map(Item, asked)
+        return frozenset(may_tell) - told
 
     def grounded(self, quotes: Iterable[str]) -> Iterator[str]:
         """Yield the quotes that the evidence check accepts."""
@@ -122,73 +145,38 @@ def _readable(text: str) -> Transcript:
 
 def _signals(transcript: Transcript) -> Iterator[Signal]:
     counts: Counter[Item] = Counter()
-    question: Question | None = None
+    question: Question = NOTHING
+    unread = examined_in(transcript).wholly_unread
     for turn in transcript.turns:
         words = transcript.words(turn)
         if turn.speaker is not Speaker.PARTICIPANT:
             question = question_in(words)
-        else:
-            told = list(_told(words, turn, counts))
-            yield from told
-            for signal in _answered(words, turn, question, told):
-                counts[signal.item] += 1
-                yield signal
-            question = None
+            continue
+        for saying in () if turn.index in unread else sayings_in(words, question):
+            item = Item(saying.concept)
+            counts[item] += 1
+            if counts[item] <= _MOST_PER_ITEM:
+                yield signal_of(saying, words, turn)
+        question = NOTHING
 
 
-def _told(words: str, turn: Turn, counts: Counter[Item]) -> Iterator[Signal]:
-    clauses = clauses_in(words)
-    for at, clause in enumerate(clauses):
-        items = [item for item in Item if counts[item] < _MOST_PER_ITEM]
-        for mention in mentions_in(clause, items):
-            counts[mention.item] += 1
-            span = _with_frequency(clauses, at).trimmed()
-            # "I'm not sad, just tired" denies one item and affirms another.
-            if span.polarity is not mention.polarity:
-                span = mention.part.trimmed()
-            yield signal_at(span, turn, mention.item, mention.polarity)
-
-
-def _with_frequency(clauses: tuple[Stretch, ...], at: int) -> Stretch:
-    """Add the sentence after a clause when it only says how often ("I lie awake. Most nights.")."""
-    clause, following = clauses[at], clauses[min(at + 1, len(clauses) - 1)]
-    if following is clause or len(following.text) > 40:
-        return clause
-    if following.reading.votes or "i" in following.words.texts:
-        return clause
-    if whole(following.text).frequency is Frequency.UNSTATED:
-        return clause
-    return Stretch(clause.turn, clause.start, following.end)
-
-
-def _answered(
-    words: str, turn: Turn, question: Question | None, told: list[Signal]
-) -> Iterator[Signal]:
-    answer = None if question is None else answer_in(words, question.asking)
-    if question is None or answer is None:
-        return
-    span, polarity = answer.trimmed(), answer.polarity
-    if not span.text or any(signal.start < turn.words_start + span.end for signal in told):
-        return
-    for item in question.items:
-        yield signal_at(span, turn, item, polarity, is_answer=True)
-
-
-def signal_at(
-    span: Stretch, turn: Turn, item: Item, polarity: Polarity, *, is_answer: bool = False
-) -> Signal:
-    """Read frequency and time of a stretch of a turn's words."""
+def signal_of(saying: Saying, words: str, turn: Turn) -> Signal:
+    """Return a saying with its place in the transcript."""
+    span = Stretch(words, saying.start, saying.end).trimmed()
     start = turn.words_start + span.start
     return Signal(
-        item=item,
+        item=Item(saying.concept),
         quote=Quote(
             text=span.text,
             segments=(Segment(turn=turn.index, start=start, end=start + len(span.text)),),
             match=Match.EXACT,
-            polarity=polarity,
-            frequency=span.frequency,
-            timeframe=span.timeframe,
+            polarity=_POLARITIES.get(saying.status, Polarity.UNCLEAR),
+            frequency=saying.frequency,
+            timeframe=saying.timeframe,
         ),
-        is_intense=any(intense().find(span.words)),
-        is_answer=is_answer,
+        is_stated=saying.is_stated,
+        is_answer=saying.is_answer,
     )
+
+
+_POLARITIES: Final = {Status.AFFIRMED: Polarity.AFFIRMED, Status.DENIED: Polarity.DENIED}

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from ai_psychiatrist.agents.baseline.phrases import factors
+from ai_psychiatrist.agents.baseline.names import factors
 from ai_psychiatrist.agents.baseline.signals import Analysis
 from ai_psychiatrist.agents.baseline.stretch import Stretch, clauses_in
 from ai_psychiatrist.domain.evidence import Polarity, Timeframe
@@ -20,6 +20,7 @@ def spoken_clauses(analysis: Analysis) -> tuple[Stretch, ...]:
     return tuple(
         clause
         for turn in analysis.transcript.participant_turns()
+        if turn.index not in analysis.examined.wholly_unread
         for clause in clauses_in(analysis.transcript.words(turn))
         if clause.end - clause.start >= _SHORTEST
     )

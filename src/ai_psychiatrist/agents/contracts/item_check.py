@@ -16,10 +16,10 @@ MatchesQuote = Callable[[str], bool]
 
 _REASON_OF_RULE: Final = {
     "score_needs_evidence": UnknownReason.NO_GROUNDED_EVIDENCE,
+    "not_about_item": UnknownReason.NOT_ABOUT_ITEM,
     "zero_without_denial": UnknownReason.ZERO_WITHOUT_DENIAL,
     "contradicted_by_evidence": UnknownReason.ONLY_DENIED_OR_PAST,
     "one_without_presence": UnknownReason.ONLY_DENIED_OR_PAST,
-    "no_affirmed_evidence": UnknownReason.NO_AFFIRMED_EVIDENCE,
 }
 """The rules that a score cannot stand against, however often the model insists."""
 
@@ -86,6 +86,7 @@ def item_verdict(
 def _facts(quote: Quote) -> dict[str, object]:
     return {
         "text": quote.text,
+        "relevance": quote.relevance.value,
         "polarity": quote.polarity.value,
         "frequency": quote.frequency.value,
         "timeframe": quote.timeframe.value,

@@ -123,4 +123,5 @@ def _units(predictions: Sequence[UnitPrediction], labels: Mapping[str, Labels]) 
         "labelled_without_prediction": len(labelled - predicted),
         "predicted_without_label": len(predicted - labelled),
         "by_status": status_counts(predictions),
+        "with_turns_not_examined": sum(bool(unit.turns_not_examined) for unit in predictions),
     }

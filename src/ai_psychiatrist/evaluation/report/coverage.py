@@ -13,9 +13,10 @@ _PARTS: Final[Mapping[str, str]] = {
     UnknownReason.NO_MENTION: "never mentioned",
     UnknownReason.SCORE_NA_WITH_EVIDENCE: "model abstained despite evidence",
     UnknownReason.NO_GROUNDED_EVIDENCE: "no quote accepted as evidence",
-    UnknownReason.NO_AFFIRMED_EVIDENCE: "no quote affirms it",
+    UnknownReason.NOT_ABOUT_ITEM: "about something else",
     UnknownReason.ONLY_DENIED_OR_PAST: "only denied or past",
     UnknownReason.ZERO_WITHOUT_DENIAL: "scored 0 without a denial",
+    UnknownReason.NOT_EXAMINED: "in a language that is not read",
     UnknownReason.SCORING_FAILED: "scoring failed",
 }
 _SHADES: Final = ("c-scored", *(f"c{place}" for place in range(1, len(_PARTS))))

@@ -53,6 +53,12 @@ def _units(metrics: Metrics) -> Iterator[str]:
     missing = metrics.count("units.labelled_without_prediction")
     if missing:
         yield f"{grouped(missing)} more have labels and no prediction: they count as failed."
+    unread = metrics.count("units.with_turns_not_examined")
+    if unread:
+        yield (
+            f"In {_conversations(unread, verb='')} there are turns in a language that is not read: "
+            "signs of danger in them are not found, and a person has to read them."
+        )
 
 
 def _conversations(count: int, *, verb: str = " was| were") -> str:

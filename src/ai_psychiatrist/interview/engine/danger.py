@@ -1,11 +1,15 @@
 """Signs of danger in one answer, read with the question that it answers."""
 
+from dataclasses import replace
 from typing import Final
 
+from ai_psychiatrist.domain.examined import READ_LANGUAGE
 from ai_psychiatrist.domain.interview import AnswerKind, GivenAnswer, Question
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
-from ai_psychiatrist.interview.snapshot import Danger
+from ai_psychiatrist.interview.engine.record import Interview
+from ai_psychiatrist.interview.snapshot import Danger, UnexaminedAnswer
+from ai_psychiatrist.services.language.identification import language_of
 from ai_psychiatrist.services.risk.detector import detect_risk
 
 _HOLDS_FROM: Final = RiskLevel.MODERATE
@@ -24,6 +28,24 @@ def danger_in(question: Question, answer: GivenAnswer) -> Danger | None:
         return None
     found = {s.category for s in report.signals if s.level.rank >= _HOLDS_FROM.rank}
     return Danger(level=report.level, categories=tuple(sorted(found)))
+
+
+def note_unread(interview: Interview) -> Interview:
+    """Put down that the answer is in a language that is not read; it holds nothing up.
+
+    An answer that does not tell its language goes with the one before it.
+    """
+    answer = interview.answer
+    if answer is None or answer.option_id is not None:
+        return interview
+    before = interview.not_examined[-1:]
+    language = language_of(answer.text)
+    if language is None and before and before[0].turn == answer.turn - 1:
+        language = before[0].language
+    if language in {None, READ_LANGUAGE}:
+        return interview
+    unread = UnexaminedAnswer(turn=answer.turn, language=str(language))
+    return replace(interview, not_examined=(*interview.not_examined, unread))
 
 
 def _exchange(asked: str, said: str) -> Transcript:

@@ -21,7 +21,7 @@ from ai_psychiatrist.domain.interview import (
     UnansweredReason,
 )
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.interview.snapshot import Danger
+from ai_psychiatrist.interview.snapshot import Danger, UnexaminedAnswer
 
 UNDER_WAY: Final = frozenset(
     {InterviewState.PREPARING, InterviewState.ASKING, InterviewState.DIGESTING}
@@ -100,6 +100,8 @@ class Interview:
     """Changes that a model proposed for goals that there are not."""
     end_reason: EndReason | None = None
     danger: Danger | None = None
+    not_examined: tuple[UnexaminedAnswer, ...] = ()
+    """The answers in a language that is not read, in order."""
     failure: FailureCode | None = None
     failed_from: InterviewState | None = None
     """The step that did not succeed, in the state `failed`."""

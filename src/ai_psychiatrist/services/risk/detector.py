@@ -13,6 +13,7 @@ from typing import Final
 from ai_psychiatrist.domain.risk import RiskPolarity, RiskReport, RiskSignal, risk_report
 from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
 from ai_psychiatrist.services.cues.clauses import Clause, clauses_of
+from ai_psychiatrist.services.language.identification import examined_in
 from ai_psychiatrist.services.risk.polarity import Surroundings, polarity_of_danger
 from ai_psychiatrist.services.risk.questions import Question, answer_to, meant_by, questions_in
 from ai_psychiatrist.services.risk.statement import Danger, Statement, level_of, read_statement
@@ -38,7 +39,7 @@ def read_with_risk(
 
 
 def detect_risk(transcript: Transcript) -> RiskReport:
-    """Mark every sign of danger in the participant's turns."""
+    """Mark every sign of danger in the participant's turns, and tell which could not be read."""
     signals: list[RiskSignal] = []
     asked: tuple[Question, ...] = ()
     for turn in transcript.turns:
@@ -47,7 +48,7 @@ def detect_risk(transcript: Transcript) -> RiskReport:
             signals += _signals_of_turn(transcript, turn, asked)
         is_participant = turn.speaker is Speaker.PARTICIPANT
         asked = () if is_participant else questions_in(transcript.words(turn))
-    return risk_report(signals)
+    return risk_report(signals, examined_in(transcript))
 
 
 def _signals_of_turn(

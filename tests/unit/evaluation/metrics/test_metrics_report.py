@@ -135,6 +135,7 @@ def test_units_are_counted_by_what_is_there_of_them() -> None:
         "both": 1,
         "labelled_without_prediction": 1,
         "predicted_without_label": 2,
+        "with_turns_not_examined": 0,
         "by_status": {"complete": 2, "partial": 0, "failed": 1},
     }
     assert value(report, "items/mae_charged") == 1.5

@@ -1,6 +1,7 @@
 """The sentences at the top of the report follow from the figures."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import orjson
 import pytest
@@ -53,6 +54,16 @@ def test_what_of_the_dataset_was_not_read_is_said_and_nothing_where_all_was(
     metrics = Metrics(figures_of([unit("a", [1] * 8)], {}))
     assert says in _reading(metrics, not_read=not_read)
     assert "could not be read" not in _reading(metrics)
+
+
+def test_conversations_with_turns_that_were_not_examined_are_said() -> None:
+    units = [replace(unit(name, [1] * 8), turns_not_examined=count) for name, count in _UNREAD]
+    assert "In 1 conversation there are turns in a language that is not read" in _reading(
+        Metrics(figures_of(units, {}))
+    )
+
+
+_UNREAD = (("a", 0), ("b", 3))
 
 
 def test_abstaining_is_charged_and_said() -> None:

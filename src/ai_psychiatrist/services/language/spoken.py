@@ -1,0 +1,101 @@
+"""Spoken words as they are compared: fillers left out, spellings of the same thing made one."""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from ai_psychiatrist.services.language.vocabulary import word_list, word_table
+
+_WORD: Final = re.compile(r"[^\W_]+(?:['’ʼ][^\W_]+)*|,")
+_INVISIBLE: Final = re.compile("[\u200b-\u200d\u2060\ufeff\u00ad]")
+# Without its apostrophe "I'll" would read as "ill" and "we're" as "were".
+_KEEPS_APOSTROPHE: Final = ("'ll", "'re", "'d")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spoken:
+    """The words of a text, and where each of them stands."""
+
+    texts: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
+    """Characters into the text, start inclusive, end exclusive."""
+    after_comma: frozenset[int]
+    """The words before which a comma stands."""
+
+
+def spoken(text: str) -> Spoken:
+    """Read the words of a text."""
+    texts: list[str] = []
+    spans: list[tuple[int, int]] = []
+    commas: set[int] = set()
+    fillers = _fillers()
+    for word, span in _rewritten(_words(text)):
+        if word == ",":
+            commas.add(len(texts))
+        elif word not in fillers:
+            texts.append(word)
+            spans.append(span)
+    return Spoken(texts=tuple(texts), spans=tuple(spans), after_comma=frozenset(commas))
+
+
+def compared(text: str) -> list[str]:
+    """Return the words of an entry of a table, as they are compared; fillers among them."""
+    return [word for word, _ in _rewritten(_words(text))]
+
+
+def is_filler(word: str) -> bool:
+    """Whether a word is passed over."""
+    return word in _fillers()
+
+
+_Found = list[tuple[str, tuple[int, int]]]
+
+
+def _words(text: str) -> _Found:
+    # An apostrophe is as long as the invisible character it replaces and joins words like it, so
+    # that offsets stay those of the text.
+    visible = text if text.isascii() else _INVISIBLE.sub("'", text)
+    return [(_normalised(found[0]), found.span()) for found in _WORD.finditer(visible)]
+
+
+def _normalised(word: str) -> str:
+    folded = word.casefold()
+    if folded.isascii() and folded.isalnum():
+        return folded
+    folded = folded.replace("’", "'").replace("ʼ", "'")
+    return folded if folded.endswith(_KEEPS_APOSTROPHE) else folded.replace("'", "")
+
+
+def _rewritten(words: _Found) -> _Found:
+    """Write the same thing in one way: "do not" as "dont", "gonna" as "going to"."""
+    rules, found, at = _rewriting(), [], 0
+    while at < len(words):
+        for length, writings in rules.get(words[at][0], ()):
+            written = writings.get(tuple(word for word, _ in words[at : at + length]))
+            if written is not None:
+                span = (words[at][1][0], words[at + length - 1][1][1])
+                found += [(word, span) for word in written]
+                at += length
+                break
+        else:
+            found.append(words[at])
+            at += 1
+    return found
+
+
+@cache
+def _fillers() -> frozenset[str]:
+    return frozenset(word_list("spoken", "fillers"))
+
+
+@cache
+def _rewriting() -> dict[str, list[tuple[int, dict[tuple[str, ...], tuple[str, ...]]]]]:
+    """Return first word → (number of words, words → what is written for them), longest first."""
+    found: dict[str, dict[int, dict[tuple[str, ...], tuple[str, ...]]]] = {}
+    for written, entries in word_table("spoken", "rewrite").items():
+        for entry in entries:
+            words = tuple(word for word, _ in _words(entry))
+            by_length = found.setdefault(words[0], {}).setdefault(len(words), {})
+            by_length[words] = tuple(word for word, _ in _words(written))
+    return {first: sorted(found[first].items(), reverse=True) for first in found}

@@ -1,0 +1,47 @@
+"""The words of each language, as data: a folder a language, a file a subject."""
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from typing import Any, Final
+
+LANGUAGE: Final = "en"
+
+
+def word_table(name: str, section: str) -> Mapping[str, list[str]]:
+    """Return a section of a file: key → entries."""
+    table: Mapping[str, list[str]] = _file(name)[section]
+    return table
+
+
+def word_list(name: str, key: str) -> list[str]:
+    """Return a list of a file."""
+    entries: list[str] = _file(name)[key]
+    return entries
+
+
+@cache
+def concept_tables() -> Mapping[str, Mapping[str, list[str]]]:
+    """Return the tables of every concept by its name."""
+    folder = resources.files(__package__).joinpath(LANGUAGE, "items")
+    return {
+        place.name.removesuffix(".toml"): tomllib.loads(place.read_text(encoding="utf-8"))
+        for place in sorted(folder.iterdir(), key=lambda place: place.name)
+        if place.name.endswith(".toml")
+    }
+
+
+@cache
+def lists() -> Mapping[str, list[str]]:
+    """Return the lists that phrases name."""
+    found: dict[str, list[str]] = {}
+    for table in concept_tables().values():
+        found |= table.get("lists", {})  # type: ignore[arg-type]
+    return found
+
+
+@cache
+def _file(name: str) -> Mapping[str, Any]:
+    place = resources.files(__package__).joinpath(LANGUAGE, f"{name}.toml")
+    return tomllib.loads(place.read_text(encoding="utf-8"))
