@@ -13,6 +13,7 @@ from benchmarks import (
     run_throughput,
     validation,
 )
+from benchmarks.meaning import tables as meaning
 
 SUBJECTS = ("skeleton", "skeleton_aiohttp", "ours", "http", "bare")
 
@@ -29,6 +30,8 @@ def main() -> None:
     labelled_sets.main()
     print("\n## Signs of danger\n", flush=True)
     risk.main()
+    print("\n## What words mean\n", flush=True)
+    meaning.main([])
     print("\n## Validation of JSON lines\n", flush=True)
     validation.main([])
     print("\n## Metrics\n", flush=True)

@@ -119,8 +119,9 @@ def _number_becomes(value: float | str, *, in_evidence: bool = True) -> Rewrite:
         quotes = participant_quotes(request.transcript)
         if request.task == "scoring":
             answer = scoring_answer(quotes)
-            for item in ITEMS[: max(1, len(quotes))]:
-                answer[item]["score"] = value
+            scored = [one for one in answer.values() if one["evidence"]]
+            for one in scored or [answer[ITEMS[0]]]:
+                one["score"] = value
             return scoring_text(answer)
         if request.task in JUDGE_TASKS:
             return judge_text(json.dumps(value))

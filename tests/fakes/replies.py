@@ -68,25 +68,42 @@ def interviewer_quotes(transcript: str, limit: int = 8) -> list[str]:
 
 
 def evidence_answer(quotes: Sequence[str]) -> dict[str, object]:
-    """Give each item the quote of its own position, or none."""
-    return {item: list(quotes[index : index + 1]) for index, item in enumerate(ITEMS)}
+    """Give each item at most one quote: the one that names it, or else one that names none."""
+    placed: dict[str, object] = {}
+    for quote in sorted(quotes, key=lambda quote: _named(quote) is None):
+        item = _named(quote) or next((item for item in ITEMS if item not in placed), None)
+        if item is not None:
+            placed.setdefault(item, [quote])
+    return {item: placed.get(item, []) for item in ITEMS}
 
 
 def scoring_answer(quotes: Sequence[str]) -> dict[str, ItemAnswer]:
     """Score the items that have a quote 1 and leave the others as N/A.
 
-    Which quote goes with which item is chance here, and a higher score on a denial would be sent
-    back to the model.
+    Some quotes are denials, and a higher score on one would be sent back to the model.
     """
     return {
         item: {
-            "evidence": list(quotes[index : index + 1]),
-            "reason": "The participant says so." if index < len(quotes) else "Not mentioned.",
-            "score": 1 if index < len(quotes) else "N/A",
-            "confidence": 4 if index < len(quotes) else 1,
+            "evidence": evidence,
+            "reason": "The participant says so." if evidence else "Not mentioned.",
+            "score": 1 if evidence else "N/A",
+            "confidence": 4 if evidence else 1,
         }
-        for index, item in enumerate(ITEMS)
+        for item, evidence in evidence_answer(quotes).items()
     }
+
+
+_NAMED_BY = {
+    "PHQ8_Depressed": ("hopeless", "sad", "down most"),
+    "PHQ8_Sleep": ("sleep", "wake", "awake"),
+    "PHQ8_Tired": ("tired", "exhausted"),
+    "PHQ8_Appetite": ("appetite",),
+}
+
+
+def _named(quote: str) -> str | None:
+    folded = quote.casefold()
+    return next((item for item, words in _NAMED_BY.items() if any(map(folded.count, words))), None)
 
 
 def evidence_text(answer: object) -> str:

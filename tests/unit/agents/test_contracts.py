@@ -13,7 +13,15 @@ from ai_psychiatrist.agents.contracts.contract import (
 from ai_psychiatrist.agents.contracts.generate import generated_files
 from ai_psychiatrist.agents.contracts.item_check import ItemFinding, check_item
 from ai_psychiatrist.agents.output_models import ItemScoreOutput
-from ai_psychiatrist.domain.evidence import Frequency, Match, Polarity, Quote, Segment, Timeframe
+from ai_psychiatrist.domain.evidence import (
+    Frequency,
+    Match,
+    Polarity,
+    Quote,
+    Relevance,
+    Segment,
+    Timeframe,
+)
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason, severity_of
 from ai_psychiatrist.validation.lint import lint_pipeline
 from ai_psychiatrist.validation.verdict import FailureStage, Verdict
@@ -22,7 +30,11 @@ WORDS = "marigold"
 ITEMS = [item.value for item in Item]
 
 
-def quote(polarity: Polarity, timeframe: Timeframe = Timeframe.UNSTATED) -> Quote:
+def quote(
+    polarity: Polarity,
+    timeframe: Timeframe = Timeframe.UNSTATED,
+    relevance: Relevance = Relevance.ABOUT,
+) -> Quote:
     return Quote(
         text=f"{WORDS} every day",
         segments=(Segment(turn=0, start=0, end=5),),
@@ -30,6 +42,7 @@ def quote(polarity: Polarity, timeframe: Timeframe = Timeframe.UNSTATED) -> Quot
         polarity=polarity,
         frequency=Frequency.UNSTATED,
         timeframe=timeframe,
+        relevance=relevance,
     )
 
 
@@ -38,6 +51,10 @@ DENIED = quote(Polarity.DENIED)
 UNCLEAR = quote(Polarity.UNCLEAR)
 ONCE = quote(Polarity.AFFIRMED, Timeframe.PAST)
 NOT_THEN = quote(Polarity.DENIED, Timeframe.PAST)
+UNREAD = quote(Polarity.UNCLEAR, relevance=Relevance.UNREAD)
+ELSEWHERE = quote(Polarity.UNCLEAR, relevance=Relevance.ELSEWHERE)
+OF_OTHERS = quote(Polarity.UNCLEAR, relevance=Relevance.OTHER_PERSON)
+INSTRUCTION = quote(Polarity.UNCLEAR, relevance=Relevance.INSTRUCTION)
 
 
 def finding(score: int | None, *quotes: Quote, is_found: bool = True, **more: Any) -> ItemFinding:
@@ -112,8 +129,14 @@ def test_clinical_rules_speak_against_an_item_or_do_not(
     ("proposed", "quotes", "reason"),
     [
         pytest.param(2, [AFFIRMED], None, id="affirmed"),
-        pytest.param(1, [UNCLEAR], UnknownReason.NOT_ABOUT_ITEM, id="only_unclear"),
-        pytest.param(1, [UNCLEAR, DENIED], UnknownReason.NOT_ABOUT_ITEM, id="unclear_and_denied"),
+        pytest.param(1, [UNCLEAR], None, id="only_unclear"),
+        pytest.param(1, [UNCLEAR, DENIED], None, id="unclear_and_denied"),
+        pytest.param(3, [UNREAD], None, id="unread"),
+        pytest.param(3, [ELSEWHERE], UnknownReason.NOT_ABOUT_ITEM, id="elsewhere"),
+        pytest.param(1, [OF_OTHERS], UnknownReason.NOT_ABOUT_ITEM, id="of_another_person"),
+        pytest.param(2, [INSTRUCTION], UnknownReason.NOT_ABOUT_ITEM, id="an_instruction"),
+        pytest.param(2, [ELSEWHERE, AFFIRMED], None, id="one_of_two_is_about_it"),
+        pytest.param(0, [UNREAD], UnknownReason.ZERO_WITHOUT_DENIAL, id="zero_on_unread_words"),
         pytest.param(2, [ONCE], UnknownReason.ONLY_DENIED_OR_PAST, id="only_past"),
         pytest.param(3, [ONCE, DENIED], UnknownReason.ONLY_DENIED_OR_PAST, id="past_and_denied"),
         pytest.param(1, [DENIED], UnknownReason.ONLY_DENIED_OR_PAST, id="a_one_on_a_denial"),
@@ -157,7 +180,9 @@ def test_status_and_score_of_an_item_go_together() -> None:
     answer = {"item": ITEMS[0], "status": "na", "score": 1, "evidence": [], "reason": "none"}
     verdict = shipped_step("item").check_object(
         {**answer, "confidence": None},
-        context={"quotes": [{"polarity": "affirmed", "timeframe": "unstated"}]},
+        context={
+            "quotes": [{"relevance": "about", "polarity": "affirmed", "timeframe": "unstated"}]
+        },
         host={"matches_quote": lambda _: True},
     )
     assert [error.rule for error in verdict.errors] == ["na_means_no_score"]

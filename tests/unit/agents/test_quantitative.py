@@ -374,7 +374,11 @@ def test_both_stages_are_served_over_http() -> None:
     opened = case()
     result = served(fault("numbers_as_strings"), opened)
     assert result is not None
-    assert [one.score for one in result.items[:2]] == [2, None]
+    assert [(one.item.value, one.score) for one in result.items if one.quotes] == [
+        ("PHQ8_Depressed", None),
+        ("PHQ8_Sleep", 2),
+        ("PHQ8_Tired", 2),
+    ]
     assert [(one.agent, one.path) for one in opened.calls.attempts] == [
         ("evidence", CallPath.AGENT),
         ("quantitative", CallPath.AGENT),

@@ -21,7 +21,6 @@ from ai_psychiatrist.domain.examined import Examined
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
 from ai_psychiatrist.services.evidence_validation.transcript_index import TranscriptIndex
-from ai_psychiatrist.services.language.assertion import Status
 from ai_psychiatrist.services.language.identification import examined_in
 from ai_psychiatrist.services.language.questions import NOTHING, Question, question_in
 from ai_psychiatrist.services.language.reading import Saying, sayings_in
@@ -170,13 +169,10 @@ def signal_of(saying: Saying, words: str, turn: Turn) -> Signal:
             text=span.text,
             segments=(Segment(turn=turn.index, start=start, end=start + len(span.text)),),
             match=Match.EXACT,
-            polarity=_POLARITIES.get(saying.status, Polarity.UNCLEAR),
+            polarity=saying.polarity,
             frequency=saying.frequency,
             timeframe=saying.timeframe,
         ),
         is_stated=saying.is_stated,
         is_answer=saying.is_answer,
     )
-
-
-_POLARITIES: Final = {Status.AFFIRMED: Polarity.AFFIRMED, Status.DENIED: Polarity.DENIED}

@@ -14,13 +14,13 @@ from ai_psychiatrist.domain.evidence import (
 )
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
-from ai_psychiatrist.services.language.assertion import Status, is_instruction
+from ai_psychiatrist.services.language.assertion import Status
+from ai_psychiatrist.services.language.concepts import is_instruction
 from ai_psychiatrist.services.language.questions import NOTHING, Question, question_in
 from ai_psychiatrist.services.language.reading import Saying, sayings_in
 
 _AROUND: Final = 400
 """How many characters on either side of a quote are read with it."""
-_POLARITIES: Final = {Status.AFFIRMED: Polarity.AFFIRMED, Status.DENIED: Polarity.DENIED}
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class ItemReader:
         if own:
             return _told(quote, own)
         is_asked = any(item.value in self._question(part.turn).asked for part in quote.segments)
-        if is_asked or not any(one.status in _POLARITIES for one in sayings):
+        if is_asked or all(one.polarity is Polarity.UNCLEAR for one in sayings):
             return _unread(quote, Relevance.UNREAD)
         return _unread(quote, Relevance.ELSEWHERE)
 
@@ -79,9 +79,9 @@ def _told(quote: Quote, own: Sequence[Saying]) -> Quote:
     """Return a quote with what its clauses say of an item."""
     if all(one.status is Status.OTHER for one in own):
         return _unread(quote, Relevance.OTHER_PERSON)
-    told = [one for one in own if one.status in _POLARITIES] or own
+    told = [one for one in own if one.polarity is not Polarity.UNCLEAR] or own
     lasting = [one for one in told if one.timeframe is not Timeframe.PAST] or told
-    polarities = {_POLARITIES.get(one.status, Polarity.UNCLEAR) for one in lasting}
+    polarities = {one.polarity for one in lasting}
     stated = {one.frequency for one in lasting} - {Frequency.UNSTATED}
     times = {one.timeframe for one in lasting}
     return replace(

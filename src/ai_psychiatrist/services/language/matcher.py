@@ -11,6 +11,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from ai_psychiatrist.services.language.spoken import Spoken, compared, is_filler
+from ai_psychiatrist.services.language.vocabulary import word_list
 
 _PIECE: Final = re.compile(r"\{\w+\}|[()|$_]|[^(){}|$_\s]+")
 _PLAIN: Final = re.compile(r"(?:[^\W_]|[' ])+")
@@ -18,10 +19,6 @@ _ANY: Final = "_"
 _END: Final = "$"
 _LIST: Final = "{"
 _MARKS: Final = frozenset("()|")
-_DENYING: Final = frozenset(
-    "not never dont doesnt didnt isnt wasnt arent werent wont wouldnt cant couldnt shouldnt havent"
-    " hasnt hadnt aint".split()
-)
 
 
 class Hit(NamedTuple):
@@ -30,6 +27,16 @@ class Hit(NamedTuple):
     cue: str
     first: int
     last: int
+
+    @property
+    def subject(self) -> str:
+        """What its table belongs to, such as a concept."""
+        return self.cue.partition(".")[0]
+
+    @property
+    def kind(self) -> str:
+        """Which table of its subject it stands in."""
+        return self.cue.partition(".")[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +86,7 @@ class _Node:
 
     def __init__(self) -> None:
         self._rests: list[_Rest] = []
-        self._cues: frozenset[str] = frozenset()
+        self._cues: tuple[str, ...] = ()
         self._following: dict[str, list[_Node]] | None = None
 
     def add(self, rest: _Rest) -> None:
@@ -87,8 +94,8 @@ class _Node:
         self._rests.append(rest)
 
     @property
-    def cues(self) -> frozenset[str]:
-        """The cues of the phrases that end here."""
+    def cues(self) -> tuple[str, ...]:
+        """The cues of the phrases that end here, always in the same order."""
         self.following()
         return self._cues
 
@@ -99,14 +106,14 @@ class _Node:
             growth = _Growth()
             for rest in self._rests:
                 growth.add(rest)
-            self._cues, self._following = frozenset(growth.cues), growth.following
+            self._cues, self._following = tuple(sorted(growth.cues)), growth.following
         return self._following
 
     def after(self, word: str) -> Iterator["_Node"]:
         """Yield the nodes that a word leads to."""
         following = self.following()
         yield from following.get(word, ())
-        if _ANY in following and word not in _DENYING:
+        if _ANY in following and word not in _denying():
             yield from following[_ANY]
 
 
@@ -176,7 +183,7 @@ class Matcher:
                 continue
             longest: dict[str, Hit] = {}
             for hit in self._from(words.texts, at):
-                subject = hit.cue.partition(".")[0]
+                subject = hit.subject
                 if after.get(subject, 0) <= at:
                     known = longest.get(subject)
                     if known is None or _weight(hit) > _weight(known):
@@ -238,6 +245,11 @@ class Matcher:
 def _weight(hit: Hit) -> tuple[int, bool, str]:
     """Order: the longest, and of equals what only looks like something."""
     return hit.last, hit.cue.endswith((".look_alike", ".pass")), hit.cue
+
+
+@cache
+def _denying() -> frozenset[str]:
+    return frozenset(word_list("spoken", "denying"))
 
 
 @cache

@@ -5,16 +5,17 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from ai_psychiatrist.services.language.assertion import (
-    ClauseReading,
-    Status,
-    is_of_concept,
-    matcher,
-)
+from ai_psychiatrist.services.language.assertion import ClauseReading, Status
 from ai_psychiatrist.services.language.clauses import clauses_of
+from ai_psychiatrist.services.language.concepts import (
+    Heard,
+    concept_of,
+    hear,
+    is_part_of_another,
+    says_something,
+)
 from ai_psychiatrist.services.language.matcher import Hit
-from ai_psychiatrist.services.language.spoken import spoken
-from ai_psychiatrist.services.language.vocabulary import concept_tables
+from ai_psychiatrist.services.language.vocabulary import concept_tables, words
 
 _TAIL_CHARACTERS: Final = 600
 _QUESTION_CLAUSES: Final = 4
@@ -45,68 +46,88 @@ class Question:
 
 
 NOTHING: Final = Question()
+_LONGEST_HEADING: Final = 4
+_LONGEST_LEAD: Final = 3
+_TAG_BEFORE: Final = 2
+"""By which word a question says that it puts a denial into the participant's mouth."""
+_QUALITY_BY: Final = 5
+"""By which word of an answer it says how it is."""
+_DECISIVE: Final = frozenset({"asks_symptom", "asks_well", "symptom", "well"})
+_TURNING: Final = frozenset({"cue.negator", "cue.inability", "cue.obstacle", "cue.loss"})
+_ANSWERED: Final[Mapping[tuple[Asking, bool], Status]] = {
+    (Asking.SYMPTOM, True): Status.AFFIRMED,
+    (Asking.SYMPTOM, False): Status.DENIED,
+    (Asking.WELL, True): Status.DENIED,
+    (Asking.WELL, False): Status.AFFIRMED,
+    (Asking.DENIAL, False): Status.DENIED,
+    (Asking.ABSENCE, False): Status.AFFIRMED,
+}
+"""What yes or no to a question says of the symptom."""
 
 
-def question_in(words: str) -> Question:
+def question_in(said: str) -> Question:
     """Read what the last question in an interviewer's words is about."""
-    tail = words[-_TAIL_CHARACTERS:]
+    tail = said[-_TAIL_CHARACTERS:]
     clauses = [
         text for clause in clauses_of(tail) if (text := tail[clause.start : clause.end]).strip()
     ]
-    for at in range(len(clauses) - 1, max(-1, len(clauses) - 1 - _QUESTION_CLAUSES), -1):
-        text = clauses[at]
-        rest = "".join(clauses[at:])
-        heard = spoken(text)
-        if "?" not in rest and "if" in heard.texts:
-            continue
-        hits = matcher().find(heard)
-        if "?" not in rest and not _asks_without_mark(heard.texts, hits):
-            continue
-        asked = dict(_asked(hits, is_tag=any(h.cue == "tag.opening" and h.first < 2 for h in hits)))
-        if asked:
+    for back in range(1, min(_QUESTION_CLAUSES, len(clauses)) + 1):
+        heard = hear(clauses[-back])
+        is_marked = any("?" in text for text in clauses[-back:])
+        if (is_marked or _asks_without_mark(heard)) and (asked := dict(_asked(heard))):
             return Question(asked=asked, words=tail)
     return Question(words=tail)
 
 
-def _asked(hits: tuple[Hit, ...], *, is_tag: bool) -> Iterator[tuple[str, Asking]]:
+def _asks_without_mark(heard: Heard) -> bool:
+    """Whether it asks by its opening, is a heading ("and energy"), or supposes ("you must be")."""
+    if not words("conditions").isdisjoint(heard.texts):
+        return False
+    return len(heard.texts) <= _LONGEST_HEADING or any(
+        hit.cue == "suppose.opening"
+        or (hit.cue == "ask.opening" and _is_led_by(heard.texts[: hit.first], "leading"))
+        for hit in heard.hits
+    )
+
+
+def _is_led_by(before: tuple[str, ...], kind: str) -> bool:
+    return len(before) <= _LONGEST_LEAD and words(kind).issuperset(before)
+
+
+def _asked(heard: Heard) -> Iterator[tuple[str, Asking]]:
+    is_tag = any(hit.cue == "tag.opening" and hit.first < _TAG_BEFORE for hit in heard.hits)
     for concept in concept_tables():
         named = [
-            h
-            for h in hits
-            if h.cue.startswith((f"{concept}.", f"{concept}?.")) and not _is_part(concept, h, hits)
+            hit
+            for hit in heard.hits
+            if concept_of(hit) == concept and not is_part_of_another(hit, heard.hits)
         ]
-        kinds = {h.cue.partition(".")[2] for h in named} - {"look_alike"}
-        if not kinds:
-            continue
-        named.sort(key=lambda h: (not h.cue.startswith(f"{concept}?"), h.first))
-        decisive = next((k for h in named if (k := h.cue.partition(".")[2]) in _DECISIVE), None)
-        if decisive is not None and "asks_symptom" not in kinds - {decisive}:
-            kinds = {decisive}
-        if not is_tag and any(
-            h.cue in _TURNING and h.first <= min(n.last for n in named) for h in hits
-        ):
-            kinds = {"asks_symptom"}
-        if is_tag:
-            of_symptom = kinds & {"asks_symptom", "symptom", "topic"}
-            yield concept, Asking.DENIAL if of_symptom else Asking.ABSENCE
-        elif kinds & {"asks_symptom", "symptom"}:
-            yield concept, Asking.SYMPTOM
-        elif kinds & {"asks_well", "well"}:
-            yield concept, Asking.WELL
-        else:
-            yield concept, Asking.OPEN
+        kinds = {hit.kind for hit in named} - {"look_alike"}
+        if kinds:
+            kinds = _decided(concept, kinds, named)
+            yield concept, _denied(kinds) if is_tag else _put(heard, kinds, named)
 
 
-def _is_part(concept: str, hit: Hit, hits: tuple[Hit, ...]) -> bool:
-    """Whether a longer phrase of another concept holds this one: "gone off your food"."""
-    return any(
-        other.first <= hit.first
-        and hit.last <= other.last
-        and other.last - other.first > hit.last - hit.first
-        and is_of_concept(other)
-        and not other.cue.startswith((f"{concept}.", f"{concept}?."))
-        for other in hits
-    )
+def _decided(concept: str, kinds: set[str], named: list[Hit]) -> set[str]:
+    """Return the kind of phrase that tells how it is asked: those of questions, and the first."""
+    named.sort(key=lambda hit: (hit.subject == concept, hit.first))
+    decisive = next((hit.kind for hit in named if hit.kind in _DECISIVE), None)
+    if decisive is None or "asks_symptom" in kinds - {decisive}:
+        return kinds
+    return {decisive}
+
+
+def _denied(kinds: set[str]) -> Asking:
+    is_of_symptom = not kinds.isdisjoint({"asks_symptom", "symptom", "topic"})
+    return Asking.DENIAL if is_of_symptom else Asking.ABSENCE
+
+
+def _put(heard: Heard, kinds: set[str], named: list[Hit]) -> Asking:
+    first = min(hit.last for hit in named)
+    is_turned = any(hit.cue in _TURNING and hit.first <= first for hit in heard.hits)
+    if is_turned or not kinds.isdisjoint({"asks_symptom", "symptom"}):
+        return Asking.SYMPTOM
+    return Asking.OPEN if kinds.isdisjoint({"asks_well", "well"}) else Asking.WELL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,88 +145,61 @@ class Reply:
 
 def reply_in(clause: ClauseReading) -> Reply:
     """Read a clause as the answer to a question."""
-    words = clause.words
-    hits = clause.hits
-    opening = [h for h in hits if h.first == 0 or _is_opening(words.texts[: h.first])]
-    says = None
-    if opening:
-        first = max(opening, key=lambda h: h.last - h.first)
-        kinds = {h.cue for h in opening if h.first == opening[0].first}
-        if "answer.no" in kinds:
-            says = False
-        elif "answer.yes" in kinds:
-            says = True
-        del first
-    about = [
-        h
-        for h in clause.hits
-        if h.cue in {"quality.good", "quality.bad"}
-        and h.first <= _QUALITY_BY
-        and not (words.texts[h.first : h.last + 1] == ("well",) and h.first == 0)
-    ]
-    named = [h for h in clause.hits if is_of_concept(h) and h.last > h.first]
-    quality = None
-    if about and about[0].first == 0 and words.texts[0] in {"no", "never", "not", "nothing"}:
-        says = None
-    is_taken_up = any(h.cue == "answer.taken_up" for h in hits)
-    if about and not named and not is_taken_up and clause.experiencer is not Status.OTHER:
-        value = about[0].cue == "quality.good"
-        flips = sum(
-            h.cue in {"cue.negator", "cue.inability"} and h.last < about[0].first
-            for h in clause.hits
-        )
-        opened = opening[0].last if opening and says is False else -1
-        flips -= sum(
-            h.cue == "cue.negator" and h.last <= opened and h.last < about[0].first
-            for h in clause.hits
-        )
-        quality = value if flips % 2 == 0 else not value
-    if any(h.cue in {"modality.mixed", "modality.doubt"} for h in clause.hits):
+    heard = clause.heard
+    cues = {hit.cue for hit in heard.hits}
+    opening = [hit for hit in heard.hits if _is_led_by(heard.texts[: hit.first], "opening")]
+    says, quality = _plain_answer(opening), None
+    about = next((hit for hit in heard.hits if _is_early_quality(heard, hit)), None)
+    if about is not None:
+        is_of_more = "answer.taken_up" in cues or clause.experiencer is Status.OTHER
+        if about.first == 0 and heard.texts[0] in words("denying_quality"):
+            says = None
+        if not is_of_more and not _names_a_concept(heard):
+            quality = _is_well(heard, about, answer_until=opening[0].last if says is False else -1)
+    if not cues.isdisjoint({"modality.mixed", "modality.doubt"}):
         says = quality = None
-    is_faint = _FAINT.issuperset(words.texts)
     return Reply(
-        says=says, quality=quality, is_faint=is_faint, is_short=len(words.texts) <= _LONGEST_ANSWER
+        says=says,
+        quality=quality,
+        is_faint=words("faint").issuperset(heard.texts),
+        is_short=len(heard.texts) <= _LONGEST_ANSWER,
     )
+
+
+def _plain_answer(opening: list[Hit]) -> bool | None:
+    """Return whether an answer opens with yes or no."""
+    kinds = {hit.cue for hit in opening if hit.first == opening[0].first}
+    if "answer.no" in kinds:
+        return False
+    return True if "answer.yes" in kinds else None
+
+
+def _is_early_quality(heard: Heard, hit: Hit) -> bool:
+    if hit.cue not in {"quality.good", "quality.bad"} or hit.first > _QUALITY_BY:
+        return False
+    return hit.last > 0 or heard.texts[0] not in words("hesitating")
+
+
+def _names_a_concept(heard: Heard) -> bool:
+    return any(says_something(hit) and hit.last > hit.first for hit in heard.hits)
+
+
+def _is_well(heard: Heard, about: Hit, *, answer_until: int) -> bool:
+    """Return whether a word says that it is well, with the denials that do not only answer."""
+    flips = sum(
+        hit.last < about.first
+        and (hit.cue == "cue.inability" or (hit.cue == "cue.negator" and hit.last > answer_until))
+        for hit in heard.hits
+    )
+    return (about.cue == "quality.good") is (flips % 2 == 0)
 
 
 def answered(asking: Asking, reply: Reply) -> Status | None:
     """Return what a reply says of a symptom that was asked about, `None` where nothing."""
-    match asking:
-        case Asking.SYMPTOM if reply.says is not None:
-            return Status.AFFIRMED if reply.says else Status.DENIED
-        case Asking.WELL if reply.says is not None:
-            return Status.DENIED if reply.says else Status.AFFIRMED
-        case Asking.DENIAL if reply.says is False:
-            return Status.DENIED
-        case Asking.ABSENCE if reply.says is False:
-            return Status.AFFIRMED
+    if reply.says is not None and (asking, reply.says) in _ANSWERED:
+        return _ANSWERED[asking, reply.says]
     if reply.quality is None or asking in {Asking.DENIAL, Asking.ABSENCE}:
         return None
     if reply.is_faint and asking is Asking.SYMPTOM:
         return None
     return Status.DENIED if reply.quality else Status.AFFIRMED
-
-
-_LONGEST_HEADING: Final = 4
-_QUALITY_BY: Final = 5
-"""By which word of an answer it says how it is."""
-_LEADING: Final = frozenset("and okay so right now well then but or alright good i see um".split())
-_DECISIVE: Final = frozenset({"asks_symptom", "asks_well", "symptom", "well"})
-_FAINT: Final = frozenset("okay ok alright right fine good thats great well all".split())
-_TURNING: Final = frozenset({"cue.negator", "cue.inability", "cue.obstacle", "cue.loss"})
-_OPENINGS: Final = frozenset("well oh no yes yeah and but i mean ah okay look you know now".split())
-
-
-def _asks_without_mark(texts: tuple[str, ...], hits: tuple[Hit, ...]) -> bool:
-    """Whether it asks by its opening, is a heading ("and energy"), or supposes ("you must be")."""
-    if any(h.cue == "ask.opening" and _leads(texts[: h.first]) for h in hits):
-        return True
-    return len(texts) <= _LONGEST_HEADING or any(h.cue == "suppose.opening" for h in hits)
-
-
-def _leads(words: tuple[str, ...]) -> bool:
-    return len(words) <= 3 and _LEADING.issuperset(words)
-
-
-def _is_opening(words: tuple[str, ...]) -> bool:
-    return len(words) <= 3 and _OPENINGS.issuperset(words)

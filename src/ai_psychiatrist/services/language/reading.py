@@ -5,19 +5,27 @@ from dataclasses import dataclass
 from typing import Final
 
 from ai_psychiatrist.domain.evidence import Frequency, Polarity, Timeframe
-from ai_psychiatrist.services.cues.occurrence import occurrences_in
 from ai_psychiatrist.services.cues.period import told_in
 from ai_psychiatrist.services.cues.reading import TurnReading
 from ai_psychiatrist.services.cues.reading import read_turn as read_times
-from ai_psychiatrist.services.language.assertion import (
-    ClauseReading,
-    Finding,
-    Status,
-    Strength,
-    read_clause,
+from ai_psychiatrist.services.language.assertion import ClauseReading, Finding, Status, Strength
+from ai_psychiatrist.services.language.clauses import clauses_of
+from ai_psychiatrist.services.language.questions import (
+    NOTHING,
+    Question,
+    Reply,
+    answered,
+    reply_in,
 )
-from ai_psychiatrist.services.language.clauses import Clause, clauses_of
-from ai_psychiatrist.services.language.questions import NOTHING, Question, answered, reply_in
+from ai_psychiatrist.services.language.spoken import spoken
+from ai_psychiatrist.services.language.told_clauses import POLARITIES, ToldClauses, told_clauses
+from ai_psychiatrist.services.language.vocabulary import phrases
+
+_UNSETTLED: Final = frozenset({Status.UNCLEAR, Status.SUPPOSED})
+_BARE_WORDS: Final = 4
+"""Up to how many words an answer may be a bare word and its like."""
+_LEAD_WORDS: Final = 4
+"""Below how many words a clause may only lead in the answer, which comes after it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,141 +43,97 @@ class Saying:
     is_answer: bool = False
     """Whether only the question tells what it is about."""
 
+    @property
+    def polarity(self) -> Polarity:
+        """Whether it says that the symptom is there."""
+        return POLARITIES.get(self.status, Polarity.UNCLEAR)
 
-def sayings_in(words: str, question: Question = NOTHING) -> tuple[Saying, ...]:
+
+def sayings_in(turn: str, question: Question = NOTHING) -> tuple[Saying, ...]:
     """Read a turn."""
-    clauses = [c for c in clauses_of(words) if words[c.start : c.end].strip()]
-    read: list[ClauseReading] = []
-    is_others = is_supposed = False
-    for clause in clauses:
-        text = words[clause.start : clause.end]
-        one = read_clause(text, is_others=is_others, is_supposed=is_supposed)
-        is_supposed = one.is_supposed and text.rstrip()[-1:] not in _SENTENCE_ENDS
-        if one.experiencer is not None:
-            is_others = one.experiencer is Status.OTHER
-        read.append(one)
-    times = read_times(words)
-    is_of_now = _speaks_of_now(words, clauses, question)
-    stated = [
-        Saying(
-            concept=found.concept,
-            status=found.status,
-            is_stated=found.strength is Strength.STATED,
-            start=clause.start,
-            end=_with_frequency(words, clauses, at),
-            frequency=_frequency(words, clauses, at, found.status, found.start),
-            timeframe=_time(times, clause.start + found.start, clause.start + found.end)
-            if not found.is_past_tense or is_of_now
-            else _past(times, clause.start + found.start, clause.start + found.end),
-        )
-        for at, (clause, one) in enumerate(zip(clauses, read, strict=True))
-        for found in one.findings
-        if not _is_of_what_was_asked(one, found, question)
-    ]
-    return (*stated, *_answers(words, clauses, read, question, stated))
+    told = told_clauses(turn)
+    times = read_times(turn)
+    stated = tuple(_stated(told, times, question))
+    return (*stated, *_answers(told, times, question, stated))
+
+
+def _stated(told: ToldClauses, times: TurnReading, question: Question) -> Iterator[Saying]:
+    is_of_now = _names_these_weeks(told.turn) or _names_these_weeks(question.words)
+    for at, one in enumerate(told.readings):
+        for found in one.findings:
+            if _is_of_what_was_asked(one, found, question):
+                continue
+            start = told.clauses[at].start
+            time = _time(times, start + found.start, start + found.end)
+            if found.is_past_tense and not is_of_now and time is Timeframe.UNSTATED:
+                time = Timeframe.PAST
+            yield Saying(
+                concept=found.concept,
+                status=found.status,
+                is_stated=found.strength is Strength.STATED,
+                start=start,
+                end=told.end(at),
+                frequency=told.frequency(at, found.status, found.start),
+                timeframe=time,
+            )
 
 
 def _answers(
-    words: str,
-    clauses: list[Clause],
-    read: list[ClauseReading],
-    question: Question,
-    stated: list[Saying],
+    told: ToldClauses, times: TurnReading, question: Question, stated: tuple[Saying, ...]
 ) -> Iterator[Saying]:
-    if not read or not question.asked:
+    """Yield what only the question tells the concept of."""
+    if not told.readings or not question.asked:
         return
-    reply = reply_in(read[0])
-    last = 0
-    if (
-        reply.says is None
-        and reply.quality is None
-        and len(read) > 1
-        and len(read[0].words.texts) < 4
-    ):
-        reply, last = reply_in(read[1]), 1
+    at, reply = _reply(told)
+    settled = {one.concept for one in stated if one.status not in _UNSETTLED}
     for concept, asking in question.asked.items():
-        own = {one.status for one in stated if one.concept == concept}
-        if own - {Status.UNCLEAR, Status.SUPPOSED}:
-            continue
-        status = answered(asking, reply)
+        status = None if concept in settled else answered(asking, reply)
+        # "Yes" to several at once does not say which of them.
         if status is None or (status is Status.AFFIRMED and len(question.asked) > 1):
             continue
-        start, end = clauses[0].start, clauses[last].end
+        start = told.clauses[0].start
         yield Saying(
             concept=concept,
             status=status,
             is_stated=reply.is_short,
             start=start,
-            end=_with_frequency(words, clauses, last),
-            frequency=_frequency(words, clauses, last, status, 0),
-            timeframe=read_times(words).timeframe_of(start, end),
+            end=told.end(at),
+            frequency=told.frequency(at, status, 0),
+            timeframe=times.timeframe_of(start, told.clauses[at].end),
             is_answer=True,
         )
 
 
+def _reply(told: ToldClauses) -> tuple[int, Reply]:
+    """Return which clause answers, and how; the second where the first only leads in."""
+    first = told.readings[0]
+    reply = reply_in(first)
+    is_answer = reply.says is not None or reply.quality is not None
+    if is_answer or len(told.readings) == 1 or len(first.heard.texts) >= _LEAD_WORDS:
+        return 0, reply
+    return 1, reply_in(told.readings[1])
+
+
 def _is_of_what_was_asked(one: ClauseReading, found: Finding, question: Question) -> bool:
     """Whether a bare word of another concept answers the question: "your energy?" "Low"."""
-    if not question.asked or found.concept in question.asked or len(one.words.texts) > _BARE_WORDS:
+    if not question.asked or found.concept in question.asked:
         return False
-    return one.spanned(found) == 1
+    return len(one.heard.texts) <= _BARE_WORDS and one.spanned(found) == 1
 
 
 def _time(times: TurnReading, start: int, end: int) -> Timeframe:
     # "Nothing I used to enjoy" tells of now.
-    if "used to" in times.words[start:end].casefold():
+    heard = spoken(times.words[start:end]).texts
+    lasting = phrases("lasting")
+    if any(heard[at : at + len(one)] == one for one in lasting for at in range(len(heard))):
         return Timeframe.UNSTATED
     return times.timeframe_of(start, end)
 
 
-def _past(times: TurnReading, start: int, end: int) -> Timeframe:
-    """Return the time of what is told in the simple past, among nothing of these weeks."""
-    told = _time(times, start, end)
-    return Timeframe.PAST if told is Timeframe.UNSTATED else told
-
-
-def _speaks_of_now(words: str, clauses: list[Clause], question: Question) -> bool:
-    """Whether a turn or its question names a time of these weeks."""
-    told = [told_in(words[clause.start : clause.end]) for clause in clauses]
-    told += [
-        told_in(question.words[clause.start : clause.end]) for clause in clauses_of(question.words)
-    ]
+def _names_these_weeks(text: str) -> bool:
+    """Whether words name a time of these weeks."""
     return any(
         period.timeframe is Timeframe.RECENT and not period.is_weak
-        for one in told
-        for period in one.periods
+        for clause in clauses_of(text)
+        for period in told_in(text[clause.start : clause.end]).periods
     )
-
-
-_BARE_WORDS: Final = 4
-_SENTENCE_ENDS: Final = frozenset(".?!;…")
-_LONGEST_ADDITION: Final = 40
-_POLARITIES: Final = {Status.AFFIRMED: Polarity.AFFIRMED, Status.DENIED: Polarity.DENIED}
-
-
-def _with_frequency(words: str, clauses: list[Clause], at: int) -> int:
-    """Return where a clause ends, with the next one if that only says how often it is."""
-    return clauses[at + 1].end if _is_addition(words, clauses, at) else clauses[at].end
-
-
-def _is_addition(words: str, clauses: list[Clause], at: int) -> bool:
-    if at + 1 >= len(clauses):
-        return False
-    following = words[clauses[at + 1].start : clauses[at + 1].end]
-    if len(following) > _LONGEST_ADDITION or not occurrences_in(following):
-        return False
-    read = read_clause(following)
-    is_telling = any(found.status in _POLARITIES for found in read.findings)
-    return not is_telling and "i" not in read.words.texts
-
-
-def _frequency(words: str, clauses: list[Clause], at: int, status: Status, place: int) -> Frequency:
-    """Return how often the symptom is there, by the nearest words of its clause that say so."""
-    polarity = _POLARITIES.get(status)
-    if polarity is None:
-        return Frequency.UNSTATED
-    places = [at, at + 1] if _is_addition(words, clauses, at) else [at]
-    for where in places:
-        told = occurrences_in(words[clauses[where].start : clauses[where].end])
-        if told:
-            return min(told, key=lambda one: abs(one.start - place)).frequency(polarity)
-    return Frequency.UNSTATED

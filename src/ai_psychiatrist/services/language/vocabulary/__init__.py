@@ -22,6 +22,19 @@ def word_list(name: str, key: str) -> list[str]:
 
 
 @cache
+def words(key: str) -> frozenset[str]:
+    """Return the words that do something in a clause."""
+    sections = (word_table("assertion", name) for name in ("persons", "words"))
+    return frozenset(next(table[key] for table in sections if key in table))
+
+
+@cache
+def phrases(key: str) -> frozenset[tuple[str, ...]]:
+    """Return such entries of several words each."""
+    return frozenset(tuple(entry.split()) for entry in words(key))
+
+
+@cache
 def concept_tables() -> Mapping[str, Mapping[str, list[str]]]:
     """Return the tables of every concept by its name."""
     folder = resources.files(__package__).joinpath(LANGUAGE, "items")

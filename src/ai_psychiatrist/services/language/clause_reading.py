@@ -1,0 +1,125 @@
+"""The walk through one clause: each phrase of a concept, and what the clause makes of it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from ai_psychiatrist.services.language.assertion import (
+    ClauseReading,
+    Finding,
+    Status,
+    Strength,
+)
+from ai_psychiatrist.services.language.concepts import (
+    Heard,
+    hear,
+    is_part_of_another,
+    says_something,
+)
+from ai_psychiatrist.services.language.experiencer import (
+    has_strange_subject,
+    is_named_others,
+    is_reported,
+    last_person,
+)
+from ai_psychiatrist.services.language.matcher import Hit
+from ai_psychiatrist.services.language.modality import (
+    is_supposed,
+    opens_supposition,
+    with_modality,
+)
+from ai_psychiatrist.services.language.quality import quality_of
+from ai_psychiatrist.services.language.triggers import is_there
+from ai_psychiatrist.services.language.vocabulary import concept_tables, words
+
+_INFERRED: Final = frozenset({"function", "topic"})
+"""The kinds of phrases of which something has to be said."""
+_STATUSES: Final = {True: Status.AFFIRMED, False: Status.DENIED, None: Status.UNCLEAR}
+_TENSE_REACH: Final = 7
+"""How many words before a phrase the verb that gives its tense stands at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Before:
+    """What goes on from the clauses before."""
+
+    is_others: bool = False
+    """Whether they are about somebody else."""
+    is_supposed: bool = False
+
+
+START: Final = Before()
+
+
+def read_clause(text: str, before: Before = START) -> ClauseReading:
+    """Read one clause."""
+    heard = hear(text)
+    is_question = text.rstrip(" \t\r\n\"'”’)").endswith("?")
+    return ClauseReading(
+        heard=heard,
+        findings=tuple(_findings(heard, before, is_question=is_question)),
+        is_supposed=opens_supposition(heard),
+        experiencer=last_person(heard.texts),
+    )
+
+
+def _findings(heard: Heard, before: Before, *, is_question: bool) -> Iterator[Finding]:
+    for hit in heard.hits:
+        if not says_something(hit):
+            continue
+        if hit.kind in _INFERRED and is_part_of_another(hit, heard.hits):
+            continue
+        yield _finding(heard, hit, before, is_question=is_question)
+
+
+def _finding(heard: Heard, hit: Hit, before: Before, *, is_question: bool) -> Finding:
+    quality = quality_of(heard, hit) if hit.kind in _INFERRED else None
+    value = is_there(heard, hit, is_bad=None if quality is None else quality.is_bad)
+    is_stated = value is not None and hit.kind not in _INFERRED
+    if value and hit.kind == "function" and not _is_general(heard, hit):
+        value = None
+    status = _STATUSES[value]
+    last = hit.last if quality is None else quality.last
+    return Finding(
+        concept=hit.subject,
+        status=_of_somebody(heard, hit, before, is_question=is_question)
+        or with_modality(heard, hit, status),
+        strength=Strength.STATED if is_stated else Strength.INFERRED,
+        start=heard.words.spans[hit.first][0],
+        end=heard.words.spans[last][1],
+        is_past_tense=_is_past_tense(heard, hit),
+    )
+
+
+def _of_somebody(heard: Heard, hit: Hit, before: Before, *, is_question: bool) -> Status | None:
+    """Return what a phrase is where it is not plainly the speaker's, `None` where it is."""
+    owner = last_person(heard.texts[: hit.first])
+    if is_named_others(heard, hit) or owner is Status.OTHER:
+        return Status.OTHER
+    if owner is None and hit.first == 0 and before.is_others:
+        return Status.OTHER
+    if owner is Status.UNCLEAR or is_question or is_reported(heard, hit):
+        return Status.UNCLEAR
+    if has_strange_subject(heard, hit):
+        return Status.UNCLEAR
+    goes_on = before.is_supposed and heard.texts[0] in words("links")
+    return Status.SUPPOSED if goes_on or is_supposed(heard, hit) else None
+
+
+def _is_general(heard: Heard, hit: Hit) -> bool:
+    """Return whether what cannot be done is not one thing alone, which the speaker may dislike."""
+    objects = concept_tables()[hit.subject].get("objects")
+    if objects is None or hit.last + 1 >= len(heard.texts):
+        return True
+    return not set(heard.texts[hit.last : hit.last + 2]).isdisjoint(objects)
+
+
+def _is_past_tense(heard: Heard, hit: Hit) -> bool:
+    """Return whether the nearest verb that shows a tense shows the simple past."""
+    texts = heard.texts
+    for at in range(hit.first, max(-1, hit.first - _TENSE_REACH), -1):
+        if texts[at] in words("present"):
+            return False
+        if texts[at] in words("past"):
+            return not (at and texts[at - 1] in words("perfect"))
+    return False

@@ -1,0 +1,84 @@
+"""The phrases of all tables as they are heard in a text, and which of them name a concept."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from ai_psychiatrist.services.language.matcher import Hit, Matcher
+from ai_psychiatrist.services.language.spoken import Spoken, spoken
+from ai_psychiatrist.services.language.vocabulary import concept_tables, lists, word_table
+
+_NAMING: Final = ("symptom", "well", "function", "topic", "look_alike")
+_ASKING: Final = ("asks_symptom", "asks_well", "asks_open")
+_ASKED: Final = "?"
+"""Ends the subject of the phrases that only a question names a concept by."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heard:
+    """The words of a text, and the phrases among them."""
+
+    words: Spoken
+    hits: tuple[Hit, ...]
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The words as they are compared."""
+        return self.words.texts
+
+
+def hear(text: str) -> Heard:
+    """Find the phrases of a text."""
+    words = spoken(text)
+    return Heard(words=words, hits=_matcher().find(words))
+
+
+def is_instruction(text: str) -> bool:
+    """Return whether a text tells a reader or a program what to do with it."""
+    return any(hit.subject == "instruction" for hit in hear(text).hits)
+
+
+def concept_of(hit: Hit) -> str:
+    """Return what a phrase says or asks something about."""
+    return hit.subject.removesuffix(_ASKED)
+
+
+def says_something(hit: Hit) -> bool:
+    """Return whether a phrase says something of a concept, and does not only look like it."""
+    return hit.subject in concept_tables() and hit.kind != "look_alike"
+
+
+def is_part_of_another(hit: Hit, hits: Sequence[Hit]) -> bool:
+    """Return whether a longer phrase of another concept holds this one: "enjoy my food"."""
+    return any(
+        other.first <= hit.first
+        and hit.last <= other.last
+        and other.last - other.first > hit.last - hit.first
+        and says_something(other)
+        and other.subject != concept_of(hit)
+        for other in hits
+    )
+
+
+@cache
+def _matcher() -> Matcher:
+    return Matcher(_tables(), lists())
+
+
+def _tables() -> dict[str, list[str]]:
+    """Return "subject.kind" → phrases."""
+    tables: dict[str, list[str]] = {}
+    for section, subject in (("cues", "cue"), ("modality", "modality"), ("quality", "quality")):
+        for kind, entries in word_table("assertion", section).items():
+            tables[f"{subject}.{kind}"] = entries
+    for concept, table in concept_tables().items():
+        for kind in _NAMING:
+            tables[f"{concept}.{kind}"] = table.get(kind, [])
+        for kind in _ASKING:
+            tables[f"{concept}{_ASKED}.{kind}"] = table.get(kind, [])
+    answers = word_table("assertion", "answers")
+    tables |= {f"{kind}.opening": answers[kind] for kind in ("ask", "tag", "suppose")}
+    tables |= {f"answer.{kind}": answers[kind] for kind in ("yes", "no", "taken_up")}
+    tables["instruction.to_reader"] = word_table("assertion", "instructions")["to_reader"]
+    return tables

@@ -1,0 +1,70 @@
+"""Whose matter it is that a clause speaks of: the speaker's, somebody else's, or nobody's."""
+
+from typing import Final
+
+from ai_psychiatrist.services.language.assertion import Status
+from ai_psychiatrist.services.language.concepts import Heard
+from ai_psychiatrist.services.language.matcher import Hit
+from ai_psychiatrist.services.language.vocabulary import words
+
+_REPORTER_BEFORE: Final = 3
+"""How many words before "says" the person who says it stands at most."""
+
+
+def last_person(texts: tuple[str, ...]) -> Status | None:
+    """Return who the last person among some words is.
+
+    `OTHER`, `AFFIRMED` for the speaker, `UNCLEAR` for "you" and "one", `None` where nobody is.
+    """
+    is_own = False
+    for at in range(len(texts) - 1, -1, -1):
+        word, before = texts[at], texts[max(0, at - 1)]
+        if at and word in words("relative_subject") and _is_other(before):
+            # "The lad I sponsor".
+            return Status.OTHER
+        if word in words("self_subjects") or word in words("self_alone"):
+            return Status.AFFIRMED
+        if word in words("self_objects") and before in words("self_makers"):
+            return Status.AFFIRMED
+        if word in words("self"):
+            is_own = True
+        elif _is_other(word):
+            return Status.OTHER
+        elif word in words("generic"):
+            return Status.UNCLEAR
+    return Status.AFFIRMED if is_own else None
+
+
+def is_named_others(heard: Heard, hit: Hit) -> bool:
+    """Return whether a phrase itself begins with somebody else: "her mood"."""
+    return not words("possessives").isdisjoint(heard.texts[hit.first : hit.first + 2])
+
+
+def has_strange_subject(heard: Heard, hit: Hit) -> bool:
+    """Return whether a thing or a person without a known name is what a phrase speaks of."""
+    texts = heard.texts
+    if not words("self_named").isdisjoint(texts):
+        return False
+    before = texts[: hit.first]
+    mine = [at for at, word in enumerate(before) if word in words("mine")]
+    if not mine:
+        return not words("bare").issuperset(before)
+    noun = mine[-1] + 1
+    return noun < hit.first and words("own").isdisjoint(texts[noun : noun + 3])
+
+
+def is_reported(heard: Heard, hit: Hit) -> bool:
+    """Return whether a phrase is what somebody else says or thinks."""
+    return any(
+        any(
+            _is_other(word, plural=False) or word in words("generic")
+            for word in heard.texts[max(0, cue.first - _REPORTER_BEFORE) : cue.first]
+        )
+        for cue in heard.hits
+        if cue.cue == "modality.reported" and cue.last < hit.first
+    )
+
+
+def _is_other(word: str, *, plural: bool = True) -> bool:
+    others = words("other")
+    return word in others or (plural and word[-1:] == "s" and word[:-1] in others)

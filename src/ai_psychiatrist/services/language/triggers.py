@@ -1,0 +1,112 @@
+"""What governs a phrase: the negators, losses and obstacles in whose scope it stands.
+
+In the terms of ConText (Harkema et al. 2009): a trigger has a scope in the clause, and decides
+whether a finding in it is there.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from ai_psychiatrist.services.language.concepts import Heard, says_something
+from ai_psychiatrist.services.language.matcher import Hit
+from ai_psychiatrist.services.language.vocabulary import words
+
+_SCOPE: Final = 8
+"""How many words before a finding its negator stands at most."""
+_NEAR_SCOPE: Final = 5
+"""And what else governs it."""
+
+
+def is_there(heard: Heard, hit: Hit, *, is_bad: bool | None) -> bool | None:
+    """Return whether the symptom of a phrase is there, by what governs it; `None` where unclear.
+
+    `is_bad`: what is said of a doing or a subject, `None` where nothing is.
+    """
+    value = {"symptom": True, "well": False}.get(hit.kind, is_bad)
+    is_agreed = False
+    for trigger in _governing(heard, hit):
+        if trigger.kind != "negator":
+            if trigger.kind == "inability" and hit.kind == "symptom":
+                return None
+            value = _turned(trigger.kind, hit.kind, value=value)
+        elif is_agreed:
+            # "Never any" and "not nothing" deny once.
+            is_agreed = False
+        elif value is None and hit.kind == "topic" and not _has_none(heard, trigger, hit):
+            return None
+        else:
+            value = not value
+            is_agreed = heard.texts[trigger.first] in words("concord")
+    return value
+
+
+def _turned(trigger: str, kind: str, *, value: bool | None) -> bool | None:
+    """Return what a phrase says under a trigger that does not negate."""
+    match trigger:
+        case "inability":
+            return not value
+        case "loss":
+            return kind != "symptom"
+        case "obstacle" if kind != "symptom":
+            return True
+        case "ability" if value is None and kind == "function":
+            return False
+    return value
+
+
+def _has_none(heard: Heard, trigger: Hit, hit: Hit) -> bool:
+    """Return whether a negator says that there is none: "no energy", "haven't the energy"."""
+    return heard.texts[trigger.first] in words("concord") or not words("having").isdisjoint(
+        heard.texts[trigger.first : hit.first]
+    )
+
+
+def _governing(heard: Heard, hit: Hit) -> Iterator[Hit]:
+    """Yield the triggers that govern a phrase, the nearest first."""
+    until = hit.first
+    for cue in reversed(heard.hits):
+        if cue.subject != "cue" or cue.last >= until or _is_answer(heard, cue):
+            continue
+        scope = _SCOPE if cue.kind == "negator" else _NEAR_SCOPE
+        if hit.first - cue.last > scope or _is_cut(heard, cue, hit):
+            return
+        yield cue
+        until = cue.first
+
+
+def _is_answer(heard: Heard, cue: Hit) -> bool:
+    """Return whether a "no" answers something and negates nothing."""
+    texts, after = heard.texts, cue.last + 1
+    if texts[cue.first] not in words("answering") or cue.last != cue.first:
+        return False
+    if after >= len(texts) or after in heard.words.after_comma:
+        return True
+    return texts[cue.first] in words("no") and texts[after] in words("after_no")
+
+
+def _is_cut(heard: Heard, cue: Hit, hit: Hit) -> bool:
+    """Return whether what a trigger governs ends before a phrase."""
+    reached = any(
+        cue.last < other.first < hit.first
+        for other in heard.hits
+        if says_something(other) or other.subject == "quality"
+    )
+    if any(_ends_at(heard, cue, at, reached=reached) for at in range(cue.last + 1, hit.first)):
+        return True
+    return (
+        reached
+        and hit.first in heard.words.after_comma
+        and heard.texts[hit.first] not in words("continuing")
+    )
+
+
+def _ends_at(heard: Heard, cue: Hit, at: int, *, reached: bool) -> bool:
+    """Return whether what a trigger governs ends at a word; `reached`: it governs one before."""
+    word = heard.texts[at]
+    is_subject = word in words("self_subjects") and at > cue.last + 1
+    if is_subject and words("carriers").isdisjoint(heard.texts[cue.first : at]):
+        return True
+    if word in words("continuing"):
+        return False
+    is_linked = word in words("links") or at in heard.words.after_comma
+    return (is_linked and reached) or word in words("turning")
