@@ -21,6 +21,7 @@ from ai_psychiatrist.services.language.experiencer import (
     is_named_others,
     is_reported,
     last_person,
+    may_be_own,
 )
 from ai_psychiatrist.services.language.matcher import Hit
 from ai_psychiatrist.services.language.modality import (
@@ -95,7 +96,7 @@ def _of_somebody(heard: Heard, hit: Hit, before: Before, *, is_question: bool) -
     """Return what a phrase is where it is not plainly the speaker's, `None` where it is."""
     owner = last_person(heard.texts[: hit.first])
     if is_named_others(heard, hit) or owner is Status.OTHER:
-        return Status.OTHER
+        return Status.UNCLEAR if may_be_own(heard, hit) else Status.OTHER
     if owner is None and hit.first == 0 and before.is_others:
         return Status.OTHER
     if owner is Status.UNCLEAR or is_question or is_reported(heard, hit):

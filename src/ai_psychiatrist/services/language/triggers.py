@@ -104,7 +104,7 @@ def _ends_at(heard: Heard, cue: Hit, at: int, *, reached: bool) -> bool:
     """Return whether what a trigger governs ends at a word; `reached`: it governs one before."""
     word = heard.texts[at]
     is_subject = word in words("self_subjects") and at > cue.last + 1
-    if is_subject and words("carriers").isdisjoint(heard.texts[cue.first : at]):
+    if is_subject and heard.texts[at - 1] not in words("carriers"):
         return True
     if word in words("continuing"):
         return False
