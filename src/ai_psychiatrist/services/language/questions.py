@@ -124,7 +124,9 @@ def _denied(kinds: set[str]) -> Asking:
 
 def _put(heard: Heard, kinds: set[str], named: list[Hit]) -> Asking:
     first = min(hit.last for hit in named)
-    is_turned = any(hit.cue in _TURNING and hit.first <= first for hit in heard.hits)
+    turning = [hit for hit in heard.hits if hit.cue in _TURNING and hit.first <= first]
+    # "Don't you feel proud?" asks what "do you feel proud?" asks.
+    is_turned = any(hit.cue != "cue.negator" or hit.first > 0 for hit in turning)
     if is_turned or not kinds.isdisjoint({"asks_symptom", "symptom"}):
         return Asking.SYMPTOM
     return Asking.OPEN if kinds.isdisjoint({"asks_well", "well"}) else Asking.WELL
