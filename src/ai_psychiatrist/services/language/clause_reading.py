@@ -110,7 +110,8 @@ def _of_somebody(heard: Heard, hit: Hit, before: Before, *, is_question: bool) -
 def _is_general(heard: Heard, hit: Hit) -> bool:
     """Return whether what cannot be done is not one thing alone, which the speaker may dislike."""
     objects = concept_tables()[hit.subject].get("objects")
-    if objects is None or hit.last + 1 >= len(heard.texts):
+    is_whole = hit.first == hit.last == len(heard.texts) - 1
+    if objects is None or is_whole:
         return True
     return not set(heard.texts[hit.last : hit.last + 2]).isdisjoint(objects)
 

@@ -105,7 +105,7 @@ def _asked(heard: Heard) -> Iterator[tuple[str, Asking]]:
         kinds = {hit.kind for hit in named} - {"look_alike"}
         if kinds:
             kinds = _decided(concept, kinds, named)
-            yield concept, _denied(kinds) if is_tag else _put(heard, kinds, named)
+            yield concept, (_denied if is_tag else _put)(heard, kinds, named)
 
 
 def _decided(concept: str, kinds: set[str], named: list[Hit]) -> set[str]:
@@ -117,7 +117,16 @@ def _decided(concept: str, kinds: set[str], named: list[Hit]) -> set[str]:
     return {decisive}
 
 
-def _denied(kinds: set[str]) -> Asking:
+def _denied(heard: Heard, kinds: set[str], named: list[Hit]) -> Asking:
+    # "You aren't sleeping" denies no symptom, and a "no" to it may agree or not.
+    is_open = any(
+        hit.first <= cue.first and cue.last <= hit.last
+        for hit in named
+        for cue in heard.hits
+        if cue.cue == "cue.negator"
+    )
+    if is_open:
+        return Asking.OPEN
     is_of_symptom = not kinds.isdisjoint({"asks_symptom", "symptom", "topic"})
     return Asking.DENIAL if is_of_symptom else Asking.ABSENCE
 

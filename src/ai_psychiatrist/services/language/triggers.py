@@ -67,11 +67,22 @@ def _governing(heard: Heard, hit: Hit) -> Iterator[Hit]:
     for cue in reversed(heard.hits):
         if cue.subject != "cue" or cue.last >= until or _is_answer(heard, cue):
             continue
+        if _is_part_of_quality(heard, cue):
+            continue
         scope = _SCOPE if cue.kind == "negator" else _NEAR_SCOPE
         if hit.first - cue.last > scope or _is_cut(heard, cue, hit):
             return
         yield cue
         until = cue.first
+
+
+def _is_part_of_quality(heard: Heard, cue: Hit) -> bool:
+    """Return whether a trigger only belongs to how something is: "nothing wrong with"."""
+    return any(
+        other.subject == "quality" and other.first <= cue.first and cue.last <= other.last
+        for other in heard.hits
+        if other.last > cue.last
+    )
 
 
 def _is_answer(heard: Heard, cue: Hit) -> bool:
