@@ -57,7 +57,11 @@ def may_be_own(heard: Heard, hit: Hit) -> bool:
     texts = heard.texts
     until = min(hit.first + 2, len(texts))
     others = [at for at in range(until) if _is_other(texts[at])]
-    own = [at for at, word in enumerate(texts) if word in words("self_named")]
+    own = [
+        at
+        for at, word in enumerate(texts)
+        if word in words("self_named") and not (at and _is_relative(texts[:at]))
+    ]
     if not others:
         return False
     if texts[others[-1]] in words("vague") and (own or not words("mine").isdisjoint(texts)):

@@ -103,9 +103,18 @@ def _asked(heard: Heard) -> Iterator[tuple[str, Asking]]:
             if concept_of(hit) == concept and not is_part_of_another(hit, heard.hits)
         ]
         kinds = {hit.kind for hit in named} - {"look_alike"}
-        if kinds:
-            kinds = _decided(concept, kinds, named)
-            yield concept, (_denied if is_tag else _put)(heard, kinds, named)
+        # "You aren't sleeping" denies no symptom, and a "no" to it may agree or not.
+        if not kinds or (is_tag and any(_holds_denial(heard, hit) for hit in named)):
+            continue
+        kinds = _decided(concept, kinds, named)
+        yield concept, _denied(kinds) if is_tag else _put(heard, kinds, named)
+
+
+def _holds_denial(heard: Heard, hit: Hit) -> bool:
+    return any(
+        cue.cue == "cue.negator" and hit.first <= cue.first and cue.last <= hit.last
+        for cue in heard.hits
+    )
 
 
 def _decided(concept: str, kinds: set[str], named: list[Hit]) -> set[str]:
@@ -117,16 +126,7 @@ def _decided(concept: str, kinds: set[str], named: list[Hit]) -> set[str]:
     return {decisive}
 
 
-def _denied(heard: Heard, kinds: set[str], named: list[Hit]) -> Asking:
-    # "You aren't sleeping" denies no symptom, and a "no" to it may agree or not.
-    is_open = any(
-        hit.first <= cue.first and cue.last <= hit.last
-        for hit in named
-        for cue in heard.hits
-        if cue.cue == "cue.negator"
-    )
-    if is_open:
-        return Asking.OPEN
+def _denied(kinds: set[str]) -> Asking:
     is_of_symptom = not kinds.isdisjoint({"asks_symptom", "symptom", "topic"})
     return Asking.DENIAL if is_of_symptom else Asking.ABSENCE
 
