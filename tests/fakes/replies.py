@@ -94,10 +94,11 @@ def scoring_answer(quotes: Sequence[str]) -> dict[str, ItemAnswer]:
 
 
 _NAMED_BY = {
-    "PHQ8_Depressed": ("hopeless", "sad", "down most"),
+    "PHQ8_Depressed": ("hopeless", "sad ", "felt down", "feel down", "really down"),
     "PHQ8_Sleep": ("sleep", "wake", "awake"),
-    "PHQ8_Tired": ("tired", "exhausted"),
-    "PHQ8_Appetite": ("appetite",),
+    "PHQ8_Tired": ("tired", "exhausted", "energy"),
+    "PHQ8_Appetite": ("appetite", " eat "),
+    "PHQ8_Failure": ("failure",),
 }
 
 

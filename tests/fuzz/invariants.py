@@ -131,9 +131,12 @@ def _scores_stand_on_evidence(observed: Observed) -> None:
         assert_scores_stand_on_evidence(result)
         scores = result.get("quantitative", result) or {}
         for item in (scores.get("items") or {}).values():
-            polarities = {quote["polarity"] for quote in item["evidence"]}
-            if item["score"] is not None:
-                assert ("denied" if item["score"] == 0 else "affirmed") in polarities, item["score"]
+            told = {(quote["polarity"], quote["timeframe"]) for quote in item["evidence"]}
+            of_now = {polarity for polarity, time in told if time != "past"}
+            if item["score"] == 0:
+                assert "denied" in of_now, item["score"]
+            elif item["score"] is not None:
+                assert of_now & {"affirmed", "unclear"}, item["score"]
 
 
 def _account_is_whole(observed: Observed) -> None:

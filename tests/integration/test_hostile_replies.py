@@ -283,8 +283,11 @@ def test_a_reply_that_holds_the_answer_is_read(
     run = bench_for(bench_of, way, name).with_fault(name)
     assert run.result["status"] == "complete"
     assert run.codes == {}
-    scores = run.result["quantitative"]["items"].values()
-    assert [item["score"] for item in scores][:2] == [1, 1]
+    items = run.result["quantitative"]["items"]
+    assert {name for name, item in items.items() if item["score"] == 1} == {
+        "PHQ8_Sleep",
+        "PHQ8_Tired",
+    }
     if not name.startswith("judge"):
         assert run.result["meta_review"]["severity"] == 2
         assert run.result["evaluation"]["average_score"] == 4
@@ -329,7 +332,7 @@ def test_severity_nine_is_refused_and_not_clamped(bench_of: Benches) -> None:
 @pytest.mark.parametrize("wire", WIRES)
 def test_numbers_as_text_are_read_and_counted_as_coercions(bench_of: Benches, wire: Wire) -> None:
     run = bench_of(wire).assess(fault("numbers_as_strings", tasks=["scoring"]))
-    assert run.result["quantitative"]["items"][ITEMS[0]]["score"] == 2
+    assert run.result["quantitative"]["items"]["PHQ8_Sleep"]["score"] == 2
     scoring = [one for one in run.result["attempts"] if one["agent"] == "quantitative"]
     assert [one["coercions"] for one in scoring] == [2]
 
@@ -359,10 +362,11 @@ def test_quotes_nobody_said_leave_items_unknown_and_a_failure(
 def test_the_scorers_own_invented_quotes_are_shown_as_unverified(bench_of: Benches) -> None:
     run = bench_of("openai").assess(fault("hallucinated_quotes", tasks=["scoring"]))
     items = run.result["quantitative"]["items"]
-    supported, invented = items[ITEMS[0]], items[ITEMS[7]]
+    supported, invented = items["PHQ8_Tired"], items["PHQ8_Moving"]
+    at = ITEMS.index("PHQ8_Tired")
     assert supported["score"] == 1
-    assert [quote["text"] for quote in supported["unverified_quotes"]] == [HALLUCINATED_QUOTES[0]]
-    assert HALLUCINATED_QUOTES[0] not in str(supported["evidence"])
+    assert [quote["text"] for quote in supported["unverified_quotes"]] == [HALLUCINATED_QUOTES[at]]
+    assert HALLUCINATED_QUOTES[at] not in str(supported["evidence"])
     assert invented["score"] is None
     assert invented["unknown_reason"] == "no_grounded_evidence"
     assert invented["proposed_score"] == 1
@@ -375,7 +379,7 @@ def test_the_interviewers_words_are_refused_as_such(bench_of: Benches) -> None:
         for item in run.result["quantitative"]["items"].values()
         for quote in item["unverified_quotes"]
     ]
-    assert [quote["text"] for quote in unverified] == interviewer_quotes(INTERVIEW)
+    assert {quote["text"] for quote in unverified} == set(interviewer_quotes(INTERVIEW))
     assert {quote["reason"] for quote in unverified} == {"interviewer_words"}
 
 

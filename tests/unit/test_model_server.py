@@ -213,7 +213,7 @@ def test_context_full_reports_the_window_that_was_asked_for() -> None:
 
 def test_interviewer_quotes_are_not_the_participant_s() -> None:
     evidence = json.loads(openai_text(ask_openai(fault("interviewer_quotes"), "evidence")))
-    assert evidence["PHQ8_NoInterest"] == ["How have you been sleeping these days?"]
+    assert evidence["PHQ8_Sleep"] == ["How have you been sleeping these days?"]
 
 
 def test_draft_comes_before_the_final_answer() -> None:

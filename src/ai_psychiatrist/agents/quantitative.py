@@ -2,15 +2,16 @@
 
 import json
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain
 from typing import NoReturn
 
 from ai_psychiatrist.agents.case import Case, open_case
-from ai_psychiatrist.agents.contracts.item_check import UNCHECKED, check_item
+from ai_psychiatrist.agents.contracts.item_check import UNCHECKED, Served, check_item
 from ai_psychiatrist.agents.definition import EVIDENCE, QUANTITATIVE
+from ai_psychiatrist.agents.item_review import JudgedItem, SentBackOnce
 from ai_psychiatrist.agents.model_agent import ModelAgent
 from ai_psychiatrist.agents.output_models import (
     NOT_EXAMINED,
@@ -22,17 +23,19 @@ from ai_psychiatrist.agents.prompts import quantitative as prompts
 from ai_psychiatrist.agents.pydantic_agents import create_evidence_agent, create_quantitative_agent
 from ai_psychiatrist.domain.assessment import AssessmentMode, ItemAssessment, PHQ8Assessment
 from ai_psychiatrist.domain.errors import AgentFailed
-from ai_psychiatrist.domain.evidence import Grounding, GroundingReport, UnverifiedQuote
+from ai_psychiatrist.domain.evidence import (
+    Grounding,
+    GroundingReport,
+    Quote,
+    UnverifiedQuote,
+)
 from ai_psychiatrist.domain.failures import (
     FailureCategory,
     FailureCode,
     FailureSeverity,
-    RejectionCode,
 )
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
 from ai_psychiatrist.infrastructure.failure_log import record_failure
-from ai_psychiatrist.llm.output import ModelOutput
-from ai_psychiatrist.llm.rejection import ReplyRejected
 from ai_psychiatrist.llm.runner import AgentRunner
 from ai_psychiatrist.services.evidence_validation import (
     EvidenceGroundingError,
@@ -167,7 +170,7 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         report = evidence.report
         quotes = json.dumps(_texts(report), ensure_ascii=False, indent=1)
         prompt = case.prompt(prompts.SCORING, evidence=quotes)
-        review = _SentBackOnce(partial(self._judged, case, report), is_checked=self._is_checked)
+        review = SentBackOnce(partial(self._judged, case, report), is_checked=self._is_checked)
         outcome = await self._scorer.run(prompt, case.calls, review=review)
         # A model that cannot be asked again, or then replies with nothing usable, has insisted.
         output = outcome.output or review.sent_back
@@ -196,46 +199,66 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
 
     async def _judged(
         self, case: Case, report: GroundingReport, output: QuantitativeOutput
-    ) -> "tuple[_JudgedItem, ...]":
+    ) -> tuple[JudgedItem, ...]:
         evidence = {key: proposal.evidence for key, proposal in output.items.items()}
         cited = await self._check(evidence, case)
+        given = {
+            key: distinct_quotes([*cited.accepted[key], *report.accepted[key]])
+            for key in output.items
+        }
+        served = _served(output, given)
         return tuple(
-            self._item(case, Item(key), proposal, report, cited)
-            for key, proposal in output.items.items()
+            self._item(
+                _Proposed(
+                    item=Item(key),
+                    answer=answer,
+                    quotes=case.reader.for_item(given[key], Item(key)),
+                    unfound=cited.rejected[key],
+                    served=served,
+                ),
+                _unscored(case, Item(key), report),
+            )
+            for key, answer in output.items.items()
         )
 
-    def _item(
-        self,
-        case: Case,
-        item: Item,
-        proposal: ItemScoreOutput,
-        report: GroundingReport,
-        cited: GroundingReport,
-    ) -> "_JudgedItem":
-        given = distinct_quotes([*cited.accepted[item.value], *report.accepted[item.value]])
-        quotes = case.reader.for_item(given, item)
+    def _item(self, proposed: "_Proposed", unscored: ItemAssessment) -> JudgedItem:
+        answer, quotes = proposed.answer, proposed.quotes
         finding = UNCHECKED
         if self._is_checked:
-            unfound = {quote.text for quote in cited.rejected[item.value]}
-            finding = check_item(item, proposal, quotes, lambda quote: quote not in unfound)
-        reason = finding.reason_against(proposal.score, quotes)
-        if proposal.score is None and proposal.reason == NOT_EXAMINED:
+            unfound = {quote.text for quote in proposed.unfound}
+            finding = check_item(
+                proposed.item,
+                answer,
+                quotes,
+                lambda quote: quote not in unfound,
+                served=proposed.served,
+            )
+        reason = finding.reason_against(answer.score, quotes)
+        if answer.score is None and answer.reason == NOT_EXAMINED:
             reason = UnknownReason.NOT_EXAMINED
         assessment = replace(
-            _unscored(case, item, report),
-            score=proposal.score if reason is None else None,
+            unscored,
+            score=answer.score if reason is None else None,
             unknown_reason=reason,
-            proposed_score=proposal.score,
+            proposed_score=answer.score,
             quotes=quotes,
             frequency=stated_frequency(quotes),
-            unverified_quotes=_distinct_texts(
-                report.rejected[item.value], cited.rejected[item.value]
-            ),
-            reason=proposal.reason,
-            confidence=proposal.confidence,
+            unverified_quotes=_distinct_texts(unscored.unverified_quotes, proposed.unfound),
+            reason=answer.reason,
+            confidence=answer.confidence,
             warnings=finding.rules if self._is_checked else (),
         )
-        return _JudgedItem(assessment=assessment, errors=finding.errors)
+        return JudgedItem(assessment=assessment, errors=finding.errors)
+
+
+def _served(output: QuantitativeOutput, given: Mapping[str, Iterable[Quote]]) -> Served:
+    """Return for how many scored items each quote is given."""
+    return Counter(
+        quote.segments
+        for key, answer in output.items.items()
+        if answer.score is not None
+        for quote in given[key]
+    )
 
 
 def _all_refused(report: GroundingReport) -> str:
@@ -271,49 +294,14 @@ def _distinct_texts(*quotes: Iterable[UnverifiedQuote]) -> tuple[UnverifiedQuote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _JudgedItem:
-    """An item and what the rules say about the reply that it comes from."""
+class _Proposed:
+    """What a reply says of an item, and what there is for it."""
 
-    assessment: ItemAssessment
-    errors: tuple[str, ...]
-    """In words for the model."""
-
-
-class _SentBackOnce:
-    """Has scores that the clinical rules speak against sent back to the model, a single time.
-
-    If it insists, the evidence decides: what it does not carry becomes unknown with that reason.
-    Asking on would only wear the model down.
-    """
-
-    def __init__(
-        self,
-        judge: Callable[[QuantitativeOutput], Awaitable[tuple[_JudgedItem, ...]]],
-        *,
-        is_checked: bool,
-    ) -> None:
-        self.sent_back: QuantitativeOutput | None = None
-        self._judge = judge
-        self._is_checked = is_checked
-        self._known: tuple[QuantitativeOutput, tuple[_JudgedItem, ...]] | None = None
-
-    async def __call__(self, output: ModelOutput) -> None:
-        if not self._is_checked or not isinstance(output, QuantitativeOutput):
-            return
-        judged = await self.judged(output)
-        objections = [error for item in judged for error in item.errors]
-        if objections and self.sent_back is None:
-            self.sent_back = output
-            raise ReplyRejected(
-                RejectionCode.RULE_BROKEN,
-                f"{'. '.join(objections)}. Give all eight items again, these mended.",
-            )
-
-    async def judged(self, output: QuantitativeOutput) -> tuple[_JudgedItem, ...]:
-        """Return the items of an output; those of the last one are remembered."""
-        if self._known is None or self._known[0] is not output:
-            self._known = (output, await self._judge(output))
-        return self._known[1]
+    item: Item
+    answer: ItemScoreOutput
+    quotes: tuple[Quote, ...]
+    unfound: tuple[UnverifiedQuote, ...]
+    served: Served
 
 
 def _texts(report: GroundingReport) -> dict[str, list[str]]:

@@ -181,7 +181,14 @@ def test_status_and_score_of_an_item_go_together() -> None:
     verdict = shipped_step("item").check_object(
         {**answer, "confidence": None},
         context={
-            "quotes": [{"relevance": "about", "polarity": "affirmed", "timeframe": "unstated"}]
+            "quotes": [
+                {
+                    "relevance": "about",
+                    "polarity": "affirmed",
+                    "timeframe": "unstated",
+                    "items": 1,
+                }
+            ]
         },
         host={"matches_quote": lambda _: True},
     )

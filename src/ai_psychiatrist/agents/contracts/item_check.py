@@ -1,18 +1,20 @@
 """The clinical rules over one item: its proposed score beside the quotes that were found."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from ai_psychiatrist.agents.contracts.contract import shipped_step
 from ai_psychiatrist.agents.output_models import ItemScoreOutput
-from ai_psychiatrist.domain.evidence import Quote
+from ai_psychiatrist.domain.evidence import Quote, Segment
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
 from ai_psychiatrist.validation.step import StepValidator
 from ai_psychiatrist.validation.verdict import Verdict
 
 MatchesQuote = Callable[[str], bool]
-
+Served = Mapping[tuple[Segment, ...], int]
+"""The place of a quote → for how many scored items it is given."""
+NO_OTHERS: Final[Served] = {}
 
 _REASON_OF_RULE: Final = {
     "score_needs_evidence": UnknownReason.NO_GROUNDED_EVIDENCE,
@@ -46,13 +48,19 @@ UNCHECKED: Final = ItemFinding(rules=("score_needs_evidence",))
 
 
 def check_item(
-    item: Item, answer: ItemScoreOutput, quotes: Sequence[Quote], matches_quote: MatchesQuote
+    item: Item,
+    answer: ItemScoreOutput,
+    quotes: Sequence[Quote],
+    matches_quote: MatchesQuote,
+    *,
+    served: Served = NO_OTHERS,
 ) -> ItemFinding:
     """Check one item of a scoring reply.
 
     `quotes`: the grounded ones, those of the evidence stage and those the reply cites.
     """
-    verdict = item_verdict(item, answer, quotes, matches_quote, step=shipped_step("item"))
+    step = shipped_step("item")
+    verdict = item_verdict(item, answer, quotes, matches_quote, step=step, served=served)
     found = (*verdict.errors, *verdict.warnings)
     return ItemFinding(
         errors=tuple(error.message for error in verdict.errors),
@@ -67,6 +75,7 @@ def item_verdict(
     matches_quote: MatchesQuote,
     *,
     step: StepValidator,
+    served: Served = NO_OTHERS,
 ) -> Verdict:
     """Return the whole verdict on one item of a scoring reply."""
     return step.check_object(
@@ -78,16 +87,17 @@ def item_verdict(
             "reason": answer.reason,
             "confidence": answer.confidence,
         },
-        context={"quotes": [_facts(quote) for quote in quotes]},
+        context={"quotes": [_facts(quote, served.get(quote.segments, 1)) for quote in quotes]},
         host={"matches_quote": matches_quote},
     )
 
 
-def _facts(quote: Quote) -> dict[str, object]:
+def _facts(quote: Quote, served: int) -> dict[str, object]:
     return {
         "text": quote.text,
         "relevance": quote.relevance.value,
         "polarity": quote.polarity.value,
         "frequency": quote.frequency.value,
         "timeframe": quote.timeframe.value,
+        "items": served,
     }

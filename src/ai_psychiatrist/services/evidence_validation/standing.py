@@ -1,5 +1,6 @@
 """What a score may stand on: whether a quote can be about an item, and what it says of it."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -19,6 +20,7 @@ from ai_psychiatrist.services.language.concepts import is_instruction
 from ai_psychiatrist.services.language.questions import NOTHING, Question, question_in
 from ai_psychiatrist.services.language.reading import Saying, sayings_in
 
+_SENTENCE_END: Final = re.compile(r"[.?!;](?=\s)|\n")
 _AROUND: Final = 400
 """How many characters on either side of a quote are read with it."""
 
@@ -39,7 +41,7 @@ class ItemReader:
         return tuple(self._for_item(quote, item) for quote in quotes)
 
     def _for_item(self, quote: Quote, item: Item) -> Quote:
-        if is_instruction(quote.text):
+        if any(map(self._is_told_to_a_reader, quote.segments)):
             return _unread(quote, Relevance.INSTRUCTION)
         if all(segment.turn in self.unread for segment in quote.segments):
             return _unread(quote, Relevance.UNREAD)
@@ -51,6 +53,16 @@ class ItemReader:
         if is_asked or all(one.polarity is Polarity.UNCLEAR for one in sayings):
             return _unread(quote, Relevance.UNREAD)
         return _unread(quote, Relevance.ELSEWHERE)
+
+    def _is_told_to_a_reader(self, segment: Segment) -> bool:
+        """Whether the sentence that a segment lies in tells a reader what to do with it."""
+        turn = self.transcript.turns[segment.turn]
+        words = self.transcript.words(turn)
+        first, last = segment.start - turn.words_start, segment.end - turn.words_start
+        low, high = max(0, first - _AROUND), last + _AROUND
+        before = _SENTENCE_END.split(words[low:first])[-1]
+        after = _SENTENCE_END.split(words[last:high])[0]
+        return is_instruction(f"{before}{words[first:last]}{after}")
 
     def _sayings(self, segment: Segment) -> tuple[Saying, ...]:
         """Return what is said at a segment; places are characters of what was read there."""

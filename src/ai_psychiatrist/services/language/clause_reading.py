@@ -21,6 +21,7 @@ from ai_psychiatrist.services.language.experiencer import (
     is_named_others,
     is_reported,
     last_person,
+    may_be_own,
 )
 from ai_psychiatrist.services.language.matcher import Hit
 from ai_psychiatrist.services.language.modality import (
@@ -95,7 +96,7 @@ def _of_somebody(heard: Heard, hit: Hit, before: Before, *, is_question: bool) -
     """Return what a phrase is where it is not plainly the speaker's, `None` where it is."""
     owner = last_person(heard.texts[: hit.first])
     if is_named_others(heard, hit) or owner is Status.OTHER:
-        return Status.OTHER
+        return Status.UNCLEAR if may_be_own(heard, hit) else Status.OTHER
     if owner is None and hit.first == 0 and before.is_others:
         return Status.OTHER
     if owner is Status.UNCLEAR or is_question or is_reported(heard, hit):
@@ -109,7 +110,8 @@ def _of_somebody(heard: Heard, hit: Hit, before: Before, *, is_question: bool) -
 def _is_general(heard: Heard, hit: Hit) -> bool:
     """Return whether what cannot be done is not one thing alone, which the speaker may dislike."""
     objects = concept_tables()[hit.subject].get("objects")
-    if objects is None or hit.last + 1 >= len(heard.texts):
+    is_whole = hit.first == hit.last == len(heard.texts) - 1
+    if objects is None or is_whole:
         return True
     return not set(heard.texts[hit.last : hit.last + 2]).isdisjoint(objects)
 

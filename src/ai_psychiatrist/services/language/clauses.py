@@ -14,11 +14,12 @@ _SUBJECT: Final = (
     r"there|there['’]?s|that['’]?s|you|my)"
 )
 _NOW: Final = r"(?:(?:um|uh|er|well|yeah|like),?\s{1,8}){0,2}now(?!\s(?:and|then))\b"
+_OFTEN: Final = r"(?:(?:every|most|each|some|all)\s(?:[a-z]{1,12}\s){1,2})?"
 _BOUNDARY: Final = re.compile(
     r"(?P<stop>(?:[.?!;…。！？]+|\n\s{0,80}\n|\s[-–—]{1,3}\s|—)\s{0,80})"
     r"|\b(?P<contrast>(?<!anything )but|although|though(?!\s{0,8}[?.!,])|however|because|[’']?cause"
     r"|cuz|except|whereas|otherwise)\b"
-    rf"|\b(?P<link>and|or|so|yet|while|then|plus)(?=,?\s{{1,8}}(?:{_SUBJECT}\b|{_NOW}))"
+    rf"|\b(?P<link>and|or|so|yet|while|then|plus)(?=,?\s{{1,8}}(?:{_OFTEN}{_SUBJECT}\b|{_NOW}))"
     r"|(?P<comma>,)(?!\s{1,8}you\s(?:know|see),)"
     rf"(?=\s{{1,8}}(?:(?:um|uh|like|well|now|then|today|lately)\s)?{_SUBJECT}\b)",
     re.IGNORECASE,

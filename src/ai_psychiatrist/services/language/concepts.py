@@ -36,7 +36,7 @@ def hear(text: str) -> Heard:
 
 def is_instruction(text: str) -> bool:
     """Return whether a text tells a reader or a program what to do with it."""
-    return any(hit.subject == "instruction" for hit in hear(text).hits)
+    return any(hit.cue == "instruction.to_reader" for hit in hear(text).hits)
 
 
 def concept_of(hit: Hit) -> str:
@@ -77,8 +77,9 @@ def _tables() -> dict[str, list[str]]:
             tables[f"{concept}.{kind}"] = table.get(kind, [])
         for kind in _ASKING:
             tables[f"{concept}{_ASKED}.{kind}"] = table.get(kind, [])
+    instructions = word_table("assertion", "instructions")
+    tables |= {f"instruction.{kind}": entries for kind, entries in instructions.items()}
     answers = word_table("assertion", "answers")
     tables |= {f"{kind}.opening": answers[kind] for kind in ("ask", "tag", "suppose")}
     tables |= {f"answer.{kind}": answers[kind] for kind in ("yes", "no", "taken_up")}
-    tables["instruction.to_reader"] = word_table("assertion", "instructions")["to_reader"]
     return tables

@@ -19,8 +19,8 @@ def last_person(texts: tuple[str, ...]) -> Status | None:
     is_own = False
     for at in range(len(texts) - 1, -1, -1):
         word, before = texts[at], texts[max(0, at - 1)]
-        if at and word in words("relative_subject") and _is_other(before):
-            # "The lad I sponsor".
+        if at and word in words("relative_subject") and _is_relative(texts[:at]):
+            # "The lad I sponsor", but not "I told the nurse I was fine".
             return Status.OTHER
         if word in words("self_subjects") or word in words("self_alone"):
             return Status.AFFIRMED
@@ -33,6 +33,42 @@ def last_person(texts: tuple[str, ...]) -> Status | None:
         elif word in words("generic"):
             return Status.UNCLEAR
     return Status.AFFIRMED if is_own else None
+
+
+def is_of_others(texts: tuple[str, ...]) -> bool | None:
+    """Return whether somebody else is the first person among some words, `None` where nobody is."""
+    for word in texts:
+        if word in words("self_named"):
+            return False
+        if _is_other(word):
+            return True
+    return None
+
+
+def _is_relative(before: tuple[str, ...]) -> bool:
+    return _is_other(before[-1]) and words("self_subjects").isdisjoint(before)
+
+
+def may_be_own(heard: Heard, hit: Hit) -> bool:
+    """Return whether the speaker is named, too, so that somebody else may only be in the way.
+
+    "They don't let me sleep", "I iron his shirts because I owe him, for being married to this".
+    """
+    texts = heard.texts
+    until = min(hit.first + 2, len(texts))
+    others = [at for at in range(until) if _is_other(texts[at])]
+    own = [
+        at
+        for at, word in enumerate(texts)
+        if word in words("self_named") and not (at and _is_relative(texts[:at]))
+    ]
+    if not others:
+        return False
+    if texts[others[-1]] in words("vague") and (own or not words("mine").isdisjoint(texts)):
+        return True
+    if not own or is_reported(heard, hit):
+        return False
+    return others[-1] < own[-1] and (own[0] < others[0] or own[-1] <= hit.last)
 
 
 def is_named_others(heard: Heard, hit: Hit) -> bool:

@@ -27,7 +27,7 @@ def is_supposed(heard: Heard, hit: Hit) -> bool:
     plain = [cue for cue in cues if cue.kind == "not_supposed"]
     return any(
         cue.kind == "supposed"
-        and 0 < hit.first - cue.last <= _SUPPOSED_SCOPE
+        and cue.first < hit.first <= cue.last + _SUPPOSED_SCOPE
         and not any(one.first <= cue.first <= one.last for one in plain)
         for cue in cues
     )

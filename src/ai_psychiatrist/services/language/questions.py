@@ -103,9 +103,18 @@ def _asked(heard: Heard) -> Iterator[tuple[str, Asking]]:
             if concept_of(hit) == concept and not is_part_of_another(hit, heard.hits)
         ]
         kinds = {hit.kind for hit in named} - {"look_alike"}
-        if kinds:
-            kinds = _decided(concept, kinds, named)
-            yield concept, _denied(kinds) if is_tag else _put(heard, kinds, named)
+        # "You aren't sleeping" denies no symptom, and a "no" to it may agree or not.
+        if not kinds or (is_tag and any(_holds_denial(heard, hit) for hit in named)):
+            continue
+        kinds = _decided(concept, kinds, named)
+        yield concept, _denied(kinds) if is_tag else _put(heard, kinds, named)
+
+
+def _holds_denial(heard: Heard, hit: Hit) -> bool:
+    return any(
+        cue.cue == "cue.negator" and hit.first <= cue.first and cue.last <= hit.last
+        for cue in heard.hits
+    )
 
 
 def _decided(concept: str, kinds: set[str], named: list[Hit]) -> set[str]:
@@ -124,7 +133,9 @@ def _denied(kinds: set[str]) -> Asking:
 
 def _put(heard: Heard, kinds: set[str], named: list[Hit]) -> Asking:
     first = min(hit.last for hit in named)
-    is_turned = any(hit.cue in _TURNING and hit.first <= first for hit in heard.hits)
+    turning = [hit for hit in heard.hits if hit.cue in _TURNING and hit.first <= first]
+    # "Don't you feel proud?" asks what "do you feel proud?" asks.
+    is_turned = any(hit.cue != "cue.negator" or hit.first > 0 for hit in turning)
     if is_turned or not kinds.isdisjoint({"asks_symptom", "symptom"}):
         return Asking.SYMPTOM
     return Asking.OPEN if kinds.isdisjoint({"asks_well", "well"}) else Asking.WELL

@@ -64,8 +64,12 @@ def _stated(told: ToldClauses, times: TurnReading, question: Question) -> Iterat
             if _is_of_what_was_asked(one, found, question):
                 continue
             start = told.clauses[at].start
+            frequency = told.frequency(at, found.status, found.start)
             time = _time(times, start + found.start, start + found.end)
-            if found.is_past_tense and not is_of_now and time is Timeframe.UNSTATED:
+            # "I couldn't sleep four nights" counts days of these weeks.
+            is_counted = is_of_now or frequency is not Frequency.UNSTATED
+            is_told = found.is_past_tense and found.status in POLARITIES
+            if is_told and not is_counted and time is Timeframe.UNSTATED:
                 time = Timeframe.PAST
             yield Saying(
                 concept=found.concept,
@@ -73,7 +77,7 @@ def _stated(told: ToldClauses, times: TurnReading, question: Question) -> Iterat
                 is_stated=found.strength is Strength.STATED,
                 start=start,
                 end=told.end(at),
-                frequency=told.frequency(at, found.status, found.start),
+                frequency=frequency,
                 timeframe=time,
             )
 

@@ -9,6 +9,7 @@ from ai_psychiatrist.services.cues.occurrence import occurrences_in
 from ai_psychiatrist.services.language.assertion import ClauseReading, Status
 from ai_psychiatrist.services.language.clause_reading import START, Before, read_clause
 from ai_psychiatrist.services.language.clauses import Clause, clauses_of
+from ai_psychiatrist.services.language.experiencer import is_of_others
 from ai_psychiatrist.services.language.vocabulary import words
 
 POLARITIES: Final = {Status.AFFIRMED: Polarity.AFFIRMED, Status.DENIED: Polarity.DENIED}
@@ -70,9 +71,9 @@ def _readings(texts: list[str]) -> Iterator[ClauseReading]:
     for text in texts:
         one = read_clause(text, before)
         yield one
-        owner = one.experiencer
+        is_others = is_of_others(one.heard.texts)
         is_end = text.rstrip()[-1:] in _SENTENCE_ENDS
         before = Before(
-            is_others=before.is_others if owner is None else owner is Status.OTHER,
+            is_others=before.is_others if is_others is None else is_others,
             is_supposed=one.is_supposed and not is_end,
         )

@@ -67,11 +67,22 @@ def _governing(heard: Heard, hit: Hit) -> Iterator[Hit]:
     for cue in reversed(heard.hits):
         if cue.subject != "cue" or cue.last >= until or _is_answer(heard, cue):
             continue
+        if _is_part_of_quality(heard, cue):
+            continue
         scope = _SCOPE if cue.kind == "negator" else _NEAR_SCOPE
         if hit.first - cue.last > scope or _is_cut(heard, cue, hit):
             return
         yield cue
         until = cue.first
+
+
+def _is_part_of_quality(heard: Heard, cue: Hit) -> bool:
+    """Return whether a trigger only belongs to how something is: "nothing wrong with"."""
+    return any(
+        other.subject == "quality" and other.first <= cue.first and cue.last <= other.last
+        for other in heard.hits
+        if other.last > cue.last
+    )
 
 
 def _is_answer(heard: Heard, cue: Hit) -> bool:
@@ -104,7 +115,7 @@ def _ends_at(heard: Heard, cue: Hit, at: int, *, reached: bool) -> bool:
     """Return whether what a trigger governs ends at a word; `reached`: it governs one before."""
     word = heard.texts[at]
     is_subject = word in words("self_subjects") and at > cue.last + 1
-    if is_subject and words("carriers").isdisjoint(heard.texts[cue.first : at]):
+    if is_subject and heard.texts[at - 1] not in words("carriers"):
         return True
     if word in words("continuing"):
         return False

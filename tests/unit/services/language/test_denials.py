@@ -1,0 +1,28 @@
+"""A denial needs no "I", and no longer word of how something is denies twice."""
+
+import pytest
+from tests.unit.services.language.said import said
+
+from ai_psychiatrist.domain.phq8 import Item
+
+CASES = [
+    ("Sleep's fine.", Item.SLEEP, {"denied"}),
+    ("No trouble sleeping.", Item.SLEEP, {"denied"}),
+    ("Not sad, no.", Item.DEPRESSED, {"denied"}),
+    ("Appetite's normal.", Item.APPETITE, {"denied"}),
+    ("Nothing wrong with my appetite.", Item.APPETITE, {"denied"}),
+    ("Not tired at all.", Item.TIRED, {"denied"}),
+    ("Haven't felt down.", Item.DEPRESSED, {"denied"}),
+    ("I'm not sleeping badly.", Item.SLEEP, {"denied"}),
+    ("I sleep fine.", Item.SLEEP, {"denied"}),
+    ("I don't feel depressed.", Item.DEPRESSED, {"denied"}),
+    ("No complaints about my sleep.", Item.SLEEP, {"unclear"}),
+    ("Can't complain about my sleep.", Item.SLEEP, {"unclear"}),
+    ("I wouldn't say depressed, I'd say worn out.", Item.DEPRESSED, {"denied"}),
+    ("I wouldn't say depressed, I'd say worn out.", Item.TIRED, {"affirmed"}),
+]
+
+
+@pytest.mark.parametrize(("words", "item", "statuses"), CASES, ids=[row[0] for row in CASES])
+def test_a_denial_is_read_without_i(words: str, item: Item, statuses: set[str]) -> None:
+    assert said(item, words) == statuses
