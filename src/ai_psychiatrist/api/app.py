@@ -20,7 +20,7 @@ from ai_psychiatrist.api.request_deadline import RequestDeadline
 from ai_psychiatrist.api.result_models import NOTICE
 from ai_psychiatrist.api.shared_room import SharedRoom
 from ai_psychiatrist.api.stop_signals import stop_on_signals
-from ai_psychiatrist.config import Settings, load_settings
+from ai_psychiatrist.config import CRISIS_LINE_CURE, Settings, load_settings
 from ai_psychiatrist.infrastructure.logging import get_logger, setup_logging
 from ai_psychiatrist.infrastructure.stopping import Stopping
 from ai_psychiatrist.wiring import open_services
@@ -46,6 +46,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         async with open_services(resolved) as services, services.interviews.tended():
             if not resolved.api.is_for_this_machine:
                 logger.warning("open_without_authentication", name="API_HOST")
+            if not resolved.risk.is_crisis_line_set:
+                logger.warning("crisis_line_not_set", reason=CRISIS_LINE_CURE)
             app.state.services = services
             # What is loaded now stays loaded: looking for garbage in it costs a tenth of the CPU
             # time of an assessment.
