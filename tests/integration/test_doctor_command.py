@@ -56,10 +56,18 @@ def test_nothing_is_wrong_with_nothing_configured(tmp_path: Path) -> None:
     assert {finding["level"] for finding in found.values()} <= {"ok", "warn"}
 
 
+@pytest.mark.parametrize(("line", "level"), [("", "warn"), ("Call 000.", "ok")])
+def test_a_crisis_line_that_is_not_set_is_warned_of(tmp_path: Path, line: str, level: str) -> None:
+    _, found = doctor(tmp_path, settings={"RISK_CRISIS_RESOURCES": line})
+    assert found["crisis line"]["level"] == level
+    assert ("RISK_CRISIS_RESOURCES" in (found["crisis line"]["cure"] or "")) is (level == "warn")
+
+
 def test_words_say_the_same_in_a_table(tmp_path: Path) -> None:
     done = run(["doctor"], tmp_path)
     assert done.code == 0, done.out
-    for words in ("ok  settings", "baseline", "sends nothing", "Nothing is wrong", "GB free"):
+    here = ("ok    settings", "warn  crisis line", "GB free")
+    for words in (*here, "baseline", "sends nothing", "Nothing is wrong"):
         assert words in done.out
 
 
@@ -82,7 +90,7 @@ def test_a_server_that_does_not_answer_is_named_with_its_cure(tmp_path: Path) ->
     assert words.code == 1
     assert "fail  server" in words.out
     assert "ollama serve" in words.out
-    assert "1 of 10 checks failed" in words.out
+    assert "1 of 11 checks failed" in words.out
 
 
 def test_a_model_that_is_not_pulled_is_named_with_its_cure(tmp_path: Path) -> None:

@@ -187,6 +187,17 @@ def test_ids_and_queries_stay_out_of_the_servers_own_log(tmp_path: Path) -> None
     assert '"GET /healthz HTTP/1.1" 200' in written
 
 
+@pytest.mark.parametrize(("line", "is_told"), [("", True), ("Call 000.", False)])
+def test_a_server_without_a_crisis_line_says_so_at_the_start(
+    tmp_path: Path, line: str, *, is_told: bool
+) -> None:
+    with Serving(tmp_path, {"RISK_CRISIS_RESOURCES": line}) as serving:
+        httpx.get(f"{serving.url}/healthz")
+        done = serving.stop()
+    assert ("crisis_line_not_set" in done.err) is is_told
+    assert ("Set RISK_CRISIS_RESOURCES" in done.err) is is_told
+
+
 def test_a_server_open_to_other_machines_says_that_anybody_may_call(tmp_path: Path) -> None:
     with Serving(tmp_path, {"API_HOST": "0.0.0.0"}) as serving:  # noqa: S104  it is what warns
         done = serving.stop()

@@ -249,6 +249,25 @@ def test_danger_holds_the_interview_and_says_where_to_turn(tmp_path: Path) -> No
     assert done.code == 1
     assert "Call 000, the line of this test." in done.out
     assert done.out.count("Over the last two weeks") == 2
+    told = done.out[done.out.index("Thank you for telling me") :]
+    assert not any(word in told for word in ("high", "suicid", "Score", "Total", "RISK_", "Found"))
+    again = interview(tmp_path, "--resume", id_in(done))
+    assert "Signs of danger: high (suicid" in again.out
+    assert "in answer 2" in again.out
+    assert "Total: between" in again.out
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_told"),
+    [({}, True), ({"RISK_CRISIS_RESOURCES": "Call 000."}, False)],
+    ids=["not_set", "set"],
+)
+def test_missing_crisis_line_is_told_at_the_start(
+    tmp_path: Path, settings: dict[str, str], *, is_told: bool
+) -> None:
+    done = interview(tmp_path, "--protocol", "phq8", *script(tmp_path, "stop\n"), settings=settings)
+    assert ("no crisis line is set. Set RISK_CRISIS_RESOURCES" in done.err) is is_told
+    assert "RISK_CRISIS_RESOURCES" not in done.out
 
 
 def test_assessment_is_gone_on_with(tmp_path: Path) -> None:

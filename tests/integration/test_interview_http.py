@@ -122,7 +122,7 @@ def test_eight_frequencies_give_an_assessment_without_any_model_call(client: htt
     assert asked == list(ITEMS)
     assert (interview["state"], interview["end_reason"]) == ("done", "all_resolved")
     assert interview["question"] is None
-    assert interview["model_calls"] == 0
+    assert interview["operator"]["model_calls"] == 0
     report = read(client, interview, "/report")
     assert [item["score"] for item in report["items"].values()] == scores
     assert {item["source"] for item in report["items"].values()} == {"answer"}
@@ -175,15 +175,15 @@ def test_only_items_that_the_assessment_leaves_unknown_are_asked(client: httpx.C
 
 def test_transcript_is_assessed_before_the_first_question(client: httpx.Client) -> None:
     interview = begin(client, transcript_text=TRANSCRIPT)
-    assert interview["items"]["PHQ8_Sleep"]["score"] == 3
+    assert interview["operator"]["items"]["PHQ8_Sleep"]["score"] == 3
     assert interview["question"]["item"] == "PHQ8_NoInterest"
-    assert interview["transcript_risk"]["level"] == "none"
-    assert interview["total"]["na_count"] == 5
+    assert interview["operator"]["transcript_risk"]["level"] == "none"
+    assert interview["operator"]["total"]["na_count"] == 5
 
 
 def test_scores_alone_are_an_assessment_too(client: httpx.Client) -> None:
     scores = client.post("/assess/quantitative", json={"transcript_text": TRANSCRIPT}).json()
-    assert begin(client, assessment=scores)["total"]["na_count"] == 5
+    assert begin(client, assessment=scores)["operator"]["total"]["na_count"] == 5
 
 
 def test_whole_assessment_leaves_nothing_to_ask(client: httpx.Client) -> None:
@@ -195,7 +195,7 @@ def test_whole_assessment_leaves_nothing_to_ask(client: httpx.Client) -> None:
 
 def test_words_score_an_item_and_are_quoted(client: httpx.Client) -> None:
     interview = answered(client, begin(client), text="Nearly every day, I would say.")
-    item = interview["items"]["PHQ8_NoInterest"]
+    item = interview["operator"]["items"]["PHQ8_NoInterest"]
     assert (item["score"], item["answer_turn"]) == (3, 1)
     quote = item["quote"]
     said = "Nearly every day, I would say."
@@ -210,7 +210,7 @@ def test_vague_answer_is_asked_once_more_and_then_left_unknown(client: httpx.Cli
     assert clarifying["question"]["text"] != first["question"]["text"]
     after = answered(client, clarifying, text="it varies")
     assert after["question"]["item"] == "PHQ8_Depressed"
-    item = after["items"]["PHQ8_NoInterest"]
+    item = after["operator"]["items"]["PHQ8_NoInterest"]
     assert (item["score"], item["unknown_reason"]) == (None, "ambiguous_answer")
 
 
@@ -228,12 +228,12 @@ def test_refusal_stays_unknown_and_is_never_a_zero(client: httpx.Client) -> None
 def test_danger_holds_the_interview_in_the_same_turn(client: httpx.Client) -> None:
     interview = answered(client, begin(client), text="I want to kill myself.")
     assert (interview["state"], interview["question"]) == ("safety_hold", None)
-    assert interview["danger"]["resources"] == RESOURCES
-    assert "suicid" in "".join(interview["danger"]["categories"])
-    assert interview["spoken"]
+    assert interview["spoken"].endswith(RESOURCES)
+    assert "suicid" in "".join(interview["operator"]["danger"]["categories"])
     assert_problem(posted(client, interview, text="nearly every day"), 409, "interview_over")
     report = read(client, interview, "/report")
     assert report["danger"]["level"] == "high"
+    assert report["danger"]["places"] == [{"turn": 1, "start": 10, "end": 21}]
     assert {item["score"] for item in report["items"].values()} == {None}
 
 
@@ -241,12 +241,31 @@ def test_answer_that_is_not_read_is_noted_and_holds_nothing_up(client: httpx.Cli
     interview = answered(client, begin(client), text="Ich möchte nicht mehr leben.")
     interview = answered(client, interview, text="Nein.")
     interview = answered(client, interview, text="I sleep well now, I never have trouble.")
-    assert (interview["state"], interview["danger"]) == ("awaiting", None)
+    assert (interview["state"], interview["operator"]["danger"]) == ("awaiting", None)
     noted = [{"turn": 1, "language": "de"}, {"turn": 2, "language": "de"}]
-    assert interview["not_examined"] == noted
+    assert interview["operator"]["not_examined"] == noted
     while interview["question"]:
         interview = answered(client, interview, option_id=declining(interview))
     assert read(client, interview, "/report")["not_examined"] == noted
+
+
+def test_what_the_person_is_told_in_danger_is_apart_from_the_account(client: httpx.Client) -> None:
+    held = answered(client, begin(client), text="I want to kill myself.")
+    account = held.pop("operator")
+    told = held["spoken"].casefold()
+    assert account["danger"]["level"] == "high"
+    assert account["items"] is not None
+    assert {"danger", "items", "total", "goals", "transcript_risk"}.isdisjoint(held)
+    assert "thank you for telling me" in told
+    assert not any(word in told for word in ("high", "suicid", "risk", "score", "found by"))
+
+
+def test_general_words_stand_where_no_crisis_line_is_set(tmp_path: Path) -> None:
+    for value in ({}, {"RISK_CRISIS_RESOURCES": " "}):
+        with client_of(settings_with(tmp_path, **value)) as client:
+            told = answered(client, begin(client), text="I want to kill myself.")["spoken"]
+            assert "local emergency number" in told
+            assert "RISK_" not in told
 
 
 def test_interview_can_be_stopped(client: httpx.Client) -> None:
@@ -336,7 +355,10 @@ def test_answer_that_cannot_be_taken_is_told_why_and_changes_nothing(
     response = posted(client, interview, **answer)
     assert_problem(response, status, code, word)
     assert "nonesuch" not in response.text
-    assert read(client, interview) == {**interview, "transcript_risk": None}
+    assert read(client, interview) == {
+        **interview,
+        "operator": {**interview["operator"], "transcript_risk": None},
+    }
 
 
 REFUSED_REQUESTS: dict[str, tuple[object, int, str, str]] = {
@@ -468,7 +490,7 @@ def test_incident_is_led_by_a_model_to_its_report(tmp_path: Path) -> None:
         settings = settings_with(tmp_path, **model_at(models.url))
         with client_of(settings) as client:
             interview = begin(client, "incident", inputs=INCIDENT)
-            assert len(interview["goals"]) == 6
+            assert len(interview["operator"]["goals"]) == 6
             texts = [interview]
             while interview["question"]:
                 assert len(interview["question"]["options"]) == 4

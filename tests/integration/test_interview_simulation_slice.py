@@ -24,7 +24,7 @@ from tests.sweeps import (
 
 pytestmark = pytest.mark.sweep
 
-MOST_EXCESS = 0.5
+MOST_EXCESS = 1.5
 ASKS_OF_REFUSED = 2
 
 

@@ -110,8 +110,8 @@ DEFAULTS = {
     "API_CORS_ORIGINS": "",
     "API_DOCS": "true",
     "RISK_CRISIS_RESOURCES": (
-        "If somebody is in danger now, call the local emergency number. Set RISK_CRISIS_RESOURCES "
-        "to the crisis line of your place."
+        "If you or somebody else may come to harm, call the local emergency number. Go to somebody "
+        "near you, or to a doctor, and tell them."
     ),
     "LOG_LEVEL": "INFO",
     "LOG_FORMAT": "console",

@@ -24,7 +24,7 @@ from ai_psychiatrist.api.request_deadline import RequestDeadline
 from ai_psychiatrist.api.result_models import NOTICE
 from ai_psychiatrist.api.shared_room import SharedRoom
 from ai_psychiatrist.api.stop_signals import stop_on_signals
-from ai_psychiatrist.config import Settings, load_settings
+from ai_psychiatrist.config import CRISIS_LINE_CURE, Settings, load_settings
 from ai_psychiatrist.infrastructure.logging import get_logger, setup_logging
 from ai_psychiatrist.infrastructure.stopping import Stopping
 from ai_psychiatrist.services.risk.detector import detect_risk
@@ -54,6 +54,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         async with open_services(resolved) as services, services.interviews.tended():
             if not resolved.api.is_for_this_machine:
                 logger.warning("open_without_authentication", name="API_HOST")
+            if not resolved.risk.is_crisis_line_set:
+                logger.warning("crisis_line_not_set", reason=CRISIS_LINE_CURE)
             app.state.services = services
             # Read by the first request, these would hold up all others for 0.2 s.
             await to_thread.run_sync(_read_phrases_and_rules)

@@ -26,7 +26,12 @@ from ai_psychiatrist.domain.interview import (
 )
 from ai_psychiatrist.domain.phq8 import UnknownReason
 from ai_psychiatrist.domain.risk import RiskCategory, RiskLevel
-from ai_psychiatrist.interview.snapshot import GoalShown, QuestionShown, UnexaminedAnswer
+from ai_psychiatrist.interview.snapshot import (
+    DangerPlace,
+    GoalShown,
+    QuestionShown,
+    UnexaminedAnswer,
+)
 
 
 class ItemOutcomeResult(Result):
@@ -68,10 +73,12 @@ class TotalResult(Result):
 
 
 class DangerResult(Result):
-    """Signs of danger in the answer that held the interview."""
+    """Signs of danger in the answer that held the interview: for the operator."""
 
     level: RiskLevel
     categories: tuple[RiskCategory, ...]
+    places: tuple[DangerPlace, ...]
+    """Where the signs stand in the answer."""
     statement: str = RISK_STATEMENT
     """What this is and is not."""
     resources: str
@@ -89,8 +96,23 @@ class _OfAnInterview(Result):
     """`items` or `goals`."""
 
 
+class OperatorResult(Result):
+    """How the interview stands, for whoever holds it: not to be shown to the person."""
+
+    goals: tuple[GoalShown, ...]
+    items: Items
+    """The eight items as they stand, in a protocol of items."""
+    total: TotalResult | None
+    danger: DangerResult | None
+    not_examined: tuple[UnexaminedAnswer, ...]
+    """The answers in a language that is not read: a person has to read them."""
+    transcript_risk: RiskResult | None
+    """Signs of danger in the transcript that was assessed first; in the first answer alone."""
+    model_calls: int
+
+
 class InterviewResult(_OfAnInterview):
-    """An interview as it stands."""
+    """An interview as it stands: the words for the person, and beside them the operator's part."""
 
     title: str
     state: InterviewState
@@ -99,30 +121,24 @@ class InterviewResult(_OfAnInterview):
     turn: int
     """How many answers were taken."""
     spoken: str
-    """What is to be said to the person before the question, or at the end; may be empty."""
+    """What is to be said to the person before the question, or at the end; may be empty.
+
+    Where the interview is held it says where to turn.
+    """
     question: QuestionShown | None
     """Null when no answer is awaited."""
-    goals: tuple[GoalShown, ...]
-    items: Items
-    """The eight items as they stand, in a protocol of items."""
-    total: TotalResult | None
     messages: tuple[Message, ...]
     end_reason: EndReason | None
-    danger: DangerResult | None
-    not_examined: tuple[UnexaminedAnswer, ...]
-    """The answers in a language that is not read: a person has to read them."""
-    transcript_risk: RiskResult | None
-    """Signs of danger in the transcript that was assessed first; in the first answer alone."""
     failure: FailureCode | None
     """Why the last step did not succeed, in the state `failed`."""
     is_resumable: bool
     """Whether a step is open that resuming the interview tries again."""
-    model_calls: int
     state_hash: str
+    operator: OperatorResult
 
 
 class InterviewReportResult(_OfAnInterview):
-    """What came out of an interview: the updated items, or the analysis of an incident."""
+    """What came out of an interview, for the operator: the updated items, or the analysis."""
 
     state: InterviewState
     end_reason: EndReason | None

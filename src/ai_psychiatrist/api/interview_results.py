@@ -4,6 +4,7 @@ from ai_psychiatrist.api.interview_models import (
     DangerResult,
     InterviewReportResult,
     InterviewResult,
+    OperatorResult,
 )
 from ai_psychiatrist.api.result_models import RiskResult
 from ai_psychiatrist.domain.interview import ItemReport
@@ -26,21 +27,30 @@ def interview_result(
         state=snapshot.state,
         version=snapshot.version,
         turn=snapshot.turn,
-        spoken=snapshot.notice,
+        spoken=spoken_words(snapshot, crisis_resources=crisis_resources),
         question=snapshot.question,
-        goals=snapshot.goals,
-        items=snapshot.items or None,
-        total=ItemReport(items=snapshot.items) if snapshot.items else None,
         messages=snapshot.messages,
         end_reason=snapshot.end_reason,
-        danger=_danger(snapshot.danger, crisis_resources),
-        not_examined=snapshot.not_examined,
-        transcript_risk=transcript_risk,
         failure=snapshot.failure,
         is_resumable=snapshot.is_resumable,
-        model_calls=snapshot.model_calls,
         state_hash=snapshot.state_hash,
+        operator=OperatorResult(
+            goals=snapshot.goals,
+            items=snapshot.items or None,
+            total=ItemReport(items=snapshot.items) if snapshot.items else None,
+            danger=_danger(snapshot.danger, crisis_resources),
+            not_examined=snapshot.not_examined,
+            transcript_risk=transcript_risk,
+            model_calls=snapshot.model_calls,
+        ),
     )
+
+
+def spoken_words(snapshot: InterviewSnapshot, *, crisis_resources: str) -> str:
+    """Return what the person is told beside the questions; in danger, where to turn."""
+    if snapshot.danger is None:
+        return snapshot.notice
+    return f"{snapshot.notice}\n{crisis_resources}"
 
 
 def interview_report(report: InterviewReport, *, crisis_resources: str) -> InterviewReportResult:
@@ -67,5 +77,8 @@ def _danger(danger: Danger | None, crisis_resources: str) -> DangerResult | None
     if danger is None:
         return None
     return DangerResult(
-        level=danger.level, categories=danger.categories, resources=crisis_resources
+        level=danger.level,
+        categories=danger.categories,
+        places=danger.places,
+        resources=crisis_resources,
     )

@@ -11,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Final
 
-from ai_psychiatrist.config import Settings, variables
+from ai_psychiatrist.config import CRISIS_LINE_CURE, Settings, variables
 
 EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "anthropic": ("anthropic",),
@@ -55,6 +55,7 @@ def check_installation(settings: Settings) -> Iterator[Finding]:
     """Check everything that can be checked without asking a model."""
     yield _versions()
     yield _settings(settings)
+    yield _crisis_line(settings)
     yield _extras()
     yield _state_folder(settings.data.state_dir.expanduser())
 
@@ -76,6 +77,17 @@ def _settings(settings: Settings) -> Finding:
     ]
     words = f"{len(names)} set: {', '.join(names)}" if names else "none is set, all are defaults"
     return Finding(check="settings", level=Level.OK, words=words, facts={"set": names})
+
+
+def _crisis_line(settings: Settings) -> Finding:
+    is_set = settings.risk.is_crisis_line_set
+    return Finding(
+        check="crisis line",
+        level=Level.OK if is_set else Level.WARN,
+        words="set" if is_set else "not set: people in danger are shown general words alone",
+        cure=None if is_set else CRISIS_LINE_CURE,
+        facts={"is_set": is_set},
+    )
 
 
 def _extras() -> Finding:

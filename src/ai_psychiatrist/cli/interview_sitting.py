@@ -13,7 +13,11 @@ from rich.console import Console
 
 from ai_psychiatrist.api.given_assessment import assessment_input
 from ai_psychiatrist.api.interview_models import InterviewReportResult
-from ai_psychiatrist.api.interview_results import interview_report, interview_result
+from ai_psychiatrist.api.interview_results import (
+    interview_report,
+    interview_result,
+    spoken_words,
+)
 from ai_psychiatrist.api.result_models import RiskResult
 from ai_psychiatrist.api.results import risk_result
 from ai_psychiatrist.assessment.pipeline import Part
@@ -25,13 +29,12 @@ from ai_psychiatrist.cli.interview_answers import AnswerSource, Scripted, Typed
 from ai_psychiatrist.cli.interview_dialogue import Dialogue
 from ai_psychiatrist.cli.interview_view import (
     console_of,
-    print_danger,
     print_interview_report,
     print_spoken,
     print_transcript_risk,
     working,
 )
-from ai_psychiatrist.config import Settings
+from ai_psychiatrist.config import CRISIS_LINE_CURE, Settings
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.errors import AgentFailed, InputError
 from ai_psychiatrist.domain.failures import FailureCode
@@ -77,6 +80,8 @@ def hold(settings: Settings, wanted: Wanted) -> ExitCode:
     Raises `InputError` and `ConfigurationError` for what cannot be used.
     """
     wanted.refuse_contradictions()
+    if not settings.risk.is_crisis_line_set:
+        typer.echo(f"no crisis line is set. {CRISIS_LINE_CURE}", err=True)
     answers = _answers(wanted)
     settings, protocol = _with_protocol(settings, wanted.protocol)
     with _opened(settings) as (runner, services):
@@ -136,7 +141,7 @@ class _Sitting:
             return self.runner.run(self.service.create(protocol, inputs, assessment))
 
     def carry_on(self, snapshot: InterviewSnapshot, answers: AnswerSource) -> ExitCode:
-        """Ask what is open, then print the report."""
+        """Ask what is open, then print the report; where danger holds it, words for the person."""
         typer.echo(
             f"interview {snapshot.id}, kept for {self.services.settings.interview.keep_days} days",
             err=True,
@@ -148,19 +153,20 @@ class _Sitting:
             return ExitCode.PARTIAL if isinstance(answers, Scripted) else ExitCode.STOPPED
         if held.snapshot.state is InterviewState.FAILED:
             return self._failed(held.snapshot)
-        return self._conclude(held.snapshot)
+        return self._conclude(held.snapshot, was_held_now=not snapshot.is_over)
 
-    def _conclude(self, snapshot: InterviewSnapshot) -> ExitCode:
+    def _conclude(self, snapshot: InterviewSnapshot, *, was_held_now: bool) -> ExitCode:
         try:
             with working(is_long=snapshot.kind != ProtocolKind.ITEMS):
                 report = self.runner.run(self.service.report(snapshot.id))
         except AgentFailed as error:
             return self._failed(snapshot, error.code)
-        result = interview_report(report, crisis_resources=self.services.crisis_resources)
-        print_spoken(self.out, snapshot.notice)
-        if result.danger is not None:
-            print_danger(self.out, result.danger)
-        print_interview_report(self.out, result)
+        resources = self.services.crisis_resources
+        result = interview_report(report, crisis_resources=resources)
+        print_spoken(self.out, spoken_words(snapshot, crisis_resources=resources))
+        # The person who was just held reads along: the account waits for whoever resumes it.
+        if result.danger is None or not was_held_now:
+            print_interview_report(self.out, result)
         self._print_json(snapshot, result)
         is_whole = not (report.items and report.items.unknown) and report.danger is None
         return ExitCode.COMPLETE if is_whole else ExitCode.PARTIAL

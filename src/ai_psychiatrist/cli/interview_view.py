@@ -86,17 +86,20 @@ def print_spoken(out: Console, text: str) -> None:
         out.print()
 
 
-def print_danger(out: Console, danger: DangerResult) -> None:
-    """Print why an interview is held, and where to turn."""
+def _danger(out: Console, danger: DangerResult) -> None:
     kinds = ", ".join(category.value.replace("_", " ") for category in danger.categories)
     out.print(Text(f"Signs of danger: {danger.level.value} ({kinds})", style="bold red"))
-    out.print(Text(plain(danger.resources), style="bold"))
+    turns = ", ".join(str(turn) for turn in sorted({place.turn for place in danger.places}))
+    if turns:
+        out.print(Text(f"  in answer {turns}"))
     out.print(Text(danger.statement, style="dim"))
     out.print()
 
 
 def print_interview_report(out: Console, report: InterviewReportResult) -> None:
-    """Print the updated items, or the analysis."""
+    """Print the signs of danger, and the updated items or the analysis."""
+    if report.danger is not None:
+        _danger(out, report.danger)
     if report.items is not None and report.total is not None:
         _items(out, report.items, report.total)
     if report.analysis is not None:

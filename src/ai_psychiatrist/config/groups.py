@@ -27,6 +27,16 @@ from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
 _HOST_NAME: Final = re.compile(r"\*|[\w.-]+|\[?[\da-f]*:[\da-f.:]*:[\da-f.:]*\]?", re.ASCII)
 _ORIGIN: Final = re.compile(r"https?://(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d+)?", re.ASCII)
 
+GENERAL_RESOURCES: Final = (
+    "If you or somebody else may come to harm, call the local emergency number. Go to somebody "
+    "near you, or to a doctor, and tell them."
+)
+"""Where to turn where no crisis line is set."""
+CRISIS_LINE_CURE: Final = (
+    "Set RISK_CRISIS_RESOURCES to the crisis line of your place, in the words that a person in "
+    "danger is to read."
+)
+
 
 class TranscriptSettings(Options):
     """Speaker labels beyond the built-in ones."""
@@ -160,11 +170,18 @@ class ApiSettings(Options):
 class RiskSettings(Options):
     """What is shown beside signs of danger."""
 
-    crisis_resources: str = (
-        "If somebody is in danger now, call the local emergency number. Set RISK_CRISIS_RESOURCES "
-        "to the crisis line of your place."
-    )
-    """Where to turn in a crisis, in the words of your place."""
+    crisis_resources: str = GENERAL_RESOURCES
+    """Where to turn in a crisis, in the words of your place: its line and when it answers."""
+
+    @field_validator("crisis_resources")
+    @classmethod
+    def _are_never_blank(cls, resources: str) -> str:
+        return resources if resources.strip() else GENERAL_RESOURCES
+
+    @property
+    def is_crisis_line_set(self) -> bool:
+        """Whether the words are of this place, and not the general ones."""
+        return self.crisis_resources != GENERAL_RESOURCES
 
 
 class LogSettings(Options):

@@ -60,11 +60,22 @@ class GoalShown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DangerPlace:
+    """Where a sign of danger stands; characters of the answer, end exclusive."""
+
+    turn: int
+    """The turn of the answer."""
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Danger:
     """What the risk channel found in the answer that held the interview."""
 
     level: RiskLevel
     categories: tuple[RiskCategory, ...]
+    places: tuple[DangerPlace, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -114,7 +114,7 @@ def without_item(name: str) -> tuple[str, str]:
         ),
         pytest.param(
             "phq8",
-            "Thank you for telling me this.",
+            "Thank you for telling me.",
             "Thank you, {name}.",
             "place_not_filled",
             "safety.hold",

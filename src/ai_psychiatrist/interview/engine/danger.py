@@ -8,7 +8,7 @@ from ai_psychiatrist.domain.interview import AnswerKind, GivenAnswer, Question
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
 from ai_psychiatrist.interview.engine.record import Interview
-from ai_psychiatrist.interview.snapshot import Danger, UnexaminedAnswer
+from ai_psychiatrist.interview.snapshot import Danger, DangerPlace, UnexaminedAnswer
 from ai_psychiatrist.services.language.identification import language_of
 from ai_psychiatrist.services.risk.detector import detect_risk
 
@@ -26,8 +26,18 @@ def danger_in(question: Question, answer: GivenAnswer) -> Danger | None:
     report = detect_risk(_exchange(question.text, answer.text))
     if report.level.rank < _HOLDS_FROM.rank:
         return None
-    found = {s.category for s in report.signals if s.level.rank >= _HOLDS_FROM.rank}
-    return Danger(level=report.level, categories=tuple(sorted(found)))
+    holding = [s for s in report.signals if s.level.rank >= _HOLDS_FROM.rank]
+    said_from = len(question.text) + 1
+    return Danger(
+        level=report.level,
+        categories=tuple(sorted({signal.category for signal in holding})),
+        places=tuple(
+            DangerPlace(
+                turn=answer.turn, start=signal.start - said_from, end=signal.end - said_from
+            )
+            for signal in holding
+        ),
+    )
 
 
 def note_unread(interview: Interview) -> Interview:

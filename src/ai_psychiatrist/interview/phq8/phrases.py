@@ -1,62 +1,150 @@
-"""The phrases of answers, found among the words of one stretch."""
+"""What each word of an answer is good for; words that are in no table are good for nothing."""
 
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache
 from importlib import resources
+from typing import Any, Final
 
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.services.cues.lexicon import Hit, Lexicon, Words, lexicon_from
+from ai_psychiatrist.interview.phq8.day_counts import NO_DAY, Days
+from ai_psychiatrist.interview.phq8.frequencies import frequencies
+
+
+class Kind(StrEnum):
+    """What a phrase says."""
+
+    DAYS = "days"
+    """On how many days the difficulty was there."""
+    TROUBLE = "trouble"
+    """The difficulty is there, and nothing says how often."""
+    WELL = "well"
+    """The opposite of the difficulty is there."""
+    YES = "yes"
+    ALWAYS = "always"
+    """Nearly every day if nothing else is said; else perhaps a habit, or a part of each day."""
+    CORRECTION = "correction"
+    """What was said before it does not stand."""
+    UNCLEAR = "unclear"
+    """It speaks to the question and leaves open how often."""
+    TOPIC = "topic"
+    """It names what is asked about."""
+    NUMBER = "number"
+    """A number without its days."""
+    FILLER = "filler"
+    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ItemPhrases:
-    """What is said about one item."""
+class Phrase:
+    """A phrase of an answer."""
 
-    topic: Lexicon
-    """Words that show that the item is spoken of."""
-    states: Lexicon
-    """Cue `trouble` or `well`."""
+    kind: Kind
+    days: Days | None = None
+    """Only with the kind `DAYS`."""
+
+
+_HOW: Final = r"(?:(?:a bit|a little|quite|pretty|very|really|completely|totally) )?"
+_NEVER: Final = r"never(?: ever| once)?"
+_NOT: Final = (
+    r"(?:not|havent|hasnt|wasnt|werent|didnt|dont|isnt)(?: (?:been|felt|feel|feeling|had))?"
+)
+_OF_TWO_SIDES: Final = frozenset({Item.SLEEP, Item.APPETITE, Item.MOVING})
+"""Too much and too little: who denies the one says nothing of the other."""
+_OPENING_WELL: Final = r"(?<!.)well"
+
+
+def phrases_in(item: Item, spoken: str) -> tuple[Phrase, ...]:
+    """Take a stretch apart from left to right, the longest phrase first."""
+    return tuple(_taken_apart(item, spoken))
+
+
+def _taken_apart(item: Item, spoken: str) -> Iterator[Phrase]:
+    at = 0
+    while at < len(spoken):
+        phrase, at = _next(item, spoken, at)
+        yield phrase
+        at += 1
+
+
+def _next(item: Item, spoken: str, at: int) -> tuple[Phrase, int]:
+    """Return the phrase at a place and where it ends; of equally long ones the first."""
+    found = []
+    for frequency in frequencies(_day(item)):
+        match = frequency.expression.match(spoken, at)
+        if match is not None:
+            days = frequency.days(match)
+            kind = Kind.NUMBER if days is None else Kind.DAYS
+            found.append((Phrase(kind=kind, days=days), match.end()))
+    for kind, days, expression in _tables(item):
+        match = expression.match(spoken, at)
+        if match is not None:
+            found.append((Phrase(kind=kind, days=days), match.end()))
+    end = spoken.find(" ", at)
+    unknown = (Phrase(kind=Kind.UNKNOWN), len(spoken) if end < 0 else end)
+    return max(found, key=lambda phrase: phrase[1], default=unknown)
+
+
+def _day(item: Item) -> str:
+    # A night is a day where sleep is asked for, and elsewhere a part of one.
+    return "(?:day|night)" if item is Item.SLEEP else "day"
 
 
 @cache
-def phrases(section: str) -> Lexicon:
-    """Load the phrases of a section; their cues are its keys."""
-    table = _wording()[section]
-    return lexicon_from({key: _listed(value) for key, value in table.items()})
-
-
-@cache
-def phrases_of(item: Item) -> ItemPhrases:
-    """Load the phrases about an item."""
-    table = _wording()["item"][item.value]
-    if not isinstance(table, dict):
-        raise TypeError
-    return ItemPhrases(
-        topic=lexicon_from({"topic": table["topic"]}),
-        states=lexicon_from({key: table[key] for key in ("trouble", "well")}),
+def _tables(item: Item) -> tuple[tuple[Kind, Days | None, re.Pattern[str]], ...]:
+    words, of_item = _wording()["frame"], _wording()["item"][item.value]
+    trouble = rf"{_HOW}{_alternatives([*of_item['trouble'], *words['bad']])}"
+    day = _day(item)
+    no_day = (
+        rf"(?:not (?:on )?(?:even )?|no |zero )(?:a |one |any )?(?:single )?(?:{trouble} )?{day}s?"
+        rf"|none of (?:the|those) {day}s"
+    )
+    no_trouble = (
+        rf"(?:not at all|{_NEVER})(?: (?:been|felt|feel|had))? {trouble}|{_NOT} {trouble} "
+        rf"(?:at all|once|on any {day})"
+    )
+    tables = (
+        (Kind.DAYS, NO_DAY, _alternatives(words["none"])),
+        (Kind.DAYS, NO_DAY, no_day),
+        (
+            (Kind.UNCLEAR, None, no_trouble)
+            if item in _OF_TWO_SIDES
+            else (Kind.DAYS, NO_DAY, no_trouble)
+        ),
+        (Kind.WELL, None, rf"{_NOT} {trouble}"),
+        (Kind.TROUBLE, None, trouble),
+        (Kind.WELL, None, _alternatives([*of_item["well"], *words["well"]])),
+        (Kind.ALWAYS, None, _alternatives(words["always"])),
+        (Kind.YES, None, _alternatives(words["yes"])),
+        (Kind.CORRECTION, None, rf"{_alternatives(words['correction'])}|{_OPENING_WELL}"),
+        (Kind.UNCLEAR, None, _alternatives(words["unclear"])),
+        (Kind.TOPIC, None, _alternatives(of_item["topic"])),
+        (Kind.FILLER, None, _alternatives(words["filler"])),
+    )
+    return tuple(
+        (kind, days, re.compile(rf"(?:{pattern})(?!\S)")) for kind, days, pattern in tables
     )
 
 
 @cache
-def frame(key: str) -> Lexicon:
-    """Load one list of words that frame an answer."""
-    return lexicon_from({key: _listed(_wording()["frame"][key])})
+def refusal(key: str) -> re.Pattern[str]:
+    """Return the wordings of a refusal: `whole` or `within`."""
+    return re.compile(rf"(?<!\S){_alternatives(_wording()['refusal'][key])}(?!\S)")
 
 
-def found(lexicon: Lexicon, words: Words) -> tuple[Hit, ...]:
-    """Return the phrases among words, from left to right."""
-    return tuple(lexicon.find(words))
+def _alternatives(wordings: list[str]) -> str:
+    longest_first = sorted(wordings, key=len, reverse=True)
+    return rf"(?:{'|'.join(map(_written, longest_first))})"
 
 
-def _listed(value: object) -> list[str]:
-    if not isinstance(value, list):
-        raise TypeError
-    return [str(entry) for entry in value]
+def _written(wording: str) -> str:
+    return wording.replace("'", "").replace("(", "(?:")
 
 
 @cache
-def _wording() -> Mapping[str, Mapping[str, object]]:
+def _wording() -> Mapping[str, Any]:
     text = resources.files(__package__).joinpath("wording.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)

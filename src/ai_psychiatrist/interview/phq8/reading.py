@@ -1,6 +1,6 @@
 """Read a free answer to a question that counts days, without a model.
 
-A score is given only where the words leave no other one open.
+A score is given only where every word of the answer is known, and all of them together leave one.
 """
 
 from dataclasses import dataclass
@@ -8,14 +8,13 @@ from enum import StrEnum
 from typing import Final
 
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.interview.phq8.day_counts import ANY, NONE, Scores
-from ai_psychiatrist.interview.phq8.phrases import found, frame
-from ai_psychiatrist.interview.phq8.said import Kind, Said
-from ai_psychiatrist.interview.phq8.statement import is_refusal, read_stretch
+from ai_psychiatrist.interview.phq8.day_counts import ALL, ANY_DAY, NEARLY_EVERY_DAY, NO_DAY, Days
+from ai_psychiatrist.interview.phq8.phrases import Kind, Phrase, phrases_in, refusal
 from ai_psychiatrist.interview.phq8.stretches import Stretch, stretches_of
-from ai_psychiatrist.interview.phq8.turns import cut_at_turns, without_headings
 
 _MOST_CHARACTERS: Final = 4_000
+_ASIDE: Final = frozenset({Kind.UNKNOWN, Kind.NUMBER, Kind.FILLER})
+_OPEN: Final = frozenset({Kind.UNKNOWN, Kind.NUMBER, Kind.UNCLEAR, Kind.ALWAYS})
 
 
 class ReadingKind(StrEnum):
@@ -48,10 +47,17 @@ class AnswerReading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Claim:
-    scores: Scores
-    span: AnswerSpan
-    kind: Kind
+class _Said:
+    stretch: Stretch
+    phrases: tuple[Phrase, ...]
+
+    def has(self, kind: Kind) -> bool:
+        return any(phrase.kind is kind for phrase in self.phrases)
+
+    @property
+    def ends_in_correction(self) -> bool:
+        spoken = [phrase.kind for phrase in self.phrases if phrase.kind is not Kind.FILLER]
+        return spoken[-1:] == [Kind.CORRECTION]
 
 
 def read_answer(item: Item, question: str, text: str) -> AnswerReading:
@@ -60,116 +66,79 @@ def read_answer(item: Item, question: str, text: str) -> AnswerReading:
     Deterministic, for any text. `question`: as it was put.
     """
     del question
-    if len(text) > _MOST_CHARACTERS:
-        return AnswerReading(kind=ReadingKind.UNREADABLE)
-    stretches = stretches_of(text)
+    stretches = stretches_of(text) if len(text) <= _MOST_CHARACTERS else ()
     if not stretches:
         return AnswerReading(kind=ReadingKind.UNREADABLE)
-    if any(map(is_refusal, stretches)):
+    if any(_is_refusal(item, stretch) for stretch in stretches):
         return AnswerReading(kind=ReadingKind.DECLINED)
-    cut = cut_at_turns(stretches)
-    read = [(stretch, read_stretch(item, text, stretch)) for stretch in cut]
-    return _Settling().settle(without_headings(item, read))
+    said = [
+        _Said(stretch=stretch, phrases=phrases_in(item, stretch.spoken)) for stretch in stretches
+    ]
+    kinds = {phrase.kind for one in said for phrase in one.phrases}
+    if kinds <= _ASIDE and Kind.UNKNOWN in kinds:
+        return AnswerReading(kind=ReadingKind.OFF_TOPIC)
+    if Kind.ALWAYS in kinds and kinds <= {Kind.ALWAYS, Kind.YES, Kind.FILLER}:
+        score = NEARLY_EVERY_DAY.score
+        return _scored(score, stretches[0], stretches[-1])
+    if kinds & _OPEN or any(map(_is_of_topic_alone, said)):
+        return AnswerReading(kind=ReadingKind.AMBIGUOUS)
+    return _settled(said)
 
 
-class _Settling:
-    """Goes through the stretches from left to right and keeps what still stands."""
+def _is_refusal(item: Item, stretch: Stretch) -> bool:
+    if refusal("within").search(stretch.spoken):
+        return True
+    rest, refusals = refusal("whole").subn("", stretch.spoken)
+    left = {phrase.kind for phrase in phrases_in(item, " ".join(rest.split()))}
+    return refusals > 0 and left <= {Kind.FILLER, Kind.YES}
 
-    def __init__(self) -> None:
-        self._claims: list[_Claim] = []
-        self._is_taken_back = False
-        self._is_taken_back_weakly = False
-        self._is_withdrawn = False
-        self._is_doubtful = False
-        self._before: tuple[Stretch, Said] | None = None
 
-    def settle(self, read: list[tuple[Stretch, Said]]) -> AnswerReading:
-        for stretch, said in read:
-            self._take(stretch, said)
-        return self._outcome([said for _, said in read])
-
-    def _take(self, stretch: Stretch, said: Said) -> None:
-        self._turn(said)
-        match said.kind:
-            case Kind.DOUBT:
-                self._is_doubtful = True
-            case Kind.VAGUE if stretch.words.texts[0] == "or":
-                self._is_doubtful = True
-            case Kind.UNKNOWN if stretch.is_contrast and self._has_no():
-                self._is_doubtful = True
-            case Kind.NO | Kind.CLAIM | Kind.WELL | Kind.TROUBLE | Kind.YES | Kind.BARE:
-                self._claim(stretch, said)
-            case Kind.UNKNOWN if said.scores != ANY and not self._has_no():
-                self._is_doubtful = True
-            case _:
-                pass
-        self._before = (stretch, said)
-
-    def _turn(self, said: Said) -> None:
-        """Take back what was said before, as far as this does."""
-        if said.is_correction and self._before is not None:
-            self._is_taken_back_weakly = said.is_weak and not self._is_taken_back
-            self._is_taken_back, self._is_doubtful = True, False
-        if said.is_return and not self._claims:
-            self._is_doubtful, self._before = False, None
-        was_interjected = self._before is not None and self._before[1].is_interjection
-        is_elsewhere = said.is_placed_elsewhere and was_interjected
-        denied = [claim for claim in self._claims if claim.scores <= said.denied]
-        if said.is_withdrawal or is_elsewhere or denied:
-            self._is_withdrawn = self._is_taken_back = True
-
-    def _has_no(self) -> bool:
-        return bool(self._claims) and all(claim.scores == NONE for claim in self._claims)
-
-    def _claim(self, stretch: Stretch, said: Said) -> None:
-        scores, start = said.scores, stretch.start
-        if stretch.is_question:
-            return
-        if said.kind is Kind.WELL and found(frame("exception"), stretch.words) and self._claims:
-            return
-        if said.kind is Kind.BARE and self._before is not None:
-            before_stretch, before = self._before
-            if before.kind is Kind.OTHER:
-                self._is_doubtful |= stretch.opens_sentence
-                return
-            if before.kind is Kind.UNKNOWN:
-                self._is_doubtful = True
-            if before.kind is Kind.WELL:
-                start = before_stretch.start
-                scores = NONE if said.scores == frozenset({3}) else ANY
-                self._is_doubtful = self._is_doubtful or scores == ANY
-        if self._is_taken_back and said.kind in {Kind.NO, Kind.CLAIM, Kind.WELL, Kind.BARE}:
-            if self._is_taken_back_weakly and self._claims:
-                self._is_doubtful |= self._has_no() != (scores == NONE)
-            self._claims.clear()
-            self._is_withdrawn &= said.is_interjection
-            # "Actually no, most days": the number to come may take the place of this "no".
-            self._is_taken_back = said.kind is Kind.NO
-        elif self._was_no_between() and (said.kind in {Kind.CLAIM, Kind.BARE} or said.is_full_no):
-            self._claims.clear()
-        span = AnswerSpan(start=start, end=stretch.end)
-        self._claims.append(_Claim(scores=scores, span=span, kind=said.kind))
-
-    def _was_no_between(self) -> bool:
-        return len(self._claims) >= 2 and self._claims[-1].kind is Kind.NO
-
-    def _outcome(self, said: list[Said]) -> AnswerReading:
-        kinds = {one.kind for one in said}
-        if self._is_doubtful or self._is_withdrawn:
+def _settled(said: list[_Said]) -> AnswerReading:
+    """Go through the stretches from left to right and keep what all of them leave open."""
+    days, carrying, is_corrected = ALL, None, False
+    for number, one in enumerate(said):
+        is_more_to_come = any(later.has(Kind.DAYS) for later in said[number + 1 :])
+        if _is_plain_no(one) and days.low > 0 and is_more_to_come:
+            # "Two days, no, every day."
+            is_corrected = True
+            continue
+        if one.stretch.is_question and (one.has(Kind.DAYS) or one.has(Kind.WELL)):
             return AnswerReading(kind=ReadingKind.AMBIGUOUS)
-        if not self._claims:
-            return AnswerReading(kind=_without_claims(kinds))
-        left = frozenset.intersection(*(claim.scores for claim in self._claims))
-        carrying = [claim for claim in self._claims if len(claim.scores) == 1]
-        if len(left) != 1 or not carrying:
-            return AnswerReading(kind=ReadingKind.AMBIGUOUS)
-        return AnswerReading(
-            kind=ReadingKind.SCORE, score=next(iter(left)), quote=carrying[-1].span
-        )
+        is_corrected |= one.has(Kind.CORRECTION)
+        if one.has(Kind.DAYS):
+            # What was said before a correction does not stand; one without a number is still open.
+            days, is_corrected = (ALL if is_corrected else days), one.ends_in_correction
+            carrying = one.stretch
+        days = days.within(_left_open(one))
+    score = days.score
+    if carrying is None or score is None or is_corrected:
+        return AnswerReading(kind=ReadingKind.AMBIGUOUS)
+    return _scored(score, carrying, carrying)
 
 
-def _without_claims(kinds: set[Kind]) -> ReadingKind:
-    aside = {Kind.OTHER, Kind.UNKNOWN}
-    # "My dog had puppies, five of them": the count is of what was said before it.
-    is_off_topic = kinds & aside and kinds <= {*aside, Kind.BARE}
-    return ReadingKind.OFF_TOPIC if is_off_topic else ReadingKind.AMBIGUOUS
+def _scored(score: int | None, first: Stretch, last: Stretch) -> AnswerReading:
+    quote = AnswerSpan(start=first.start, end=last.end)
+    return AnswerReading(kind=ReadingKind.SCORE, score=score, quote=quote)
+
+
+def _is_of_topic_alone(said: _Said) -> bool:
+    """Whether it names what is asked about, and not the difficulty: "I sleep every night"."""
+    return said.has(Kind.TOPIC) and not (said.has(Kind.TROUBLE) or said.stretch.is_question)
+
+
+def _is_plain_no(said: _Said) -> bool:
+    return said.stretch.spoken in {"no", "nope", "nah"} and not said.stretch.is_question
+
+
+def _left_open(said: _Said) -> Days:
+    if said.stretch.is_question:
+        return ALL
+    left = ALL
+    for phrase in said.phrases:
+        left = left.within(phrase.days or ALL)
+    has_days = said.has(Kind.DAYS)
+    if said.has(Kind.WELL):
+        # "Not at all happy" turns round what it names.
+        return Days(low=1, high=0) if has_days else NO_DAY
+    is_there = said.has(Kind.YES) or (said.has(Kind.TROUBLE) and not has_days)
+    return left.within(ANY_DAY) if is_there else left
