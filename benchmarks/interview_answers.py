@@ -1,9 +1,10 @@
 """How answers in people's own words are read, on sets labelled by hand before any tuning.
 
-The answers are frozen, labels that were corrected carry a `note`:
-`labelled/interview_answers.jsonl`, to which the reading was tuned, `labelled/interview_answers_held_out.jsonl`, which was measured once
-and then mended to, and `labelled/interview_answers_corrections.jsonl`: people who take back what
-they said, contradict themselves, or come to the point late.
+The answers are frozen; labels that were corrected carry a `note`. They are in
+`labelled/interview_answers.jsonl`, to which the reading was tuned,
+`labelled/interview_answers_held_out.jsonl`, which was measured once and then mended to, and
+`labelled/interview_answers_corrections.jsonl`: people who take back what they said, contradict
+themselves, or come to the point late.
 """
 
 import json
