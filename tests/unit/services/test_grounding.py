@@ -229,7 +229,8 @@ SPOKEN = (
 )
 def test_cut_of_a_participant_turn_slices_back(turns: list[list[str]], data: st.DataObject) -> None:
     """Each cut between words that holds content is found, and its segments give its words back."""
-    transcript = "\n".join(f"P: {' '.join(words)}\nI: go on" for words in turns)
+    # A first line such as "P: I" would be a legend.
+    transcript = "\n".join(["I: hello", *(f"P: {' '.join(words)}\nI: go on" for words in turns)])
     words = data.draw(st.sampled_from(turns))
     start = data.draw(st.integers(0, len(words) - 1))
     cut = " ".join(words[start : data.draw(st.integers(start + 1, len(words)))])
