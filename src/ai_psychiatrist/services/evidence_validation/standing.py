@@ -35,6 +35,7 @@ class ItemReader:
     _read: dict[tuple[int, int, int], tuple[Saying, ...]] = field(
         default_factory=dict, init=False, repr=False
     )
+    _told_to_readers: dict[Segment, bool] = field(default_factory=dict, init=False, repr=False)
 
     def for_item(self, quotes: Iterable[Quote], item: Item) -> tuple[Quote, ...]:
         """Return the quotes with what they say of an item."""
@@ -56,13 +57,21 @@ class ItemReader:
 
     def _is_told_to_a_reader(self, segment: Segment) -> bool:
         """Whether the sentence that a segment lies in tells a reader what to do with it."""
+        known = self._told_to_readers.get(segment)
+        if known is None:
+            sentence = self._sentence(segment)
+            known = self._told_to_readers[segment] = is_instruction(sentence)
+        return known
+
+    def _sentence(self, segment: Segment) -> str:
         turn = self.transcript.turns[segment.turn]
         words = self.transcript.words(turn)
         first, last = segment.start - turn.words_start, segment.end - turn.words_start
         low, high = max(0, first - _AROUND), last + _AROUND
         before = _SENTENCE_END.split(words[low:first])[-1]
-        after = _SENTENCE_END.split(words[last:high])[0]
-        return is_instruction(f"{before}{words[first:last]}{after}")
+        # A quote that ends its sentence has nothing of it after it.
+        after = _SENTENCE_END.split(words[last - 1 : high])[0][1:]
+        return f"{before}{words[first:last]}{after}"
 
     def _sayings(self, segment: Segment) -> tuple[Saying, ...]:
         """Return what is said at a segment; places are characters of what was read there."""

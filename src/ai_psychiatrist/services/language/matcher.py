@@ -5,7 +5,7 @@ table `lists`, `_` any one word that does not deny, and `$` the end of the claus
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Final, NamedTuple
@@ -14,6 +14,8 @@ from ai_psychiatrist.services.language.spoken import Spoken, compared, is_filler
 from ai_psychiatrist.services.language.vocabulary import word_list
 
 _PIECE: Final = re.compile(r"\{\w+\}|[()|$_]|[^(){}|$_\s]+")
+_GROUP: Final = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
+_HEAD: Final = re.compile(rf"{_GROUP}|\{{\w+\}}|[^(){{}}|$_\s]+(?=\s)")
 _PLAIN: Final = re.compile(r"(?:[^\W_]|[' ])+")
 _ANY: Final = "_"
 _END: Final = "$"
@@ -44,13 +46,13 @@ class _Group:
     """Alternatives of a phrase: single words, which are one step, and longer branches."""
 
     words: frozenset[str]
-    branches: tuple[tuple["str | _Group", ...], ...]
+    branches: tuple[tuple["_Step", ...], ...]
 
     @classmethod
-    def of(cls, branches: Iterable[tuple["str | _Group", ...]]) -> "_Group":
+    def of(cls, branches: Iterable[tuple["_Step", ...]]) -> "_Group":
         """Gather the single words, those of inner groups among them."""
         words: set[str] = set()
-        longer: list[tuple[str | _Group, ...]] = []
+        longer: list[tuple[_Step, ...]] = []
         for branch in branches:
             match branch:
                 case (str(word),):
@@ -63,7 +65,15 @@ class _Group:
         return cls(frozenset(words), tuple(longer))
 
 
-_Step = str | _Group
+@dataclass(frozen=True, slots=True)
+class _Later:
+    """The rest of a phrase, which is read when what stands before it was met."""
+
+    text: str
+    read: "Callable[[str], tuple[_Step, ...]]"
+
+
+_Step = str | _Group | _Later
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +148,8 @@ class _Growth:
         """Add the steps, and tell whether all of them may be left out."""
         for number, step in enumerate(rest.steps, start=1):
             then = _Rest(rest.cue, rest.steps[number:], rest.after)
+            if isinstance(step, _Later):
+                return self._passes(_Rest(rest.cue, step.read(step.text), rest.after))
             if isinstance(step, str):
                 self._child(frozenset({step})).add(then)
                 return False
@@ -207,9 +219,17 @@ class Matcher:
                     yield Hit(cue, first, at - 1)
 
     def _phrase(self, entry: str) -> tuple[_Step, ...]:
-        if _PLAIN.fullmatch(entry):
-            return _without_fillers([word for part in entry.split() for word in _compared(part)])
-        return (self._group(self._pieces(entry)),)
+        """Read how a phrase begins, and the rest of it when something begins like that."""
+        head = _HEAD.match(entry)
+        if head is None or head.end() == len(entry):
+            return self._rest_of(entry)
+        return (*self._rest_of(head[0]), _Later(entry[head.end() :], self._rest_of))
+
+    def _rest_of(self, text: str) -> tuple[_Step, ...]:
+        if _PLAIN.fullmatch(text):
+            words = (word for part in text.split() for word in _compared(part))
+            return tuple(word for word in words if not is_filler(word))
+        return (self._group(self._pieces(text)),)
 
     def _pieces(self, text: str) -> Iterator[str]:
         for piece in _PIECE.findall(text):
@@ -259,5 +279,5 @@ def _compared(piece: str) -> list[str]:
 
 def _without_fillers(branch: list[_Step]) -> tuple[_Step, ...]:
     """Leave the fillers out; a branch of nothing else stays, and never matches."""
-    kept = tuple(step for step in branch if isinstance(step, _Group) or not is_filler(step))
+    kept = tuple(step for step in branch if not isinstance(step, str) or not is_filler(step))
     return kept or tuple(branch)
