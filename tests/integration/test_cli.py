@@ -240,7 +240,12 @@ def test_serve_answers_and_stops_when_asked(tmp_path: Path) -> None:
     assert done.out == ""
     lines = [json.loads(line) for line in done.err.splitlines()[1:]]
     events = {line["event"] for line in lines}
-    assert events == {"attempt_finished", "assessment_finished", "request_finished"}
+    assert events == {
+        "crisis_line_not_set",
+        "attempt_finished",
+        "assessment_finished",
+        "request_finished",
+    }
     assert {line.get("route") for line in lines if line["event"] == "request_finished"} == {
         "/readyz",
         "/full_pipeline",

@@ -80,11 +80,11 @@ def hold(settings: Settings, wanted: Wanted) -> ExitCode:
     Raises `InputError` and `ConfigurationError` for what cannot be used.
     """
     wanted.refuse_contradictions()
-    if not settings.risk.is_crisis_line_set:
-        typer.echo(f"no crisis line is set. {CRISIS_LINE_CURE}", err=True)
     answers = _answers(wanted)
     settings, protocol = _with_protocol(settings, wanted.protocol)
     with _opened(settings) as (runner, services):
+        if not settings.risk.is_crisis_line_set:
+            typer.echo(f"no crisis line is set. {CRISIS_LINE_CURE}", err=True)
         sitting = _Sitting(
             runner=runner,
             services=services,
