@@ -5,17 +5,14 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib import resources
 from typing import Final, NamedTuple
 
 from ai_psychiatrist.services.cues.remembered import remembered
+from ai_psychiatrist.services.language.spoken import words_in
 
-_WORD: Final = re.compile(r"[^\W_]+(?:['’ʼ][^\W_]+)*|,")
 _PIECE: Final = re.compile(r"[()|]|[^()|]+")
-_INVISIBLE: Final = re.compile("[\u200b-\u200d\u2060\ufeff\u00ad]")
-# Without its apostrophe "I'll" would read as "ill" and "we're" as "were".
-_KEEPS_APOSTROPHE: Final = ("'ll", "'re", "'d")
 
 _Phrase = tuple[str, ...]
 
@@ -82,23 +79,8 @@ class Lexicon:
 @remembered(512)
 def words_of(text: str) -> Words:
     """Read the words of a text: case-folded, "n't" without its apostrophe, commas kept."""
-    # An apostrophe is as long as the invisible character it replaces and joins words like it, so
-    # that offsets stay those of the text.
-    visible = text if text.isascii() else _INVISIBLE.sub("'", text)
-    found = [word.span() for word in _WORD.finditer(visible)]
-    return Words(
-        texts=tuple([_normalised(visible[start:end]) for start, end in found]),
-        spans=tuple(found),
-    )
-
-
-@lru_cache(maxsize=4096)
-def _normalised(word: str) -> str:
-    folded = word.casefold()
-    if folded.isascii() and folded.isalnum():
-        return folded
-    folded = folded.replace("’", "'").replace("ʼ", "'")
-    return folded if folded.endswith(_KEEPS_APOSTROPHE) else folded.replace("'", "")
+    found = words_in(text)
+    return Words(texts=tuple(word for word, _ in found), spans=tuple(span for _, span in found))
 
 
 @remembered(1024)

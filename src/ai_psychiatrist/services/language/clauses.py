@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import takewhile
 from typing import Final
 
 WINDOW: Final = 400
@@ -15,15 +14,8 @@ _SUBJECT: Final = (
 )
 _NOW: Final = r"(?:(?:um|uh|er|well|yeah|like),?\s{1,8}){0,2}now(?!\s(?:and|then))\b"
 _OFTEN: Final = r"(?:(?:every|most|each|some|all)\s(?:[a-z]{1,12}\s){1,2})?"
-_BOUNDARY: Final = re.compile(
-    r"(?P<stop>(?:[.?!;…。！？]+|\n\s{0,80}\n|\s[-–—]{1,3}\s|—)\s{0,80})"
-    r"|\b(?P<contrast>(?<!anything )but|although|though(?!\s{0,8}[?.!,])|however|because|[’']?cause"
-    r"|cuz|except|whereas|otherwise)\b"
-    rf"|\b(?P<link>and|or|so|yet|while|then|plus)(?=,?\s{{1,8}}(?:{_OFTEN}{_SUBJECT}\b|{_NOW}))"
-    r"|(?P<comma>,)(?!\s{1,8}you\s(?:know|see),)"
-    rf"(?=\s{{1,8}}(?:(?:um|uh|like|well|now|then|today|lately)\s)?{_SUBJECT}\b)",
-    re.IGNORECASE,
-)
+
+
 _HAS_SUBJECT: Final = re.compile(rf"\b{_SUBJECT}\b", re.IGNORECASE)
 _SUBORDINATE: Final = re.compile(
     r"\s*(?:and\s|so\s|but\s|well\s|yeah\s|um\s)?(?:when|whenever|if|since|while|after|before|as|"
@@ -31,6 +23,26 @@ _SUBORDINATE: Final = re.compile(
     re.IGNORECASE,
 )
 _DECIMAL: Final = re.compile(r"\.(?=\d)")
+
+
+def boundary(*, before_subject: str = "") -> re.Pattern[str]:
+    """Return what may end a clause.
+
+    `before_subject`: a pattern of what may stand between a link and the subject after it.
+    """
+    return re.compile(
+        r"(?P<stop>(?:[.?!;…。！？]+|\n\s{0,80}\n|\s[-–—]{1,3}\s|—)\s{0,80})"
+        r"|\b(?P<contrast>(?<!anything )but|although|though(?!\s{0,8}[?.!,])|however|because"
+        r"|[’']?cause|cuz|except|whereas|otherwise)\b"
+        r"|\b(?P<link>and|or|so|yet|while|then|plus)"
+        rf"(?=,?\s{{1,8}}(?:{before_subject}{_SUBJECT}\b|{_NOW}))"
+        r"|(?P<comma>,)(?!\s{1,8}you\s(?:know|see),)"
+        rf"(?=\s{{1,8}}(?:(?:um|uh|like|well|now|then|today|lately)\s)?{_SUBJECT}\b)",
+        re.IGNORECASE,
+    )
+
+
+_BOUNDARY: Final = boundary(before_subject=_OFTEN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,39 +55,13 @@ class Clause:
 
 def clauses_of(words: str) -> tuple[Clause, ...]:
     """Cut words into clauses that tile them; none is longer than `WINDOW` characters."""
-    return tuple(_cut(words, 0, len(words)))
+    return tuple(cut(words, 0, len(words), _BOUNDARY))
 
 
-def clauses_around(words: str, start: int, end: int) -> tuple[Clause, ...]:
-    """Return the clauses that the span `words[start:end]` lies in."""
-    start, end = without_outer_spaces(words, start, end)
-    after = max(end, start + 1)
-    near = takewhile(lambda clause: clause.start < after, clauses_near(words, start, end))
-    return tuple(clause for clause in near if clause.end > start)
-
-
-def clauses_near(words: str, start: int, end: int) -> tuple[Clause, ...]:
-    """Return the clauses about a span.
-
-    At most `WINDOW` characters before the span and after its beginning's window are read, so the
-    cost does not grow with the text.
-    """
-    start, end = without_outer_spaces(words, start, min(end, start + 4 * WINDOW))
-    return tuple(_cut(words, max(0, start - WINDOW), min(len(words), end + WINDOW)))
-
-
-def without_outer_spaces(words: str, start: int, end: int) -> tuple[int, int]:
-    """Narrow a span by the spaces at its edges."""
-    while start < end and words[start].isspace():
-        start += 1
-    while end > start and words[end - 1].isspace():
-        end -= 1
-    return start, end
-
-
-def _cut(words: str, low: int, high: int) -> Iterator[Clause]:
+def cut(words: str, low: int, high: int, ends: re.Pattern[str]) -> Iterator[Clause]:
+    """Yield the clauses between two characters, at what may end them."""
     start = low
-    for found in _BOUNDARY.finditer(words, low, high):
+    for found in ends.finditer(words, low, high):
         at = found.end() if found.lastgroup in {"stop", "comma"} else found.start()
         if at > start and _is_boundary(words, start, found):
             yield from _bounded(words, start, at)

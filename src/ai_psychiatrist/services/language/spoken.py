@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from ai_psychiatrist.services.language.vocabulary import word_list, word_table
@@ -30,7 +30,7 @@ def spoken(text: str) -> Spoken:
     spans: list[tuple[int, int]] = []
     commas: set[int] = set()
     fillers = _fillers()
-    for word, span in _rewritten(_words(text)):
+    for word, span in _rewritten(words_in(text)):
         if word == ",":
             commas.add(len(texts))
         elif word not in fillers:
@@ -41,7 +41,7 @@ def spoken(text: str) -> Spoken:
 
 def compared(text: str) -> list[str]:
     """Return the words of an entry of a table, as they are compared; fillers among them."""
-    return [word for word, _ in _rewritten(_words(text))]
+    return [word for word, _ in _rewritten(words_in(text))]
 
 
 def is_filler(word: str) -> bool:
@@ -52,13 +52,18 @@ def is_filler(word: str) -> bool:
 _Found = list[tuple[str, tuple[int, int]]]
 
 
-def _words(text: str) -> _Found:
+def words_in(text: str) -> _Found:
+    """Return the words of a text, commas among them, each with its place.
+
+    Case-folded, "n't" without its apostrophe.
+    """
     # An apostrophe is as long as the invisible character it replaces and joins words like it, so
     # that offsets stay those of the text.
     visible = text if text.isascii() else _INVISIBLE.sub("'", text)
     return [(_normalised(found[0]), found.span()) for found in _WORD.finditer(visible)]
 
 
+@lru_cache(maxsize=4096)
 def _normalised(word: str) -> str:
     folded = word.casefold()
     if folded.isascii() and folded.isalnum():
@@ -95,7 +100,7 @@ def _rewriting() -> dict[str, list[tuple[int, dict[tuple[str, ...], tuple[str, .
     found: dict[str, dict[int, dict[tuple[str, ...], tuple[str, ...]]]] = {}
     for written, entries in word_table("spoken", "rewrite").items():
         for entry in entries:
-            words = tuple(word for word, _ in _words(entry))
+            words = tuple(word for word, _ in words_in(entry))
             by_length = found.setdefault(words[0], {}).setdefault(len(words), {})
-            by_length[words] = tuple(word for word, _ in _words(written))
+            by_length[words] = tuple(word for word, _ in words_in(written))
     return {first: sorted(found[first].items(), reverse=True) for first in found}

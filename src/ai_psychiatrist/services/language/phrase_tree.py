@@ -1,0 +1,233 @@
+"""Phrases with alternatives as one tree of words, and how such phrases are written.
+
+`(kill|killing) myself` stands for two phrases, `(x|)` may be left out, `{name}` is a list, `_` any
+one word that does not deny, and `$` the end of the clause.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Final
+
+from ai_psychiatrist.services.language.vocabulary import word_list
+
+_PIECE: Final = re.compile(r"\{\w+\}|[()|$_]|[^(){}|$_\s]+")
+_ANY: Final = "_"
+_END: Final = "$"
+_LIST: Final = "{"
+_MARKS: Final = frozenset("()|")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Alternatives of a phrase: single words, which are one step, and longer branches."""
+
+    words: frozenset[str]
+    branches: tuple[tuple["Step", ...], ...]
+
+    @classmethod
+    def of(cls, branches: Iterable[tuple["Step", ...]]) -> "Group":
+        """Gather the single words, those of inner groups among them."""
+        words: set[str] = set()
+        longer: list[tuple[Step, ...]] = []
+        for branch in branches:
+            match branch:
+                case (str(word),):
+                    words.add(word)
+                case (Group() as inner,):
+                    words |= inner.words
+                    longer += inner.branches
+                case _:
+                    longer.append(branch)
+        return cls(frozenset(words), tuple(longer))
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """The rest of a phrase, which is read when what stands before it was met."""
+
+    text: str
+    read: Callable[[str], tuple["Step", ...]]
+
+
+Step = str | Group | Later
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grammar:
+    """How phrases are written: `compared` gives the words of a piece as they are compared."""
+
+    compared: Callable[[str], Iterable[str]]
+    is_filler: Callable[[str], bool]
+    """Whether a word is passed over, in speech and in phrases alike."""
+    lists: Mapping[str, list[str]]
+    _listed: dict[str, Group] = field(default_factory=dict, init=False, repr=False)
+
+    def group(self, text: str) -> Group:
+        """Read a phrase, or a part of one in which brackets are closed."""
+        return self._group(self._pieces(text))
+
+    def _pieces(self, text: str) -> Iterator[str]:
+        for piece in _PIECE.findall(text):
+            if piece in _MARKS or piece in {_END, _ANY} or piece[0] == _LIST:
+                yield piece
+            else:
+                yield from self.compared(piece)
+
+    def _group(self, pieces: Iterator[str]) -> Group:
+        """Read alternatives up to the end of their group."""
+        branches: list[tuple[Step, ...]] = []
+        branch: list[Step] = []
+        for piece in pieces:
+            if piece == "(":
+                branch.append(self._group(pieces))
+            elif piece[0] == _LIST:
+                branch.append(self._list(piece[1:-1]))
+            elif piece in _MARKS:
+                branches.append(self._without_fillers(branch))
+                branch = []
+                if piece == ")":
+                    return Group.of(branches)
+            else:
+                branch.append(piece)
+        return Group.of([*branches, self._without_fillers(branch)])
+
+    def _list(self, name: str) -> Group:
+        if name not in self._listed:
+            self._listed[name] = self.group("|".join(self.lists[name]))
+        return self._listed[name]
+
+    def _without_fillers(self, branch: list[Step]) -> tuple[Step, ...]:
+        """Leave the fillers out; a branch of nothing else stays, and never matches."""
+        kept = [step for step in branch if not isinstance(step, str) or not self.is_filler(step)]
+        return tuple(kept or branch)
+
+
+class PhraseTree:
+    """Phrases by cue, walked word by word."""
+
+    def __init__(self) -> None:
+        self._root = _Node()
+
+    def add(self, cue: str, steps: tuple[Step, ...]) -> None:
+        """Add a phrase; before the tree is first walked."""
+        self._root.add(_Rest(cue, steps))
+
+    def begins_with(self, word: str) -> bool:
+        """Return whether a phrase begins with just this word."""
+        return word in self._root.following()
+
+    def ends(self, texts: tuple[str, ...], first: int) -> Iterator[tuple[tuple[str, ...], int]]:
+        """Yield cues and last word of the phrases that begin at a word, the shorter ones first.
+
+        Cues of the same phrase stand in the order in which they were given.
+        """
+        nodes, at = [self._root], first
+        while nodes and at < len(texts):
+            nodes = [child for node in nodes for child in node.after(texts[at])]
+            yield from ((node.cues, at) for node in nodes if node.cues)
+            at += 1
+        for node in nodes:
+            ended = node.following().get(_END, ())
+            yield from ((child.cues, at - 1) for child in ended if child.cues)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rest:
+    """What is still to be said of a phrase: steps, and then what follows their group."""
+
+    cue: str
+    steps: tuple[Step, ...]
+    after: "_Rest | None" = None
+
+
+class _Node:
+    """What may follow the words read so far, and the cues of the phrases that end here.
+
+    It is grown when it is first reached: a text reaches few of the many thousand nodes, and all
+    of them together cost most of a second.
+    """
+
+    __slots__ = ("_cues", "_following", "_rests")
+
+    def __init__(self) -> None:
+        self._rests: list[_Rest] = []
+        self._cues: tuple[str, ...] = ()
+        self._following: dict[str, list[_Node]] | None = None
+
+    def add(self, rest: _Rest) -> None:
+        """Let a phrase go on from here; before the node is first reached."""
+        self._rests.append(rest)
+
+    @property
+    def cues(self) -> tuple[str, ...]:
+        """The cues of the phrases that end here, in the order in which they were given."""
+        self.following()
+        return self._cues
+
+    def following(self) -> dict[str, list["_Node"]]:
+        """Return the nodes that each word leads to."""
+        if self._following is None:
+            # What another thread grows at the same time is equal, and either may stay.
+            growth = _Growth()
+            for rest in self._rests:
+                growth.add(rest)
+            self._cues, self._following = tuple(growth.cues), growth.following
+        return self._following
+
+    def after(self, word: str) -> Iterator["_Node"]:
+        """Yield the nodes that a word leads to."""
+        following = self.following()
+        yield from following.get(word, ())
+        if _ANY in following and word not in _denying():
+            yield from following[_ANY]
+
+
+class _Growth:
+    """The branches of one node while its phrases are added."""
+
+    def __init__(self) -> None:
+        self.cues: dict[str, None] = {}
+        self.following: dict[str, list[_Node]] = {}
+        self._children: dict[frozenset[str], _Node] = {}
+
+    def add(self, rest: _Rest) -> None:
+        """Add what is still to be said of a phrase."""
+        at: _Rest | None = rest
+        while at is not None:
+            if not self._passes(at):
+                return
+            at = at.after
+        self.cues.pop(rest.cue, None)
+        self.cues[rest.cue] = None
+
+    def _passes(self, rest: _Rest) -> bool:
+        """Add the steps, and tell whether all of them may be left out."""
+        for number, step in enumerate(rest.steps, start=1):
+            if isinstance(step, Later):
+                return self._passes(_Rest(rest.cue, step.read(step.text), rest.after))
+            then = _Rest(rest.cue, rest.steps[number:], rest.after)
+            if isinstance(step, str):
+                self._child(frozenset({step})).add(then)
+                return False
+            if step.words:
+                self._child(step.words).add(then)
+            branches = [self._passes(_Rest(rest.cue, branch, then)) for branch in step.branches]
+            if not any(branches):
+                return False
+        return True
+
+    def _child(self, words: frozenset[str]) -> _Node:
+        """Return the node after any one of some words."""
+        node = self._children.get(words)
+        if node is None:
+            node = self._children[words] = _Node()
+            for word in words:
+                self.following.setdefault(word, []).append(node)
+        return node
+
+
+@cache
+def _denying() -> frozenset[str]:
+    return frozenset(word_list("spoken", "denying"))
