@@ -18,7 +18,13 @@ from ai_psychiatrist.domain.evidence import (
 )
 from ai_psychiatrist.domain.failures import Attempt, FailureRecord
 from ai_psychiatrist.domain.phq8 import UnknownReason
-from ai_psychiatrist.domain.risk import RiskCategory, RiskLevel, RiskPolarity
+from ai_psychiatrist.domain.risk import (
+    RiskCategory,
+    RiskKind,
+    RiskLevel,
+    RiskPolarity,
+    RiskSource,
+)
 from ai_psychiatrist.domain.transcript import Speaker
 
 SCHEMA_VERSION: Final = "1"
@@ -197,8 +203,11 @@ class RiskSignalResult(Result):
     """A sign of danger in the participant's words."""
 
     category: RiskCategory
+    kind: RiskKind
     polarity: RiskPolarity
     level: RiskLevel
+    source: RiskSource
+    """Whether rules or a model found it."""
     text: str
     turn: int
     start: int

@@ -122,7 +122,11 @@ def risk_result(assessment: Assessment, *, crisis_resources: str) -> RiskResult:
     return RiskResult(
         level=assessment.risk.level,
         signals=tuple(
-            RiskSignalResult(text=text[signal.start : signal.end], **asdict(signal))
+            RiskSignalResult(
+                category=signal.category,
+                text=text[signal.start : signal.end],
+                **asdict(signal),
+            )
             for signal in assessment.risk.signals
         ),
         signal_count=assessment.risk.signal_count,

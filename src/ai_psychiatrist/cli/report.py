@@ -125,7 +125,7 @@ def _risk(out: Console, risk: RiskResult) -> None:
     level = risk.level.value.replace("_", " ")
     out.print(Text(f"Signs of danger: {level}", style=_LEVEL_STYLES[risk.level]))
     for signal in risk.signals:
-        kind = f"{signal.category.value.replace('_', ' ')}, {signal.polarity.value}"
+        kind = f"{signal.kind.value.replace('_', ' ')}, {signal.polarity.value}"
         line = Text(f"  {signal.level.value}: “{plain(signal.text)}” ")
         place = f"[{kind}; turn {signal.turn + 1}, {signal.start}-{signal.end}]"
         out.print(line.append(place, style="dim"))

@@ -20,6 +20,44 @@ class RiskCategory(StrEnum):
     ABUSE = "abuse"
 
 
+class RiskKind(StrEnum):
+    """What is spoken of, after the steps of the Columbia scale (Posner et al. 2011) and beyond."""
+
+    WISH_TO_BE_DEAD = "wish_to_be_dead"
+    NONSPECIFIC_THOUGHTS = "nonspecific_thoughts"
+    """Thoughts of ending one's life, without a way."""
+    METHOD = "method"
+    """A way is thought of, looked up, or at hand."""
+    INTENT = "intent"
+    PLAN = "plan"
+    PREPARATION = "preparation"
+    """Letters, collecting means, affairs put in order, things given away."""
+    ATTEMPT = "attempt"
+    INTERRUPTED_OR_ABORTED_ATTEMPT = "interrupted_or_aborted_attempt"
+    SELF_INJURY = "self_injury"
+    """Without the wish to die."""
+    HARM_TO_OTHERS = "harm_to_others"
+    ABUSE_BY_OTHERS = "abuse_by_others"
+    COMMAND_VOICES = "command_voices"
+    """Voices that tell somebody to come to harm."""
+    BURDEN_AND_DESPAIR = "burden_and_despair"
+    """Others are better off without the speaker, or there is no way on."""
+    GOODBYE = "goodbye"
+    """Farewells, not waking up again, soon gone for good."""
+
+    @property
+    def category(self) -> RiskCategory:
+        """The kind of danger that it belongs to."""
+        return _OTHER_CATEGORIES.get(self, RiskCategory.SUICIDAL_IDEATION)
+
+
+_OTHER_CATEGORIES: Final = {
+    RiskKind.SELF_INJURY: RiskCategory.SELF_HARM,
+    RiskKind.HARM_TO_OTHERS: RiskCategory.HARM_TO_OTHERS,
+    RiskKind.ABUSE_BY_OTHERS: RiskCategory.ABUSE,
+}
+
+
 class RiskPolarity(StrEnum):
     """How it is spoken of."""
 
@@ -29,6 +67,13 @@ class RiskPolarity(StrEnum):
     HYPOTHETICAL = "hypothetical"
     QUOTED = "quoted"
     """A question repeated, or words or acts of somebody else."""
+
+
+class RiskSource(StrEnum):
+    """What found a sign."""
+
+    RULES = "rules"
+    MODEL = "model"
 
 
 class RiskLevel(StrEnum):
@@ -55,12 +100,18 @@ class RiskLevel(StrEnum):
 class RiskSignal:
     """One stretch of a participant turn; offsets are characters of the transcript."""
 
-    category: RiskCategory
+    kind: RiskKind
     polarity: RiskPolarity
     level: RiskLevel
     turn: int
     start: int
     end: int
+    source: RiskSource = RiskSource.RULES
+
+    @property
+    def category(self) -> RiskCategory:
+        """The kind of danger that it belongs to."""
+        return self.kind.category
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

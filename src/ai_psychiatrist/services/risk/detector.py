@@ -16,7 +16,13 @@ from ai_psychiatrist.services.cues.clauses import Clause, clauses_of
 from ai_psychiatrist.services.language.identification import examined_in
 from ai_psychiatrist.services.risk.polarity import Surroundings, polarity_of_danger
 from ai_psychiatrist.services.risk.questions import Question, answer_to, meant_by, questions_in
-from ai_psychiatrist.services.risk.statement import Danger, Statement, level_of, read_statement
+from ai_psychiatrist.services.risk.statement import (
+    KINDS,
+    Danger,
+    Statement,
+    level_of,
+    read_statement,
+)
 from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.reading import read_transcript
 
@@ -77,7 +83,7 @@ def _stated(turn: Turn, words: str, clauses: tuple[Clause, ...]) -> Iterator[Ris
 
 def _merged(signals: Iterator[RiskSignal]) -> Iterator[RiskSignal]:
     """Join neighbours within one clause that say the same."""
-    for _, same in groupby(signals, key=lambda s: (s.category, s.polarity, s.level)):
+    for _, same in groupby(signals, key=lambda s: (s.kind, s.polarity, s.level)):
         first, *others = same
         yield replace(first, end=others[-1].end) if others else first
 
@@ -101,7 +107,7 @@ def _answered(
         if answer is None or (stated and answer.polarity is not RiskPolarity.AFFIRMED):
             continue
         yield RiskSignal(
-            category=question.category,
+            kind=KINDS[question.category],
             polarity=answer.polarity,
             level=level_of(answer.polarity, is_active=question.is_active),
             turn=turn.index,
@@ -119,7 +125,7 @@ def _statement_at(words: str, clauses: tuple[Clause, ...], at: int) -> Statement
 def _signal(turn: Turn, clause: Clause, danger: Danger, polarity: RiskPolarity) -> RiskSignal:
     start = turn.words_start + clause.start
     return RiskSignal(
-        category=danger.category,
+        kind=KINDS[danger.category],
         polarity=polarity,
         level=level_of(polarity, is_active=danger.is_active),
         turn=turn.index,

@@ -3,11 +3,18 @@
 from dataclasses import dataclass
 from typing import Final
 
-from ai_psychiatrist.domain.risk import RiskCategory, RiskLevel, RiskPolarity
+from ai_psychiatrist.domain.risk import RiskCategory, RiskKind, RiskLevel, RiskPolarity
 from ai_psychiatrist.services.cues.lexicon import Hit, Words
 from ai_psychiatrist.services.cues.remembered import remembered
 from ai_psychiatrist.services.risk.patterns import patterns, spoken_words
 
+KINDS: Final = {
+    RiskCategory.SUICIDAL_IDEATION: RiskKind.NONSPECIFIC_THOUGHTS,
+    RiskCategory.SELF_HARM: RiskKind.SELF_INJURY,
+    RiskCategory.HARM_TO_OTHERS: RiskKind.HARM_TO_OTHERS,
+    RiskCategory.ABUSE: RiskKind.ABUSE_BY_OTHERS,
+}
+"""The kind that stands for all of a category."""
 FIRST_PERSON: Final = frozenset({"i", "im", "ive", "i'd", "i'll", "me", "my", "myself"})
 _PAST_VERBS: Final = frozenset(
     "was were did had been felt took cut hurt hit beat put made gave would i'd got said went came "
