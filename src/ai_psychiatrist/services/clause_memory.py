@@ -17,6 +17,7 @@ from ai_psychiatrist.services.cues.period import told_in
 from ai_psychiatrist.services.cues.statement import answer_of, statement_of
 from ai_psychiatrist.services.cues.valence import read_clause
 from ai_psychiatrist.services.risk.statement import read_statement
+from ai_psychiatrist.services.risk.vocabulary import hear
 
 _CACHES: Final = (
     words_of,
@@ -26,6 +27,7 @@ _CACHES: Final = (
     statement_of,
     occurrences_in,
     told_in,
+    hear,
     read_statement,
 )
 """All of them are keyed by a clause: together they could tell much of a transcript."""

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from ai_psychiatrist.services.language.phrase_tree import Grammar, Later, PhraseTree, Step
-from ai_psychiatrist.services.language.spoken import Spoken, compared, is_filler
+from ai_psychiatrist.services.language.spoken import Spoken, compared, default_fillers
 
 _GROUP: Final = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 _HEAD: Final = re.compile(rf"{_GROUP}|\{{\w+\}}|[^(){{}}|$_\s]+(?=\s)")
@@ -38,8 +38,12 @@ class Matcher:
         self,
         tables: Mapping[str, Iterable[str]],
         lists: Mapping[str, list[str]],
+        *,
+        fillers: frozenset[str] | None = None,
     ) -> None:
-        self._grammar = Grammar(compared=_compared, is_filler=is_filler, lists=lists)
+        passed = default_fillers() if fillers is None else fillers
+        self._is_filler = passed.union(",").__contains__
+        self._grammar = Grammar(compared=_compared, is_filler=self._is_filler, lists=lists)
         self._tree = PhraseTree()
         for cue, entries in tables.items():
             for entry in entries:
@@ -79,7 +83,7 @@ class Matcher:
     def _rest_of(self, text: str) -> tuple[Step, ...]:
         if _PLAIN.fullmatch(text):
             words = (word for part in text.split() for word in _compared(part))
-            return tuple(word for word in words if not is_filler(word))
+            return tuple(word for word in words if not self._is_filler(word))
         return (self._grammar.group(text),)
 
 

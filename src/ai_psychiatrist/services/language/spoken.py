@@ -24,16 +24,16 @@ class Spoken:
     """The words before which a comma stands."""
 
 
-def spoken(text: str) -> Spoken:
-    """Read the words of a text."""
+def spoken(text: str, *, fillers: frozenset[str] | None = None) -> Spoken:
+    """Read the words of a text; `fillers`: the words to pass over instead of the language's."""
     texts: list[str] = []
     spans: list[tuple[int, int]] = []
     commas: set[int] = set()
-    fillers = _fillers()
+    passed = default_fillers() if fillers is None else fillers
     for word, span in _rewritten(words_in(text)):
         if word == ",":
             commas.add(len(texts))
-        elif word not in fillers:
+        elif word not in passed:
             texts.append(word)
             spans.append(span)
     return Spoken(texts=tuple(texts), spans=tuple(spans), after_comma=frozenset(commas))
@@ -42,11 +42,6 @@ def spoken(text: str) -> Spoken:
 def compared(text: str) -> list[str]:
     """Return the words of an entry of a table, as they are compared; fillers among them."""
     return [word for word, _ in _rewritten(words_in(text))]
-
-
-def is_filler(word: str) -> bool:
-    """Whether a word is passed over."""
-    return word in _fillers()
 
 
 _Found = list[tuple[str, tuple[int, int]]]
@@ -90,7 +85,8 @@ def _rewritten(words: _Found) -> _Found:
 
 
 @cache
-def _fillers() -> frozenset[str]:
+def default_fillers() -> frozenset[str]:
+    """Return the words that are passed over."""
     return frozenset(word_list("spoken", "fillers"))
 
 

@@ -10,14 +10,19 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Final
 
-from ai_psychiatrist.domain.risk import RiskPolarity, RiskReport, RiskSignal, risk_report
+from ai_psychiatrist.domain.risk import (
+    RiskCategory,
+    RiskPolarity,
+    RiskReport,
+    RiskSignal,
+    risk_report,
+)
 from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
-from ai_psychiatrist.services.cues.clauses import Clause, clauses_of
+from ai_psychiatrist.services.language.clauses import Clause, clauses_of
 from ai_psychiatrist.services.language.identification import examined_in
 from ai_psychiatrist.services.risk.polarity import Surroundings, polarity_of_danger
 from ai_psychiatrist.services.risk.questions import Question, answer_to, meant_by, questions_in
 from ai_psychiatrist.services.risk.statement import (
-    KINDS,
     Danger,
     Statement,
     level_of,
@@ -27,6 +32,8 @@ from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.reading import read_transcript
 
 _OPENING_CHARACTERS: Final = 100
+_TOPIC_TURNS: Final = 4
+"""For how many turns a danger stays the topic, so that "I have it all ready" speaks of it."""
 
 
 def read_with_risk(
@@ -51,25 +58,42 @@ def detect_risk(transcript: Transcript) -> RiskReport:
     for turn in transcript.turns:
         # Words of others and of nobody known are no evidence, but they alarm.
         if turn.speaker is not Speaker.INTERVIEWER:
-            signals += _signals_of_turn(transcript, turn, asked)
+            signals += _signals_of_turn(transcript, turn, asked, is_topic=_is_topic(signals, turn))
         is_participant = turn.speaker is Speaker.PARTICIPANT
         asked = () if is_participant else questions_in(transcript.words(turn))
     return risk_report(signals, examined_in(transcript))
 
 
+def _is_topic(signals: list[RiskSignal], turn: Turn) -> bool:
+    """Whether a danger to the speaker was told of a few turns before."""
+    return any(_opens_topic(one) for one in signals if turn.index - one.turn <= _TOPIC_TURNS)
+
+
+def _opens_topic(signal: RiskSignal) -> bool:
+    is_told = signal.polarity in {RiskPolarity.AFFIRMED, RiskPolarity.HYPOTHETICAL}
+    return is_told and signal.category is RiskCategory.SUICIDAL_IDEATION
+
+
 def _signals_of_turn(
-    transcript: Transcript, turn: Turn, asked: tuple[Question, ...]
+    transcript: Transcript, turn: Turn, asked: tuple[Question, ...], *, is_topic: bool
 ) -> list[RiskSignal]:
     words = transcript.words(turn)
     clauses = clauses_of(words)
-    stated = list(_stated(turn, words, clauses))
-    return [*_answered(turn, words, clauses, asked, stated), *stated]
+    stated = list(_stated(turn, words, clauses, is_implied=False))
+    answered = list(_answered(turn, words, clauses, asked, stated))
+    is_asked = any(one.kind.category is RiskCategory.SUICIDAL_IDEATION for one in asked)
+    if is_topic or is_asked or any(map(_opens_topic, stated)):
+        stated += _stated(turn, words, clauses, is_implied=True)
+    return [*answered, *sorted(stated, key=lambda signal: signal.start)]
 
 
-def _stated(turn: Turn, words: str, clauses: tuple[Clause, ...]) -> Iterator[RiskSignal]:
+def _stated(
+    turn: Turn, words: str, clauses: tuple[Clause, ...], *, is_implied: bool
+) -> Iterator[RiskSignal]:
     for at, clause in enumerate(clauses):
         statement = read_statement(words[clause.start : clause.end])
-        if not statement.dangers:
+        dangers = [one for one in statement.dangers if one.is_implied is is_implied]
+        if not dangers:
             continue
         surroundings = Surroundings(
             before=_statement_at(words, clauses, at - 1),
@@ -77,7 +101,7 @@ def _stated(turn: Turn, words: str, clauses: tuple[Clause, ...]) -> Iterator[Ris
         )
         yield from _merged(
             _signal(turn, clause, danger, polarity_of_danger(danger, statement, surroundings))
-            for danger in statement.dangers
+            for danger in dangers
         )
 
 
@@ -100,16 +124,16 @@ def _answered(
     opening = tuple(clause for clause in clauses if clause.end <= until) if asked else ()
     said = words[opening[0].start : opening[-1].end][:_OPENING_CHARACTERS] if opening else ""
     for question in meant_by(asked, said):
-        own = [signal for signal in stated if signal.category is question.category]
+        own = [signal for signal in stated if signal.category is question.kind.category]
         if any(signal.polarity is not RiskPolarity.DENIED for signal in own):
             continue
         answer = answer_to(question, words, opening)
         if answer is None or (stated and answer.polarity is not RiskPolarity.AFFIRMED):
             continue
         yield RiskSignal(
-            kind=KINDS[question.category],
+            kind=question.kind,
             polarity=answer.polarity,
-            level=level_of(answer.polarity, is_active=question.is_active),
+            level=level_of(answer.polarity, question.level),
             turn=turn.index,
             start=turn.words_start + answer.start,
             end=turn.words_start + answer.end,
@@ -125,10 +149,10 @@ def _statement_at(words: str, clauses: tuple[Clause, ...], at: int) -> Statement
 def _signal(turn: Turn, clause: Clause, danger: Danger, polarity: RiskPolarity) -> RiskSignal:
     start = turn.words_start + clause.start
     return RiskSignal(
-        kind=KINDS[danger.category],
+        kind=danger.kind,
         polarity=polarity,
-        level=level_of(polarity, is_active=danger.is_active),
+        level=level_of(polarity, danger.level),
         turn=turn.index,
-        start=start + danger.hit.start,
-        end=start + danger.hit.end,
+        start=start + danger.start,
+        end=start + danger.end,
     )

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from ai_psychiatrist.domain.risk import RiskCategory, RiskPolarity
-from ai_psychiatrist.services.cues.lexicon import Hit
+from ai_psychiatrist.domain.risk import RiskKind, RiskPolarity
+from ai_psychiatrist.services.language.matcher import Hit
 from ai_psychiatrist.services.risk.replies import Reply, reply_in
 from ai_psychiatrist.services.risk.statement import FIRST_PERSON, Danger, Statement
 
@@ -64,12 +64,14 @@ def _answered(statement: Statement, after: Statement | None) -> RiskPolarity | N
 
 def _before(danger: Danger, statement: Statement) -> Iterator[Hit]:
     """Yield the cues before a danger, the nearest first."""
-    return (hit for hit in reversed(statement.cues) if hit.first < danger.hit.first)
+    return (hit for hit in reversed(statement.cues) if hit.first < danger.first)
 
 
 def _is_quoted(danger: Danger, statement: Statement, around: Surroundings) -> bool:
     before = tuple(_before(danger, statement))
-    if any(hit.cue in {"echo", "speech"} for hit in before) or _is_speech_of_another(around.before):
+    if any(hit.kind in {"echo", "speech"} for hit in before) or _is_speech_of_another(
+        around.before
+    ):
         return True
     if _is_in_marks(danger, statement, before):
         return True
@@ -77,14 +79,14 @@ def _is_quoted(danger: Danger, statement: Statement, around: Surroundings) -> bo
         return statement.has("echo") or not (danger.is_own or _says_i(statement))
     if statement.is_nothing_else and _asks_back(around.after):
         return True
-    if danger.is_own or not danger.is_active or danger.category is RiskCategory.ABUSE:
+    if danger.is_own or not danger.is_active or danger.kind is RiskKind.ABUSE_BY_OTHERS:
         return False
     return _is_of_somebody(before)
 
 
 def _asks_back(after: Statement | None) -> bool:
     """Whether the next clause is of the kind "is that what you said?"."""
-    return after is not None and after.has("echo") and "you" in after.words.texts
+    return after is not None and after.has("echo") and "you" in after.texts
 
 
 def _is_speech_of_another(before: Statement | None) -> bool:
@@ -93,42 +95,45 @@ def _is_speech_of_another(before: Statement | None) -> bool:
 
 def _is_in_marks(danger: Danger, statement: Statement, before: tuple[Hit, ...]) -> bool:
     """Whether quotation marks enclose a danger, or open after "she said"."""
-    text, start = statement.text, danger.hit.start
-    if _MARK.fullmatch(text[max(0, start - 1) : start]) and _MARK.match(text, danger.hit.end):
+    text, start, spans = statement.text, danger.start, statement.heard.words.spans
+    if _MARK.fullmatch(text[max(0, start - 1) : start]) and _MARK.match(text, danger.end):
         return True
-    return any(hit.cue == "reported" and _MARK.search(text, hit.end, start + 1) for hit in before)
+    return any(
+        hit.kind == "reported" and _MARK.search(text, spans[hit.last][1], start + 1)
+        for hit in before
+    )
 
 
 def _is_of_somebody(before: tuple[Hit, ...]) -> bool:
     """Whether the nearest person before the danger is not the speaker."""
-    nearest = next((hit for hit in before if hit.cue in {"subject", "me", "somebody"}), None)
-    return nearest is not None and nearest.cue == "somebody"
+    nearest = next((hit for hit in before if hit.kind in {"subject", "me", "somebody"}), None)
+    return nearest is not None and nearest.kind == "somebody"
 
 
 def _says_i(statement: Statement) -> bool:
-    return not FIRST_PERSON.isdisjoint(statement.words.texts)
+    return not FIRST_PERSON.isdisjoint(statement.texts)
 
 
 def _is_denied(danger: Danger, statement: Statement) -> bool:
-    if danger.category is RiskCategory.ABUSE and not _INNER_NEGATORS.isdisjoint(
-        danger.hit.text.split()[1:3]
+    if danger.kind is RiskKind.ABUSE_BY_OTHERS and not _INNER_NEGATORS.isdisjoint(
+        danger.texts[1:3]
     ):
         return True
-    if any(hit.cue == "until_now" and hit.first > danger.hit.last for hit in statement.cues):
+    if any(hit.kind == "until_now" and hit.first > danger.last for hit in statement.cues):
         return False
     strong = weak = 0
     is_other_statement = False
     for hit in _before(danger, statement):
-        if danger.hit.first - hit.last > _REACH or hit.cue == "breaker":
+        if danger.first - hit.last > _REACH or hit.kind == "breaker":
             break
-        if hit.cue in {"negator", "weak_negator"}:
+        if hit.kind in {"negator", "weak_negator"}:
             if is_other_statement:
                 break
-            strong += hit.cue == "negator"
-            weak += hit.cue == "weak_negator"
-        elif hit.cue == "carrier":
+            strong += hit.kind == "negator"
+            weak += hit.kind == "weak_negator"
+        elif hit.kind == "carrier":
             is_other_statement = False
-        elif hit.cue in {"subject", "somebody"}:
+        elif hit.kind in {"subject", "somebody"}:
             is_other_statement = True
     if strong + weak == 0:
         return _is_denied_after(danger, statement)
@@ -137,22 +142,20 @@ def _is_denied(danger: Danger, statement: Statement) -> bool:
 
 def _is_denied_after(danger: Danger, statement: Statement) -> bool:
     return any(
-        hit.cue == "denied_after" and 0 < hit.first - danger.hit.last <= _AFTER
+        hit.kind == "denied_after" and 0 < hit.first - danger.last <= _AFTER
         for hit in statement.cues
     )
 
 
 def _is_over(danger: Danger, statement: Statement) -> bool:
-    return any(
-        hit.cue in {"over", "closed"} and hit.first > danger.hit.last for hit in statement.cues
-    )
+    return any(hit.kind in {"over", "closed"} and hit.first > danger.last for hit in statement.cues)
 
 
 def _is_past(danger: Danger, statement: Statement, surroundings: Surroundings) -> bool:
     if _is_ended(danger, statement) or _is_disowned(surroundings.after):
         return True
     # "I want to die, as I did when I was young" is no thing of the past.
-    if statement.first_past_verb is None or statement.first_past_verb > danger.hit.last:
+    if statement.first_past_verb is None or statement.first_past_verb > danger.last:
         return False
     if statement.is_past or _is_closed(danger, statement, surroundings.after):
         return True
@@ -173,25 +176,23 @@ def _is_disowned(after: Statement | None) -> bool:
 
 def _is_closed(danger: Danger, statement: Statement, after: Statement | None) -> bool:
     """Whether it is called bygone, in the same clause or the next: "that was years ago"."""
-    if any(hit.cue == "closed" and hit.first > danger.hit.last for hit in statement.cues):
+    if any(hit.kind == "closed" and hit.first > danger.last for hit in statement.cues):
         return True
     return after is not None and not after.dangers and _opens_with("closed", after)
 
 
 def _opens_with(cue: str, after: Statement) -> bool:
-    return any(hit.cue == cue and hit.first <= 3 and hit.last > hit.first for hit in after.cues)
+    return any(hit.kind == cue and hit.first <= 3 and hit.last > hit.first for hit in after.cues)
 
 
 def _is_ended(danger: Danger, statement: Statement) -> bool:
-    return any(
-        hit.cue == "ended" and 0 <= danger.hit.first - hit.first <= 4 for hit in statement.cues
-    )
+    return any(hit.kind == "ended" and 0 <= danger.first - hit.first <= 4 for hit in statement.cues)
 
 
 def _is_supposed(danger: Danger, statement: Statement, before: Statement | None) -> bool:
     if statement.has("indicative") or _is_announced(danger, statement):
         return False
-    if any(hit.cue == "hypothetical" for hit in _before(danger, statement)):
+    if any(hit.kind == "hypothetical" for hit in _before(danger, statement)):
         return True
     return (
         before is not None
@@ -203,6 +204,5 @@ def _is_supposed(danger: Danger, statement: Statement, before: Statement | None)
 
 def _is_announced(danger: Danger, statement: Statement) -> bool:
     return any(
-        hit.cue == "intent" and danger.hit.first - hit.last <= 2
-        for hit in _before(danger, statement)
+        hit.kind == "intent" and danger.first - hit.last <= 2 for hit in _before(danger, statement)
     )

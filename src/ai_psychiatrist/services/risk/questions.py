@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Final
 
-from ai_psychiatrist.domain.risk import RiskCategory, RiskPolarity
-from ai_psychiatrist.services.cues.clauses import Clause
-from ai_psychiatrist.services.risk.patterns import patterns, spoken_words
+from ai_psychiatrist.domain.risk import RiskCategory, RiskKind, RiskLevel, RiskPolarity
+from ai_psychiatrist.services.language.clauses import Clause
 from ai_psychiatrist.services.risk.replies import Reply, reply_in
 from ai_psychiatrist.services.risk.statement import Statement, read_statement
+from ai_psychiatrist.services.risk.vocabulary import ASKED, hear
 
 _QUESTION_CHARACTERS: Final = 600
 _ANSWER_CLAUSES: Final = 4
@@ -18,14 +18,17 @@ _SHORTEST_QUESTION: Final = 6
 """In words; a shorter one is read with what was said before it."""
 _TOO: Final = "too"
 _SAFETY: Final = "safety"
+_LEVELS: Final = {"moderate": RiskLevel.MODERATE}
+_ASKED_KINDS: Final = tuple(f"{kind.value}{ASKED}" for kind in RiskKind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """What an interviewer asked about."""
 
-    category: RiskCategory
-    is_active: bool
+    kind: RiskKind
+    level: RiskLevel
+    """How soon a person should look where it is affirmed."""
     is_about_safety: bool
     """Whether "no" tells of danger, as after "do you feel safe at home?"."""
     is_supposed: bool
@@ -42,26 +45,25 @@ class Answer:
 
 
 def questions_in(words: str) -> tuple[Question, ...]:
-    """Return what the end of an interviewer's turn asks about, one question for each danger.
+    """Return what the end of an interviewer's turn asks about, one question for each category.
 
     A question about suicide is not also one about self-harm.
     """
-    tail = spoken_words(_last_question(words[-_QUESTION_CHARACTERS:]))
-    is_supposed = any(patterns("moods").find(tail))
+    heard = hear(_last_question(words[-_QUESTION_CHARACTERS:]))
+    is_supposed = any(heard.among("moods"))
     found: dict[RiskCategory, Question] = {}
-    for hit in patterns("questions", "look_alikes").find(tail):
-        category, _, kind = hit.cue.partition(".")
-        if not kind or (kind == _TOO and not found):
+    for hit in heard.among(*_ASKED_KINDS):
+        if heard.is_harmless(hit) or (hit.kind == _TOO and not found):
             continue
         question = Question(
-            category=RiskCategory(category),
-            is_active=kind != "passive",
-            is_about_safety=kind == _SAFETY,
+            kind=RiskKind(hit.subject.removesuffix(ASKED)),
+            level=_LEVELS.get(hit.kind, RiskLevel.HIGH),
+            is_about_safety=hit.kind == _SAFETY,
             is_supposed=is_supposed,
         )
-        known = found.setdefault(question.category, question)
-        if question.is_active and not known.is_active:
-            found[question.category] = question
+        known = found.setdefault(question.kind.category, question)
+        if question.level.rank > known.level.rank:
+            found[question.kind.category] = question
     if RiskCategory.SUICIDAL_IDEATION in found:
         found.pop(RiskCategory.SELF_HARM, None)
     return tuple(found.values())
@@ -69,13 +71,11 @@ def questions_in(words: str) -> tuple[Question, ...]:
 
 def meant_by(asked: tuple[Question, ...], opening: str) -> tuple[Question, ...]:
     """Keep what "someone else" or "only myself" answers when several dangers were asked about."""
-    named = {hit.cue for hit in patterns("whom").find(spoken_words(opening))}
+    named = {hit.kind for hit in hear(opening).among("whom")}
     if len(named) != 1:
         return asked
     is_of_others = named == {"others"}
-    meant = tuple(
-        one for one in asked if (one.category is RiskCategory.HARM_TO_OTHERS) is is_of_others
-    )
+    meant = tuple(one for one in asked if (one.kind is RiskKind.HARM_TO_OTHERS) is is_of_others)
     return meant or asked
 
 
@@ -118,8 +118,7 @@ def answer_to(question: Question, words: str, clauses: tuple[Clause, ...]) -> An
 
 def _first_rising(statements: list[Statement]) -> int | None:
     """Return which clause takes a "no" back, as "well, sometimes" does."""
-    rising = patterns("rising")
-    return next((n for n, one in enumerate(statements) if any(rising.find(one.words))), None)
+    return next((n for n, one in enumerate(statements) if any(one.heard.among("rising"))), None)
 
 
 def _is_about_something_else(clauses: tuple[Clause, ...], words: str) -> bool:

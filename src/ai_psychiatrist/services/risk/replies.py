@@ -2,12 +2,11 @@
 
 from enum import StrEnum
 
-from ai_psychiatrist.services.risk.patterns import patterns
 from ai_psychiatrist.services.risk.statement import Statement
 
 
 class Reply(StrEnum):
-    """What the opening of a turn says to a question; the values are keys of the risk file."""
+    """What the opening of a turn says to a question; the values are keys of the vocabulary."""
 
     YES = "yes"
     NO = "no"
@@ -19,5 +18,5 @@ class Reply(StrEnum):
 
 def reply_in(statement: Statement) -> Reply:
     """Read one clause; the first phrase that is a reply decides."""
-    first = next(patterns("replies").find(statement.words), None)
-    return Reply.UNTOLD if first is None else Reply(first.cue)
+    first = next(statement.heard.among("replies"), None)
+    return Reply.UNTOLD if first is None else Reply(first.kind)

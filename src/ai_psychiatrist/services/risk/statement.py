@@ -3,18 +3,11 @@
 from dataclasses import dataclass
 from typing import Final
 
-from ai_psychiatrist.domain.risk import RiskCategory, RiskKind, RiskLevel, RiskPolarity
-from ai_psychiatrist.services.cues.lexicon import Hit, Words
+from ai_psychiatrist.domain.risk import RiskKind, RiskLevel, RiskPolarity
 from ai_psychiatrist.services.cues.remembered import remembered
-from ai_psychiatrist.services.risk.patterns import patterns, spoken_words
+from ai_psychiatrist.services.language.matcher import Hit
+from ai_psychiatrist.services.risk.vocabulary import Heard, hear
 
-KINDS: Final = {
-    RiskCategory.SUICIDAL_IDEATION: RiskKind.NONSPECIFIC_THOUGHTS,
-    RiskCategory.SELF_HARM: RiskKind.SELF_INJURY,
-    RiskCategory.HARM_TO_OTHERS: RiskKind.HARM_TO_OTHERS,
-    RiskCategory.ABUSE: RiskKind.ABUSE_BY_OTHERS,
-}
-"""The kind that stands for all of a category."""
 FIRST_PERSON: Final = frozenset({"i", "im", "ive", "i'd", "i'll", "me", "my", "myself"})
 _PAST_VERBS: Final = frozenset(
     "was were did had been felt took cut hurt hit beat put made gave would i'd got said went came "
@@ -24,20 +17,43 @@ _NOT_PAST: Final = frozenset(
     "need feed bed tired scared indeed tempted exhausted depressed".split()
 )
 _SECTIONS: Final = ("context", "manner", "time", "ending", "after")
-"""Cues that may stand on the same words are in sections of their own."""
+_KINDS: Final = frozenset(kind.value for kind in RiskKind)
+_SHOWN: Final = "shown"
+"""Phrases of what only the speaker can show: "I did these"."""
+_OTHERS: Final = "others"
+"""Phrases that themselves speak of somebody else: "killed himself"."""
+_IMPLIED: Final = "implied"
+"""Phrases that speak of a danger only where one is the topic: "I have it all ready"."""
+_LEVELS: Final = {
+    _SHOWN: RiskLevel.HIGH,
+    _IMPLIED: RiskLevel.MODERATE,
+    "implied_high": RiskLevel.HIGH,
+    _OTHERS: RiskLevel.LOW,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Danger:
-    """A phrase of danger; `is_active` means a thought, plan or act rather than a hint."""
+    """A phrase of danger: words `first` to `last` of its clause, inclusive."""
 
-    hit: Hit
-    category: RiskCategory
-    is_active: bool
+    kind: RiskKind
+    level: RiskLevel
+    """How soon a person should look where it is affirmed."""
+    first: int
+    last: int
+    texts: tuple[str, ...]
+    start: int
+    """In characters of the clause, as `end`."""
+    end: int
     is_own: bool
     """Whether the phrase names the speaker, as "kill myself" does, or what only a speaker shows."""
     is_of_others: bool
-    """Whether the phrase itself speaks of somebody else, as "killed himself" does."""
+    is_implied: bool
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it is a thought, plan or act rather than a hint."""
+        return self.level is RiskLevel.HIGH or self.is_of_others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,21 +61,27 @@ class Statement:
     """What one clause says."""
 
     text: str
-    words: Words
+    heard: Heard
     dangers: tuple[Danger, ...]
     cues: tuple[Hit, ...]
+    """What is said around the dangers, in the order of the first words."""
     first_past_verb: int | None
     """Which word of the clause may be a verb in the past tense."""
 
     @property
+    def texts(self) -> tuple[str, ...]:
+        """The words as they are compared."""
+        return self.heard.texts
+
+    @property
     def is_nothing_else(self) -> bool:
         """Whether the clause holds a danger and hardly a word more."""
-        named = sum(danger.hit.last - danger.hit.first + 1 for danger in self.dangers)
-        return len(self.words.texts) <= named + 1
+        named = max((danger.last - danger.first + 1 for danger in self.dangers), default=0)
+        return len(self.texts) <= named + 1
 
     def has(self, cue: str) -> bool:
         """Whether a cue stands anywhere in the clause."""
-        return any(hit.cue == cue for hit in self.cues)
+        return any(hit.kind == cue for hit in self.cues)
 
     @property
     def is_question(self) -> bool:
@@ -75,22 +97,14 @@ class Statement:
 @remembered(256)
 def read_statement(text: str) -> Statement:
     """Read one clause."""
-    words = spoken_words(text)
-    harmless = tuple(patterns("look_alikes").find(words))
-    dangers = tuple(
-        _danger(hit)
-        for hit in patterns("signals").find(words)
-        if not any(_is_meant(look_alike, hit) for look_alike in harmless)
-    )
-    cues = tuple(hit for section in _SECTIONS for hit in patterns(section).find(words))
-    ordered = tuple(sorted(cues, key=lambda hit: hit.first))
+    heard = hear(text)
     return Statement(
         text=text,
-        words=words,
-        dangers=dangers,
-        cues=ordered,
+        heard=heard,
+        dangers=tuple(_dangers(heard)),
+        cues=tuple(heard.among(*_SECTIONS)),
         first_past_verb=next(
-            (at for at, word in enumerate(words.texts) if _may_be_past(word)), None
+            (at for at, word in enumerate(heard.texts) if _may_be_past(word)), None
         ),
     )
 
@@ -99,31 +113,43 @@ def _may_be_past(word: str) -> bool:
     return word in _PAST_VERBS or (word.endswith("ed") and word not in _NOT_PAST)
 
 
-def _is_meant(look_alike: Hit, hit: Hit) -> bool:
-    """Whether a harmless phrase is the better reading of words that it shares with a signal."""
-    if look_alike.last < hit.first or look_alike.first > hit.last:
-        return False
-    is_longer = look_alike.last - look_alike.first >= hit.last - hit.first
-    return is_longer or look_alike.last > hit.last
+def _dangers(heard: Heard) -> list[Danger]:
+    """Return the dangers; of two of a category on the same words the more urgent, or longer one."""
+    named = [_danger(heard, hit) for hit in heard.among(*_KINDS) if not heard.is_harmless(hit)]
+    kept: list[Danger] = []
+    for danger in sorted(named, key=lambda one: (-one.level.rank, one.first - one.last)):
+        if not any(_is_same(danger, other) for other in kept):
+            kept.append(danger)
+    return sorted(kept, key=lambda one: one.first)
 
 
-def _danger(hit: Hit) -> Danger:
-    category, kind = hit.cue.split(".")
+def _is_same(one: Danger, other: Danger) -> bool:
+    is_apart = one.last < other.first or other.last < one.first
+    return not is_apart and one.kind.category is other.kind.category
+
+
+def _danger(heard: Heard, hit: Hit) -> Danger:
+    texts = heard.texts[hit.first : hit.last + 1]
     return Danger(
-        hit=hit,
-        category=RiskCategory(category),
-        is_active=kind in {"active", "trace"},
-        is_own=kind == "trace" or not FIRST_PERSON.isdisjoint(hit.text.split()),
-        is_of_others=kind == "other",
+        kind=RiskKind(hit.subject),
+        level=_LEVELS.get(hit.kind) or RiskLevel(hit.kind),
+        first=hit.first,
+        last=hit.last,
+        texts=texts,
+        start=heard.words.spans[hit.first][0],
+        end=heard.words.spans[hit.last][1],
+        is_own=hit.kind == _SHOWN or not FIRST_PERSON.isdisjoint(texts),
+        is_of_others=hit.kind == _OTHERS,
+        is_implied=hit.kind.startswith(_IMPLIED),
     )
 
 
-def level_of(polarity: RiskPolarity, *, is_active: bool) -> RiskLevel:
+def level_of(polarity: RiskPolarity, stated: RiskLevel) -> RiskLevel:
     """Return how soon a person should look at a danger spoken of in this way."""
     match polarity:
         case RiskPolarity.AFFIRMED:
-            return RiskLevel.HIGH if is_active else RiskLevel.MODERATE
+            return stated
         case RiskPolarity.HYPOTHETICAL:
-            return RiskLevel.MODERATE
+            return min(stated, RiskLevel.MODERATE, key=lambda level: level.rank)
         case RiskPolarity.DENIED | RiskPolarity.PAST | RiskPolarity.QUOTED:
             return RiskLevel.LOW

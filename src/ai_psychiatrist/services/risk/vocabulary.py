@@ -1,0 +1,95 @@
+"""The phrases of danger, and what is said of one, as they are heard in a clause."""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any, Final
+
+from ai_psychiatrist.domain.risk import RiskKind
+from ai_psychiatrist.services.cues.remembered import remembered
+from ai_psychiatrist.services.language.matcher import Hit, Matcher
+from ai_psychiatrist.services.language.spoken import Spoken, spoken
+from ai_psychiatrist.services.language.vocabulary import LANGUAGE
+
+LOOK_ALIKE: Final = "look_alike"
+ASKED: Final = "?"
+"""Ends the subject of the phrases that ask about a kind."""
+_CONTEXT: Final = (
+    "context",
+    "manner",
+    "time",
+    "ending",
+    "after",
+    "replies",
+    "rising",
+    "moods",
+    "whom",
+)
+"""Sections of phrases that may stand on the same words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heard:
+    """The words of a text, and the phrases among them in the order of their first words."""
+
+    words: Spoken
+    hits: tuple[Hit, ...]
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The words as they are compared."""
+        return self.words.texts
+
+    def among(self, *subjects: str) -> Iterator[Hit]:
+        """Yield the phrases of some tables."""
+        return (hit for hit in self.hits if hit.subject in subjects)
+
+    def has(self, cue: str) -> bool:
+        """Return whether a phrase of a table is there, named as "section.key"."""
+        return any(hit.cue == cue for hit in self.hits)
+
+    def is_harmless(self, hit: Hit) -> bool:
+        """Return whether a harmless phrase is the better reading of words that it shares."""
+        return any(
+            one.first <= hit.last
+            and hit.first <= one.last
+            and (one.last - one.first >= hit.last - hit.first or one.last > hit.last)
+            for one in self.among(LOOK_ALIKE)
+        )
+
+
+@remembered(512)
+def hear(text: str) -> Heard:
+    """Find the phrases of a text."""
+    words = spoken(text, fillers=_fillers())
+    return Heard(words=words, hits=_matcher().find(words))
+
+
+@cache
+def _matcher() -> Matcher:
+    tables: dict[str, list[str]] = {}
+    lists = dict(_file("lists")["lists"])
+    for section in _CONTEXT:
+        for key, entries in _file("context")[section].items():
+            tables[f"{section}.{key}"] = entries
+    for kind in RiskKind:
+        file = _file(kind.value)
+        tables |= {f"{kind.value}.{key}": entries for key, entries in file["said"].items()}
+        tables |= {f"{kind.value}{ASKED}.{key}": entries for key, entries in file["asked"].items()}
+        tables[f"{LOOK_ALIKE}.{kind.value}"] = file["harmless"].get(LOOK_ALIKE, [])
+        lists |= file.get("lists", {})
+    return Matcher(tables, lists, fillers=_fillers())
+
+
+@cache
+def _fillers() -> frozenset[str]:
+    return frozenset(_file("context")["fillers"])
+
+
+@cache
+def _file(name: str) -> Mapping[str, Any]:
+    folder = resources.files("ai_psychiatrist.services.language.vocabulary")
+    place = folder.joinpath(LANGUAGE, "danger", f"{name}.toml")
+    return tomllib.loads(place.read_text(encoding="utf-8"))
