@@ -1,18 +1,15 @@
 """The clauses about a span of spoken English."""
 
 from itertools import takewhile
-from typing import Final
 
 from ai_psychiatrist.services.language.clauses import WINDOW, Clause, boundary, cut
 
 __all__ = ["WINDOW", "Clause", "clauses_around", "clauses_near", "clauses_of"]
 
-_BOUNDARY: Final = boundary()
-
 
 def clauses_of(words: str) -> tuple[Clause, ...]:
     """Cut words into clauses that tile them; none is longer than `WINDOW` characters."""
-    return tuple(cut(words, 0, len(words), _BOUNDARY))
+    return tuple(cut(words, 0, len(words), boundary()))
 
 
 def clauses_around(words: str, start: int, end: int) -> tuple[Clause, ...]:
@@ -30,7 +27,7 @@ def clauses_near(words: str, start: int, end: int) -> tuple[Clause, ...]:
     cost does not grow with the text.
     """
     start, end = without_outer_spaces(words, start, min(end, start + 4 * WINDOW))
-    return tuple(cut(words, max(0, start - WINDOW), min(len(words), end + WINDOW), _BOUNDARY))
+    return tuple(cut(words, max(0, start - WINDOW), min(len(words), end + WINDOW), boundary()))
 
 
 def without_outer_spaces(words: str, start: int, end: int) -> tuple[int, int]:

@@ -3,46 +3,16 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
+
+from ai_psychiatrist.services.language.vocabulary import word_list
 
 WINDOW: Final = 400
 """How many characters on either side of a span are read, and the length of the longest clause."""
 
-_SUBJECT: Final = (
-    r"(?:i|i['’]?m|i['’]?ve|i['’]d|i['’]ll|we|he|he['’]?s|she|she['’]?s|they|it|it['’]?s|"
-    r"there|there['’]?s|that['’]?s|you|my)"
-)
-_NOW: Final = r"(?:(?:um|uh|er|well|yeah|like),?\s{1,8}){0,2}now(?!\s(?:and|then))\b"
-_OFTEN: Final = r"(?:(?:every|most|each|some|all)\s(?:[a-z]{1,12}\s){1,2})?"
-
-
-_HAS_SUBJECT: Final = re.compile(rf"\b{_SUBJECT}\b", re.IGNORECASE)
-_SUBORDINATE: Final = re.compile(
-    r"\s*(?:and\s|so\s|but\s|well\s|yeah\s|um\s)?(?:when|whenever|if|since|while|after|before|as|"
-    r"unless|until|once|every time)\b",
-    re.IGNORECASE,
-)
 _DECIMAL: Final = re.compile(r"\.(?=\d)")
-
-
-def boundary(*, before_subject: str = "") -> re.Pattern[str]:
-    """Return what may end a clause.
-
-    `before_subject`: a pattern of what may stand between a link and the subject after it.
-    """
-    return re.compile(
-        r"(?P<stop>(?:[.?!;…。！？]+|\n\s{0,80}\n|\s[-–—]{1,3}\s|—)\s{0,80})"
-        r"|\b(?P<contrast>(?<!anything )but|although|though(?!\s{0,8}[?.!,])|however|because"
-        r"|[’']?cause|cuz|except|whereas|otherwise)\b"
-        r"|\b(?P<link>and|or|so|yet|while|then|plus)"
-        rf"(?=,?\s{{1,8}}(?:{before_subject}{_SUBJECT}\b|{_NOW}))"
-        r"|(?P<comma>,)(?!\s{1,8}you\s(?:know|see),)"
-        rf"(?=\s{{1,8}}(?:(?:um|uh|like|well|now|then|today|lately)\s)?{_SUBJECT}\b)",
-        re.IGNORECASE,
-    )
-
-
-_BOUNDARY: Final = boundary(before_subject=_OFTEN)
+_STOP: Final = r"(?:[.?!;…。！？]+|\n\s{0,80}\n|\s[-–—]{1,3}\s|—)\s{0,80}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +25,31 @@ class Clause:
 
 def clauses_of(words: str) -> tuple[Clause, ...]:
     """Cut words into clauses that tile them; none is longer than `WINDOW` characters."""
-    return tuple(cut(words, 0, len(words), _BOUNDARY))
+    return tuple(cut(words, 0, len(words), boundary(is_often_subject=True)))
+
+
+@cache
+def boundary(*, is_often_subject: bool = False) -> re.Pattern[str]:
+    """Return what may end a clause.
+
+    `is_often_subject`: whether "every few nights" may stand between a link and the subject after
+    it.
+    """
+    subject = _any_of("subjects")
+    closing = rf"(?!{_any_of('closing_contrasts')}\s{{0,8}}[?.!,])"
+    often = rf"(?:{_any_of('how_often')}\s(?:[a-z]{{1,12}}\s){{1,2}})?" if is_often_subject else ""
+    now = (
+        rf"(?:{_any_of('hesitations')},?\s{{1,8}}){{0,2}}{_any_of('now')}"
+        rf"(?!\s{_any_of('after_no_now')})\b"
+    )
+    return re.compile(
+        rf"(?P<stop>{_STOP})"
+        rf"|\b{_not_after('before_no_contrast')}{closing}(?P<contrast>{_any_of('contrasts')})\b"
+        rf"|\b(?P<link>{_any_of('links')})(?=,?\s{{1,8}}(?:{often}{subject}\b|{now}))"
+        rf"|(?P<comma>,)(?!\s{{1,8}}{_any_of('parentheses')},)"
+        rf"(?=\s{{1,8}}(?:{_any_of('openings')}\s)?{subject}\b)",
+        re.IGNORECASE,
+    )
 
 
 def cut(words: str, low: int, high: int, ends: re.Pattern[str]) -> Iterator[Clause]:
@@ -77,7 +71,7 @@ def _is_boundary(words: str, start: int, found: re.Match[str]) -> bool:
         return True
     # "Most days, I feel tired" and "when I was young, I slept" are one statement each.
     piece = words[start : min(found.start(), start + WINDOW)]
-    return _HAS_SUBJECT.search(piece) is not None and _SUBORDINATE.match(piece) is None
+    return _has_subject().search(piece) is not None and _subordinate().match(piece) is None
 
 
 def _bounded(words: str, start: int, end: int) -> Iterator[Clause]:
@@ -87,3 +81,23 @@ def _bounded(words: str, start: int, end: int) -> Iterator[Clause]:
         yield Clause(start=start, end=at)
         start = at
     yield Clause(start=start, end=end)
+
+
+@cache
+def _has_subject() -> re.Pattern[str]:
+    return re.compile(rf"\b{_any_of('subjects')}\b", re.IGNORECASE)
+
+
+@cache
+def _subordinate() -> re.Pattern[str]:
+    return re.compile(rf"\s*(?:{_any_of('leading')}\s)?{_any_of('subordinators')}\b", re.IGNORECASE)
+
+
+def _any_of(key: str) -> str:
+    """Return a pattern of the entries of a list."""
+    entries = (re.escape(entry).replace("'", "['’]") for entry in word_list("clauses", key))
+    return f"(?:{'|'.join(entries)})"
+
+
+def _not_after(key: str) -> str:
+    return "".join(rf"(?<!{re.escape(word)} )" for word in word_list("clauses", key))
