@@ -180,7 +180,7 @@ class _Node:
         """Yield the nodes that a word leads to."""
         following = self.following()
         yield from following.get(word, ())
-        if _ANY in following and word not in _denying():
+        if _ANY in following and word not in denying_words():
             yield from following[_ANY]
 
 
@@ -229,5 +229,6 @@ class _Growth:
 
 
 @cache
-def _denying() -> frozenset[str]:
+def denying_words() -> frozenset[str]:
+    """Return the words that deny by themselves."""
     return frozenset(word_list("spoken", "denying"))

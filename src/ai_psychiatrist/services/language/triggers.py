@@ -9,10 +9,12 @@ from typing import Final
 
 from ai_psychiatrist.services.language.concepts import Heard, says_something
 from ai_psychiatrist.services.language.matcher import Hit
+from ai_psychiatrist.services.language.phrase_tree import denying_words
 from ai_psychiatrist.services.language.vocabulary import words
 
 _SCOPE: Final = 8
 """How many words before a finding its negator stands at most."""
+_DENYING: Final = frozenset({"negator", "inability"})
 _NEAR_SCOPE: Final = 5
 """And what else governs it."""
 
@@ -37,6 +39,30 @@ def is_there(heard: Heard, hit: Hit, *, is_bad: bool | None) -> bool | None:
         else:
             value = not value
             is_agreed = heard.texts[trigger.first] in words("concord")
+    return value
+
+
+def is_denied(heard: Heard, hit: Hit, passed: frozenset[int] = frozenset()) -> bool:
+    """Return whether a phrase that says something by itself stands under an odd number of denials.
+
+    Unlike in `is_there`, a denial that reaches into the phrase counts: "don't want to die".
+    `passed`: words that deny nothing.
+    """
+    value = any(
+        cue.subject == "cue"
+        and cue.first < hit.first <= cue.last
+        and not denying_words().isdisjoint(heard.texts[cue.first : hit.first])
+        for cue in heard.hits
+    )
+    is_agreed = False
+    for trigger in _governing(heard, hit):
+        if trigger.kind not in _DENYING or trigger.first in passed:
+            continue
+        if is_agreed:
+            is_agreed = False
+            continue
+        value = not value
+        is_agreed = heard.texts[trigger.first] in words("concord")
     return value
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Final
 
+from ai_psychiatrist.domain.evidence import Timeframe
 from ai_psychiatrist.domain.risk import (
     RiskCategory,
     RiskPolarity,
@@ -18,6 +19,8 @@ from ai_psychiatrist.domain.risk import (
     risk_report,
 )
 from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
+from ai_psychiatrist.services.cues.reading import TurnReading
+from ai_psychiatrist.services.cues.reading import read_turn as read_times
 from ai_psychiatrist.services.language.clauses import Clause, clauses_of
 from ai_psychiatrist.services.language.identification import examined_in
 from ai_psychiatrist.services.risk.polarity import Surroundings, polarity_of_danger
@@ -90,19 +93,35 @@ def _signals_of_turn(
 def _stated(
     turn: Turn, words: str, clauses: tuple[Clause, ...], *, is_implied: bool
 ) -> Iterator[RiskSignal]:
+    times = read_times(words)
     for at, clause in enumerate(clauses):
         statement = read_statement(words[clause.start : clause.end])
         dangers = [one for one in statement.dangers if one.is_implied is is_implied]
         if not dangers:
             continue
-        surroundings = Surroundings(
-            before=_statement_at(words, clauses, at - 1),
-            after=_statement_at(words, clauses, at + 1),
-        )
+        before, after = (_statement_at(words, clauses, other) for other in (at - 1, at + 1))
         yield from _merged(
-            _signal(turn, clause, danger, polarity_of_danger(danger, statement, surroundings))
+            _signal(
+                turn,
+                clause,
+                danger,
+                polarity_of_danger(
+                    danger,
+                    statement,
+                    Surroundings(
+                        before=before,
+                        after=after,
+                        is_past=_is_past(times, clause.start + danger.start, danger),
+                    ),
+                ),
+            )
             for danger in dangers
         )
+
+
+def _is_past(times: TurnReading, start: int, danger: Danger) -> bool:
+    end = start + danger.end - danger.start
+    return times.timeframe_of(start, end) is Timeframe.PAST
 
 
 def _merged(signals: Iterator[RiskSignal]) -> Iterator[RiskSignal]:

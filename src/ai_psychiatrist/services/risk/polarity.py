@@ -1,22 +1,34 @@
-"""Whether a danger is affirmed, denied, over, supposed, or somebody else's."""
+"""Whether a danger is affirmed, denied, over, supposed, or somebody else's.
+
+What governs the words is read as for any other concept; here it is only weighed for a danger:
+what cannot be told is taken as said.
+"""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from ai_psychiatrist.domain.risk import RiskKind, RiskPolarity
-from ai_psychiatrist.services.language.matcher import Hit
+from ai_psychiatrist.services.language.assertion import Status
+from ai_psychiatrist.services.language.experiencer import is_reported, last_person, may_be_own
+from ai_psychiatrist.services.language.triggers import is_denied
+from ai_psychiatrist.services.language.vocabulary import words
 from ai_psychiatrist.services.risk.replies import Reply, reply_in
 from ai_psychiatrist.services.risk.statement import FIRST_PERSON, Danger, Statement
 
-_REACH: Final = 9
-"""How many words before a danger a negator governs."""
 _AFTER: Final = 4
 """How many words after a danger its denial may begin."""
+_ENDED: Final = 4
+"""How many words before it what ended it stands at most: "stopped", "used to"."""
+_ANNOUNCED: Final = 2
+"""How many words before it "I'll" stands at most."""
 _MARK: Final = re.compile(r"[\"“”‘]|(?<=[\s,])'")
 _INNER_NEGATORS: Final = frozenset({"never", "doesnt", "didnt", "hasnt", "isnt", "wasnt"})
 """Words that deny an abuse within its own phrase: "he never hit me"."""
+_WITH_OTHERS: Final = frozenset(
+    {RiskKind.ABUSE_BY_OTHERS, RiskKind.COMMAND_VOICES, RiskKind.BURDEN_AND_DESPAIR}
+)
+"""What others do to the speaker, or would be spared: another's name before it says nothing."""
 _SENTENCE_END: Final = re.compile(r"[.?!。！？]\s*$")
 
 
@@ -26,21 +38,22 @@ class Surroundings:
 
     before: Statement | None
     after: Statement | None
+    is_past: bool
+    """Whether the danger stands in a time that is over."""
 
 
-def polarity_of_danger(
-    danger: Danger, statement: Statement, surroundings: Surroundings
-) -> RiskPolarity:
+def polarity_of_danger(danger: Danger, statement: Statement, around: Surroundings) -> RiskPolarity:
     """Read how a danger is spoken of; what cannot be told is affirmed."""
     if danger.is_of_others:
         return RiskPolarity.QUOTED
-    if _is_quoted(danger, statement, surroundings):
-        return _answered(statement, surroundings.after) or RiskPolarity.QUOTED
+    if _is_quoted(danger, statement, around):
+        return _answered(statement, around.after) or RiskPolarity.QUOTED
     if _is_denied(danger, statement):
-        return RiskPolarity.PAST if _is_over(danger, statement) else RiskPolarity.DENIED
-    if _is_past(danger, statement, surroundings):
+        is_over = _follows(danger, statement, {"over", "closed"})
+        return RiskPolarity.PAST if is_over else RiskPolarity.DENIED
+    if _is_past(danger, statement, around):
         return RiskPolarity.PAST
-    if _is_supposed(danger, statement, surroundings.before):
+    if _is_supposed(danger, statement, around.before):
         return RiskPolarity.HYPOTHETICAL
     return RiskPolarity.AFFIRMED
 
@@ -62,26 +75,26 @@ def _answered(statement: Statement, after: Statement | None) -> RiskPolarity | N
             return None
 
 
-def _before(danger: Danger, statement: Statement) -> Iterator[Hit]:
-    """Yield the cues before a danger, the nearest first."""
-    return (hit for hit in reversed(statement.cues) if hit.first < danger.first)
-
-
 def _is_quoted(danger: Danger, statement: Statement, around: Surroundings) -> bool:
-    before = tuple(_before(danger, statement))
-    if any(hit.kind in {"echo", "speech"} for hit in before) or _is_speech_of_another(
-        around.before
-    ):
+    if _precedes(danger, statement, {"echo", "speech"}) or _is_speech_of_another(around.before):
         return True
-    if _is_in_marks(danger, statement, before):
+    if _is_in_marks(danger, statement):
         return True
     if statement.is_question and danger.is_active:
         return statement.has("echo") or not (danger.is_own or _says_i(statement))
     if statement.is_nothing_else and _asks_back(around.after):
         return True
-    if danger.is_own or not danger.is_active or danger.kind is RiskKind.ABUSE_BY_OTHERS:
+    return danger.kind not in _WITH_OTHERS and _is_of_somebody(danger, statement)
+
+
+def _is_of_somebody(danger: Danger, statement: Statement) -> bool:
+    heard, hit = statement.said, statement.place(danger)
+    is_named = not words("self_named").isdisjoint(heard.texts)
+    if danger.is_own or (is_named and may_be_own(heard, hit)):
         return False
-    return _is_of_somebody(before)
+    company = statement.covered("company")
+    before = (word for at, word in enumerate(heard.texts[: hit.first]) if at not in company)
+    return is_reported(heard, hit) or last_person(tuple(before)) is Status.OTHER
 
 
 def _asks_back(after: Statement | None) -> bool:
@@ -93,25 +106,28 @@ def _is_speech_of_another(before: Statement | None) -> bool:
     return before is not None and before.has("speech") and not _SENTENCE_END.search(before.text)
 
 
-def _is_in_marks(danger: Danger, statement: Statement, before: tuple[Hit, ...]) -> bool:
+def _is_in_marks(danger: Danger, statement: Statement) -> bool:
     """Whether quotation marks enclose a danger, or open after "she said"."""
     text, start, spans = statement.text, danger.start, statement.heard.words.spans
     if _MARK.fullmatch(text[max(0, start - 1) : start]) and _MARK.match(text, danger.end):
         return True
     return any(
         hit.kind == "reported" and _MARK.search(text, spans[hit.last][1], start + 1)
-        for hit in before
+        for hit in statement.cues
+        if hit.first < danger.first
     )
-
-
-def _is_of_somebody(before: tuple[Hit, ...]) -> bool:
-    """Whether the nearest person before the danger is not the speaker."""
-    nearest = next((hit for hit in before if hit.kind in {"subject", "me", "somebody"}), None)
-    return nearest is not None and nearest.kind == "somebody"
 
 
 def _says_i(statement: Statement) -> bool:
     return not FIRST_PERSON.isdisjoint(statement.texts)
+
+
+def _precedes(danger: Danger, statement: Statement, cues: set[str]) -> bool:
+    return any(hit.kind in cues and hit.first < danger.first for hit in statement.cues)
+
+
+def _follows(danger: Danger, statement: Statement, cues: set[str]) -> bool:
+    return any(hit.kind in cues and hit.first > danger.last for hit in statement.cues)
 
 
 def _is_denied(danger: Danger, statement: Statement) -> bool:
@@ -119,80 +135,45 @@ def _is_denied(danger: Danger, statement: Statement) -> bool:
         danger.texts[1:3]
     ):
         return True
-    if any(hit.kind == "until_now" and hit.first > danger.last for hit in statement.cues):
+    if _follows(danger, statement, {"until_now"}):
         return False
-    strong = weak = 0
-    is_other_statement = False
-    for hit in _before(danger, statement):
-        if danger.first - hit.last > _REACH or hit.kind == "breaker":
-            break
-        if hit.kind in {"negator", "weak_negator"}:
-            if is_other_statement:
-                break
-            strong += hit.kind == "negator"
-            weak += hit.kind == "weak_negator"
-        elif hit.kind == "carrier":
-            is_other_statement = False
-        elif hit.kind in {"subject", "somebody"}:
-            is_other_statement = True
-    if strong + weak == 0:
-        return _is_denied_after(danger, statement)
-    return strong % 2 == 1 or strong == 0
-
-
-def _is_denied_after(danger: Danger, statement: Statement) -> bool:
-    return any(
-        hit.kind == "denied_after" and 0 < hit.first - danger.last <= _AFTER
-        for hit in statement.cues
+    heard, hit = statement.said, statement.place(danger)
+    return is_denied(heard, hit, statement.covered("not_denied")) or any(
+        cue.kind == "denied_after" and 0 < cue.first - danger.last <= _AFTER
+        for cue in statement.cues
     )
 
 
-def _is_over(danger: Danger, statement: Statement) -> bool:
-    return any(hit.kind in {"over", "closed"} and hit.first > danger.last for hit in statement.cues)
-
-
-def _is_past(danger: Danger, statement: Statement, surroundings: Surroundings) -> bool:
-    if _is_ended(danger, statement) or _is_disowned(surroundings.after):
+def _is_past(danger: Danger, statement: Statement, around: Surroundings) -> bool:
+    if _is_ended(danger, statement) or _opens_with("over", around.after):
         return True
     # "I want to die, as I did when I was young" is no thing of the past.
-    if statement.first_past_verb is None or statement.first_past_verb > danger.last:
-        return False
-    if statement.is_past or _is_closed(danger, statement, surroundings.after):
-        return True
-    before = surroundings.before
-    return (
-        before is not None
-        and before.is_past
-        and not before.dangers
-        and not statement.has("recent")
-        and _SENTENCE_END.search(before.text) is None
+    return statement.has_past_verb(danger) and (
+        ((around.is_past or statement.is_past) and not _follows(danger, statement, {"until_now"}))
+        or _follows(danger, statement, {"closed"})
+        or _opens_with("closed", around.after)
     )
-
-
-def _is_disowned(after: Statement | None) -> bool:
-    """Whether the next clause says that it is over: "but not anymore"."""
-    return after is not None and not after.dangers and _opens_with("over", after)
-
-
-def _is_closed(danger: Danger, statement: Statement, after: Statement | None) -> bool:
-    """Whether it is called bygone, in the same clause or the next: "that was years ago"."""
-    if any(hit.kind == "closed" and hit.first > danger.last for hit in statement.cues):
-        return True
-    return after is not None and not after.dangers and _opens_with("closed", after)
-
-
-def _opens_with(cue: str, after: Statement) -> bool:
-    return any(hit.kind == cue and hit.first <= 3 and hit.last > hit.first for hit in after.cues)
 
 
 def _is_ended(danger: Danger, statement: Statement) -> bool:
-    return any(hit.kind == "ended" and 0 <= danger.first - hit.first <= 4 for hit in statement.cues)
+    return any(
+        hit.kind == "ended" and 0 <= danger.first - hit.first <= _ENDED for hit in statement.cues
+    )
+
+
+def _opens_with(cue: str, after: Statement | None) -> bool:
+    """Whether the next clause says that it is over: "but not anymore", "that was years ago"."""
+    return (
+        after is not None
+        and not after.dangers
+        and any(hit.kind == cue and hit.first <= 3 and hit.last > hit.first for hit in after.cues)
+    )
 
 
 def _is_supposed(danger: Danger, statement: Statement, before: Statement | None) -> bool:
     if statement.has("indicative") or _is_announced(danger, statement):
         return False
-    if any(hit.kind == "hypothetical" for hit in _before(danger, statement)):
+    if _precedes(danger, statement, {"hypothetical"}):
         return True
     return (
         before is not None
@@ -204,5 +185,6 @@ def _is_supposed(danger: Danger, statement: Statement, before: Statement | None)
 
 def _is_announced(danger: Danger, statement: Statement) -> bool:
     return any(
-        hit.kind == "intent" and danger.first - hit.last <= 2 for hit in _before(danger, statement)
+        hit.kind == "intent" and hit.first < danger.first and danger.first - hit.last <= _ANNOUNCED
+        for hit in statement.cues
     )

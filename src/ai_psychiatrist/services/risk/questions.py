@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Final
 
+from ai_psychiatrist.domain.evidence import Timeframe
 from ai_psychiatrist.domain.risk import RiskCategory, RiskKind, RiskLevel, RiskPolarity
+from ai_psychiatrist.services.cues.reading import read_turn as read_times
 from ai_psychiatrist.services.language.clauses import Clause
 from ai_psychiatrist.services.risk.replies import Reply, reply_in
 from ai_psychiatrist.services.risk.statement import Statement, read_statement
@@ -145,5 +147,8 @@ def _is_past(reply: Reply, later: list[Statement]) -> bool:
         return later[0].has("over")
     if any(statement.has("over") or statement.has("closed") for statement in later):
         return True
-    is_recent = any(statement.has("recent") for statement in later)
-    return not is_recent and any(statement.is_past for statement in later)
+    return any(_tells_of_past(statement.text) for statement in later)
+
+
+def _tells_of_past(text: str) -> bool:
+    return read_times(text).timeframe_of(0, len(text)) is Timeframe.PAST

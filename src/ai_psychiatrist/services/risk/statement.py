@@ -1,21 +1,18 @@
 """One clause of a participant: the phrases of danger in it, and the cues around them."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from ai_psychiatrist.domain.risk import RiskKind, RiskLevel, RiskPolarity
 from ai_psychiatrist.services.cues.remembered import remembered
+from ai_psychiatrist.services.language.concepts import Heard as LanguageHeard
+from ai_psychiatrist.services.language.concepts import hear as hear_concepts
 from ai_psychiatrist.services.language.matcher import Hit
+from ai_psychiatrist.services.language.vocabulary import words
 from ai_psychiatrist.services.risk.vocabulary import Heard, hear
 
 FIRST_PERSON: Final = frozenset({"i", "im", "ive", "i'd", "i'll", "me", "my", "myself"})
-_PAST_VERBS: Final = frozenset(
-    "was were did had been felt took cut hurt hit beat put made gave would i'd got said went came "
-    "thought".split()
-)
-_NOT_PAST: Final = frozenset(
-    "need feed bed tired scared indeed tempted exhausted depressed".split()
-)
 _SECTIONS: Final = ("context", "manner", "time", "ending", "after")
 _KINDS: Final = frozenset(kind.value for kind in RiskKind)
 _SHOWN: Final = "shown"
@@ -56,7 +53,7 @@ class Danger:
         return self.level is RiskLevel.HIGH or self.is_of_others
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Statement:
     """What one clause says."""
 
@@ -65,8 +62,10 @@ class Statement:
     dangers: tuple[Danger, ...]
     cues: tuple[Hit, ...]
     """What is said around the dangers, in the order of the first words."""
-    first_past_verb: int | None
-    """Which word of the clause may be a verb in the past tense."""
+    @cached_property
+    def said(self) -> LanguageHeard:
+        """The words, and what governs them, as they are heard for any concept."""
+        return hear_concepts(self.text)
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -93,6 +92,34 @@ class Statement:
         """Whether it names the past and nothing recent."""
         return self.has("past") and not self.has("recent")
 
+    def has_past_verb(self, danger: Danger) -> bool:
+        """Return whether a verb up to a danger may be in the past tense."""
+        until = self.place(danger).last + 1
+        return any(
+            word in words("past")
+            or word in words("may_be_past")
+            or (word.endswith("ed") and word not in words("no_past"))
+            for word in self.said.texts[:until]
+        )
+
+    def covered(self, cue: str) -> frozenset[int]:
+        """Return which of the words that are heard for any concept a cue stands on."""
+        spans = self.heard.words.spans
+        cues = [(spans[hit.first][0], spans[hit.last][1]) for hit in self.cues if hit.kind == cue]
+        return frozenset(
+            at
+            for at, (start, end) in enumerate(self.said.words.spans)
+            if any(first < end and start < last for first, last in cues)
+        )
+
+    def place(self, danger: Danger) -> Hit:
+        """Return which of the words that are heard for any concept a danger stands on."""
+        spans = self.said.words.spans
+        inside = [
+            at for at, (start, end) in enumerate(spans) if start < danger.end and danger.start < end
+        ]
+        return Hit(danger.kind.value, inside[0], inside[-1]) if inside else Hit("", 0, 0)
+
 
 @remembered(256)
 def read_statement(text: str) -> Statement:
@@ -103,14 +130,7 @@ def read_statement(text: str) -> Statement:
         heard=heard,
         dangers=tuple(_dangers(heard)),
         cues=tuple(heard.among(*_SECTIONS)),
-        first_past_verb=next(
-            (at for at, word in enumerate(heard.texts) if _may_be_past(word)), None
-        ),
     )
-
-
-def _may_be_past(word: str) -> bool:
-    return word in _PAST_VERBS or (word.endswith("ed") and word not in _NOT_PAST)
 
 
 def _dangers(heard: Heard) -> list[Danger]:
