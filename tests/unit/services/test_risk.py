@@ -4,6 +4,8 @@ In the tables a statement may follow the interviewer's question and a bar.
 """
 
 import time
+import tomllib
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,7 @@ from hypothesis import strategies as st
 from ai_psychiatrist.domain.risk import (
     MOST_SIGNALS,
     RiskCategory,
+    RiskKind,
     RiskLevel,
     RiskPolarity,
     RiskReport,
@@ -754,3 +757,51 @@ def test_what_was_not_examined_outweighs_a_denial_and_no_sign_of_danger() -> Non
 def test_the_interviewers_language_alone_leaves_nothing_unexamined() -> None:
     said = f"Interviewer: {SPANISH}\nParticipant: I do not understand what you are saying to me."
     assert detect_risk(parse_transcript(said)).level is RiskLevel.NONE
+
+
+def table_of(kind: RiskKind) -> dict[str, list[str]]:
+    """Read the words of a kind of danger."""
+    folder = resources.files("ai_psychiatrist.services.language.vocabulary")
+    place = folder.joinpath("en", "danger", f"{kind.value}.toml")
+    table: dict[str, list[str]] = tomllib.loads(place.read_text(encoding="utf-8"))
+    return table
+
+
+@pytest.mark.parametrize("kind", RiskKind)
+def test_the_examples_of_a_kind_are_read_as_its_table_says(kind: RiskKind) -> None:
+    table = table_of(kind)
+    alarming, harmless = table["examples"], table["harmless_examples"]
+
+    assert min(len(alarming), len(harmless)) >= 6
+    assert [
+        said
+        for said in alarming
+        if not any(
+            signal.category is kind.category and signal.level.rank >= RiskLevel.MODERATE.rank
+            for signal in read(said).signals
+        )
+    ] == []
+    assert [said for said in harmless if read(said).signals] == []
+
+
+@pytest.mark.parametrize(
+    ("question", "told", "level"),
+    [
+        ("How is work?", "I've got it all worked out.", RiskLevel.NONE),
+        ("Have you thought about suicide?", "I've got it all worked out.", RiskLevel.HIGH),
+    ],
+)
+def test_what_only_the_topic_gives_a_meaning(question: str, told: str, level: RiskLevel) -> None:
+    assert read(f"{question} | {told}").level is level
+
+
+def test_a_topic_stays_open_for_some_turns_and_not_for_ever() -> None:
+    opened = "Interviewer: What is it?\nParticipant: I want to kill myself.\n"
+    other = "Interviewer: How is the food here?\nParticipant: Not bad.\n"
+    told = "Interviewer: And the weekend?\nParticipant: I've got it all worked out."
+
+    soon = detect_risk(parse_transcript(f"{opened}{told}"))
+    late = detect_risk(parse_transcript(f"{opened}{other * 3}{told}"))
+
+    assert len(soon.signals) == 2
+    assert len(late.signals) == 1

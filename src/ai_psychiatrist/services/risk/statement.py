@@ -62,6 +62,7 @@ class Statement:
     dangers: tuple[Danger, ...]
     cues: tuple[Hit, ...]
     """What is said around the dangers, in the order of the first words."""
+
     @cached_property
     def said(self) -> LanguageHeard:
         """The words, and what governs them, as they are heard for any concept."""

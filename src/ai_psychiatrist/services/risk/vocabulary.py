@@ -7,11 +7,11 @@ from functools import cache
 from importlib import resources
 from typing import Any, Final
 
+from ai_psychiatrist.domain.examined import READ_LANGUAGE
 from ai_psychiatrist.domain.risk import RiskKind
 from ai_psychiatrist.services.cues.remembered import remembered
 from ai_psychiatrist.services.language.matcher import Hit, Matcher
 from ai_psychiatrist.services.language.spoken import Spoken, spoken
-from ai_psychiatrist.services.language.vocabulary import LANGUAGE
 
 LOOK_ALIKE: Final = "look_alike"
 ASKED: Final = "?"
@@ -91,5 +91,5 @@ def _fillers() -> frozenset[str]:
 @cache
 def _file(name: str) -> Mapping[str, Any]:
     folder = resources.files("ai_psychiatrist.services.language.vocabulary")
-    place = folder.joinpath(LANGUAGE, "danger", f"{name}.toml")
+    place = folder.joinpath(READ_LANGUAGE, "danger", f"{name}.toml")
     return tomllib.loads(place.read_text(encoding="utf-8"))

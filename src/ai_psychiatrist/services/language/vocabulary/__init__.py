@@ -4,9 +4,9 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
-from typing import Any, Final
+from typing import Any
 
-LANGUAGE: Final = "en"
+from ai_psychiatrist.domain.examined import READ_LANGUAGE
 
 
 def word_table(name: str, section: str) -> Mapping[str, list[str]]:
@@ -37,7 +37,7 @@ def phrases(key: str) -> frozenset[tuple[str, ...]]:
 @cache
 def concept_tables() -> Mapping[str, Mapping[str, list[str]]]:
     """Return the tables of every concept by its name."""
-    folder = resources.files(__package__).joinpath(LANGUAGE, "items")
+    folder = resources.files(__package__).joinpath(READ_LANGUAGE, "items")
     return {
         place.name.removesuffix(".toml"): tomllib.loads(place.read_text(encoding="utf-8"))
         for place in sorted(folder.iterdir(), key=lambda place: place.name)
@@ -56,5 +56,5 @@ def lists() -> Mapping[str, list[str]]:
 
 @cache
 def _file(name: str) -> Mapping[str, Any]:
-    place = resources.files(__package__).joinpath(LANGUAGE, f"{name}.toml")
+    place = resources.files(__package__).joinpath(READ_LANGUAGE, f"{name}.toml")
     return tomllib.loads(place.read_text(encoding="utf-8"))
