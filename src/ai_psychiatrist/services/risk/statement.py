@@ -10,20 +10,18 @@ from ai_psychiatrist.services.language.concepts import Heard as LanguageHeard
 from ai_psychiatrist.services.language.concepts import hear as hear_concepts
 from ai_psychiatrist.services.language.matcher import Hit
 from ai_psychiatrist.services.language.vocabulary import words
-from ai_psychiatrist.services.risk.vocabulary import Heard, hear
+from ai_psychiatrist.services.risk.vocabulary import IMPLIED, Heard, hear
 
 FIRST_PERSON: Final = frozenset({"i", "im", "ive", "i'd", "i'll", "me", "my", "myself"})
 _SECTIONS: Final = ("context", "manner", "time", "ending", "after")
-_KINDS: Final = frozenset(kind.value for kind in RiskKind)
+_KINDS: Final = frozenset(f"{kind.value}{ending}" for kind in RiskKind for ending in ("", IMPLIED))
 _SHOWN: Final = "shown"
 """Phrases of what only the speaker can show: "I did these"."""
 _OTHERS: Final = "others"
 """Phrases that themselves speak of somebody else: "killed himself"."""
-_IMPLIED: Final = "implied"
-"""Phrases that speak of a danger only where one is the topic: "I have it all ready"."""
 _LEVELS: Final = {
     _SHOWN: RiskLevel.HIGH,
-    _IMPLIED: RiskLevel.MODERATE,
+    "implied": RiskLevel.MODERATE,
     "implied_high": RiskLevel.HIGH,
     _OTHERS: RiskLevel.LOW,
 }
@@ -146,13 +144,14 @@ def _dangers(heard: Heard) -> list[Danger]:
 
 def _is_same(one: Danger, other: Danger) -> bool:
     is_apart = one.last < other.first or other.last < one.first
-    return not is_apart and one.kind.category is other.kind.category
+    is_alike = one.kind.category is other.kind.category and one.is_implied is other.is_implied
+    return is_alike and not is_apart
 
 
 def _danger(heard: Heard, hit: Hit) -> Danger:
     texts = heard.texts[hit.first : hit.last + 1]
     return Danger(
-        kind=RiskKind(hit.subject),
+        kind=RiskKind(hit.subject.removesuffix(IMPLIED)),
         level=_LEVELS.get(hit.kind) or RiskLevel(hit.kind),
         first=hit.first,
         last=hit.last,
@@ -161,7 +160,7 @@ def _danger(heard: Heard, hit: Hit) -> Danger:
         end=heard.words.spans[hit.last][1],
         is_own=hit.kind == _SHOWN or not FIRST_PERSON.isdisjoint(texts),
         is_of_others=hit.kind == _OTHERS,
-        is_implied=hit.kind.startswith(_IMPLIED),
+        is_implied=hit.subject.endswith(IMPLIED),
     )
 
 

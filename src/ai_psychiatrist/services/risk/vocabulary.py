@@ -16,6 +16,8 @@ from ai_psychiatrist.services.language.spoken import Spoken, spoken
 LOOK_ALIKE: Final = "look_alike"
 ASKED: Final = "?"
 """Ends the subject of the phrases that ask about a kind."""
+IMPLIED: Final = "+"
+"""Ends the subject of the phrases that only the topic gives a meaning."""
 _CONTEXT: Final = (
     "context",
     "manner",
@@ -76,7 +78,10 @@ def _matcher() -> Matcher:
             tables[f"{section}.{key}"] = entries
     for kind in RiskKind:
         file = _file(kind.value)
-        tables |= {f"{kind.value}.{key}": entries for key, entries in file["said"].items()}
+        for key, entries in file["said"].items():
+            # Of their own, so that they keep no phrase from being found that says it by itself.
+            subject = f"{kind.value}{IMPLIED}" if key.startswith("implied") else kind.value
+            tables[f"{subject}.{key}"] = entries
         tables |= {f"{kind.value}{ASKED}.{key}": entries for key, entries in file["asked"].items()}
         tables[f"{LOOK_ALIKE}.{kind.value}"] = file["harmless"].get(LOOK_ALIKE, [])
         lists |= file.get("lists", {})
