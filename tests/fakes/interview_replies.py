@@ -1,4 +1,4 @@
-"""Good replies of the six interview agents, as the arguments of their tools."""
+"""Good replies of the seven interview agents, as the arguments of their tools."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -94,6 +94,10 @@ def _question(draw: Random, brief: Brief) -> Arguments:
     }
 
 
+def _frequency(*_: object) -> Arguments:
+    return {"frequency": "unclear", "words": ""}
+
+
 def _analysis(draw: Random, _: Brief) -> Arguments:
     share = draw.randint(1, 99)
     return {
@@ -129,6 +133,7 @@ _REPLIES: Final[Mapping[str, Callable[[Random, Brief], Arguments]]] = {
     "detect_answer_drift": _drift,
     "update_goal_progress": _updates,
     "generate_question_with_answers": _question,
+    "match_answer_to_frequency": _frequency,
     "generate_analysis_report": _analysis,
     "digest_answer": _digest,
 }
@@ -142,6 +147,7 @@ _MARKS: Final = {
     "detect_answer_drift": ('"addressed_question"',),
     "update_goal_progress": ('"goal_updates"',),
     "generate_question_with_answers": ('"target_goal_id"',),
+    "match_answer_to_frequency": ('"frequency"',),
     "generate_analysis_report": ('"drama_rating"',),
 }
 

@@ -8,6 +8,7 @@ from ai_psychiatrist.agents.interview.outputs import (
     AnalysisOutput,
     DriftOutput,
     FactsOutput,
+    FrequencyOutput,
     GoalsOutput,
     GoalUpdatesOutput,
     QuestionOutput,
@@ -55,6 +56,13 @@ class NotedAgents:
         """Pass on."""
         self._note(view, target_goal_ids)
         return await self.agents.generate_question_with_answers(view, target_goal_ids, calls)
+
+    async def match_frequency(
+        self, view: InterviewView, calls: CallLog
+    ) -> Outcome[FrequencyOutput]:
+        """Pass on."""
+        self._note(view)
+        return await self.agents.match_frequency(view, calls)
 
     async def generate_analysis(
         self, view: InterviewView, calls: CallLog
