@@ -10,6 +10,13 @@ Arguments: TypeAlias = dict[str, Any]
 NOT_SURE: Final = "I am not sure."
 _TOPICS: Final = ("the email", "the meeting", "the keys", "the promise", "the car", "the invoice")
 _TIMES: Final = ("", "on Monday", "around nine in the evening", "two weeks before")
+_FREQUENCIES: Final = (
+    "not_at_all",
+    "several_days",
+    "more_than_half_the_days",
+    "nearly_every_day",
+    "unclear",
+)
 _PEOPLE: Final = ("Robin", "Sasha", "Kim", "Alexis")
 
 
@@ -24,6 +31,8 @@ class Brief:
     is_addressed: bool = True
     rationale: str = "It narrows down what happened."
     """What nobody outside may ever see."""
+    answer: str = ""
+    """What was answered last."""
     goals: int = 6
     most_gain: int = 30
 
@@ -94,8 +103,15 @@ def _question(draw: Random, brief: Brief) -> Arguments:
     }
 
 
-def _frequency(*_: object) -> Arguments:
-    return {"frequency": "unclear", "words": ""}
+def _frequency(draw: Random, brief: Brief) -> Arguments:
+    if not brief.answer:
+        return {"frequency": "unclear", "words": ""}
+    words = brief.answer.split()
+    first = draw.randrange(len(words)) if words else 0
+    return {
+        "frequency": draw.choice(_FREQUENCIES),
+        "words": " ".join(words[first : first + draw.randint(1, 6)]),
+    }
 
 
 def _analysis(draw: Random, _: Brief) -> Arguments:

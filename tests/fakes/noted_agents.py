@@ -82,4 +82,10 @@ class NotedAgents:
             for goal in view.goals
             if goal.status is not GoalStatus.COMPLETE
         }
-        brief.set(Brief(open_goals=open_goals, targets=targets, rationale=self.rationale))
+        noted = Brief(
+            open_goals=open_goals,
+            targets=targets,
+            rationale=self.rationale,
+            answer=view.answer.text if view.answer else "",
+        )
+        brief.set(noted)
