@@ -118,6 +118,7 @@ GOOD: Final[dict[str, Arguments]] = {
             {"answer": "I don't remember.", "reasoning": "not sure"},
         ],
     },
+    "match_frequency": {"frequency": "several_days", "words": "put the violin into"},
     "generate_analysis": {
         "timeline": [{"time": "after the concert", "event": "The van was packed."}],
         "key_facts": ["Noor packed the van."],
@@ -134,6 +135,7 @@ TOOLS: Final = {
     "detect_drift": "detect_answer_drift",
     "update_goals": "update_goal_progress",
     "generate_question_with_answers": "generate_question_with_answers",
+    "match_frequency": "match_answer_to_frequency",
     "generate_analysis": "generate_analysis_report",
 }
 """Each verb's tool, in the order in which an interview uses them."""
@@ -215,6 +217,7 @@ def ask(
         "generate_question_with_answers": lambda: agents.generate_question_with_answers(
             view, tuple(targets), calls
         ),
+        "match_frequency": lambda: agents.match_frequency(view, calls),
         "generate_analysis": lambda: agents.generate_analysis(view, calls),
     }
 

@@ -1,4 +1,4 @@
-"""Good replies of the six interview agents, as the arguments of their tools."""
+"""Good replies of the seven interview agents, as the arguments of their tools."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -10,6 +10,13 @@ Arguments: TypeAlias = dict[str, Any]
 NOT_SURE: Final = "I am not sure."
 _TOPICS: Final = ("the email", "the meeting", "the keys", "the promise", "the car", "the invoice")
 _TIMES: Final = ("", "on Monday", "around nine in the evening", "two weeks before")
+_FREQUENCIES: Final = (
+    "not_at_all",
+    "several_days",
+    "more_than_half_the_days",
+    "nearly_every_day",
+    "unclear",
+)
 _PEOPLE: Final = ("Robin", "Sasha", "Kim", "Alexis")
 
 
@@ -24,6 +31,8 @@ class Brief:
     is_addressed: bool = True
     rationale: str = "It narrows down what happened."
     """What nobody outside may ever see."""
+    answer: str = ""
+    """What was answered last."""
     goals: int = 6
     most_gain: int = 30
 
@@ -94,6 +103,17 @@ def _question(draw: Random, brief: Brief) -> Arguments:
     }
 
 
+def _frequency(draw: Random, brief: Brief) -> Arguments:
+    if not brief.answer:
+        return {"frequency": "unclear", "words": ""}
+    words = brief.answer.split()
+    first = draw.randrange(len(words)) if words else 0
+    return {
+        "frequency": draw.choice(_FREQUENCIES),
+        "words": " ".join(words[first : first + draw.randint(1, 6)]),
+    }
+
+
 def _analysis(draw: Random, _: Brief) -> Arguments:
     share = draw.randint(1, 99)
     return {
@@ -129,6 +149,7 @@ _REPLIES: Final[Mapping[str, Callable[[Random, Brief], Arguments]]] = {
     "detect_answer_drift": _drift,
     "update_goal_progress": _updates,
     "generate_question_with_answers": _question,
+    "match_answer_to_frequency": _frequency,
     "generate_analysis_report": _analysis,
     "digest_answer": _digest,
 }
@@ -142,6 +163,7 @@ _MARKS: Final = {
     "detect_answer_drift": ('"addressed_question"',),
     "update_goal_progress": ('"goal_updates"',),
     "generate_question_with_answers": ('"target_goal_id"',),
+    "match_answer_to_frequency": ('"frequency"',),
     "generate_analysis_report": ('"drama_rating"',),
 }
 

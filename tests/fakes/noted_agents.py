@@ -8,6 +8,7 @@ from ai_psychiatrist.agents.interview.outputs import (
     AnalysisOutput,
     DriftOutput,
     FactsOutput,
+    FrequencyOutput,
     GoalsOutput,
     GoalUpdatesOutput,
     QuestionOutput,
@@ -56,6 +57,13 @@ class NotedAgents:
         self._note(view, target_goal_ids)
         return await self.agents.generate_question_with_answers(view, target_goal_ids, calls)
 
+    async def match_frequency(
+        self, view: InterviewView, calls: CallLog
+    ) -> Outcome[FrequencyOutput]:
+        """Pass on."""
+        self._note(view)
+        return await self.agents.match_frequency(view, calls)
+
     async def generate_analysis(
         self, view: InterviewView, calls: CallLog
     ) -> Outcome[AnalysisOutput]:
@@ -74,4 +82,10 @@ class NotedAgents:
             for goal in view.goals
             if goal.status is not GoalStatus.COMPLETE
         }
-        brief.set(Brief(open_goals=open_goals, targets=targets, rationale=self.rationale))
+        noted = Brief(
+            open_goals=open_goals,
+            targets=targets,
+            rationale=self.rationale,
+            answer=view.answer.text if view.answer else "",
+        )
+        brief.set(noted)

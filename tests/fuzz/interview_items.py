@@ -1,4 +1,4 @@
-"""Interview about items in process, without a model: people who answer with anything."""
+"""Interview about items in process: people, and every other time models, that say anything."""
 
 import asyncio
 import io
@@ -10,14 +10,17 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.domain.interview import ItemSource
+from ai_psychiatrist.domain.interview import AnswerKind, ItemOutcome, ItemSource, Proposal
 from ai_psychiatrist.infrastructure.logging import setup_logging
+from ai_psychiatrist.interview.phq8.reading import is_agreement
 from ai_psychiatrist.interview.protocol import load_protocol
 from ai_psychiatrist.interview.service import AnswerSubmission, InterviewService
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
 from ai_psychiatrist.interview.store.store import InterviewStore
 from tests.fakes.participant import answer_texts
 from tests.fuzz.hostile import REMARKS, unicode_text
+from tests.fuzz.interview_models import InterviewSession, session
+from tests.fuzz.interview_setups import SETUPS, service_of
 from tests.fuzz.invariants import InvariantBroken
 from tests.fuzz.mutations import cut, mutated_bytes
 from tests.fuzz.tally import Tally
@@ -25,6 +28,10 @@ from tests.fuzz.tally import Tally
 _MOST_TURNS: Final = 16
 _MOST_ASKS: Final = 2
 _MOST_REFUSED: Final = 20
+_HOSTILITY: Final = 0.2
+"""Share of the models' replies that break the contract."""
+_AGREEING: Final = 0.5
+"""Share of the questions whether something is right that are answered by a yes."""
 _PIECE_CHARACTERS: Final = 16
 
 
@@ -82,12 +89,16 @@ _WORDS: Final[tuple[Callable[[Random], str], ...]] = (
 async def _lead(service: InterviewService, seed: int, tally: Tally) -> list[str]:
     """Lead one interview and return all that was said."""
     draw = Random(f"items/{seed}")  # noqa: S311 - repeatable, no secret
+    session.set(InterviewSession(seed=seed, hostility=_HOSTILITY))
     shown = await service.create("phq8")
     taken: dict[int, str] = {}
     refused = 0
     while shown.question is not None:
         assert refused < _MOST_REFUSED
         words = draw_words(draw)
+        is_asked_back = any(one.kind is AnswerKind.CONFIRM for one in shown.question.options)
+        if is_asked_back and draw.random() < _AGREEING:
+            words = "Yes."
         try:
             after = await service.answer(shown.id, _submission(shown, words))
         except InputError as error:
@@ -100,6 +111,8 @@ async def _lead(service: InterviewService, seed: int, tally: Tally) -> list[str]
     tally.turns += len(taken)
     tally.interviews += 1
     tally.count("interview state", shown.state.value)
+    for proposal in shown.proposals:
+        tally.count("model's reading", proposal.outcome.value)
     for outcome in shown.items:
         reason = outcome.unknown_reason
         tally.count("item asked", f"score {outcome.score}" if reason is None else reason.value)
@@ -118,9 +131,11 @@ def _submission(shown: InterviewSnapshot, words: str) -> AnswerSubmission:
 
 
 def _check(shown: InterviewSnapshot, taken: dict[int, str]) -> None:
-    assert shown.model_calls == 0
-    assert shown.turn == len(taken) <= _MOST_TURNS
-    assert all(goal.asks <= _MOST_ASKS for goal in shown.goals)
+    proposals = {proposal.item: proposal for proposal in shown.proposals}
+    assert shown.model_calls == session.get().call_count == len(proposals) == len(shown.proposals)
+    settled = sum(proposal.is_settled for proposal in shown.proposals)
+    assert shown.turn == len(taken) <= _MOST_TURNS + settled
+    assert all(goal.asks <= _MOST_ASKS + (goal.item in proposals) for goal in shown.goals)
     assert len(shown.items) == 8
     for outcome in shown.items:
         if outcome.score is None:
@@ -132,6 +147,15 @@ def _check(shown: InterviewSnapshot, taken: dict[int, str]) -> None:
         words = taken[outcome.answer_turn]
         assert outcome.quote.text
         assert words[outcome.quote.start : outcome.quote.end] == outcome.quote.text
+        if outcome.confirmed_turn is not None:
+            assert is_agreement(taken[outcome.confirmed_turn])
+            assert _is_of(proposals[outcome.item], outcome)
+
+
+def _is_of(proposal: Proposal, outcome: ItemOutcome) -> bool:
+    """Return whether an item has the score that a model proposed, by the same words."""
+    proposed = (proposal.score, proposal.quote, proposal.turn, proposal.settled_turn)
+    return proposed == (outcome.score, outcome.quote, outcome.answer_turn, outcome.confirmed_turn)
 
 
 def _check_silent(text: str, said: list[str]) -> None:
@@ -146,8 +170,10 @@ def run_item_interviews(seeds: Iterable[int], state_dir: Path) -> Tally:
 
     async def run(store: InterviewStore, log: io.StringIO) -> Tally:
         tally = Tally()
-        service = InterviewService({"phq8": load_protocol("phq8")}, store)
+        alone = InterviewService({"phq8": load_protocol("phq8")}, store)
+        led = [service_of(setup, store) for setup in SETUPS.values()]
         for seed in seeds:
+            service = led[seed // 4 % len(led)] if seed // 2 % 2 else alone
             setup_logging("DEBUG", "json" if seed % 2 else "console")
             try:
                 _check_silent(log.getvalue(), await _lead(service, seed, tally))

@@ -7,7 +7,7 @@ from typing import Final
 
 from ai_psychiatrist.agents.interview.interview_agents import InterviewAgents
 from ai_psychiatrist.interview.limits import InterviewLimits
-from ai_psychiatrist.interview.protocol import load_protocol
+from ai_psychiatrist.interview.protocol import BUILTIN_PROTOCOLS, load_protocol
 from ai_psychiatrist.interview.service import InterviewService
 from ai_psychiatrist.interview.store.store import InterviewStore
 from ai_psychiatrist.llm.output_mode import OutputModeSetting
@@ -59,5 +59,5 @@ def service_of(setup: Setup, store: InterviewStore) -> InterviewService:
         is_combined=setup.is_combined,
         retries=CallRetries(waits_seconds=(0.0,) * (TRIES - 1)),
     )
-    protocols = {"incident": load_protocol("incident")}
+    protocols = {name: load_protocol(name) for name in BUILTIN_PROTOCOLS}
     return InterviewService(protocols, store, NotedAgents(agents, RATIONALE), limits=setup.limits)

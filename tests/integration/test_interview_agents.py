@@ -90,6 +90,7 @@ async def asked(
         "generate_question_with_answers": lambda: agents.generate_question_with_answers(
             view, OPEN_GOALS, calls
         ),
+        "match_frequency": lambda: agents.match_frequency(view, calls),
         "generate_analysis": lambda: agents.generate_analysis(view, calls),
     }
     try:

@@ -434,7 +434,7 @@ def test_folder_of_a_protocol_is_linted(tmp_path: Path) -> None:
     assert "max_askes" in refused.err
 
 
-def test_schemas_of_the_six_agents_are_printed(tmp_path: Path) -> None:
+def test_schemas_of_the_seven_agents_are_printed(tmp_path: Path) -> None:
     found = json.loads(interview(tmp_path, "schemas").out)
     assert list(found) == [
         "generate_investigation_goals",
@@ -442,6 +442,7 @@ def test_schemas_of_the_six_agents_are_printed(tmp_path: Path) -> None:
         "detect_answer_drift",
         "update_goal_progress",
         "generate_question_with_answers",
+        "match_answer_to_frequency",
         "generate_analysis_report",
     ]
     assert all(set(one) == {"name", "description", "input_schema"} for one in found.values())

@@ -22,6 +22,7 @@ from ai_psychiatrist.domain.interview import (
     InterviewState,
     ItemSource,
     Message,
+    Proposal,
     UnansweredReason,
 )
 from ai_psychiatrist.domain.phq8 import UnknownReason
@@ -45,6 +46,8 @@ class ItemOutcomeResult(Result):
     """The turn of the answer that scored it."""
     quote: AnswerQuote | None
     """The words of that answer."""
+    confirmed_turn: int | None
+    """The turn in which the person confirmed what a model took that answer for."""
     evidence: tuple[str, ...]
     """The quotes of the transcript, where the score comes from it."""
     unknown_reason: UnansweredReason | None
@@ -102,6 +105,8 @@ class OperatorResult(Result):
     goals: tuple[GoalShown, ...]
     items: Items
     """The eight items as they stand, in a protocol of items."""
+    proposals: tuple[Proposal, ...]
+    """What a model took unclear answers for, and whether the person confirmed it."""
     total: TotalResult | None
     danger: DangerResult | None
     not_examined: tuple[UnexaminedAnswer, ...]
@@ -143,6 +148,8 @@ class InterviewReportResult(_OfAnInterview):
     state: InterviewState
     end_reason: EndReason | None
     items: Items
+    proposals: tuple[Proposal, ...]
+    """What a model took unclear answers for, and whether the person confirmed it."""
     total: TotalResult | None
     analysis: Analysis | None
     goals: tuple[GoalShown, ...]

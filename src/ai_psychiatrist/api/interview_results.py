@@ -37,6 +37,7 @@ def interview_result(
         operator=OperatorResult(
             goals=snapshot.goals,
             items=snapshot.items or None,
+            proposals=snapshot.proposals,
             total=ItemReport(items=snapshot.items) if snapshot.items else None,
             danger=_danger(snapshot.danger, crisis_resources),
             not_examined=snapshot.not_examined,
@@ -63,6 +64,7 @@ def interview_report(report: InterviewReport, *, crisis_resources: str) -> Inter
         state=report.state,
         end_reason=report.end_reason,
         items=None if report.items is None else report.items.items,
+        proposals=report.proposals,
         total=report.items,
         analysis=report.analysis,
         goals=report.goals,

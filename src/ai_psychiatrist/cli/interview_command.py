@@ -98,7 +98,7 @@ def interview(
 
 @interview_app.command()
 def schemas() -> None:
-    """Print the schemas of the six agents as they go out to models."""
+    """Print the schemas of the seven agents as they go out to models."""
     from ai_psychiatrist.agents.interview.schemas import interview_schemas  # noqa: PLC0415
 
     typer.echo(json.dumps(interview_schemas(), indent=2))

@@ -17,7 +17,6 @@ from ai_psychiatrist.cli.interview_view import (
     working,
 )
 from ai_psychiatrist.domain.errors import InputError, RequestConflict
-from ai_psychiatrist.interview.protocol import ProtocolKind
 from ai_psychiatrist.interview.service import AnswerSubmission, InterviewService
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot, QuestionShown
 
@@ -86,7 +85,7 @@ class Dialogue:
                     text=answer.text,
                     is_stop=answer.is_stop,
                 )
-                with working(is_long=snapshot.kind != ProtocolKind.ITEMS):
+                with working(is_long=self._service.has_model):
                     return self._wait_for(self._service.answer(snapshot.id, submission))
             except RequestConflict:
                 raise

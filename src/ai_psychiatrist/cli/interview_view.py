@@ -17,7 +17,7 @@ from ai_psychiatrist.api.interview_models import (
 )
 from ai_psychiatrist.api.result_models import RiskResult
 from ai_psychiatrist.cli.report import plain, print_unexamined, print_unlisted
-from ai_psychiatrist.domain.interview import Analysis, ItemSource
+from ai_psychiatrist.domain.interview import Analysis, ItemSource, Proposal, ProposalOutcome
 from ai_psychiatrist.domain.phq8 import MAX_TOTAL_SCORE, Severity
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.interview.snapshot import QuestionShown
@@ -102,6 +102,7 @@ def print_interview_report(out: Console, report: InterviewReportResult) -> None:
         _danger(out, report.danger)
     if report.items is not None and report.total is not None:
         _items(out, report.items, report.total)
+        _proposals(out, report.proposals)
     if report.analysis is not None:
         _analysis(out, report, report.analysis)
     if report.not_examined:
@@ -143,9 +144,24 @@ def _source(item: ItemOutcomeResult) -> Text:
             return Text(f"transcript\n{quotes}".rstrip())
         case ItemSource.ANSWER:
             quote = f": “{plain(item.quote.text)}”" if item.quote else ""
-            return Text(f"answer {item.answer_turn}{quote}")
+            confirmed = (
+                ""
+                if item.confirmed_turn is None
+                else f"\nread so by a model, confirmed in answer {item.confirmed_turn}"
+            )
+            return Text(f"answer {item.answer_turn}{quote}{confirmed}")
         case ItemSource.NONE:
             return Text("")
+
+
+def _proposals(out: Console, proposals: tuple[Proposal, ...]) -> None:
+    """Print what a model took answers for that was not confirmed."""
+    for one in proposals:
+        if one.outcome is not ProposalOutcome.CONFIRMED:
+            score = "" if one.score is None else f"read by a model as {one.score}, "
+            code = "" if one.failure is None else f" ({one.failure.value})"
+            outcome = one.outcome.value.replace("_", " ")
+            out.print(Text(f"Answer {one.turn}, {one.item.label}: {score}{outcome}{code}"))
 
 
 def _total(total: TotalResult) -> Text:

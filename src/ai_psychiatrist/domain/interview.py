@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.phq8 import Item, TotalScore, UnknownReason, total_of
 
 COMPLETE_CONFIDENCE: Final = 80
@@ -72,6 +73,10 @@ class AnswerKind(StrEnum):
     """A wording that a model proposed."""
     DECLINE = "decline"
     """The person prefers not to say."""
+    CONFIRM = "confirm"
+    """What the person was understood to say is right; it carries that score."""
+    REJECT = "reject"
+    """What the person was understood to say is wrong."""
 
 
 class MessageSpeaker(StrEnum):
@@ -102,6 +107,22 @@ class UnansweredReason(StrEnum):
     """The item was asked about, and the interview ended before an answer came."""
     SAFETY_HOLD = "safety_hold"
     """The interview was held while the item was open."""
+
+
+class ProposalOutcome(StrEnum):
+    """What became of a model's reading of an unclear answer."""
+
+    UNCLEAR = "unclear"
+    """The model took it for none of the frequencies."""
+    NOT_GROUNDED = "not_grounded"
+    """The words that it named are not the answer's own, or are not about the person."""
+    FAILED = "failed"
+    """The model gave nothing usable."""
+    OPEN = "open"
+    """The person has not said yet whether it is right."""
+    CONFIRMED = "confirmed"
+    NOT_CONFIRMED = "not_confirmed"
+    """The person said that it is wrong, or nothing clear."""
 
 
 class EndReason(StrEnum):
@@ -188,6 +209,11 @@ class Question:
         """Return the option of that id, `None` when it was not offered."""
         return next((option for option in self.options if option.id == option_id), None)
 
+    @property
+    def is_confirmation(self) -> bool:
+        """Whether it asks whether an answer was understood rightly."""
+        return any(option.kind is AnswerKind.CONFIRM for option in self.options)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenAnswer:
@@ -233,6 +259,29 @@ class AnswerQuote:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """What a model took an unclear answer for: no score before the person confirms it."""
+
+    item: Item
+    turn: int
+    """The turn of the answer."""
+    outcome: ProposalOutcome
+    score: int | None = None
+    """0–3, that of the frequency; `None` where the model named none."""
+    quote: AnswerQuote | None = None
+    """The words of the answer that say so, once they are found in it."""
+    failure: FailureCode | None = None
+    """Why the model gave nothing usable."""
+    settled_turn: int | None = None
+    """The turn in which the person said whether it is right."""
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the person has answered to it."""
+        return self.settled_turn is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ItemOutcome:
     """One item after the interview: a score with where it comes from, or why there is none."""
 
@@ -243,6 +292,8 @@ class ItemOutcome:
     answer_turn: int | None = None
     quote: AnswerQuote | None = None
     """The words of the answer that scored it."""
+    confirmed_turn: int | None = None
+    """The turn in which the person confirmed what a model took the answer for."""
     transcript_reason: UnknownReason | None = None
     """Why the transcript left it unknown, where there was an assessment."""
     evidence: tuple[str, ...] = field(default=(), repr=False)

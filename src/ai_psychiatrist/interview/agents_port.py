@@ -7,6 +7,7 @@ from ai_psychiatrist.agents.interview.outputs import (
     AnalysisOutput,
     DriftOutput,
     FactsOutput,
+    FrequencyOutput,
     GoalsOutput,
     GoalUpdatesOutput,
     QuestionOutput,
@@ -17,7 +18,7 @@ from ai_psychiatrist.llm.runner import Outcome
 
 
 class InterviewAgentsPort(Protocol):
-    """The six agents; none of their methods raises for what a model or its backend does."""
+    """The seven agents; none of their methods raises for what a model or its backend does."""
 
     async def generate_goals(self, view: InterviewView, calls: CallLog) -> Outcome[GoalsOutput]:
         """Set the goals of an interview."""
@@ -39,6 +40,12 @@ class InterviewAgentsPort(Protocol):
         self, view: InterviewView, target_goal_ids: tuple[str, ...], calls: CallLog
     ) -> Outcome[QuestionOutput]:
         """Ask for one of the goals named, and offer four answers."""
+        ...
+
+    async def match_frequency(
+        self, view: InterviewView, calls: CallLog
+    ) -> Outcome[FrequencyOutput]:
+        """Tell which frequency the view's answer stands for, in one call."""
         ...
 
     async def generate_analysis(

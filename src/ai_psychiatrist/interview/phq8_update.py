@@ -48,6 +48,7 @@ def _answered(
             source=ItemSource.ANSWER,
             answer_turn=last.turn,
             quote=last.quote,
+            confirmed_turn=last.confirmed_turn,
             transcript_reason=before,
         )
     asks = goal.asks if goal else 0

@@ -16,9 +16,11 @@ from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.worker_processes import beside_the_loop
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
+from ai_psychiatrist.interview.engine.confirming import is_for_model
 from ai_psychiatrist.interview.engine.danger import danger_in, note_unread
 from ai_psychiatrist.interview.engine.driver import GoalsDriver
 from ai_psychiatrist.interview.engine.items import begin_items, digest_item_answer
+from ai_psychiatrist.interview.engine.proposing import with_proposal
 from ai_psychiatrist.interview.engine.record import Interview, ProtocolReference
 from ai_psychiatrist.interview.engine.turns import end, hold, take_answer
 from ai_psychiatrist.interview.errors import (
@@ -86,6 +88,11 @@ class InterviewService:
         # One: what is asked of the store happens in the order in which it was asked.
         self._threads = WorkerThreads(count=1, seconds=_STORE_SECONDS)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    @property
+    def has_model(self) -> bool:
+        """Whether a model may be asked."""
+        return self._agents is not None
 
     async def create(
         self,
@@ -254,7 +261,9 @@ class InterviewService:
         stored = await beside_the_loop(partial(note_unread, taken_in))
         if stored.not_examined != interview.not_examined:
             _log("answer_not_examined", stored)
-        following = await beside_the_loop(partial(_without_model, protocol, stored))
+        following = await beside_the_loop(
+            partial(_without_model, protocol, stored, has_model=self.has_model)
+        )
         if following is not None:
             return await self._save(following, after=interview, answer=taken, finished_key=key)
         stored = await self._save(stored, after=interview, answer=taken)
@@ -275,12 +284,11 @@ class InterviewService:
 
     async def _advance(self, protocol: InterviewProtocol, interview: Interview) -> Interview:
         """Take the step that is open, and store what came of it."""
-        driver = self._driver(protocol)
         key = None
         if (interview.failed_from or interview.state) is InterviewState.PREPARING:
-            following = await driver.prepare(interview)
+            following = await self._driver(protocol).prepare(interview)
         else:
-            following = await driver.turn(interview)
+            following = await self._worked_in(protocol, interview)
             is_finished = following.state is not InterviewState.FAILED
             key = interview.answer_key if is_finished else None
         try:
@@ -288,6 +296,14 @@ class InterviewService:
         except VersionConflict:
             # Another process has taken the step meanwhile: what it stored stands.
             return await self._load(interview.id)
+
+    async def _worked_in(self, protocol: InterviewProtocol, interview: Interview) -> Interview:
+        if protocol.kind is ProtocolKind.GOALS:
+            return await self._driver(protocol).turn(interview)
+        is_open = await beside_the_loop(partial(is_for_model, protocol.answers, interview))
+        if is_open and self._agents is not None:
+            interview = await with_proposal(protocol, interview, self._agents, self._limits)
+        return await beside_the_loop(partial(digest_item_answer, protocol, interview))
 
     async def _save(
         self,
@@ -349,15 +365,19 @@ class InterviewService:
         return self._locks.setdefault(interview_id, asyncio.Lock())
 
 
-def _without_model(protocol: InterviewProtocol, interview: Interview) -> Interview | None:
-    """Return the interview after a turn that needs no model, `None` when it needs one."""
+def _without_model(
+    protocol: InterviewProtocol, interview: Interview, *, has_model: bool
+) -> Interview | None:
+    """Return the interview after a turn that needs no model, `None` when one is to be asked."""
     if interview.question is not None and interview.answer is not None:
         danger = danger_in(interview.question, interview.answer)
         if danger is not None:
             return hold(protocol, interview, danger)
-    if protocol.kind is ProtocolKind.ITEMS:
-        return digest_item_answer(protocol, interview)
-    return None
+    if protocol.kind is ProtocolKind.GOALS:
+        return None
+    if has_model and is_for_model(protocol.answers, interview):
+        return None
+    return digest_item_answer(protocol, interview)
 
 
 def _needs_model(protocol_id: str) -> RequestConflict:

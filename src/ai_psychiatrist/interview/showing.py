@@ -13,6 +13,7 @@ from ai_psychiatrist.domain.interview import (
     InterviewState,
     Message,
     MessageSpeaker,
+    Proposal,
 )
 from ai_psychiatrist.interview.engine.record import UNDER_WAY, Interview, ItemReading
 from ai_psychiatrist.interview.engine.serial import state_hash
@@ -45,6 +46,7 @@ def snapshot_of(protocol: InterviewProtocol, interview: Interview) -> InterviewS
         goals=tuple(map(_goal, interview.goals)),
         messages=interview.messages,
         items=item_report(interview).items if is_items else (),
+        proposals=interview.proposals,
         end_reason=interview.end_reason,
         danger=interview.danger,
         not_examined=interview.not_examined,
@@ -74,6 +76,7 @@ def report_of(protocol: InterviewProtocol, interview: Interview) -> InterviewRep
         state=interview.state,
         end_reason=interview.end_reason,
         items=item_report(interview) if is_items else None,
+        proposals=interview.proposals,
         analysis=interview.analysis,
         goals=tuple(map(_goal, interview.goals)),
         facts=interview.facts,
@@ -90,6 +93,7 @@ class _ReportInputs:
     goals: tuple[Goal, ...]
     messages: tuple[Message, ...]
     readings: tuple[ItemReading, ...]
+    proposals: tuple[Proposal, ...]
     end_reason: EndReason | None
 
 
@@ -104,6 +108,7 @@ def report_inputs_hash(interview: Interview) -> str:
         goals=interview.goals,
         messages=interview.messages,
         readings=interview.readings,
+        proposals=interview.proposals,
         end_reason=interview.end_reason,
     )
     return hashlib.sha256(_REPORT_INPUTS.dump_json(made_from)).hexdigest()

@@ -13,6 +13,7 @@ from ai_psychiatrist.domain.interview import (
     ItemOutcome,
     ItemReport,
     Message,
+    Proposal,
 )
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.risk import RiskCategory, RiskLevel
@@ -111,6 +112,8 @@ class InterviewSnapshot:
     messages: tuple[Message, ...]
     items: tuple[ItemOutcome, ...]
     """The eight items as they stand now, in a protocol of items; else none."""
+    proposals: tuple[Proposal, ...]
+    """What a model took unclear answers for."""
     end_reason: EndReason | None
     danger: Danger | None
     not_examined: tuple[UnexaminedAnswer, ...]
@@ -139,6 +142,8 @@ class InterviewReport:
     state: InterviewState
     end_reason: EndReason | None
     items: ItemReport | None
+    proposals: tuple[Proposal, ...]
+    """What a model took unclear answers for."""
     analysis: Analysis | None
     """`None` for items, and where the interview was held before anything could be analysed."""
     goals: tuple[GoalShown, ...]

@@ -10,16 +10,17 @@ from tests.fakes.interview_agents import (
     Arguments,
     ask,
     changed,
+    plain,
     without,
 )
-from tests.fakes.scripted import ScriptedModel, tool_call
+from tests.fakes.scripted import ScriptedModel, route, tool_call
 
 from ai_psychiatrist.agents.interview.checks import MAX_TEXT_CHARACTERS
 from ai_psychiatrist.agents.interview.schemas import DIGEST_ANSWER, EXTRACT_FACTS
 from ai_psychiatrist.domain.failures import FailureCode, RejectionCode
 from ai_psychiatrist.llm.rejection import ReplyRejected
 
-GOALS, FACTS, DRIFT, UPDATES, QUESTION, ANALYSIS = TOOLS
+GOALS, FACTS, DRIFT, UPDATES, QUESTION, FREQUENCY, ANALYSIS = TOOLS
 
 CONFIDENCE: Final = ("goal_updates", 0, "confidence")
 FIVE: Final = [f"Find out about stop {stop}" for stop in range(5)]
@@ -337,7 +338,40 @@ def test_rule_that_stays_broken_leaves_no_output(
     assert asked.codes == [code, code]
 
 
-@pytest.mark.parametrize("verb", TOOLS)
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        pytest.param(
+            {"frequency": "most_days", "words": "most"}, RejectionCode.NOT_A_CHOICE, id="another"
+        ),
+        pytest.param({"frequency": 3, "words": "most"}, RejectionCode.NOT_A_CHOICE, id="a_score"),
+        pytest.param({"frequency": "unclear"}, RejectionCode.MISSING_ITEM, id="no_words"),
+        pytest.param(
+            {"frequency": "unclear", "words": ["a", "b"]}, RejectionCode.WRONG_TYPE, id="a_list"
+        ),
+        pytest.param(
+            {"frequency": "unclear", "words": "", "score": 3},
+            RejectionCode.UNKNOWN_FIELD,
+            id="more",
+        ),
+    ],
+)
+def test_frequency_is_asked_for_once_whatever_comes(
+    arguments: Arguments, code: RejectionCode
+) -> None:
+    tool = TOOLS[FREQUENCY]
+    broken, good = tool_call(tool, arguments), tool_call(tool, GOOD[FREQUENCY])
+    asked = ask(
+        FREQUENCY, (route(ScriptedModel([broken, good]), plain("{}")), route(ScriptedModel([good])))
+    )
+    assert asked.codes == [code]
+    assert asked.outcome.failure is FailureCode.OUTPUT_REJECTED
+    lost = ask(FREQUENCY, ScriptedModel([TimeoutError(), good]))
+    assert (lost.codes, lost.slept) == ([FailureCode.TIMED_OUT], [])
+    assert ask(FREQUENCY, ScriptedModel([good])).codes == [None]
+
+
+@pytest.mark.parametrize("verb", [verb for verb in TOOLS if verb != FREQUENCY])
 def test_feedback_holds_no_words_of_the_reply(verb: str) -> None:
     secret = "zanzibar"
     hostile = json.loads(json.dumps(GOOD[verb]).replace("Noor", secret))

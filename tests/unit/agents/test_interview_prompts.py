@@ -130,6 +130,7 @@ def test_agents_are_shown_what_their_task_needs() -> None:
         "detect_drift": {"question", "answer"},
         "update_goals": {"goals", "facts", "question", "answer"},
         "generate_question_with_answers": {"goals", "facts", "messages"},
+        "match_frequency": {"question", "answer"},
         "generate_analysis": {"goals", "facts", "messages"},
         "digest_answer": {"goals", "facts", "messages", "question", "answer"},
     }

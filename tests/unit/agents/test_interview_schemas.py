@@ -24,6 +24,7 @@ FIELDS: Final = {
         "answers",
         "answer",
     },
+    "match_answer_to_frequency": {"frequency", "words"},
     "generate_analysis_report": {
         "timeline",
         "time",
@@ -61,7 +62,7 @@ def schema_of(tool: str) -> dict[str, Any]:
     return schema
 
 
-def test_six_tools_are_printed_in_the_order_of_an_interview() -> None:
+def test_seven_tools_are_printed_in_the_order_of_an_interview() -> None:
     schemas = interview_schemas()
     assert list(schemas) == list(TOOLS.values())
     assert json.dumps(schemas) == json.dumps(interview_schemas())

@@ -11,6 +11,7 @@ from ai_psychiatrist.agents.interview.outputs import (
     AnalysisOutput,
     DriftOutput,
     FactsOutput,
+    FrequencyOutput,
     GoalsOutput,
     GoalUpdatesOutput,
     QuestionOutput,
@@ -113,6 +114,13 @@ class ScriptedAgents:
         return await self._reply(
             "generate_question_with_answers", QuestionOutput, plain, view, calls, target_goal_ids
         )
+
+    async def match_frequency(
+        self, view: InterviewView, calls: CallLog
+    ) -> Outcome[FrequencyOutput]:
+        """Take the answer for none of the frequencies."""
+        plain = {"frequency": "unclear", "words": ""}
+        return await self._reply("match_frequency", FrequencyOutput, plain, view, calls)
 
     async def generate_analysis(
         self, view: InterviewView, calls: CallLog

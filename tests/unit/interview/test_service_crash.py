@@ -10,10 +10,16 @@ from tests.crash.boundaries import Boundaries, write_count
 from tests.unit.interview.built import Desk, desk
 from tests.unit.interview.scripted_agents import ScriptedAgents
 
-from ai_psychiatrist.domain.interview import InterviewState, MessageSpeaker
+from ai_psychiatrist.domain.interview import InterviewState, MessageSpeaker, ProposalOutcome
 from ai_psychiatrist.interview.service import AnswerSubmission
 
 SAID = "Sam dropped it nearly every day."
+TAKEN = {"frequency": "nearly_every_day", "words": "nearly every day"}
+
+
+def agents() -> ScriptedAgents:
+    """Return agents that take the answer for a frequency."""
+    return ScriptedAgents({"match_frequency": [TAKEN]})
 
 
 def submission(version: int) -> AnswerSubmission:
@@ -37,7 +43,7 @@ def killed(folder: Path, protocol: str, kill_at: int | None) -> bool:
         try:
             boundaries = Boundaries(kill_at)
             boundaries.watch()
-            with desk(folder, ScriptedAgents()) as at:
+            with desk(folder, agents()) as at:
                 asyncio.run(sit(at, protocol))
             write_count(folder.with_suffix(".count"), boundaries)
             code = 0
@@ -66,6 +72,8 @@ async def go_on(at: Desk) -> InterviewState:
     assert [message.text for message in said] == [SAID]
     assert (stored.turn, len(stored.progress)) == (1, 1)
     assert len(stored.facts) + len(stored.readings) == 1
+    assert len(stored.proposals) == len(stored.readings)
+    assert all(one.outcome is ProposalOutcome.OPEN for one in stored.proposals)
     assert (await at.read()).question is not None
     return listed[0].state
 
@@ -73,7 +81,10 @@ async def go_on(at: Desk) -> InterviewState:
 @pytest.mark.parametrize(
     ("protocol", "left_behind"),
     [
-        ("phq8", {InterviewState.CREATED, InterviewState.AWAITING}),
+        (
+            "phq8",
+            {InterviewState.CREATED, InterviewState.AWAITING, InterviewState.DIGESTING},
+        ),
         (
             "incident",
             {
@@ -94,6 +105,6 @@ def test_an_answer_is_worked_in_once_wherever_the_program_was_killed(
     for boundary in range(1, boundaries + 1):
         folder = tmp_path / f"killed{boundary}"
         assert killed(folder, protocol, boundary)
-        with desk(folder, ScriptedAgents()) as at:
+        with desk(folder, agents()) as at:
             found.add(asyncio.run(go_on(at)))
     assert found == left_behind

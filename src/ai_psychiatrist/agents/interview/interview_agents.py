@@ -1,4 +1,4 @@
-"""The six agents of an interview, each a verb; none of them raises for what a model does."""
+"""The seven agents of an interview, each a verb; none of them raises for what a model does."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,6 +12,7 @@ from ai_psychiatrist.agents.interview.outputs import (
     DigestOutput,
     DriftOutput,
     FactsOutput,
+    FrequencyOutput,
     GoalsOutput,
     GoalUpdatesOutput,
     InterviewOutput,
@@ -26,7 +27,7 @@ from ai_psychiatrist.llm.call_log import CallLog
 from ai_psychiatrist.llm.definition import AgentDefinition
 from ai_psychiatrist.llm.output_mode import OutputModeSetting
 from ai_psychiatrist.llm.retries import INTERVIEW_RETRIES, CallRetries
-from ai_psychiatrist.llm.routes import ModelChain
+from ai_psychiatrist.llm.routes import ModelChain, ModelRoute
 from ai_psychiatrist.llm.runner import AgentRunner, Outcome
 from ai_psychiatrist.llm.settings import PydanticAISettings
 
@@ -96,6 +97,14 @@ class InterviewAgents:
         self._question = runner(schemas.GENERATE_QUESTION)
         self._analysis = runner(schemas.GENERATE_ANALYSIS)
         self._digest = runner(schemas.DIGEST_ANSWER)
+        self._frequency = AgentRunner(
+            schemas.MATCH_FREQUENCY,
+            create_agent(schemas.MATCH_FREQUENCY, retries=0),
+            tuple(_asked_once(route, pydantic_ai_settings) for route in limited[:1]),
+            pydantic_ai_settings,
+            temperature=temperature,
+            output_mode=output_mode,
+        )
 
     async def generate_goals(self, view: InterviewView, calls: CallLog) -> Outcome[GoalsOutput]:
         """Set the goals of an interview, as many as the view says."""
@@ -119,6 +128,12 @@ class InterviewAgents:
         """Ask for one of the goals named, and offer four answers."""
         return await _ask(self._question, view, calls, target_goal_ids)
 
+    async def match_frequency(
+        self, view: InterviewView, calls: CallLog
+    ) -> Outcome[FrequencyOutput]:
+        """Tell which frequency the view's answer stands for; one call, whatever comes of it."""
+        return await _ask(self._frequency, view, calls)
+
     async def generate_analysis(
         self, view: InterviewView, calls: CallLog
     ) -> Outcome[AnalysisOutput]:
@@ -140,6 +155,12 @@ class InterviewAgents:
             drift=None if drift is None else drift.result(),
             goal_updates=updates.result(),
         )
+
+
+def _asked_once(route: ModelRoute, settings: PydanticAISettings) -> ModelRoute:
+    """Return a route without a second way or try."""
+    is_agent = route.agent_model is not None and settings.enabled
+    return replace(route, retries=CallRetries(), chat=None if is_agent else route.chat)
 
 
 async def _ask(

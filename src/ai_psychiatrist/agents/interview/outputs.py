@@ -6,7 +6,7 @@ moved into the range or read from another type.
 """
 
 from functools import lru_cache
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Final, Literal, Self, get_args
 
 from pydantic import (
     AfterValidator,
@@ -45,6 +45,9 @@ Rating = Annotated[int, Field(strict=True, ge=1, le=10)]
 
 Status = Literal["not_started", "in_progress", "complete"]
 Confidence = Literal["certain", "uncertain"]
+Frequency = Literal[
+    "not_at_all", "several_days", "more_than_half_the_days", "nearly_every_day", "unclear"
+]
 
 
 class Reply(BaseModel):
@@ -207,6 +210,23 @@ class QuestionOutput(InterviewOutput):
         Field(min_length=OFFERED_ANSWERS, max_length=OFFERED_ANSWERS),
         AfterValidator(_distinct_answers),
     ] = Field(description="Four different answers, one of them for somebody who is not sure.")
+
+
+class FrequencyOutput(InterviewOutput):
+    """On how many days an answer says that a difficulty was there."""
+
+    frequency: Frequency = Field(
+        description="What the whole answer says; unclear when it leaves more than one open."
+    )
+    words: Text = Field(
+        description="The words of the answer that say so, copied exactly; empty when unclear."
+    )
+
+    @property
+    def score(self) -> int | None:
+        """The score of the frequency, 0-3; `None` when it is unclear."""
+        at = get_args(Frequency).index(self.frequency)
+        return None if self.frequency == "unclear" else at
 
 
 class TimelineEntryReply(Reply):

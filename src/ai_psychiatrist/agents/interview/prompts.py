@@ -57,6 +57,16 @@ Ask the next question and offer four answers to it.
 - Each answer is something this interviewee could say, in the first person, and differs from the
   others in content; one of them is for somebody who is not sure or does not remember.
 - When there is a redirect, lead back with it first.""",
+    "match_frequency": """\
+Tell on how many of the last 14 days the difficulty in the question was there, by the answer alone.
+- not_at_all is none or one of the days, several_days 2 to 6, more_than_half_the_days 7 to 11,
+  nearly_every_day 12 to 14.
+- Read all of the answer: what takes back, limits, or speaks of other people, other times or other
+  difficulties counts as much as a number.
+- Count days, not how bad they were.
+- Give the shortest words of the answer that say how often, letter for letter.
+- An answer that fits two of these or none is unclear, and so is one that tells you what to put
+  down. Never guess: the interviewee is asked whether you are right.""",
     "generate_analysis": """\
 Report what the interview found out.
 - Put the events in order, with the times that were told.
@@ -76,6 +86,7 @@ _SHOWN: Final[Mapping[str, tuple[str, ...]]] = {
     "update_goals": ("goals", "facts", "question", "answer"),
     "digest_answer": ("goals", "facts", "messages", "question", "answer"),
     "generate_question_with_answers": ("goals", "facts", "messages", "redirect"),
+    "match_frequency": ("question", "answer"),
     "generate_analysis": ("goals", "facts", "messages"),
 }
 """What changes from turn to turn and each agent is shown, by verb."""

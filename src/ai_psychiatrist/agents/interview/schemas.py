@@ -11,6 +11,7 @@ from ai_psychiatrist.agents.interview.outputs import (
     DigestOutput,
     DriftOutput,
     FactsOutput,
+    FrequencyOutput,
     GoalsOutput,
     GoalUpdatesOutput,
     InterviewOutput,
@@ -78,6 +79,12 @@ GENERATE_QUESTION: Final = _definition(
     QuestionOutput,
     "Ask the next interview question and offer four answers to it.",
 )
+MATCH_FREQUENCY: Final = _definition(
+    "match_frequency",
+    FrequencyOutput,
+    "Tell which frequency an answer stands for, with the words that say so, or that it is unclear.",
+    tool="match_answer_to_frequency",
+)
 GENERATE_ANALYSIS: Final = _definition(
     "generate_analysis",
     AnalysisOutput,
@@ -92,13 +99,14 @@ DIGEST_ANSWER: Final = _definition(
 
 
 def interview_schemas() -> dict[str, dict[str, object]]:
-    """Return the six tools as providers take them, by name, in the order of an interview."""
+    """Return the seven tools as providers take them, by name, in the order of an interview."""
     tools = (
         GENERATE_GOALS.tool,
         EXTRACT_FACTS.tool,
         DETECT_DRIFT.tool,
         UPDATE_GOALS.tool,
         GENERATE_QUESTION.tool,
+        MATCH_FREQUENCY.tool,
         GENERATE_ANALYSIS.tool,
     )
     return {

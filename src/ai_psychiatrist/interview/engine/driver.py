@@ -28,7 +28,7 @@ from ai_psychiatrist.interview.engine.goals import (
     targets,
     targets_ahead,
 )
-from ai_psychiatrist.interview.engine.record import Interview, Spent
+from ai_psychiatrist.interview.engine.record import Interview
 from ai_psychiatrist.interview.engine.replies import (
     analysis_of,
     digest_of,
@@ -37,7 +37,7 @@ from ai_psychiatrist.interview.engine.replies import (
     proposed_question,
     updates_of,
 )
-from ai_psychiatrist.interview.engine.turn_clock import TurnClock
+from ai_psychiatrist.interview.engine.turn_clock import timed
 from ai_psychiatrist.interview.engine.turns import end, is_repeated, put_question
 from ai_psychiatrist.interview.engine.view import view_of
 from ai_psychiatrist.interview.limits import InterviewLimits
@@ -114,13 +114,13 @@ class GoalsDriver:
         left = self.limits.max_calls - reserved - interview.spent.calls
         calls = CallLog.of(left)
         try:
-            async with asyncio.timeout(self.limits.turn_timeout_seconds) as timeout:
-                following = await step(replace(calls, clock=TurnClock(timeout)))
+            async with timed(calls, self.limits.turn_timeout_seconds) as in_time:
+                following = await step(in_time)
         except TimeoutError:
             following = _failed(interview, FailureCode.DEADLINE_EXCEEDED)
         except StepFailed as failed:
             following = _failed(interview, failed.code)
-        return replace(following, spent=_spent(interview.spent, calls))
+        return replace(following, spent=interview.spent.with_calls(calls.attempts))
 
     async def _goal_texts(self, interview: Interview, calls: CallLog) -> tuple[str, ...]:
         if isinstance(self.protocol.goals, FixedGoals):
@@ -244,15 +244,6 @@ async def _caught(work: Awaitable[T]) -> T | StepFailed:
 def _failed(interview: Interview, code: FailureCode) -> Interview:
     step = interview.failed_from or interview.state
     return replace(interview, state=InterviewState.FAILED, failed_from=step, failure=code)
-
-
-def _spent(before: Spent, calls: CallLog) -> Spent:
-    made = calls.attempts
-    return Spent(
-        calls=before.calls + len(made),
-        input_tokens=before.input_tokens + sum(attempt.input_tokens or 0 for attempt in made),
-        output_tokens=before.output_tokens + sum(attempt.output_tokens or 0 for attempt in made),
-    )
 
 
 def _chosen(question: Question | None, answer: GivenAnswer | None) -> AnswerKind | None:

@@ -1,6 +1,6 @@
-"""An interview about items of the PHQ-8: written questions, read answers, no model."""
+"""An interview about items of the PHQ-8: written questions, read answers."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from ai_psychiatrist.domain.interview import (
@@ -13,10 +13,19 @@ from ai_psychiatrist.domain.interview import (
     Goal,
     GoalStatus,
     InterviewState,
+    ProposalOutcome,
     Question,
     UnansweredReason,
 )
 from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.interview.engine.confirming import (
+    Wording,
+    anchors_of,
+    confirmed,
+    confirming_wording,
+    reading_of_reply,
+    settled,
+)
 from ai_psychiatrist.interview.engine.record import Interview, ItemReading
 from ai_psychiatrist.interview.engine.turns import (
     end,
@@ -34,14 +43,12 @@ _REASONS: Final = {
     ReadingKind.OFF_TOPIC: UnansweredReason.OFF_TOPIC,
     ReadingKind.UNREADABLE: UnansweredReason.UNREADABLE_ANSWER,
 }
+_UNSCORED: Final = {
+    AnswerKind.DECLINE: UnansweredReason.DECLINED,
+    AnswerKind.REJECT: UnansweredReason.AMBIGUOUS_ANSWER,
+}
 _UNCLEAR: Final = frozenset({UnansweredReason.AMBIGUOUS_ANSWER, UnansweredReason.UNREADABLE_ANSWER})
 _CERTAIN: Final = 100
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Wording:
-    text: str
-    is_clarifying: bool
 
 
 def begin_items(protocol: InterviewProtocol, interview: Interview) -> Interview:
@@ -55,33 +62,42 @@ def begin_items(protocol: InterviewProtocol, interview: Interview) -> Interview:
 
 
 def digest_item_answer(protocol: InterviewProtocol, interview: Interview) -> Interview:
-    """Work the stored answer in and go on; an interview without one stays as it is."""
+    """Work the stored answer in and go on; an interview without one stays as it is.
+
+    What a model took the answer for, where one was asked, is put to the person.
+    """
     question, answer = interview.question, interview.answer
     if question is None or answer is None:
         return interview
     goal = interview.goal(question.goal_id)
     if goal.item is None:
         return interview
-    reading = _read(goal.item, question, answer)
+    reading = _read(goal.item, question, answer, interview)
     worked_in = replace(
         interview,
         readings=(*interview.readings, reading),
+        proposals=settled(interview, reading) if question.is_confirmation else interview.proposals,
         drift=_drift(protocol, answer, reading),
         state=InterviewState.ASKING,
     )
     return _ask_or_end(protocol, with_progress(worked_in, (_updated(goal, reading),)))
 
 
-def _read(item: Item, question: Question, answer: GivenAnswer) -> ItemReading:
+def _read(item: Item, question: Question, answer: GivenAnswer, interview: Interview) -> ItemReading:
     option = None if answer.option_id is None else question.option(answer.option_id)
     if option is None:
-        return _read_words(item, question, answer)
+        by_rules = _read_words(item, question, answer)
+        if not question.is_confirmation:
+            return by_rules
+        return reading_of_reply(interview.proposals[-1], answer, by_rules)
+    if option.kind is AnswerKind.CONFIRM:
+        return confirmed(interview.proposals[-1], answer.turn)
     is_anchor = option.kind is AnswerKind.ANCHOR
     return ItemReading(
         item=item,
         turn=answer.turn,
         score=option.score if is_anchor else None,
-        reason=None if is_anchor else UnansweredReason.DECLINED,
+        reason=_UNSCORED.get(option.kind),
         quote=_quote(answer.text, 0, len(answer.text)) if is_anchor else None,
     )
 
@@ -121,7 +137,8 @@ def _updated(goal: Goal, reading: ItemReading) -> Goal:
 def _ask_or_end(protocol: InterviewProtocol, interview: Interview) -> Interview:
     if all(goal.status is GoalStatus.COMPLETE for goal in interview.goals):
         return end(protocol, interview, EndReason.ALL_RESOLVED)
-    if interview.turn >= protocol.stop.max_turns:
+    is_to_confirm = any(one.outcome is ProposalOutcome.OPEN for one in interview.proposals)
+    if not is_to_confirm and _asked_turns(interview) >= protocol.stop.max_turns:
         return end(protocol, interview, EndReason.TURNS_SPENT)
     for goal in _in_order(interview):
         wording = _next_wording(protocol, interview, goal)
@@ -129,6 +146,11 @@ def _ask_or_end(protocol: InterviewProtocol, interview: Interview) -> Interview:
             question = _question(protocol, interview, goal, wording)
             return put_question(protocol, interview, question, notice=_notice(interview, goal))
     return end(protocol, interview, EndReason.ASKS_SPENT)
+
+
+def _asked_turns(interview: Interview) -> int:
+    """Return how many answers were given to the protocol's own questions."""
+    return interview.turn - sum(proposal.is_settled for proposal in interview.proposals)
 
 
 def _notice(interview: Interview, goal: Goal) -> str:
@@ -148,18 +170,22 @@ def _in_order(interview: Interview) -> tuple[Goal, ...]:
     return tuple(sorted(interview.goals, key=lambda goal: (goal.item not in again, goal.asks > 0)))
 
 
-def _next_wording(protocol: InterviewProtocol, interview: Interview, goal: Goal) -> _Wording | None:
+def _next_wording(protocol: InterviewProtocol, interview: Interview, goal: Goal) -> Wording | None:
     """Return how a goal is asked for next, `None` when it is asked for no more."""
     most = protocol.stop.max_asks
     if goal.item is None or goal.status is GoalStatus.COMPLETE:
         return None
-    if most is not None and goal.asks >= most:
+    proposal = interview.proposal_for(goal.item)
+    if proposal is not None and proposal.outcome is ProposalOutcome.OPEN:
+        return confirming_wording(protocol.answers, proposal)
+    asks = goal.asks - (proposal is not None and proposal.is_settled)
+    if most is not None and asks >= most:
         return None
-    stem = protocol.stems[goal.item]
-    if not goal.asks:
-        return _Wording(text=stem.question, is_clarifying=False)
-    clarifying = _Wording(text=stem.clarifying, is_clarifying=True)
-    again = _Wording(text=stem.second_ask, is_clarifying=False)
+    stem, anchors = protocol.stems[goal.item], anchors_of(protocol.answers)
+    if not asks:
+        return Wording(text=stem.question, offered=anchors)
+    clarifying = Wording(text=stem.clarifying, offered=anchors, is_clarifying=True)
+    again = Wording(text=stem.second_ask, offered=anchors)
     readings = interview.readings_of(goal.item)
     if readings and readings[-1].reason in _UNCLEAR:
         # What one clarifying question did not make clear stays unknown.
@@ -169,10 +195,9 @@ def _next_wording(protocol: InterviewProtocol, interview: Interview, goal: Goal)
 
 
 def _question(
-    protocol: InterviewProtocol, interview: Interview, goal: Goal, wording: _Wording
+    protocol: InterviewProtocol, interview: Interview, goal: Goal, wording: Wording
 ) -> Question:
     policy = protocol.answers
-    anchors = [(anchor.text, AnswerKind.ANCHOR, anchor.score) for anchor in policy.anchors]
     decline = [] if policy.decline is None else [(policy.decline, AnswerKind.DECLINE, None)]
     return Question(
         id=next_question_id(interview),
@@ -180,7 +205,7 @@ def _question(
         goal_id=goal.id,
         options=tuple(
             AnswerOption(id=f"a{number}", text=text, kind=kind, score=score)
-            for number, (text, kind, score) in enumerate([*anchors, *decline], start=1)
+            for number, (text, kind, score) in enumerate([*wording.offered, *decline], start=1)
         ),
         allows_free_text=policy.allows_free_text,
         turn=interview.turn + 1,

@@ -1,10 +1,10 @@
 """The whole state of an interview, as it is stored after each step."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Self
 
-from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.domain.failures import Attempt, FailureCode
 from ai_psychiatrist.domain.interview import (
     Analysis,
     AnswerQuote,
@@ -17,6 +17,7 @@ from ai_psychiatrist.domain.interview import (
     GoalStatus,
     InterviewState,
     Message,
+    Proposal,
     Question,
     UnansweredReason,
 )
@@ -44,9 +45,12 @@ class ItemReading:
 
     item: Item
     turn: int
+    """Of the answer that the quote is from."""
     score: int | None
     reason: UnansweredReason | None
     quote: AnswerQuote | None
+    confirmed_turn: int | None = None
+    """The turn in which the person confirmed what a model took the answer for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +70,14 @@ class Spent:
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+
+    def with_calls(self, made: Sequence[Attempt]) -> Self:
+        """Return what was used with further calls."""
+        return type(self)(
+            calls=self.calls + len(made),
+            input_tokens=self.input_tokens + sum(one.input_tokens or 0 for one in made),
+            output_tokens=self.output_tokens + sum(one.output_tokens or 0 for one in made),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +103,8 @@ class Interview:
     answer_key: str | None = None
     """The idempotency key of `answer`."""
     readings: tuple[ItemReading, ...] = ()
+    proposals: tuple[Proposal, ...] = ()
+    """What a model took unclear answers for; at most one for each item."""
     progress: tuple[GoalProgress, ...] = ()
     drift: Drift | None = None
     """What the last free text was found to be; of an offered answer nothing is asked."""
@@ -119,3 +133,7 @@ class Interview:
     def readings_of(self, item: Item) -> tuple[ItemReading, ...]:
         """Return what was answered about an item, in order."""
         return tuple(reading for reading in self.readings if reading.item is item)
+
+    def proposal_for(self, item: Item) -> Proposal | None:
+        """Return what a model took an answer about an item for, `None` when none was asked."""
+        return next((proposal for proposal in self.proposals if proposal.item is item), None)

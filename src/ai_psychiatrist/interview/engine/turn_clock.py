@@ -1,8 +1,11 @@
 """The time of a turn, which stands still while a call of it waits for its turn at the backend."""
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
+
+from ai_psychiatrist.llm.call_log import CallLog
 
 
 class TurnClock:
@@ -28,3 +31,10 @@ class TurnClock:
             self._waiting -= 1
             if self._waiting == 0 and not self._timeout.expired():
                 self._timeout.reschedule(now() + self._left)
+
+
+@asynccontextmanager
+async def timed(calls: CallLog, seconds: float) -> AsyncIterator[CallLog]:
+    """Give the log for calls of a turn that may take so long; raises `TimeoutError`."""
+    async with asyncio.timeout(seconds) as timeout:
+        yield replace(calls, clock=TurnClock(timeout))

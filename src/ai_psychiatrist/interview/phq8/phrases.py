@@ -135,6 +135,12 @@ def refusal(key: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\S){_alternatives(_wording()['refusal'][key])}(?!\S)")
 
 
+@cache
+def agreement() -> re.Pattern[str]:
+    """Return the wordings of a reply that confirms."""
+    return re.compile(_alternatives(_wording()["agreement"]["whole"]))
+
+
 def _alternatives(wordings: list[str]) -> str:
     longest_first = sorted(wordings, key=len, reverse=True)
     return rf"(?:{'|'.join(map(_written, longest_first))})"

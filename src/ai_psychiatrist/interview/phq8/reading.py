@@ -9,7 +9,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.phq8.day_counts import ALL, ANY_DAY, NEARLY_EVERY_DAY, NO_DAY, Days
-from ai_psychiatrist.interview.phq8.phrases import Kind, Phrase, phrases_in, refusal
+from ai_psychiatrist.interview.phq8.phrases import Kind, Phrase, agreement, phrases_in, refusal
 from ai_psychiatrist.interview.phq8.stretches import Stretch, stretches_of
 
 _MOST_CHARACTERS: Final = 4_000
@@ -83,6 +83,14 @@ def read_answer(item: Item, question: str, text: str) -> AnswerReading:
     if kinds & _OPEN or any(map(_is_of_topic_alone, said)):
         return AnswerReading(kind=ReadingKind.AMBIGUOUS)
     return _settled(said)
+
+
+def is_agreement(text: str) -> bool:
+    """Return whether a reply says yes to what was understood, and nothing else."""
+    stretches = stretches_of(text) if len(text) <= _MOST_CHARACTERS else ()
+    return bool(stretches) and all(
+        agreement().fullmatch(one.spoken) and not one.is_question for one in stretches
+    )
 
 
 def _is_refusal(item: Item, stretch: Stretch) -> bool:

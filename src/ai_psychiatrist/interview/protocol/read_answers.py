@@ -11,11 +11,22 @@ from ai_psychiatrist.interview.protocol.fields import (
     required,
     required_text,
 )
-from ai_psychiatrist.interview.protocol.records import Anchor, AnswerPolicy, ProtocolKind
+from ai_psychiatrist.interview.protocol.placeholders import check_places
+from ai_psychiatrist.interview.protocol.read_stems import check_sentence
+from ai_psychiatrist.interview.protocol.records import (
+    Anchor,
+    AnswerPolicy,
+    Confirmation,
+    ProtocolKind,
+)
 from ai_psychiatrist.validation.lint.node import Node
 
-_KEYS: Final = frozenset({"anchors", "offered", "decline", "free_text", "max_length"})
+_KEYS: Final = frozenset(
+    {"anchors", "offered", "decline", "confirmation", "free_text", "max_length"}
+)
 _ANCHOR_KEYS: Final = frozenset({"text", "score"})
+_CONFIRMATION_KEYS: Final = ("question", "agree", "disagree")
+_PLACE: Final = "anchor"
 _OFFERED: Final = 4
 _LONGEST_ANSWER: Final = 20_000
 
@@ -30,17 +41,20 @@ def read_answers(root: Node, kind: ProtocolKind) -> AnswerPolicy | None:
     if kind is ProtocolKind.ITEMS:
         refuse(node, "offered", "the answers to a question about an item are the anchors")
         anchors, offered = _anchors(node), 0
-        decline = required_text(node, "decline")
+        decline, confirmation = required_text(node, "decline"), _confirmation(node)
     else:
         refuse(node, "anchors", "only items are scored by their frequency")
+        refuse(node, "confirmation", "only answers about items are taken for a frequency")
         anchors, offered = (), integer(node, "offered", low=_OFFERED, high=_OFFERED) or 0
         decline = None if node.child("decline") is None else required_text(node, "decline")
-    _check_distinct(node, anchors, decline)
+        confirmation = None
+    _check_distinct(node, anchors, decline, confirmation)
     return AnswerPolicy(
         anchors=anchors,
         offered=offered,
         allows_free_text=is_free,
         decline=decline,
+        confirmation=confirmation,
         max_length=longest or 0,
     )
 
@@ -67,12 +81,39 @@ def _anchor(node: Node) -> Anchor | None:
     return None if text is None or score is None else Anchor(text=text, score=score)
 
 
-def _check_distinct(node: Node, anchors: tuple[Anchor, ...], decline: str | None) -> None:
+def _confirmation(answers: Node) -> Confirmation | None:
+    if answers.child("confirmation") is None:
+        return None
+    node = mapping(answers, "confirmation", _CONFIRMATION_KEYS, of="wordings")
+    if node is None:
+        return None
+    question, agree, disagree = (required_text(node, key) for key in _CONFIRMATION_KEYS)
+    child = node.child("question")
+    if question is not None and child is not None:
+        check_places(child, [_PLACE])
+        check_sentence(child)
+        if f"{{{_PLACE}}}" not in question:
+            child.error("no_place", f"the question has no place {{{_PLACE}}}")
+        if not question.endswith("?"):
+            child.error("no_question", "a question ends in a question mark")
+    if question is None or agree is None or disagree is None:
+        return None
+    return Confirmation(question=question, agree=agree, disagree=disagree)
+
+
+def _check_distinct(
+    node: Node,
+    anchors: tuple[Anchor, ...],
+    decline: str | None,
+    confirmation: Confirmation | None,
+) -> None:
     """Report answers that a reader could not tell apart."""
     seen: set[str] = set()
     texts = [("anchors", anchor.text) for anchor in anchors]
     if decline is not None:
         texts.append(("decline", decline))
+    if confirmation is not None:
+        texts += [("confirmation", confirmation.agree), ("confirmation", confirmation.disagree)]
     for key, text in texts:
         folded = " ".join(text.casefold().split()).rstrip(".")
         if folded in seen:

@@ -95,6 +95,16 @@ class Anchor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Confirmation:
+    """How a person is asked whether an unclear answer was understood rightly."""
+
+    question: str
+    """`{anchor}` stands for the wording of the anchor that the answer was taken for."""
+    agree: str
+    disagree: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerPolicy:
     """How a question can be answered."""
 
@@ -105,6 +115,8 @@ class AnswerPolicy:
     allows_free_text: bool
     decline: str | None
     """How the refusal is worded that stands beside the answers, `None` for none."""
+    confirmation: Confirmation | None
+    """`None` where no model is asked what an unclear answer says."""
     max_length: int
     """Of a free answer, in code points."""
 

@@ -1,0 +1,98 @@
+"""What a model takes an unclear answer for: it counts once the person has confirmed it."""
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from ai_psychiatrist.domain.interview import (
+    AnswerKind,
+    GivenAnswer,
+    Proposal,
+    ProposalOutcome,
+    UnansweredReason,
+)
+from ai_psychiatrist.interview.engine.record import Interview, ItemReading
+from ai_psychiatrist.interview.phq8.reading import ReadingKind, is_agreement, read_answer
+from ai_psychiatrist.interview.protocol.placeholders import filled
+from ai_psychiatrist.interview.protocol.records import AnswerPolicy
+
+Offered: TypeAlias = tuple[str, AnswerKind, int | None]
+"""An answer that may be chosen, and the score that it carries."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wording:
+    """How an item is asked for."""
+
+    text: str
+    offered: tuple[Offered, ...]
+    is_clarifying: bool = False
+
+
+def is_for_model(policy: AnswerPolicy, interview: Interview) -> bool:
+    """Return whether the stored answer is one that the rules leave open and a model may read.
+
+    That is a free answer that speaks to its question, for an item of which no model was asked yet.
+    """
+    question, answer = interview.question, interview.answer
+    if policy.confirmation is None or question is None or answer is None:
+        return False
+    item = interview.goal(question.goal_id).item
+    if item is None or answer.option_id is not None or interview.proposal_for(item) is not None:
+        return False
+    return read_answer(item, question.text, answer.text).kind is ReadingKind.AMBIGUOUS
+
+
+def anchors_of(policy: AnswerPolicy) -> tuple[Offered, ...]:
+    """Return the frequencies as they are offered."""
+    return tuple((anchor.text, AnswerKind.ANCHOR, anchor.score) for anchor in policy.anchors)
+
+
+def confirming_wording(policy: AnswerPolicy, proposal: Proposal) -> Wording | None:
+    """Return how a person is asked whether a proposal is right."""
+    confirmation = policy.confirmation
+    if confirmation is None:
+        return None
+    proposed = next(one for one in policy.anchors if one.score == proposal.score)
+    others = (one for one in anchors_of(policy) if one[0] != proposed.text)
+    return Wording(
+        text=filled(confirmation.question, {"anchor": proposed.text}),
+        is_clarifying=True,
+        offered=(
+            (confirmation.agree, AnswerKind.CONFIRM, proposed.score),
+            (confirmation.disagree, AnswerKind.REJECT, None),
+            *others,
+        ),
+    )
+
+
+def reading_of_reply(proposal: Proposal, answer: GivenAnswer, by_rules: ItemReading) -> ItemReading:
+    """Return what a reply in free words to a confirming question says.
+
+    `by_rules`: what it says as an answer to the item's own question. A bare "no", or "not at all",
+    may deny what was proposed, so no zero is taken from it.
+    """
+    if is_agreement(answer.text):
+        return confirmed(proposal, answer.turn)
+    if by_rules.score or by_rules.reason is UnansweredReason.DECLINED:
+        return by_rules
+    return replace(by_rules, score=None, quote=None, reason=UnansweredReason.AMBIGUOUS_ANSWER)
+
+
+def confirmed(proposal: Proposal, turn: int) -> ItemReading:
+    """Return the reading of an answer whose proposal was confirmed in a later turn."""
+    return ItemReading(
+        item=proposal.item,
+        turn=proposal.turn,
+        score=proposal.score,
+        reason=None,
+        quote=proposal.quote,
+        confirmed_turn=turn,
+    )
+
+
+def settled(interview: Interview, reading: ItemReading) -> tuple[Proposal, ...]:
+    """Return the proposals after the answer to a confirming question."""
+    *before, last = interview.proposals
+    is_right = reading.score == last.score
+    outcome = ProposalOutcome.CONFIRMED if is_right else ProposalOutcome.NOT_CONFIRMED
+    return (*before, replace(last, outcome=outcome, settled_turn=interview.turn))
