@@ -11,14 +11,14 @@ from ai_psychiatrist.services.cues.clauses import (
     clauses_of,
     without_outer_spaces,
 )
-from ai_psychiatrist.services.cues.occurrence import Occurrence, occurrences_in
-from ai_psychiatrist.services.cues.period import (
+from ai_psychiatrist.services.cues.statement import Statement, answered, statement_of
+from ai_psychiatrist.services.language.frequency import Occurrence, occurrences_in
+from ai_psychiatrist.services.language.temporality import (
     Period,
     Told,
     timeframe_among,
     told_in,
 )
-from ai_psychiatrist.services.cues.statement import Statement, answered, statement_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

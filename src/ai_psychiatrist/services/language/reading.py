@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from ai_psychiatrist.domain.evidence import Frequency, Polarity, Timeframe
-from ai_psychiatrist.services.cues.period import told_in
 from ai_psychiatrist.services.cues.reading import TurnReading
 from ai_psychiatrist.services.cues.reading import read_turn as read_times
 from ai_psychiatrist.services.language.assertion import ClauseReading, Finding, Status, Strength
@@ -18,6 +17,7 @@ from ai_psychiatrist.services.language.questions import (
     reply_in,
 )
 from ai_psychiatrist.services.language.spoken import spoken
+from ai_psychiatrist.services.language.temporality import told_in
 from ai_psychiatrist.services.language.told_clauses import POLARITIES, ToldClauses, told_clauses
 from ai_psychiatrist.services.language.vocabulary import phrases
 
