@@ -12,8 +12,6 @@ from contextvars import Context
 from typing import Final
 
 from ai_psychiatrist.services.cues.lexicon import hits_of, words_of
-from ai_psychiatrist.services.cues.statement import answer_of, statement_of
-from ai_psychiatrist.services.cues.valence import read_clause
 from ai_psychiatrist.services.language.frequency import occurrences_in
 from ai_psychiatrist.services.language.temporality import told_in
 from ai_psychiatrist.services.risk.statement import read_statement
@@ -21,9 +19,6 @@ from ai_psychiatrist.services.risk.statement import read_statement
 _CACHES: Final = (
     words_of,
     hits_of,
-    read_clause,
-    answer_of,
-    statement_of,
     occurrences_in,
     told_in,
     read_statement,

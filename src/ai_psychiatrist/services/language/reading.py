@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from ai_psychiatrist.domain.evidence import Frequency, Polarity, Timeframe
-from ai_psychiatrist.services.cues.reading import TurnReading
-from ai_psychiatrist.services.cues.reading import read_turn as read_times
 from ai_psychiatrist.services.language.assertion import ClauseReading, Finding, Status, Strength
 from ai_psychiatrist.services.language.clauses import clauses_of
 from ai_psychiatrist.services.language.questions import (
@@ -18,6 +16,7 @@ from ai_psychiatrist.services.language.questions import (
 )
 from ai_psychiatrist.services.language.spoken import spoken
 from ai_psychiatrist.services.language.temporality import told_in
+from ai_psychiatrist.services.language.timeline import Timeline, timeline_of
 from ai_psychiatrist.services.language.told_clauses import POLARITIES, ToldClauses, told_clauses
 from ai_psychiatrist.services.language.vocabulary import phrases
 
@@ -52,12 +51,12 @@ class Saying:
 def sayings_in(turn: str, question: Question = NOTHING) -> tuple[Saying, ...]:
     """Read a turn."""
     told = told_clauses(turn)
-    times = read_times(turn)
+    times = timeline_of(turn)
     stated = tuple(_stated(told, times, question))
     return (*stated, *_answers(told, times, question, stated))
 
 
-def _stated(told: ToldClauses, times: TurnReading, question: Question) -> Iterator[Saying]:
+def _stated(told: ToldClauses, times: Timeline, question: Question) -> Iterator[Saying]:
     is_of_now = _names_these_weeks(told.turn) or _names_these_weeks(question.words)
     for at, one in enumerate(told.readings):
         for found in one.findings:
@@ -83,7 +82,7 @@ def _stated(told: ToldClauses, times: TurnReading, question: Question) -> Iterat
 
 
 def _answers(
-    told: ToldClauses, times: TurnReading, question: Question, stated: tuple[Saying, ...]
+    told: ToldClauses, times: Timeline, question: Question, stated: tuple[Saying, ...]
 ) -> Iterator[Saying]:
     """Yield what only the question tells the concept of."""
     if not told.readings or not question.asked:
@@ -125,7 +124,7 @@ def _is_of_what_was_asked(one: ClauseReading, found: Finding, question: Question
     return len(one.heard.texts) <= _BARE_WORDS and one.spanned(found) == 1
 
 
-def _time(times: TurnReading, start: int, end: int) -> Timeframe:
+def _time(times: Timeline, start: int, end: int) -> Timeframe:
     # "Nothing I used to enjoy" tells of now.
     heard = spoken(times.words[start:end]).texts
     lasting = phrases("lasting")
