@@ -11,19 +11,11 @@ from contextlib import contextmanager
 from contextvars import Context
 from typing import Final
 
-from ai_psychiatrist.services.cues.lexicon import hits_of, words_of
-from ai_psychiatrist.services.language.frequency import occurrences_in
-from ai_psychiatrist.services.language.temporality import told_in
+from ai_psychiatrist.services.cues.lexicon import words_of
 from ai_psychiatrist.services.risk.statement import read_statement
 
-_CACHES: Final = (
-    words_of,
-    hits_of,
-    occurrences_in,
-    told_in,
-    read_statement,
-)
-"""All of them are keyed by a clause: together they could tell much of a transcript."""
+_CACHES: Final = (words_of, read_statement)
+"""Both are keyed by a clause: together they could tell much of a transcript."""
 
 
 IDLE_SECONDS: Final = 60.0

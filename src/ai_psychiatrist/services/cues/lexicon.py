@@ -2,11 +2,8 @@
 
 import itertools
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 from typing import Final, NamedTuple
 
 from ai_psychiatrist.services.cues.remembered import remembered
@@ -83,18 +80,6 @@ def words_of(text: str) -> Words:
     return Words(texts=tuple(word for word, _ in found), spans=tuple(span for _, span in found))
 
 
-@remembered(1024)
-def hits_of(text: str, section: str) -> tuple[Hit, ...]:
-    """Find the cue phrases of one section of the cue file in a text."""
-    return tuple(lexicon(section).find(words_of(text)))
-
-
-@cache
-def lexicon(section: str) -> Lexicon:
-    """Load one section of the cue file: each of its keys is a cue, each value its phrases."""
-    return lexicon_from(_cue_file()[section])
-
-
 def lexicon_from(
     table: Mapping[str, Iterable[str]], *, skip: frozenset[str] = frozenset()
 ) -> Lexicon:
@@ -148,16 +133,3 @@ def _spelt_out(pieces: Iterator[str]) -> set[str]:
         else:
             branch = {head + piece for head in branch}
     return spelt | branch
-
-
-@cache
-def word_set(section: str, key: str) -> frozenset[str]:
-    """Load one list of the cue file as single words."""
-    phrases = itertools.chain.from_iterable(map(_expanded, _cue_file()[section][key]))
-    return frozenset(itertools.chain.from_iterable(phrases))
-
-
-@cache
-def _cue_file() -> Mapping[str, Mapping[str, list[str]]]:
-    text = resources.files(__package__).joinpath("cues.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)

@@ -6,7 +6,6 @@ from typing import Final
 
 from ai_psychiatrist.domain.evidence import Frequency, Polarity, Timeframe
 from ai_psychiatrist.services.language.assertion import ClauseReading, Finding, Status, Strength
-from ai_psychiatrist.services.language.clauses import clauses_of
 from ai_psychiatrist.services.language.questions import (
     NOTHING,
     Question,
@@ -15,7 +14,6 @@ from ai_psychiatrist.services.language.questions import (
     reply_in,
 )
 from ai_psychiatrist.services.language.spoken import spoken
-from ai_psychiatrist.services.language.temporality import told_in
 from ai_psychiatrist.services.language.timeline import Timeline, timeline_of
 from ai_psychiatrist.services.language.told_clauses import POLARITIES, ToldClauses, told_clauses
 from ai_psychiatrist.services.language.vocabulary import phrases
@@ -57,7 +55,6 @@ def sayings_in(turn: str, question: Question = NOTHING) -> tuple[Saying, ...]:
 
 
 def _stated(told: ToldClauses, times: Timeline, question: Question) -> Iterator[Saying]:
-    is_of_now = _names_these_weeks(told.turn) or _names_these_weeks(question.words)
     for at, one in enumerate(told.readings):
         for found in one.findings:
             if _is_of_what_was_asked(one, found, question):
@@ -66,9 +63,9 @@ def _stated(told: ToldClauses, times: Timeline, question: Question) -> Iterator[
             frequency = told.frequency(at, found.status, found.start)
             time = _time(times, start + found.start, start + found.end)
             # "I couldn't sleep four nights" counts days of these weeks.
-            is_counted = is_of_now or frequency is not Frequency.UNSTATED
+            is_undated = frequency is Frequency.UNSTATED and time is Timeframe.UNSTATED
             is_told = found.is_past_tense and found.status in POLARITIES
-            if is_told and not is_counted and time is Timeframe.UNSTATED:
+            if is_told and is_undated and not _is_of_now(times, question):
                 time = Timeframe.PAST
             yield Saying(
                 concept=found.concept,
@@ -133,10 +130,6 @@ def _time(times: Timeline, start: int, end: int) -> Timeframe:
     return times.timeframe_of(start, end)
 
 
-def _names_these_weeks(text: str) -> bool:
-    """Whether words name a time of these weeks."""
-    return any(
-        period.timeframe is Timeframe.RECENT and not period.is_weak
-        for clause in clauses_of(text)
-        for period in told_in(text[clause.start : clause.end]).periods
-    )
+def _is_of_now(times: Timeline, question: Question) -> bool:
+    """Whether the turn or the question names a time of these weeks."""
+    return times.names_these_weeks or timeline_of(question.words).names_these_weeks

@@ -23,13 +23,28 @@ class Spoken:
     after_comma: frozenset[int]
     """The words before which a comma stands."""
 
+    @property
+    def with_commas(self) -> str:
+        """The words with a space between them, and the commas."""
+        return "".join(
+            f"{',' if at in self.after_comma else ''} {word}" for at, word in enumerate(self.texts)
+        ).strip(" ,")
+
 
 def spoken(text: str) -> Spoken:
     """Read the words of a text."""
+    return _read(text, _fillers())
+
+
+def every_word(text: str) -> Spoken:
+    """Read the words of a text, fillers among them: "so far", "at the time", "like I used to"."""
+    return _read(text, frozenset())
+
+
+def _read(text: str, fillers: frozenset[str]) -> Spoken:
     texts: list[str] = []
     spans: list[tuple[int, int]] = []
     commas: set[int] = set()
-    fillers = _fillers()
     for word, span in _rewritten(words_in(text)):
         if word == ",":
             commas.add(len(texts))

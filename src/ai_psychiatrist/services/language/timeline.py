@@ -50,6 +50,15 @@ class Timeline:
             return Frequency.UNSTATED
         return min(stated, key=lambda found: found[0])[1].frequency(polarity)
 
+    @property
+    def names_these_weeks(self) -> bool:
+        """Whether words name a time of these weeks, and not only by a tense."""
+        return any(
+            period.timeframe is Timeframe.RECENT and not period.is_weak
+            for at in range(len(self.clauses))
+            for period in self._told_in(at).periods
+        )
+
     def _distance(self, at: int, one: Occurrence, start: int, end: int) -> int:
         place = self.clauses[at].start + one.start
         return 0 if start <= place < end else min(abs(place - start), abs(place - end))
