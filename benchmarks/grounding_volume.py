@@ -1,7 +1,6 @@
 """Lies and truths by the hundred thousand about what real people said, and what is accepted.
 
-A quote supports a score when it is accepted as an affirmed one; there must be no lie among those. A
-denied or unclear one supports none.
+There must be no lie among those that are accepted.
 """
 
 import argparse
@@ -15,7 +14,7 @@ from typing import Final
 
 from rapidfuzz import fuzz
 
-from ai_psychiatrist.domain.evidence import Polarity, Quote, UnverifiedQuote
+from ai_psychiatrist.domain.evidence import Quote, UnverifiedQuote
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.services.evidence_validation import normalize_for_quote_match
 from ai_psychiatrist.services.evidence_validation.transcript_index import (
@@ -258,16 +257,13 @@ def _joined(words: Sequence[str]) -> str:
 
 
 def check_lies(count: int) -> Counter[tuple[str, str]]:
-    """Return how many lies of each kind are refused, taken as a denial, or taken as support."""
+    """Return how many lies of each kind are refused, and how many accepted."""
     indexes = [TranscriptIndex(transcript) for transcript in conversations()]
     found: Counter[tuple[str, str]] = Counter()
     for lie in lies(count):
         for mode in MODES:
             result = indexes[lie.conversation].ground(lie.quote, mode=mode)
-            outcome = "refused"
-            if isinstance(result, Quote):
-                outcome = "support" if result.polarity is Polarity.AFFIRMED else "no support"
-            found[lie.kind, outcome] += 1
+            found[lie.kind, "accepted" if isinstance(result, Quote) else "refused"] += 1
     return found
 
 
@@ -315,7 +311,7 @@ def speed_rows(count: int) -> list[str]:
     rows = [f"| check | s per {count:,} quotes | truths accepted | lies accepted |"]
     rows.append("| --- | ---: | ---: | ---: |")
     for name, check in (
-        (f"ours, indexing {characters / 1e6:.1f} M characters and polarity included", _ours),
+        (f"ours, indexing {characters / 1e6:.1f} M characters included", _ours),
         ("plain substring", _substring),
         ("rapidfuzz partial_ratio ≥ 85 (a hundredth of the quotes, extrapolated)", _rapidfuzz),
     ):
@@ -367,7 +363,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="grounding_volume", description=__doc__)
     parser.add_argument("--count", type=int, default=100_000)
     count = parser.parse_args(arguments).count
-    print("\n".join(table(check_lies(count), ("refused", "no support", "support"))), "\n")
+    print("\n".join(table(check_lies(count), ("refused", "accepted"))), "\n")
     print("\n".join(table(check_truths(count), OUTCOMES)), "\n")
     print("\n".join(speed_rows(count)))
 

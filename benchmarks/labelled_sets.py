@@ -1,4 +1,4 @@
-"""How often grounding and cue analysis are right on sets labelled by hand before tuning.
+"""How often grounding and reading are right on sets labelled by hand before tuning.
 
 The sets are frozen: `labelled/grounding_pairs.jsonl` and `labelled/utterances.jsonl`.
 """
@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.domain.evidence import Polarity, Quote, UnverifiedQuote
-from ai_psychiatrist.services.cues.frequency import frequency_of
-from ai_psychiatrist.services.cues.tense import timeframe_of
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.domain.transcript import Transcript
+from ai_psychiatrist.services.evidence_validation.standing import ItemReader
 from ai_psychiatrist.services.evidence_validation.tokens import tokenise
 from ai_psychiatrist.services.evidence_validation.transcript_index import (
     GroundingMode,
     TranscriptIndex,
 )
+from ai_psychiatrist.services.language.timeline import timeline_of
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 LABELLED: Final = Path(__file__).with_name("labelled")
@@ -66,7 +68,7 @@ def _found(pair: Mapping[str, str | Sequence[str]], mode: GroundingMode) -> str:
         return "refuse"
     if pair["segments"] and not _same_place(result, pair["segments"], transcript.text):
         return "wrong_spans"
-    return _OUTCOMES[result.polarity]
+    return _OUTCOMES[ItemReader(transcript).for_narrative(result).polarity]
 
 
 def _same_place(quote: Quote, segments: Sequence[str], text: str) -> bool:
@@ -87,13 +89,22 @@ def _read(line: Mapping[str, str]) -> dict[str, str]:
     question = line["question"]
     lines = [f"Interviewer: {question}"] if question else []
     transcript = parse_transcript("\n".join([*lines, f"Participant: {words}"]))
-    grounded = TranscriptIndex(transcript).ground(quote)
-    polarity = grounded.polarity.value if isinstance(grounded, Quote) else "refused"
+    polarity = _polarity(transcript, quote, Item(line["item"]))
+    times = timeline_of(words)
     return {
-        "polarity": polarity,
-        "frequency": frequency_of(words, start, end).value,
-        "timeframe": timeframe_of(words, start, end).value,
+        "polarity": polarity.value,
+        "frequency": times.frequency_of(start, end, polarity).value,
+        "timeframe": times.timeframe_of(start, end).value,
     }
+
+
+def _polarity(transcript: Transcript, quote: str, item: Item) -> Polarity:
+    """Return what a quote says of an item; unclear where it is refused."""
+    found = TranscriptIndex(transcript).ground(quote)
+    if isinstance(found, UnverifiedQuote):
+        return Polarity.UNCLEAR
+    (read,) = ItemReader(transcript).for_item([found], item)
+    return read.polarity
 
 
 def grounding_table() -> Iterable[str]:

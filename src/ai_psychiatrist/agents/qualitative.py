@@ -78,8 +78,13 @@ async def _checked(case: Case, output: QualitativeOutput) -> QualitativeAssessme
         social_factors=output.social_factors,
         biological_factors=output.biological_factors,
         risk_factors=output.risk_factors,
-        supporting_quotes=tuple(case.index.ground(quote) for quote in output.exact_quotes),
+        supporting_quotes=tuple(_grounded(case, quote) for quote in output.exact_quotes),
     )
+
+
+def _grounded(case: Case, quote: str) -> Quote | UnverifiedQuote:
+    found = case.index.ground(quote)
+    return case.reader.for_narrative(found) if isinstance(found, Quote) else found
 
 
 def _unverified(findings: QualitativeAssessment) -> list[UnverifiedQuote]:

@@ -107,13 +107,13 @@ class Quote:
 
     text: str = field(repr=False)
     match: Match
-    polarity: Polarity
-    """Whether the whole clause says that the symptom is there."""
-    frequency: Frequency
-    """How often, as the clause states it."""
-    timeframe: Timeframe
-    """When, as the clause states it."""
     segments: tuple[Segment, ...]
+    polarity: Polarity = Polarity.UNCLEAR
+    """Whether the whole clause says that the symptom is there; unclear until it is read."""
+    frequency: Frequency = Frequency.UNSTATED
+    """How often, as the clause states it."""
+    timeframe: Timeframe = Timeframe.UNSTATED
+    """When, as the clause states it."""
     relevance: Relevance = Relevance.UNREAD
     """Whether it can be about the item that it is given for."""
 

@@ -11,26 +11,11 @@ from contextlib import contextmanager
 from contextvars import Context
 from typing import Final
 
-from ai_psychiatrist.services.cues.lexicon import hits_of, words_of
-from ai_psychiatrist.services.cues.occurrence import occurrences_in
-from ai_psychiatrist.services.cues.period import told_in
-from ai_psychiatrist.services.cues.statement import answer_of, statement_of
-from ai_psychiatrist.services.cues.valence import read_clause
 from ai_psychiatrist.services.risk.statement import read_statement
 from ai_psychiatrist.services.risk.vocabulary import hear
 
-_CACHES: Final = (
-    words_of,
-    hits_of,
-    read_clause,
-    answer_of,
-    statement_of,
-    occurrences_in,
-    told_in,
-    hear,
-    read_statement,
-)
-"""All of them are keyed by a clause: together they could tell much of a transcript."""
+_CACHES: Final = (hear, read_statement)
+"""Both are keyed by a clause: together they could tell much of a transcript."""
 
 
 IDLE_SECONDS: Final = 60.0

@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 
 from ai_psychiatrist.domain.evidence import (
     Match,
-    Polarity,
     Quote,
     QuoteRejection,
     Segment,
@@ -123,9 +122,8 @@ def test_refusals_say_why(quote: str, reason: QuoteRejection) -> None:
     assert refused(quote) is reason
 
 
-def test_bare_answer_that_was_given_once_is_a_denial() -> None:
-    quote = accepted("Nope", "I: Do you cry?\nP: Nope.\nI: Do you eat?\nP: Yes")
-    assert (quote.text, quote.polarity) == ("Nope", Polarity.DENIED)
+def test_bare_answer_that_was_given_once_is_accepted() -> None:
+    assert accepted("Nope", "I: Do you cry?\nP: Nope.\nI: Do you eat?\nP: Yes").text == "Nope"
 
 
 def test_answer_word_inside_a_longer_turn_is_too_short() -> None:
@@ -148,26 +146,6 @@ def test_fuzzy_mode_tells_a_changed_meaning_from_an_invention(quote: str) -> Non
 
 def test_fuzzy_mode_keeps_the_reason_of_words_of_the_interviewer() -> None:
     assert refused("feel hopeless", mode="fuzzy") is QuoteRejection.INTERVIEWER_WORDS
-
-
-@pytest.mark.parametrize(
-    ("quote", "transcript", "polarity"),
-    [
-        pytest.param("I feel tired", INTERVIEW, Polarity.AFFIRMED, id="affirmed"),
-        pytest.param("I don't cry", INTERVIEW, Polarity.DENIED, id="denied"),
-        pytest.param(
-            "feel hopeless", "P: I don't feel hopeless.", Polarity.DENIED, id="cut_from_a_denial"
-        ),
-        pytest.param(
-            "I feel tired\nI don't feel hopeless",
-            "P: I feel tired\nP: I don't feel hopeless",
-            Polarity.UNCLEAR,
-            id="both_over_two_turns",
-        ),
-    ],
-)
-def test_polarity_is_read_from_the_clause(quote: str, transcript: str, polarity: Polarity) -> None:
-    assert accepted(quote, transcript).polarity is polarity
 
 
 @pytest.mark.parametrize(
@@ -241,17 +219,6 @@ def test_cut_of_a_participant_turn_slices_back(turns: list[list[str]], data: st.
     sliced = " ".join(transcript[part.start : part.end] for part in quote.segments)
     assert sliced == quote.text
     assert tokenise(sliced).words == tokenise(cut).words
-
-
-def test_a_clause_of_another_language_is_not_read_as_english() -> None:
-    """German "im" looks like "I'm", and the clause denies what it speaks of."""
-    words = "Seit dem Winter habe ich keine Schmerzen mehr im Knie."
-    transcript = parse_transcript(f"Interviewer: Und jetzt?\nParticipant: {words}")
-
-    found = TranscriptIndex(transcript).ground("habe ich keine Schmerzen mehr im Knie")
-
-    assert isinstance(found, Quote)
-    assert found.polarity is Polarity.UNCLEAR
 
 
 @pytest.mark.parametrize("mode", ["substring", "fuzzy"])

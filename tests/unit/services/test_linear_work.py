@@ -9,13 +9,14 @@ from tests.attack.hostile_texts import HOSTILE_TEXTS
 
 from ai_psychiatrist.agents.baseline.narrative import narrate
 from ai_psychiatrist.agents.baseline.signals import analyse
+from ai_psychiatrist.domain.evidence import Polarity
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.services.clause_memory import forget_clauses
-from ai_psychiatrist.services.cues.reading import read_turn
 from ai_psychiatrist.services.evidence_validation.transcript_index import (
     GroundingMode,
     TranscriptIndex,
 )
+from ai_psychiatrist.services.language.timeline import timeline_of
 from ai_psychiatrist.services.risk.detector import detect_risk
 from ai_psychiatrist.services.transcripts.labels import EVERYBODY, SpeakerLabels
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
@@ -41,10 +42,9 @@ REPETITIVE = (
 
 
 def read_whole_turn(transcript: Transcript) -> None:
-    reading = read_turn(transcript.text)
-    reading.polarity_of(0, len(transcript.text))
-    reading.frequency_of(0, len(transcript.text))
-    reading.timeframe_of(0, len(transcript.text))
+    times = timeline_of(transcript.text)
+    times.frequency_of(0, len(transcript.text), Polarity.UNCLEAR)
+    times.timeframe_of(0, len(transcript.text))
 
 
 STAGES: dict[str, Callable[[Transcript], object]] = {

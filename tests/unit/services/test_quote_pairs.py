@@ -18,6 +18,7 @@ from ai_psychiatrist.domain.evidence import (
     UnverifiedQuote,
 )
 from ai_psychiatrist.services.evidence_validation import validate_evidence_grounding
+from ai_psychiatrist.services.evidence_validation.standing import ItemReader
 from ai_psychiatrist.services.evidence_validation.transcript_index import (
     DEFAULT_FUZZY_THRESHOLD,
     GroundingMode,
@@ -40,11 +41,19 @@ def ground(
     quote: str, said: str, *, mode: GroundingMode = "substring", threshold: float = 0.5
 ) -> Quote | UnverifiedQuote:
     text = f"Interviewer: Go on.\nParticipant: {said}\nInterviewer: Thank you."
-    index = TranscriptIndex(parse_transcript(text))
-    found = index.ground(quote, mode=mode, fuzzy_threshold=threshold)
-    if isinstance(found, Quote):
-        assert " ".join(text[part.start : part.end] for part in found.segments) == found.text
-    return found
+    return ground_in(text, quote, mode=mode, threshold=threshold)
+
+
+def ground_in(
+    text: str, quote: str, *, mode: GroundingMode = "substring", threshold: float = 0.5
+) -> Quote | UnverifiedQuote:
+    """Ground a quote in a transcript, and read what it says."""
+    transcript = parse_transcript(text)
+    found = TranscriptIndex(transcript).ground(quote, mode=mode, fuzzy_threshold=threshold)
+    if isinstance(found, UnverifiedQuote):
+        return found
+    assert " ".join(text[part.start : part.end] for part in found.segments) == found.text
+    return ItemReader(transcript).for_narrative(found)
 
 
 def accepted(quote: str, said: str, *, mode: GroundingMode = "substring") -> Quote:
@@ -87,16 +96,7 @@ def test_one_contraction_written_out_passes_the_usual_threshold(said: str, quote
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(
-    ("said", "quote"),
-    [
-        *quote_verdicts.CUT,
-        *(
-            pytest.param(*pair, marks=pytest.mark.xfail(strict=True))
-            for pair in quote_verdicts.STILL_AFFIRMED
-        ),
-    ],
-)
+@pytest.mark.parametrize(("said", "quote"), quote_verdicts.CUT)
 def test_a_cut_that_loses_what_denies_it_supports_nothing(
     said: str, quote: str, mode: GroundingMode
 ) -> None:
@@ -105,7 +105,9 @@ def test_a_cut_that_loses_what_denies_it_supports_nothing(
 
 
 def test_a_cut_that_loses_how_often_keeps_the_frequency_of_its_clause() -> None:
-    assert accepted("I panic now", "I panic now and then").frequency is Frequency.SEVERAL_DAYS
+    for said in ("I panic", "I feel low"):
+        quote = accepted(f"{said} now", f"{said} now and then")
+        assert quote.frequency is Frequency.SEVERAL_DAYS
 
 
 @pytest.mark.parametrize(
@@ -144,8 +146,8 @@ def test_fuzzy_mode_without_its_package_names_the_cure(
 @pytest.mark.parametrize(
     ("said", "quote", "polarity"),
     [
-        pytest.param("No, I'm okay.", "I'm okay", Polarity.DENIED, id="wellness"),
-        pytest.param("I can't get going.", "I can't get going", Polarity.AFFIRMED, id="symptom"),
+        pytest.param("No, I'm okay.", "I'm okay", Polarity.UNCLEAR, id="wellness"),
+        pytest.param("I feel down.", "I feel down", Polarity.AFFIRMED, id="symptom"),
         pytest.param("I do.", "I do", Polarity.UNCLEAR, id="elliptical"),
         pytest.param("I can't.", "I can't", Polarity.UNCLEAR, id="elliptical_negation"),
         pytest.param("Yeah.", "Yeah.", Polarity.UNCLEAR, id="yes"),
@@ -194,7 +196,7 @@ def test_a_bare_answer_that_was_given_twice_is_ambiguous(answer: str) -> None:
 )
 def test_not_really_is_read_by_its_question(question: str, polarity: Polarity) -> None:
     text = f"Interviewer: {question}\nParticipant: Not really."
-    found = TranscriptIndex(parse_transcript(text)).ground("Not really.")
+    found = ground_in(text, "Not really.")
     assert isinstance(found, Quote)
     assert (found.match, found.polarity) == (Match.EXACT, polarity)
 

@@ -15,7 +15,7 @@ from ai_psychiatrist.agents.baseline.request import Request, read_request
 from ai_psychiatrist.agents.baseline.scoring import scored_items
 from ai_psychiatrist.agents.baseline.severity import review
 from ai_psychiatrist.agents.baseline.shared_analysis import shared_signals
-from ai_psychiatrist.agents.baseline.signals import Analysis, Signal, analysis_of
+from ai_psychiatrist.agents.baseline.signals import Analysis, Signals, analysis_of
 from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.infrastructure.worker_processes import work_on_text
@@ -37,7 +37,7 @@ async def answer(prompt: str) -> str:
     return await work_on_text(request.transcript, _answer, request, signals)
 
 
-def _answer(request: Request, signals: tuple[Signal, ...]) -> str:
+def _answer(request: Request, signals: Signals) -> str:
     analysis = analysis_of(request.transcript, signals)
     return _ANSWERS[request.task](analysis, request)
 

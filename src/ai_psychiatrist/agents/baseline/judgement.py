@@ -7,11 +7,10 @@ from typing import Final
 
 from ai_psychiatrist.agents.baseline.names import item_names
 from ai_psychiatrist.agents.baseline.signals import Analysis
-from ai_psychiatrist.agents.baseline.stretch import whole
 from ai_psychiatrist.agents.output_models import NOT_ASSESSED
 from ai_psychiatrist.domain.assessment import Metric
-from ai_psychiatrist.domain.evidence import Frequency
 from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.services.language.frequency import occurrences_in
 
 _TAGS: Final = (
     "assessment",
@@ -136,7 +135,7 @@ def _is_specific(statement: str) -> bool:
     return (
         _QUOTED.search(statement) is not None
         or any(character.isdigit() for character in statement)
-        or whole(statement).frequency is not Frequency.UNSTATED
+        or bool(occurrences_in(statement))
     )
 
 

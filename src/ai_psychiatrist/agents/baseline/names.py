@@ -8,7 +8,7 @@ from importlib import resources
 from typing import Any
 
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.services.cues.lexicon import Lexicon, lexicon_from
+from ai_psychiatrist.services.language.matcher import Matcher
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,9 +31,13 @@ def item_names() -> Mapping[Item, ItemName]:
 
 
 @cache
-def factors() -> Mapping[str, Lexicon]:
-    """Load the themes of the narrative: domain → lexicon whose cues are the themes."""
-    return {domain: lexicon_from(table) for domain, table in _table("factors.toml").items()}
+def factors() -> Matcher:
+    """Load the themes of the narrative; the subject of a hit is its domain, the kind its theme."""
+    tables = _table("factors.toml")
+    return Matcher(
+        {f"{domain}.{theme}": said for domain in tables for theme, said in tables[domain].items()},
+        {},
+    )
 
 
 @cache

@@ -6,7 +6,7 @@ from typing import Final
 
 from ai_psychiatrist.agents.baseline.names import item_names
 from ai_psychiatrist.agents.baseline.signals import HOW_OFTEN, Analysis, Signal
-from ai_psychiatrist.agents.baseline.themes import spoken_clauses, themes_in
+from ai_psychiatrist.agents.baseline.themes import DOMAINS, themes_of
 from ai_psychiatrist.agents.output_models import NOT_ASSESSED
 from ai_psychiatrist.agents.prompts.findings import tagged_text
 from ai_psychiatrist.domain.evidence import Timeframe
@@ -37,13 +37,10 @@ _UNQUOTABLE: Final = re.compile(r"[<>\"“”„«»]")
 def narrate(analysis: Analysis, most: int) -> str:
     """Reply with findings of at most so many quotes for each statement."""
     quotes = {item: _quotable(analysis.quotes(item), most) for item in Item}
-    clauses = spoken_clauses(analysis)
+    themes = themes_of(analysis)
     social, biological, risk = (
-        {
-            name: _quotable(analysis.grounded(said), most)
-            for name, said in themes_in(clauses, domain).items()
-        }
-        for domain in ("social", "biological", "risk")
+        {name: _quotable(analysis.grounded(said), most) for name, said in themes[domain].items()}
+        for domain in DOMAINS
     )
     exact = dict.fromkeys(quote for said in (*quotes.values(), *risk.values()) for quote in said)
     sections = {

@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Final
 
-from ai_psychiatrist.agents.baseline.signals import Signal, signals_in
+from ai_psychiatrist.agents.baseline.signals import Signals, signals_in
 from ai_psychiatrist.infrastructure.worker_processes import work_on_text
 
 
@@ -16,7 +16,7 @@ class _Shared:
     """The signals of one assessment's transcript, by its text."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    signals: dict[str, tuple[Signal, ...]] = field(default_factory=dict, repr=False)
+    signals: dict[str, Signals] = field(default_factory=dict, repr=False)
 
 
 _current: Final[ContextVar[_Shared | None]] = ContextVar("shared_analysis", default=None)
@@ -35,7 +35,7 @@ def sharing_analysis() -> Iterator[None]:
         shared.signals.clear()
 
 
-async def shared_signals(text: str) -> tuple[Signal, ...]:
+async def shared_signals(text: str) -> Signals:
     """Return the signals of a transcript, found once where tasks of an assessment share them."""
     shared = _current.get()
     if shared is None:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice, pairwise
 from typing import Final
@@ -54,22 +54,27 @@ class Signal:
         return self.quote.segments[0].start
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signals:
+    """What is found in a transcript, in the order of the text, and in how much of it."""
+
+    found: tuple[Signal, ...] = field(repr=False)
+    examined: Examined
+
+
 @dataclass(frozen=True, kw_only=True)
 class Analysis:
     """A transcript and its signals in the order of the text."""
 
     transcript: Transcript
     signals: tuple[Signal, ...]
+    examined: Examined
+    """What of the transcript is in a language that is read."""
 
     @cached_property
     def index(self) -> TranscriptIndex:
         """The words of the transcript, in which quotes are looked for."""
         return TranscriptIndex(self.transcript)
-
-    @cached_property
-    def examined(self) -> Examined:
-        """What of the transcript is in a language that is read."""
-        return examined_in(self.transcript)
 
     @cached_property
     def unread_items(self) -> frozenset[Item]:
@@ -121,18 +126,19 @@ def _rank(signal: Signal) -> tuple[bool, bool, bool, bool, int]:
 
 def analyse(text: str) -> Analysis:
     """Find every signal of a transcript; one that cannot be read has none."""
-    transcript = _readable(text)
-    return Analysis(transcript=transcript, signals=tuple(_signals(transcript)))
+    return analysis_of(text, signals_in(text))
 
 
-def signals_in(text: str) -> tuple[Signal, ...]:
+def signals_in(text: str) -> Signals:
     """Return the signals of a transcript alone, which are few, whatever its length."""
-    return analyse(text).signals
+    transcript = _readable(text)
+    examined = examined_in(transcript)
+    return Signals(found=tuple(_signals(transcript, examined)), examined=examined)
 
 
-def analysis_of(text: str, signals: tuple[Signal, ...]) -> Analysis:
+def analysis_of(text: str, signals: Signals) -> Analysis:
     """Return the analysis of a transcript whose signals are known."""
-    return Analysis(transcript=_readable(text), signals=signals)
+    return Analysis(transcript=_readable(text), signals=signals.found, examined=signals.examined)
 
 
 def _readable(text: str) -> Transcript:
@@ -142,10 +148,10 @@ def _readable(text: str) -> Transcript:
         return Transcript(text=text, turns=(), speakers_assumed=True)
 
 
-def _signals(transcript: Transcript) -> Iterator[Signal]:
+def _signals(transcript: Transcript, examined: Examined) -> Iterator[Signal]:
     counts: Counter[Item] = Counter()
     question: Question = NOTHING
-    unread = examined_in(transcript).wholly_unread
+    unread = examined.wholly_unread
     for turn in transcript.turns:
         words = transcript.words(turn)
         if turn.speaker is not Speaker.PARTICIPANT:

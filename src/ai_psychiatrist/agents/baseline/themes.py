@@ -2,49 +2,62 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Final
 
 from ai_psychiatrist.agents.baseline.names import factors
 from ai_psychiatrist.agents.baseline.signals import Analysis
-from ai_psychiatrist.agents.baseline.stretch import Stretch, clauses_in
-from ai_psychiatrist.domain.evidence import Polarity, Timeframe
+from ai_psychiatrist.agents.baseline.stretch import Stretch
+from ai_psychiatrist.domain.evidence import Timeframe
+from ai_psychiatrist.services.language.concepts import hear
+from ai_psychiatrist.services.language.matcher import Hit
+from ai_psychiatrist.services.language.spoken import spoken
+from ai_psychiatrist.services.language.timeline import Timeline, timeline_of
+from ai_psychiatrist.services.language.triggers import is_there
+from ai_psychiatrist.services.language.vocabulary import word_list
 
+DOMAINS: Final = ("social", "biological", "risk")
 _MOST_QUOTES: Final = 8
 _MOST_PER_THEME: Final = 100
 """After how many phrases of one theme no more are read, so that repetition stays cheap."""
-_SHORTEST: Final = 4
 
 
-def spoken_clauses(analysis: Analysis) -> tuple[Stretch, ...]:
-    """Return the clauses of the participant that may name a theme."""
-    return tuple(
-        clause
-        for turn in analysis.transcript.participant_turns()
-        if turn.index not in analysis.examined.wholly_unread
-        for clause in clauses_in(analysis.transcript.words(turn))
-        if clause.end - clause.start >= _SHORTEST
-    )
-
-
-def themes_in(clauses: Sequence[Stretch], domain: str) -> Mapping[str, Sequence[str]]:
-    """Return theme → quotes of a domain, in the order in which the themes come up."""
-    found: dict[str, list[str]] = {}
+def themes_of(analysis: Analysis) -> Mapping[str, Mapping[str, Sequence[str]]]:
+    """Return domain → theme → quotes, in the order in which the themes come up."""
+    found: dict[str, dict[str, list[str]]] = {domain: {} for domain in DOMAINS}
     heard: Counter[str] = Counter()
-    for clause in clauses:
-        for hit in factors()[domain].find(clause.words):
-            name = hit.cue
-            heard[name] += 1
-            if heard[name] > _MOST_PER_THEME:
-                continue
-            if domain == "risk":
-                name += _qualified(clause.part(hit.start, hit.end))
-            quotes = found.setdefault(name, [])
-            if len(quotes) < _MOST_QUOTES:
-                quotes.append(clause.trimmed().text)
-    return {name: [*dict.fromkeys(quotes)] for name, quotes in found.items()}
+    for turn in analysis.transcript.participant_turns():
+        if turn.index in analysis.examined.wholly_unread:
+            continue
+        times = timeline_of(analysis.transcript.words(turn))
+        for clause in times.clauses:
+            said = Stretch(times.words, clause.start, clause.end)
+            for hit in factors().find(spoken(said.text)):
+                heard[hit.cue] += 1
+                if heard[hit.cue] > _MOST_PER_THEME:
+                    continue
+                name = hit.kind + (_qualified(said, hit, times) if hit.subject == "risk" else "")
+                quotes = found[hit.subject].setdefault(name, [])
+                if len(quotes) < _MOST_QUOTES:
+                    quotes.append(said.trimmed().text)
+    return {
+        domain: {name: [*dict.fromkeys(quotes)] for name, quotes in named.items()}
+        for domain, named in found.items()
+    }
 
 
-def _qualified(phrase: Stretch) -> str:
-    if phrase.polarity is Polarity.DENIED:
+def _qualified(said: Stretch, hit: Hit, times: Timeline) -> str:
+    """Return what is said of a danger, read like any symptom."""
+    heard = hear(said.text)
+    # "Don't want to die" has no word left to govern what it denies.
+    is_led = not _denying().isdisjoint(heard.texts[: hit.first][-1:])
+    if is_led or not is_there(heard, hit._replace(cue="theme.symptom"), is_bad=None):
         return ", denied"
-    return ", in the past" if phrase.timeframe is Timeframe.PAST else ""
+    start, end = heard.words.spans[hit.first][0], heard.words.spans[hit.last][1]
+    time = times.timeframe_of(said.start + start, said.start + end)
+    return ", in the past" if time is Timeframe.PAST else ""
+
+
+@cache
+def _denying() -> frozenset[str]:
+    return frozenset(word_list("spoken", "denying"))

@@ -19,6 +19,7 @@ from ai_psychiatrist.services.language.assertion import Status
 from ai_psychiatrist.services.language.concepts import is_instruction
 from ai_psychiatrist.services.language.questions import NOTHING, Question, question_in
 from ai_psychiatrist.services.language.reading import Saying, sayings_in
+from ai_psychiatrist.services.language.timeline import timeline_of
 
 _SENTENCE_END: Final = re.compile(r"[.?!;](?=\s)|\n")
 _AROUND: Final = 400
@@ -32,28 +33,57 @@ class ItemReader:
     transcript: Transcript
     unread: frozenset[int] = frozenset()
     """Turns in a language that is not read."""
-    _read: dict[tuple[int, int, int], tuple[Saying, ...]] = field(
-        default_factory=dict, init=False, repr=False
-    )
+    _read: dict[Segment, tuple[Saying, ...]] = field(default_factory=dict, init=False, repr=False)
     _told_to_readers: dict[Segment, bool] = field(default_factory=dict, init=False, repr=False)
 
     def for_item(self, quotes: Iterable[Quote], item: Item) -> tuple[Quote, ...]:
         """Return the quotes with what they say of an item."""
         return tuple(self._for_item(quote, item) for quote in quotes)
 
+    def for_narrative(self, quote: Quote) -> Quote:
+        """Return a quote with what it says of whatever it names.
+
+        A bare answer denies what was asked, and supports nothing.
+        """
+        if self._is_in_unread_turns(quote):
+            return quote
+        told = [
+            one
+            for one in self._sayings_of(quote)
+            if not (one.is_answer and one.polarity is Polarity.AFFIRMED)
+        ]
+        return _told(quote, told) if told else self._untold(quote)
+
     def _for_item(self, quote: Quote, item: Item) -> Quote:
         if any(map(self._is_told_to_a_reader, quote.segments)):
-            return _unread(quote, Relevance.INSTRUCTION)
-        if all(segment.turn in self.unread for segment in quote.segments):
-            return _unread(quote, Relevance.UNREAD)
-        sayings = [one for segment in quote.segments for one in self._sayings(segment)]
+            return replace(quote, relevance=Relevance.INSTRUCTION)
+        if self._is_in_unread_turns(quote):
+            return quote
+        sayings = self._sayings_of(quote)
         own = [one for one in sayings if one.concept == item.value]
+        if own and all(one.status is Status.OTHER for one in own):
+            return replace(quote, relevance=Relevance.OTHER_PERSON)
         if own:
-            return _told(quote, own)
+            return replace(_told(quote, own), relevance=Relevance.ABOUT)
         is_asked = any(item.value in self._question(part.turn).asked for part in quote.segments)
         if is_asked or all(one.polarity is Polarity.UNCLEAR for one in sayings):
-            return _unread(quote, Relevance.UNREAD)
-        return _unread(quote, Relevance.ELSEWHERE)
+            return self._untold(quote)
+        return replace(quote, relevance=Relevance.ELSEWHERE)
+
+    def _is_in_unread_turns(self, quote: Quote) -> bool:
+        return all(segment.turn in self.unread for segment in quote.segments)
+
+    def _sayings_of(self, quote: Quote) -> list[Saying]:
+        return [one for segment in quote.segments for one in self._sayings(segment)]
+
+    def _untold(self, quote: Quote) -> Quote:
+        """Return a quote that says nothing of a concept with how often and when it is so."""
+        near = [self._near(segment) for segment in quote.segments]
+        return replace(
+            quote,
+            frequency=_stated(one.frequency for one in near),
+            timeframe=_agreed(one.timeframe for one in near),
+        )
 
     def _is_told_to_a_reader(self, segment: Segment) -> bool:
         """Whether the sentence that a segment lies in tells a reader what to do with it."""
@@ -64,30 +94,36 @@ class ItemReader:
         return known
 
     def _sentence(self, segment: Segment) -> str:
-        turn = self.transcript.turns[segment.turn]
-        words = self.transcript.words(turn)
-        first, last = segment.start - turn.words_start, segment.end - turn.words_start
-        low, high = max(0, first - _AROUND), last + _AROUND
-        before = _SENTENCE_END.split(words[low:first])[-1]
+        near = self._near(segment)
+        before = _SENTENCE_END.split(near.words[: near.start])[-1]
         # A quote that ends its sentence has nothing of it after it.
-        after = _SENTENCE_END.split(words[last - 1 : high])[0][1:]
-        return f"{before}{words[first:last]}{after}"
+        after = _SENTENCE_END.split(near.words[near.end - 1 :])[0][1:]
+        return f"{before}{near.words[near.start : near.end]}{after}"
 
     def _sayings(self, segment: Segment) -> tuple[Saying, ...]:
         """Return what is said at a segment; places are characters of what was read there."""
-        place = (segment.turn, segment.start, segment.end)
-        known = self._read.get(place)
+        known = self._read.get(segment)
         if known is None:
-            turn = self.transcript.turns[segment.turn]
-            words = self.transcript.words(turn)
-            first, last = segment.start - turn.words_start, segment.end - turn.words_start
-            low = max(0, first - _AROUND)
-            question = self._question(segment.turn) if low == 0 else NOTHING
-            near = sayings_in(words[low : last + _AROUND], question)
-            known = self._read[place] = tuple(
-                one for one in near if low + one.start < last and first < low + one.end
+            near = self._near(segment)
+            question = self._question(segment.turn) if near.is_from_the_start else NOTHING
+            known = self._read[segment] = tuple(
+                one
+                for one in sayings_in(near.words, question)
+                if one.start < near.end and near.start < one.end
             )
         return known
+
+    def _near(self, segment: Segment) -> "_Near":
+        turn = self.transcript.turns[segment.turn]
+        words = self.transcript.words(turn)
+        first, last = segment.start - turn.words_start, segment.end - turn.words_start
+        low = max(0, first - _AROUND)
+        return _Near(
+            words=words[low : last + _AROUND],
+            start=first - low,
+            end=last - low,
+            is_from_the_start=low == 0,
+        )
 
     def _question(self, turn: int) -> Question:
         before = self.transcript.turns[turn - 1] if turn else None
@@ -96,29 +132,47 @@ class ItemReader:
         return question_in(self.transcript.words(before))
 
 
-def _told(quote: Quote, own: Sequence[Saying]) -> Quote:
-    """Return a quote with what its clauses say of an item."""
-    if all(one.status is Status.OTHER for one in own):
-        return _unread(quote, Relevance.OTHER_PERSON)
-    told = [one for one in own if one.polarity is not Polarity.UNCLEAR] or own
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Near:
+    """A segment and what is said about it, in characters of `words`."""
+
+    words: str
+    start: int
+    end: int
+    is_from_the_start: bool
+    """Whether the words begin with the turn."""
+
+    @property
+    def frequency(self) -> Frequency:
+        """How often the clauses of the segment say that something is so."""
+        return timeline_of(self.words).frequency_of(self.start, self.end, Polarity.UNCLEAR)
+
+    @property
+    def timeframe(self) -> Timeframe:
+        """When they say that it is so."""
+        return timeline_of(self.words).timeframe_of(self.start, self.end)
+
+
+def _told(quote: Quote, sayings: Sequence[Saying]) -> Quote:
+    """Return a quote with what its clauses say."""
+    told = [one for one in sayings if one.polarity is not Polarity.UNCLEAR] or sayings
     lasting = [one for one in told if one.timeframe is not Timeframe.PAST] or told
     polarities = {one.polarity for one in lasting}
-    stated = {one.frequency for one in lasting} - {Frequency.UNSTATED}
-    times = {one.timeframe for one in lasting}
     return replace(
         quote,
-        relevance=Relevance.ABOUT,
         polarity=polarities.pop() if len(polarities) == 1 else Polarity.UNCLEAR,
-        frequency=stated.pop() if len(stated) == 1 else Frequency.UNSTATED,
-        timeframe=times.pop() if len(times) == 1 else Timeframe.UNSTATED,
+        frequency=_stated(one.frequency for one in lasting),
+        timeframe=_agreed(one.timeframe for one in lasting),
     )
 
 
-def _unread(quote: Quote, relevance: Relevance) -> Quote:
-    return replace(
-        quote,
-        relevance=relevance,
-        polarity=Polarity.UNCLEAR,
-        frequency=Frequency.UNSTATED,
-        timeframe=quote.timeframe if relevance is Relevance.UNREAD else Timeframe.UNSTATED,
-    )
+def _agreed(times: Iterable[Timeframe]) -> Timeframe:
+    """Return the time of all, unstated where they differ."""
+    found = set(times)
+    return found.pop() if len(found) == 1 else Timeframe.UNSTATED
+
+
+def _stated(frequencies: Iterable[Frequency]) -> Frequency:
+    """Return the one frequency that is stated, unstated where there are several."""
+    found = set(frequencies) - {Frequency.UNSTATED}
+    return found.pop() if len(found) == 1 else Frequency.UNSTATED

@@ -9,14 +9,13 @@ similarity to the whole span allows; no mode accepts another word.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import accumulate
 from typing import Final, Literal, TypeAlias
 
 from ai_psychiatrist.domain.evidence import (
     Match,
-    Polarity,
     Quote,
     QuoteRejection,
     Segment,
@@ -26,7 +25,6 @@ from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.services.evidence_validation.disfluency import SearchTooCostly, without_fillers
 from ai_psychiatrist.services.evidence_validation.marks import times_of_day_in
 from ai_psychiatrist.services.evidence_validation.quote_edges import QuoteEdges, edges_of
-from ai_psychiatrist.services.evidence_validation.quote_facts import FactReader
 from ai_psychiatrist.services.evidence_validation.similarity import (
     is_similar_to_part,
     similarity,
@@ -51,6 +49,7 @@ from ai_psychiatrist.services.evidence_validation.word_stream import (
     written_out_tokens,
     written_out_words,
 )
+from ai_psychiatrist.services.language.clauses import clauses_of
 
 LONGEST_QUOTE: Final = 4_000
 """In characters; what is longer is no quote."""
@@ -73,10 +72,7 @@ class TranscriptIndex:
         default_factory=dict, init=False, repr=False
     )
     """Agents cite the same quotes again and again."""
-
-    @cached_property
-    def _facts(self) -> FactReader:
-        return FactReader(self.transcript)
+    _clause_starts: dict[int, Sequence[int]] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def _spoken(self) -> WordStream:
@@ -227,29 +223,25 @@ class TranscriptIndex:
             places, _ = self._own(look, most=2, fits=partial(self._is_utterance, look))
             if not places:
                 continue
-            is_bare = is_bare_answer(look.quote, words)
-            if is_bare and len(places) > 1:
+            if len(places) > 1 and is_bare_answer(look.quote, words):
                 return QuoteRejection.AMBIGUOUS
-            found = self._accepted(look, places[0], 0.0)
-            if is_bare and isinstance(found, Quote):
-                return replace(found, polarity=self._answered(look, places[0]))
-            return found
+            return self._accepted(look, places[0], 0.0)
         return QuoteRejection.TOO_SHORT
 
     def _is_utterance(self, look: "_Look", stretch: Stretch) -> bool:
         turns = look.stream.turns(stretch)
-        starts = self._facts.clause_starts(turns[0])
+        starts = self._starts_of_clauses(turns[0])
         return len(turns) == 1 and is_utterance(look.stream, stretch, self.transcript.text, starts)
 
-    def _answered(self, look: "_Look", place: Stretch) -> Polarity:
-        """Read a bare answer by its question: a denial, or else nothing clear."""
-        stream = look.stream
-        turn = stream.turns(place)[0]
-        if stream.turn_stretch(turn) == place:
-            polarity = self._facts.answer_polarity(stream.segments(place)[0])
-            if polarity is Polarity.DENIED:
-                return polarity
-        return Polarity.UNCLEAR
+    def _starts_of_clauses(self, turn: int) -> Sequence[int]:
+        """Return where the clauses of a turn begin, in characters of the transcript, rising."""
+        starts = self._clause_starts.get(turn)
+        if starts is None:
+            said = self.transcript.turns[turn]
+            clauses = clauses_of(self.transcript.words(said))
+            starts = [said.words_start + clause.start for clause in clauses]
+            self._clause_starts[turn] = starts
+        return starts
 
     def _verbatim_elsewhere(self, look: "_Look") -> Segment | None:
         if look.quote in self.transcript.text:
@@ -272,14 +264,10 @@ class TranscriptIndex:
         return Segment(turn=segment.turn, start=start, end=end)
 
     def _quote(self, segments: tuple[Segment, ...], match: Match) -> Quote:
-        facts = self._facts.facts(segments)
         return Quote(
             text=" ".join(self.transcript.text[part.start : part.end] for part in segments),
             segments=segments,
             match=match,
-            polarity=facts.polarity,
-            frequency=facts.frequency,
-            timeframe=facts.timeframe,
         )
 
 

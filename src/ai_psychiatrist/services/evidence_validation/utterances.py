@@ -4,7 +4,6 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Final
 
-from ai_psychiatrist.services.cues.statement import statement_of
 from ai_psychiatrist.services.evidence_validation.tokens import is_ideographic
 from ai_psychiatrist.services.evidence_validation.word_stream import Stretch, WordStream
 from ai_psychiatrist.services.evidence_validation.words import (
@@ -14,6 +13,7 @@ from ai_psychiatrist.services.evidence_validation.words import (
     NUMBER_WORDS,
     STOP_WORDS,
 )
+from ai_psychiatrist.services.language.clause_reading import read_clause
 
 _STOPS: Final = frozenset(".,;:!?…—–。，！？、；")
 _OPENERS: Final = FILLERS | frozenset(
@@ -47,7 +47,7 @@ def can_be_answer(words: Sequence[str]) -> bool:
 def is_bare_answer(quote: str, words: Sequence[str]) -> bool:
     """Return whether only a question can tell what words without content are about."""
     says_well = not (_WELL.isdisjoint(words) or _SELF.isdisjoint(words))
-    return (BARE_WORDS.issuperset(words) and not says_well) or not statement_of(quote).votes
+    return (BARE_WORDS.issuperset(words) and not says_well) or not read_clause(quote).findings
 
 
 def is_utterance(

@@ -8,7 +8,7 @@ from typing import Final
 
 from ai_psychiatrist.services.language.vocabulary import word_list
 
-WINDOW: Final = 400
+_WINDOW: Final = 400
 """How many characters on either side of a span are read, and the length of the longest clause."""
 
 _DECIMAL: Final = re.compile(r"\.(?=\d)")
@@ -24,20 +24,16 @@ class Clause:
 
 
 def clauses_of(words: str) -> tuple[Clause, ...]:
-    """Cut words into clauses that tile them; none is longer than `WINDOW` characters."""
-    return tuple(cut(words, 0, len(words), boundary(is_often_subject=True)))
+    """Cut words into clauses that tile them; none is longer than 400 characters."""
+    return tuple(_cut(words))
 
 
 @cache
-def boundary(*, is_often_subject: bool = False) -> re.Pattern[str]:
-    """Return what may end a clause.
-
-    `is_often_subject`: whether "every few nights" may stand between a link and the subject after
-    it.
-    """
+def _boundary() -> re.Pattern[str]:
+    """Return what may end a clause."""
     subject = _any_of("subjects")
     closing = rf"(?!{_any_of('closing_contrasts')}\s{{0,8}}[?.!,])"
-    often = rf"(?:{_any_of('how_often')}\s(?:[a-z]{{1,12}}\s){{1,2}})?" if is_often_subject else ""
+    often = rf"(?:{_any_of('how_often')}\s(?:[a-z]{{1,12}}\s){{1,2}})?"
     now = (
         rf"(?:{_any_of('hesitations')},?\s{{1,8}}){{0,2}}{_any_of('now')}"
         rf"(?!\s{_any_of('after_no_now')})\b"
@@ -52,16 +48,15 @@ def boundary(*, is_often_subject: bool = False) -> re.Pattern[str]:
     )
 
 
-def cut(words: str, low: int, high: int, ends: re.Pattern[str]) -> Iterator[Clause]:
-    """Yield the clauses between two characters, at what may end them."""
-    start = low
-    for found in ends.finditer(words, low, high):
+def _cut(words: str) -> Iterator[Clause]:
+    start = 0
+    for found in _boundary().finditer(words):
         at = found.end() if found.lastgroup in {"stop", "comma"} else found.start()
         if at > start and _is_boundary(words, start, found):
             yield from _bounded(words, start, at)
             start = at
-    if start < high:
-        yield from _bounded(words, start, high)
+    if start < len(words):
+        yield from _bounded(words, start, len(words))
 
 
 def _is_boundary(words: str, start: int, found: re.Match[str]) -> bool:
@@ -70,14 +65,14 @@ def _is_boundary(words: str, start: int, found: re.Match[str]) -> bool:
     if found.lastgroup == "contrast":
         return True
     # "Most days, I feel tired" and "when I was young, I slept" are one statement each.
-    piece = words[start : min(found.start(), start + WINDOW)]
+    piece = words[start : min(found.start(), start + _WINDOW)]
     return _has_subject().search(piece) is not None and _subordinate().match(piece) is None
 
 
 def _bounded(words: str, start: int, end: int) -> Iterator[Clause]:
-    while end - start > WINDOW:
-        space = words.rfind(" ", start + WINDOW // 2, start + WINDOW)
-        at = start + WINDOW if space < 0 else space
+    while end - start > _WINDOW:
+        space = words.rfind(" ", start + _WINDOW // 2, start + _WINDOW)
+        at = start + _WINDOW if space < 0 else space
         yield Clause(start=start, end=at)
         start = at
     yield Clause(start=start, end=end)

@@ -1,12 +1,13 @@
 """Phrases of any number of tables, found among spoken words in one walk."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Final, NamedTuple
 
 from ai_psychiatrist.services.language.phrase_tree import Grammar, Later, PhraseTree, Step
-from ai_psychiatrist.services.language.spoken import Spoken, compared, default_fillers
+from ai_psychiatrist.services.language.spoken import Spoken, compared, is_filler
+from ai_psychiatrist.services.language.vocabulary import word_table
 
 _GROUP: Final = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 _HEAD: Final = re.compile(rf"{_GROUP}|\{{\w+\}}|[^(){{}}|$_\s]+(?=\s)")
@@ -38,12 +39,11 @@ class Matcher:
         self,
         tables: Mapping[str, Iterable[str]],
         lists: Mapping[str, list[str]],
-        *,
-        fillers: frozenset[str] | None = None,
+        passes_over: Callable[[str], bool] = is_filler,
     ) -> None:
-        passed = default_fillers() if fillers is None else fillers
-        self._is_filler = passed.union(",").__contains__
-        self._grammar = Grammar(compared=_compared, is_filler=self._is_filler, lists=lists)
+        """`passes_over`: which words of a phrase are left out, as they are of what is searched."""
+        self._passes_over = passes_over
+        self._grammar = Grammar(compared=_compared, is_filler=passes_over, lists=lists)
         self._tree = PhraseTree()
         for cue, entries in tables.items():
             for entry in entries:
@@ -83,8 +83,17 @@ class Matcher:
     def _rest_of(self, text: str) -> tuple[Step, ...]:
         if _PLAIN.fullmatch(text):
             words = (word for part in text.split() for word in _compared(part))
-            return tuple(word for word in words if not self._is_filler(word))
+            return tuple(word for word in words if not self._passes_over(word))
         return (self._grammar.group(text),)
+
+
+def every_phrase(name: str) -> Matcher:
+    """Return the phrases of a vocabulary file, in which fillers are words like others."""
+    return Matcher(
+        {f"{name}.{kind}": entries for kind, entries in word_table(name, "phrases").items()},
+        {},
+        passes_over=lambda _: False,
+    )
 
 
 def _weight(hit: Hit) -> tuple[int, bool, str]:

@@ -5,11 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ai_psychiatrist.domain.evidence import Frequency, Polarity, Timeframe
-from ai_psychiatrist.services.cues.period import told_in
-from ai_psychiatrist.services.cues.reading import TurnReading
-from ai_psychiatrist.services.cues.reading import read_turn as read_times
 from ai_psychiatrist.services.language.assertion import ClauseReading, Finding, Status, Strength
-from ai_psychiatrist.services.language.clauses import clauses_of
 from ai_psychiatrist.services.language.questions import (
     NOTHING,
     Question,
@@ -18,6 +14,7 @@ from ai_psychiatrist.services.language.questions import (
     reply_in,
 )
 from ai_psychiatrist.services.language.spoken import spoken
+from ai_psychiatrist.services.language.timeline import Timeline, timeline_of
 from ai_psychiatrist.services.language.told_clauses import POLARITIES, ToldClauses, told_clauses
 from ai_psychiatrist.services.language.vocabulary import phrases
 
@@ -52,13 +49,12 @@ class Saying:
 def sayings_in(turn: str, question: Question = NOTHING) -> tuple[Saying, ...]:
     """Read a turn."""
     told = told_clauses(turn)
-    times = read_times(turn)
+    times = timeline_of(turn)
     stated = tuple(_stated(told, times, question))
     return (*stated, *_answers(told, times, question, stated))
 
 
-def _stated(told: ToldClauses, times: TurnReading, question: Question) -> Iterator[Saying]:
-    is_of_now = _names_these_weeks(told.turn) or _names_these_weeks(question.words)
+def _stated(told: ToldClauses, times: Timeline, question: Question) -> Iterator[Saying]:
     for at, one in enumerate(told.readings):
         for found in one.findings:
             if _is_of_what_was_asked(one, found, question):
@@ -67,9 +63,9 @@ def _stated(told: ToldClauses, times: TurnReading, question: Question) -> Iterat
             frequency = told.frequency(at, found.status, found.start)
             time = _time(times, start + found.start, start + found.end)
             # "I couldn't sleep four nights" counts days of these weeks.
-            is_counted = is_of_now or frequency is not Frequency.UNSTATED
+            is_undated = frequency is Frequency.UNSTATED and time is Timeframe.UNSTATED
             is_told = found.is_past_tense and found.status in POLARITIES
-            if is_told and not is_counted and time is Timeframe.UNSTATED:
+            if is_told and is_undated and not _is_of_now(times, question):
                 time = Timeframe.PAST
             yield Saying(
                 concept=found.concept,
@@ -83,7 +79,7 @@ def _stated(told: ToldClauses, times: TurnReading, question: Question) -> Iterat
 
 
 def _answers(
-    told: ToldClauses, times: TurnReading, question: Question, stated: tuple[Saying, ...]
+    told: ToldClauses, times: Timeline, question: Question, stated: tuple[Saying, ...]
 ) -> Iterator[Saying]:
     """Yield what only the question tells the concept of."""
     if not told.readings or not question.asked:
@@ -125,7 +121,7 @@ def _is_of_what_was_asked(one: ClauseReading, found: Finding, question: Question
     return len(one.heard.texts) <= _BARE_WORDS and one.spanned(found) == 1
 
 
-def _time(times: TurnReading, start: int, end: int) -> Timeframe:
+def _time(times: Timeline, start: int, end: int) -> Timeframe:
     # "Nothing I used to enjoy" tells of now.
     heard = spoken(times.words[start:end]).texts
     lasting = phrases("lasting")
@@ -134,10 +130,6 @@ def _time(times: TurnReading, start: int, end: int) -> Timeframe:
     return times.timeframe_of(start, end)
 
 
-def _names_these_weeks(text: str) -> bool:
-    """Whether words name a time of these weeks."""
-    return any(
-        period.timeframe is Timeframe.RECENT and not period.is_weak
-        for clause in clauses_of(text)
-        for period in told_in(text[clause.start : clause.end]).periods
-    )
+def _is_of_now(times: Timeline, question: Question) -> bool:
+    """Whether the turn or the question names a time of these weeks."""
+    return times.names_these_weeks or timeline_of(question.words).names_these_weeks

@@ -23,17 +23,33 @@ class Spoken:
     after_comma: frozenset[int]
     """The words before which a comma stands."""
 
+    @property
+    def with_commas(self) -> str:
+        """The words with a space between them, and the commas."""
+        return "".join(
+            f"{',' if at in self.after_comma else ''} {word}" for at, word in enumerate(self.texts)
+        ).strip(" ,")
 
-def spoken(text: str, *, fillers: frozenset[str] | None = None) -> Spoken:
-    """Read the words of a text; `fillers`: the words to pass over instead of the language's."""
+
+def spoken(text: str) -> Spoken:
+    """Read the words of a text."""
+    return spoken_without(text, _fillers())
+
+
+def every_word(text: str) -> Spoken:
+    """Read the words of a text, fillers among them: "so far", "at the time", "like I used to"."""
+    return spoken_without(text, frozenset())
+
+
+def spoken_without(text: str, fillers: frozenset[str]) -> Spoken:
+    """Read the words of a text but for some."""
     texts: list[str] = []
     spans: list[tuple[int, int]] = []
     commas: set[int] = set()
-    passed = default_fillers() if fillers is None else fillers
     for word, span in _rewritten(words_in(text)):
         if word == ",":
             commas.add(len(texts))
-        elif word not in passed:
+        elif word not in fillers:
             texts.append(word)
             spans.append(span)
     return Spoken(texts=tuple(texts), spans=tuple(spans), after_comma=frozenset(commas))
@@ -42,6 +58,11 @@ def spoken(text: str, *, fillers: frozenset[str] | None = None) -> Spoken:
 def compared(text: str) -> list[str]:
     """Return the words of an entry of a table, as they are compared; fillers among them."""
     return [word for word, _ in _rewritten(words_in(text))]
+
+
+def is_filler(word: str) -> bool:
+    """Whether a word is passed over."""
+    return word in _fillers()
 
 
 _Found = list[tuple[str, tuple[int, int]]]
@@ -85,8 +106,7 @@ def _rewritten(words: _Found) -> _Found:
 
 
 @cache
-def default_fillers() -> frozenset[str]:
-    """Return the words that are passed over."""
+def _fillers() -> frozenset[str]:
     return frozenset(word_list("spoken", "fillers"))
 
 

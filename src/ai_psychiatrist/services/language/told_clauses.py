@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from ai_psychiatrist.domain.evidence import Frequency, Polarity
-from ai_psychiatrist.services.cues.occurrence import occurrences_in
 from ai_psychiatrist.services.language.assertion import ClauseReading, Status
 from ai_psychiatrist.services.language.clause_reading import START, Before, read_clause
 from ai_psychiatrist.services.language.clauses import Clause, clauses_of
 from ai_psychiatrist.services.language.experiencer import is_of_others
+from ai_psychiatrist.services.language.frequency import occurrences_in
 from ai_psychiatrist.services.language.vocabulary import words
 
 POLARITIES: Final = {Status.AFFIRMED: Polarity.AFFIRMED, Status.DENIED: Polarity.DENIED}

@@ -19,10 +19,9 @@ from ai_psychiatrist.domain.risk import (
     risk_report,
 )
 from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
-from ai_psychiatrist.services.cues.reading import TurnReading
-from ai_psychiatrist.services.cues.reading import read_turn as read_times
 from ai_psychiatrist.services.language.clauses import Clause, clauses_of
 from ai_psychiatrist.services.language.identification import examined_in
+from ai_psychiatrist.services.language.timeline import Timeline, timeline_of
 from ai_psychiatrist.services.risk.polarity import Surroundings, polarity_of_danger
 from ai_psychiatrist.services.risk.questions import Question, answer_to, meant_by, questions_in
 from ai_psychiatrist.services.risk.statement import (
@@ -93,7 +92,7 @@ def _signals_of_turn(
 def _stated(
     turn: Turn, words: str, clauses: tuple[Clause, ...], *, is_implied: bool
 ) -> Iterator[RiskSignal]:
-    times = read_times(words)
+    times = timeline_of(words)
     for at, clause in enumerate(clauses):
         statement = read_statement(words[clause.start : clause.end])
         dangers = [one for one in statement.dangers if one.is_implied is is_implied]
@@ -119,7 +118,7 @@ def _stated(
         )
 
 
-def _is_past(times: TurnReading, start: int, danger: Danger) -> bool:
+def _is_past(times: Timeline, start: int, danger: Danger) -> bool:
     end = start + danger.end - danger.start
     return times.timeframe_of(start, end) is Timeframe.PAST
 

@@ -5,8 +5,8 @@ from typing import Final
 
 from ai_psychiatrist.domain.evidence import Timeframe
 from ai_psychiatrist.domain.risk import RiskCategory, RiskKind, RiskLevel, RiskPolarity
-from ai_psychiatrist.services.cues.reading import read_turn as read_times
 from ai_psychiatrist.services.language.clauses import Clause
+from ai_psychiatrist.services.language.timeline import timeline_of
 from ai_psychiatrist.services.risk.replies import Reply, reply_in
 from ai_psychiatrist.services.risk.statement import Statement, read_statement
 from ai_psychiatrist.services.risk.vocabulary import ASKED, hear
@@ -151,4 +151,4 @@ def _is_past(reply: Reply, later: list[Statement]) -> bool:
 
 
 def _tells_of_past(text: str) -> bool:
-    return read_times(text).timeframe_of(0, len(text)) is Timeframe.PAST
+    return timeline_of(text).timeframe_of(0, len(text)) is Timeframe.PAST

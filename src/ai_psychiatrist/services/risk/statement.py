@@ -5,10 +5,10 @@ from functools import cached_property
 from typing import Final
 
 from ai_psychiatrist.domain.risk import RiskKind, RiskLevel, RiskPolarity
-from ai_psychiatrist.services.cues.remembered import remembered
 from ai_psychiatrist.services.language.concepts import Heard as LanguageHeard
 from ai_psychiatrist.services.language.concepts import hear as hear_concepts
 from ai_psychiatrist.services.language.matcher import Hit
+from ai_psychiatrist.services.language.remembered import remembered
 from ai_psychiatrist.services.language.vocabulary import words
 from ai_psychiatrist.services.risk.vocabulary import IMPLIED, Heard, hear
 

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from ai_psychiatrist.domain.examined import READ_LANGUAGE
 from ai_psychiatrist.domain.risk import RiskKind
-from ai_psychiatrist.services.cues.remembered import remembered
 from ai_psychiatrist.services.language.matcher import Hit, Matcher
-from ai_psychiatrist.services.language.spoken import Spoken, spoken
+from ai_psychiatrist.services.language.remembered import remembered
+from ai_psychiatrist.services.language.spoken import Spoken, spoken_without
 
 LOOK_ALIKE: Final = "look_alike"
 ASKED: Final = "?"
@@ -65,7 +65,7 @@ class Heard:
 @remembered(512)
 def hear(text: str) -> Heard:
     """Find the phrases of a text."""
-    words = spoken(text, fillers=_fillers())
+    words = spoken_without(text, _fillers())
     return Heard(words=words, hits=_matcher().find(words))
 
 
@@ -85,7 +85,7 @@ def _matcher() -> Matcher:
         tables |= {f"{kind.value}{ASKED}.{key}": entries for key, entries in file["asked"].items()}
         tables[f"{LOOK_ALIKE}.{kind.value}"] = file["harmless"].get(LOOK_ALIKE, [])
         lists |= file.get("lists", {})
-    return Matcher(tables, lists, fillers=_fillers())
+    return Matcher(tables, lists, passes_over=_fillers().union(",").__contains__)
 
 
 @cache

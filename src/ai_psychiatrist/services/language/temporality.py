@@ -3,11 +3,13 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from ai_psychiatrist.domain.evidence import Timeframe
-from ai_psychiatrist.services.cues.lexicon import Hit, hits_of, word_set, words_of
-from ai_psychiatrist.services.cues.remembered import remembered
+from ai_psychiatrist.services.language.matcher import Hit, Matcher, every_phrase
+from ai_psychiatrist.services.language.spoken import Spoken, compared, every_word
+from ai_psychiatrist.services.language.vocabulary import word_table
 
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _SUBORDINATORS: Final = frozenset({"when", "while", "after", "before", "until", "till"})
@@ -54,17 +56,21 @@ class Told:
     ends_sentence: bool
 
 
-@remembered(512)
 def told_in(text: str) -> Told:
     """Read the times that a clause names, and how it is joined to those beside it."""
-    periods = (*_named(text), *_told_of(text))
+    words = every_word(text)
+    texts = words.texts
+    is_past_tense = not _words("past_tense").isdisjoint(texts)
+    periods = (
+        *_named(words, is_past_tense=is_past_tense),
+        *_told_of(words, is_past_tense=is_past_tense),
+    )
     timeframe = timeframe_among(periods)
-    texts = words_of(text).texts
     opening = texts[1:2] if texts[:1] == ("but",) else texts[:1]
     return Told(
         periods=periods,
         timeframe=timeframe,
-        is_past_tense=_is_past_tense(text),
+        is_past_tense=is_past_tense,
         looks_back=timeframe is Timeframe.PAST and opening in _LOOKING_BACK,
         is_contrast=texts[:1] in _CONTRASTS,
         ends_sentence=text.rstrip(" ")[-1:] in _SENTENCE_ENDS,
@@ -80,71 +86,72 @@ def timeframe_among(periods: Iterable[Period]) -> Timeframe | None:
     return None
 
 
-def _is_past_tense(text: str) -> bool:
-    return not word_set("tense_words", "past_tense").isdisjoint(words_of(text).texts)
-
-
-def _named(text: str) -> Iterator[Period]:
-    texts = words_of(text).texts
-    for hit in hits_of(text, "tense"):
-        before = texts[: hit.first]
-        timeframe = _timeframe_of_hit(text, hit, before)
+def _named(words: Spoken, *, is_past_tense: bool) -> Iterator[Period]:
+    for hit in _matcher().find(words):
+        timeframe = _timeframe_of_hit(words, hit, is_past_tense=is_past_tense)
         if timeframe is not None:
             yield Period(
-                start=hit.start,
-                end=hit.end,
+                start=words.spans[hit.first][0],
+                end=words.spans[hit.last][1],
                 timeframe=timeframe,
-                is_weak=hit.cue == "present_perfect",
+                is_weak=hit.kind == "present_perfect",
             )
 
 
-def _timeframe_of_hit(text: str, hit: Hit, before: tuple[str, ...]) -> Timeframe | None:
-    match hit.cue:
+def _timeframe_of_hit(words: Spoken, hit: Hit, *, is_past_tense: bool) -> Timeframe | None:
+    before, after = words.texts[: hit.first], hit.last + 1
+    match hit.kind:
         case "recent" | "present_perfect":
             return Timeframe.RECENT
         case "used_to":
             return Timeframe.PAST if _is_past_habit(before) else None
         case "past_place":
-            is_fronted = words_of(text).texts[hit.last + 1 :] == (",",)
-            return Timeframe.PAST if is_fronted or _is_past_tense(text) else None
+            is_fronted = after == len(words.texts) and after in words.after_comma
+            return Timeframe.PAST if is_fronted or is_past_tense else None
         case "past":
-            is_ongoing = before[-1:] and before[-1] in word_set("tense_words", "ongoing")
+            is_ongoing = before[-1:] and before[-1] in _words("ongoing")
             return Timeframe.RECENT if is_ongoing else Timeframe.PAST
     return None
 
 
 def _is_past_habit(before: tuple[str, ...]) -> bool:
-    if before and before[-1] in word_set("tense_words", "habit"):
+    if before and before[-1] in _words("habit"):
         return False
-    return word_set("tense_words", "comparison").isdisjoint(before)
+    return _words("comparison").isdisjoint(before)
 
 
-def _told_of(text: str) -> Iterator[Period]:
+def _told_of(words: Spoken, *, is_past_tense: bool) -> Iterator[Period]:
     """Yield times told of by a year, or by what happened then ("when my father died")."""
-    words = words_of(text)
     if _DATING.isdisjoint(words.texts) and not any(map(str.isdecimal, words.texts)):
         return
     for at, word in enumerate(words.texts):
-        if _is_year(words.texts, at) or _is_over(text, words.texts, at):
+        if _YEAR.fullmatch(word) or _is_over(words, at, is_past_tense=is_past_tense):
             start, end = words.spans[at]
             yield Period(start=start, end=end, timeframe=Timeframe.PAST)
         elif word == "since":
             return
 
 
-def _is_year(texts: tuple[str, ...], at: int) -> bool:
-    return _YEAR.fullmatch(texts[at]) is not None
-
-
-def _is_over(text: str, texts: tuple[str, ...], at: int) -> bool:
-    word = texts[at]
-    if word not in _SUBORDINATORS and word not in _EVENT_PREPOSITIONS:
+def _is_over(words: Spoken, at: int, *, is_past_tense: bool) -> bool:
+    word = words.texts[at]
+    if word not in _DATING:
         return False
-    following = texts[at + 1 : at + 1 + _REACH]
-    if following[:1] in {("that",), ("this",)}:
+    until = min((comma for comma in words.after_comma if comma > at), default=len(words.texts))
+    told = words.texts[at + 1 : min(at + 1 + _REACH, until)]
+    if told[:1] in {("that",), ("this",)}:
         return False
-    told = following[: following.index(",")] if "," in following else following
-    if word in _SUBORDINATORS and not word_set("tense_words", "past_verbs").isdisjoint(told[1:]):
+    if word in _SUBORDINATORS and not _words("past_verbs").isdisjoint(told[1:]):
         return True
-    is_event = not word_set("tense_words", "events").isdisjoint(told)
-    return word in _EVENT_PREPOSITIONS and is_event and _is_past_tense(text)
+    is_event = not _words("events").isdisjoint(told)
+    return word in _EVENT_PREPOSITIONS and is_event and is_past_tense
+
+
+@cache
+def _matcher() -> Matcher:
+    return every_phrase("temporality")
+
+
+@cache
+def _words(key: str) -> frozenset[str]:
+    entries = word_table("temporality", "words")[key]
+    return frozenset(word for entry in entries for word in compared(entry))

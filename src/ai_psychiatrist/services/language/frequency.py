@@ -2,11 +2,12 @@
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from ai_psychiatrist.domain.evidence import Frequency, Polarity
-from ai_psychiatrist.services.cues.lexicon import hits_of, words_of
-from ai_psychiatrist.services.cues.remembered import remembered
+from ai_psychiatrist.services.language.matcher import Matcher, every_phrase
+from ai_psychiatrist.services.language.spoken import every_word
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,28 +62,32 @@ _NOT_ONCE: Final = re.compile(
 )
 
 
-@remembered(512)
 def occurrences_in(text: str) -> tuple[Occurrence, ...]:
     """Find the frequencies that a clause states."""
-    found = tuple(Occurrence(start=hit.start, cue=hit.cue) for hit in hits_of(text, "frequency"))
+    words = every_word(text)
+    found = _matcher().find(words)
     if found:
-        return found
-    texts = words_of(text).texts
-    if _COUNTING.isdisjoint(texts) and not any(map(str.isdecimal, texts)):
+        return tuple(Occurrence(start=words.spans[hit.first][0], cue=hit.kind) for hit in found)
+    if _COUNTING.isdisjoint(words.texts) and not any(map(str.isdecimal, words.texts)):
         return ()
-    spoken = " ".join(texts)
-    if _NOT_ONCE.search(spoken) is not None:
+    told = words.with_commas
+    if _NOT_ONCE.search(told) is not None:
         return (Occurrence(start=0, cue="not_at_all"),)
-    counted = _counted(spoken)
+    counted = _counted(told)
     return () if counted is None else (Occurrence(start=0, cue=counted.value),)
 
 
-def _counted(spoken: str) -> Frequency | None:
-    """Read "four nights a week" or "ten of the last fourteen days"; `spoken`: normalised words."""
-    found = _COUNTED.search(spoken)
+@cache
+def _matcher() -> Matcher:
+    return every_phrase("frequency")
+
+
+def _counted(told: str) -> Frequency | None:
+    """Read "four nights a week" or "ten of the last fourteen days"."""
+    found = _COUNTED.search(told)
     if found is None:
         return None
-    count, days = _number(found["count"]), _days_of(found, spoken)
+    count, days = _number(found["count"]), _days_of(found, told)
     if days is None or not 0 < count <= days:
         return None
     share = count / days
@@ -91,11 +96,11 @@ def _counted(spoken: str) -> Frequency | None:
     return Frequency.MORE_THAN_HALF if share > 0.5 else Frequency.SEVERAL_DAYS
 
 
-def _days_of(found: re.Match[str], spoken: str) -> int | None:
+def _days_of(found: re.Match[str], told: str) -> int | None:
     """Return of how many days the count is, said beside it or anywhere in the clause."""
     span = found["span"] or found["days"] or found["of"]
     if span is None:
-        within = _WITHIN.search(spoken)
+        within = _WITHIN.search(told)
         span = within and within["span"]
     if span is None:
         return None

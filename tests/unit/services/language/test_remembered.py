@@ -1,4 +1,4 @@
-from ai_psychiatrist.services.cues.remembered import LONGEST_REMEMBERED, remembered
+from ai_psychiatrist.services.language.remembered import LONGEST_REMEMBERED, remembered
 
 
 def test_short_texts_are_read_once_and_long_ones_not_kept() -> None:
