@@ -42,6 +42,8 @@ class Saying:
     timeframe: Timeframe
     is_answer: bool = False
     """Whether only the question tells what it is about."""
+    is_past_by_tense: bool = False
+    """Whether it is past only because it is told in the past tense."""
 
     @property
     def polarity(self) -> Polarity:
@@ -69,7 +71,8 @@ def _stated(told: ToldClauses, times: TurnReading, question: Question) -> Iterat
             # "I couldn't sleep four nights" counts days of these weeks.
             is_counted = is_of_now or frequency is not Frequency.UNSTATED
             is_told = found.is_past_tense and found.status in POLARITIES
-            if is_told and not is_counted and time is Timeframe.UNSTATED:
+            is_by_tense = is_told and not is_counted and time is Timeframe.UNSTATED
+            if is_by_tense:
                 time = Timeframe.PAST
             yield Saying(
                 concept=found.concept,
@@ -79,6 +82,7 @@ def _stated(told: ToldClauses, times: TurnReading, question: Question) -> Iterat
                 end=told.end(at),
                 frequency=frequency,
                 timeframe=time,
+                is_past_by_tense=is_by_tense,
             )
 
 
