@@ -83,11 +83,12 @@ def how_often_alone(said: str) -> HowOften | None:
 
 def says_only_how_often(text: str) -> bool:
     """Return whether a clause tells nothing but how often that is what was told before it."""
-    if not occurrences_in(text) and counted_days(text) is None:
+    length = len(text.strip())
+    if length > _LONGEST_BACKWARD or not (occurrences_in(text) or counted_days(text)):
         return False
     read = read_clause(text)
     is_backward = not words("backward").isdisjoint(read.heard.texts[:_BACKWARD_BY])
-    if len(text.strip()) > (_LONGEST_BACKWARD if is_backward else _LONGEST_ADDITION):
+    if length > _LONGEST_ADDITION and not is_backward:
         return False
     return not _is_telling(read) and words("speaker").isdisjoint(read.heard.texts)
 
