@@ -17,7 +17,7 @@ from ai_psychiatrist.services.language.concepts import (
 from ai_psychiatrist.services.language.experiencer import is_of_others
 from ai_psychiatrist.services.language.matcher import Hit
 from ai_psychiatrist.services.language.spoken import spoken
-from ai_psychiatrist.services.language.vocabulary import concept_tables, words
+from ai_psychiatrist.services.language.vocabulary import concept_tables, word_list, words
 
 _TAIL_CHARACTERS: Final = 600
 _QUESTION_CLAUSES: Final = 4
@@ -145,7 +145,7 @@ def _asked(heard: Heard) -> Iterator[tuple[str, Asking]]:
 
 
 def _holds_denial(heard: Heard, hit: Hit) -> bool:
-    return any(
+    return heard.texts[hit.first] in word_list("spoken", "denying") or any(
         cue.cue == "cue.negator" and hit.first <= cue.first and cue.last <= hit.last
         for cue in heard.hits
     )

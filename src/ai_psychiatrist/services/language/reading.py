@@ -21,6 +21,8 @@ from ai_psychiatrist.services.language.spoken import spoken
 from ai_psychiatrist.services.language.told_clauses import POLARITIES, ToldClauses, told_clauses
 from ai_psychiatrist.services.language.vocabulary import phrases
 
+_COUNTED: Final = frozenset({Frequency.SEVERAL_DAYS, Frequency.MORE_THAN_HALF})
+_OVER: Final = "modality.over"
 _UNSETTLED: Final = frozenset({Status.UNCLEAR, Status.SUPPOSED})
 _BARE_WORDS: Final = 4
 """Up to how many words an answer may be a bare word and its like."""
@@ -69,10 +71,10 @@ def _stated(told: ToldClauses, times: TurnReading, question: Question) -> Iterat
             frequency = told.frequency(at, found.status, found.start)
             time = _time(times, start + found.start, start + found.end)
             # "I couldn't sleep four nights" counts days of these weeks.
-            is_counted = is_of_now or frequency is not Frequency.UNSTATED
+            is_counted = is_of_now or frequency in _COUNTED
             is_told = found.is_past_tense and found.status in POLARITIES
             is_by_tense = is_told and not is_counted and time is Timeframe.UNSTATED
-            if is_by_tense:
+            if is_by_tense or (found.status is Status.AFFIRMED and _is_over(told, at, found)):
                 time = Timeframe.PAST
             yield Saying(
                 concept=found.concept,
@@ -84,6 +86,15 @@ def _stated(told: ToldClauses, times: TurnReading, question: Question) -> Iterat
                 timeframe=time,
                 is_past_by_tense=is_by_tense,
             )
+
+
+def _is_over(told: ToldClauses, at: int, found: Finding) -> bool:
+    """Whether the words after a finding, in its clause or the next one, say that it is over."""
+    own = told.readings[at].heard
+    if any(hit.cue == _OVER and own.words.spans[hit.first][0] >= found.end for hit in own.hits):
+        return True
+    after = told.readings[at + 1].heard.hits if at + 1 < len(told.readings) else ()
+    return any(hit.cue == _OVER and hit.first < _LEAD_WORDS for hit in after)
 
 
 def _answers(
