@@ -193,7 +193,7 @@ def reply_in(clause: ClauseReading) -> Reply:
     heard = clause.heard
     cues = {hit.cue for hit in heard.hits}
     opening = [hit for hit in heard.hits if _is_led_by(heard.texts[: hit.first], "opening")]
-    says, quality = _plain_answer(opening), None
+    says, quality = _plain_answer(heard, opening), None
     about = next((hit for hit in heard.hits if _is_early_quality(heard, hit)), None)
     if about is not None:
         is_of_more = "answer.taken_up" in cues or clause.experiencer is Status.OTHER
@@ -211,12 +211,19 @@ def reply_in(clause: ClauseReading) -> Reply:
     )
 
 
-def _plain_answer(opening: list[Hit]) -> bool | None:
-    """Return whether an answer opens with yes or no."""
-    kinds = {hit.cue for hit in opening if hit.first == opening[0].first}
+def _plain_answer(heard: Heard, opening: list[Hit]) -> bool | None:
+    """Return whether an answer opens with yes or no: "I don't", but not "I don't know"."""
+    first = {hit for hit in opening if hit.first == opening[0].first}
+    if any(_goes_on(hit, one) for hit in heard.hits if hit.cue == "cue.pass" for one in first):
+        return None
+    kinds = {hit.cue for hit in first}
     if "answer.no" in kinds:
         return False
     return True if "answer.yes" in kinds else None
+
+
+def _goes_on(hit: Hit, answer: Hit) -> bool:
+    return answer.first < answer.last and hit.first <= answer.last < hit.last
 
 
 def _is_early_quality(heard: Heard, hit: Hit) -> bool:

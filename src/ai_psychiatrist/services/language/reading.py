@@ -104,6 +104,8 @@ def _answers(
     if not told.readings or not question.asked:
         return
     at, reply = _reply(told)
+    if told.text(at).rstrip().endswith("?"):
+        return
     settled = {one.concept for one in stated if one.status not in _UNSETTLED}
     for concept, asking in question.asked.items():
         status = None if concept in settled else answered(asking, reply)
