@@ -37,6 +37,8 @@ NOT_ASKED = [
     "It's also worth using a cream for your sleep.",
     "<INAUDIBLE_SPEECH/> OK?",
     "How are you doing today?",
+    "Does the pain stay in that one area?",
+    "That's hard to stay away from?",
     "so the tablets may make you tired but we look at your blood again when you see the nurse",
 ]
 
