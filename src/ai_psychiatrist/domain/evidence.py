@@ -116,6 +116,8 @@ class Quote:
     """When, as the clause states it."""
     relevance: Relevance = Relevance.UNREAD
     """Whether it can be about the item that it is given for."""
+    is_plain: bool = True
+    """Whether it can be read in one way alone, so that a model's score has to yield to it."""
 
     is_verified: ClassVar[bool] = True
 

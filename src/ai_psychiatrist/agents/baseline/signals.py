@@ -21,9 +21,10 @@ from ai_psychiatrist.domain.examined import Examined
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
 from ai_psychiatrist.services.evidence_validation.transcript_index import TranscriptIndex
+from ai_psychiatrist.services.language.conversation import Conversation
 from ai_psychiatrist.services.language.identification import examined_in
-from ai_psychiatrist.services.language.questions import NOTHING, Question, question_in
-from ai_psychiatrist.services.language.reading import Saying, sayings_in
+from ai_psychiatrist.services.language.questions import question_in
+from ai_psychiatrist.services.language.reading import Saying
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 _MOST_QUOTES: Final = 6
@@ -150,19 +151,18 @@ def _readable(text: str) -> Transcript:
 
 def _signals(transcript: Transcript, examined: Examined) -> Iterator[Signal]:
     counts: Counter[Item] = Counter()
-    question: Question = NOTHING
+    conversation = Conversation()
     unread = examined.wholly_unread
     for turn in transcript.turns:
         words = transcript.words(turn)
         if turn.speaker is not Speaker.PARTICIPANT:
-            question = question_in(words)
+            conversation.ask(words)
             continue
-        for saying in () if turn.index in unread else sayings_in(words, question):
+        for saying in conversation.answer("" if turn.index in unread else words):
             item = Item(saying.concept)
             counts[item] += 1
             if counts[item] <= _MOST_PER_ITEM:
                 yield signal_of(saying, words, turn)
-        question = NOTHING
 
 
 def signal_of(saying: Saying, words: str, turn: Turn) -> Signal:

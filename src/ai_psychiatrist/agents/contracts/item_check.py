@@ -99,5 +99,6 @@ def _facts(quote: Quote, served: int) -> dict[str, object]:
         "polarity": quote.polarity.value,
         "frequency": quote.frequency.value,
         "timeframe": quote.timeframe.value,
+        "plain": quote.is_plain,
         "items": served,
     }

@@ -16,12 +16,22 @@ from ai_psychiatrist.domain.evidence import (
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.services.language.assertion import Status
-from ai_psychiatrist.services.language.concepts import is_instruction
+from ai_psychiatrist.services.language.clauses import clauses_of
+from ai_psychiatrist.services.language.concepts import Heard, hear, is_instruction
+from ai_psychiatrist.services.language.matcher import Hit
 from ai_psychiatrist.services.language.questions import NOTHING, Question, question_in
 from ai_psychiatrist.services.language.reading import Saying, sayings_in
+from ai_psychiatrist.services.language.spoken import spoken, words_in
 from ai_psychiatrist.services.language.timeline import timeline_of
+from ai_psychiatrist.services.language.vocabulary import words
 
 _SENTENCE_END: Final = re.compile(r"[.?!;](?=\s)|\n")
+_DENYING: Final = frozenset({"cue.negator", "cue.inability", "cue.loss"})
+_TWICE: Final = 2
+_LONGEST_BARE_ANSWER: Final = 24
+"""In characters."""
+_LONGEST_ASIDE: Final = 3
+"""In words: up to that a clause may say nothing of its own."""
 _AROUND: Final = 400
 """How many characters on either side of a quote are read with it."""
 
@@ -62,11 +72,13 @@ class ItemReader:
         sayings = self._sayings_of(quote)
         own = [one for one in sayings if one.concept == item.value]
         if own and all(one.status is Status.OTHER for one in own):
-            return replace(quote, relevance=Relevance.OTHER_PERSON)
+            is_own_too = not words("self_named").isdisjoint(spoken(quote.text).texts)
+            relevance = Relevance.UNREAD if is_own_too else Relevance.OTHER_PERSON
+            return replace(quote, relevance=relevance)
         if own:
             return replace(_told(quote, own), relevance=Relevance.ABOUT)
         is_asked = any(item.value in self._question(part.turn).asked for part in quote.segments)
-        if is_asked or all(one.polarity is Polarity.UNCLEAR for one in sayings):
+        if is_asked or not _is_elsewhere(quote, sayings):
             return self._untold(quote)
         return replace(quote, relevance=Relevance.ELSEWHERE)
 
@@ -153,6 +165,18 @@ class _Near:
         return timeline_of(self.words).timeframe_of(self.start, self.end)
 
 
+def _is_elsewhere(quote: Quote, sayings: Sequence[Saying]) -> bool:
+    """Whether each clause of a quote plainly tells of something else."""
+    if all(one.polarity is Polarity.UNCLEAR for one in sayings):
+        return False
+    clauses = (quote.text[one.start : one.end] for one in clauses_of(quote.text))
+    return all(
+        any(one.polarity is not Polarity.UNCLEAR for one in sayings_in(text))
+        for text in clauses
+        if len(spoken(text).texts) > _LONGEST_ASIDE
+    )
+
+
 def _told(quote: Quote, sayings: Sequence[Saying]) -> Quote:
     """Return a quote with what its clauses say."""
     told = [one for one in sayings if one.polarity is not Polarity.UNCLEAR] or sayings
@@ -163,6 +187,7 @@ def _told(quote: Quote, sayings: Sequence[Saying]) -> Quote:
         polarity=polarities.pop() if len(polarities) == 1 else Polarity.UNCLEAR,
         frequency=_stated(one.frequency for one in lasting),
         timeframe=_agreed(one.timeframe for one in lasting),
+        is_plain=not any(map(_is_doubtful, lasting)) and _denies_plainly(quote, sayings),
     )
 
 
@@ -176,3 +201,29 @@ def _stated(frequencies: Iterable[Frequency]) -> Frequency:
     """Return the one frequency that is stated, unstated where there are several."""
     found = set(frequencies) - {Frequency.UNSTATED}
     return found.pop() if len(found) == 1 else Frequency.UNSTATED
+
+
+def _is_doubtful(one: Saying) -> bool:
+    """Whether a denial or a past is not told as such, but only inferred from how it is told."""
+    is_counted = one.frequency not in {Frequency.UNSTATED, Frequency.NOT_AT_ALL}
+    is_tale = one.is_answer and one.end - one.start > _LONGEST_BARE_ANSWER
+    return one.is_past_by_tense or is_counted or is_tale
+
+
+def _denies_plainly(quote: Quote, own: Sequence[Saying]) -> bool:
+    """Whether a denial has one reading: not "I'm not sad, just slow", "no day I haven't cried"."""
+    texts = spoken(quote.text).texts
+    if not words("qualifying").isdisjoint(word for word, _ in words_in(quote.text)):
+        return False
+    if texts[:1] and texts[0] in words("opening_own"):
+        alone = (one for one in sayings_in(quote.text) if one.concept == own[0].concept)
+        if any(one.polarity is Polarity.AFFIRMED for one in alone):
+            return False
+    return all(
+        sum(_denies(heard, hit) for hit in heard.hits) < _TWICE
+        for heard in (hear(quote.text[one.start : one.end]) for one in clauses_of(quote.text))
+    )
+
+
+def _denies(heard: Heard, hit: Hit) -> bool:
+    return hit.cue in _DENYING and heard.texts[hit.first] not in words("answering")

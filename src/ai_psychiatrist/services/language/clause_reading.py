@@ -97,7 +97,7 @@ def _of_somebody(heard: Heard, hit: Hit, before: Before, *, is_question: bool) -
     owner = last_person(heard.texts[: hit.first])
     if is_named_others(heard, hit) or owner is Status.OTHER:
         return Status.UNCLEAR if may_be_own(heard, hit) else Status.OTHER
-    if owner is None and hit.first == 0 and before.is_others:
+    if owner is None and before.is_others and words("self_named").isdisjoint(heard.texts):
         return Status.OTHER
     if owner is Status.UNCLEAR or is_question or is_reported(heard, hit):
         return Status.UNCLEAR

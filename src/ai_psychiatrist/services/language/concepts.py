@@ -82,4 +82,5 @@ def _tables() -> dict[str, list[str]]:
     answers = word_table("assertion", "answers")
     tables |= {f"{kind}.opening": answers[kind] for kind in ("ask", "tag", "suppose")}
     tables |= {f"answer.{kind}": answers[kind] for kind in ("yes", "no", "taken_up")}
+    tables |= {f"how_often.{kind}": answers[kind] for kind in ("asked_often", "more", "whole")}
     return tables

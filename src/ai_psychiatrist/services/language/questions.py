@@ -14,8 +14,10 @@ from ai_psychiatrist.services.language.concepts import (
     is_part_of_another,
     says_something,
 )
+from ai_psychiatrist.services.language.experiencer import is_of_others
 from ai_psychiatrist.services.language.matcher import Hit
-from ai_psychiatrist.services.language.vocabulary import concept_tables, words
+from ai_psychiatrist.services.language.spoken import spoken
+from ai_psychiatrist.services.language.vocabulary import concept_tables, word_list, words
 
 _TAIL_CHARACTERS: Final = 600
 _QUESTION_CLAUSES: Final = 4
@@ -46,6 +48,9 @@ class Question:
 
 
 NOTHING: Final = Question()
+_SENTENCE_ENDS: Final = frozenset(".?!")
+_LONGEST_UNMARKED: Final = 16
+_OPENINGS: Final = frozenset({"ask.opening", "suppose.opening"})
 _LONGEST_HEADING: Final = 4
 _LONGEST_LEAD: Final = 3
 _TAG_BEFORE: Final = 2
@@ -68,15 +73,41 @@ _ANSWERED: Final[Mapping[tuple[Asking, bool], Status]] = {
 def question_in(said: str) -> Question:
     """Read what the last question in an interviewer's words is about."""
     tail = said[-_TAIL_CHARACTERS:]
-    clauses = [
-        text for clause in clauses_of(tail) if (text := tail[clause.start : clause.end]).strip()
-    ]
-    for back in range(1, min(_QUESTION_CLAUSES, len(clauses)) + 1):
-        heard = hear(clauses[-back])
-        is_marked = any("?" in text for text in clauses[-back:])
+    for text, is_marked in _last_clauses(tail):
+        heard = hear(text if is_marked else _end_of(text))
         if (is_marked or _asks_without_mark(heard)) and (asked := dict(_asked(heard))):
             return Question(asked=asked, words=tail)
     return Question(words=tail)
+
+
+def _last_clauses(tail: str) -> Iterator[tuple[str, bool]]:
+    """Yield the clauses of the last sentence from its end, and whether a question mark ends it.
+
+    What was said before is another matter, unless the last words only go on about it.
+    """
+    texts = [tail[clause.start : clause.end] for clause in clauses_of(tail)]
+    texts = [text for text in texts if text.strip()]
+    is_marked, words_after = False, 0
+    for back, text in enumerate(reversed(texts[-_QUESTION_CLAUSES:])):
+        end = text.rstrip()[-1:]
+        if not back and _asks_for_assent(text):
+            end = "."
+        if back and end in _SENTENCE_ENDS and (words_after > _LONGEST_LEAD or not is_marked):
+            return
+        is_marked = is_marked or end == "?"
+        yield text, is_marked
+        words_after += len(spoken(text).texts)
+
+
+def _asks_for_assent(text: str) -> bool:
+    """Return whether a question only asks whether that is all right: "..., okay?"."""
+    return words("assent").issuperset(spoken(text.rpartition(",")[2]).texts)
+
+
+def _end_of(text: str) -> str:
+    """Return the last words of a clause: without marks it may hold many sentences."""
+    spans = spoken(text).spans[-_LONGEST_UNMARKED:]
+    return text[spans[0][0] :] if spans else text
 
 
 def _asks_without_mark(heard: Heard) -> bool:
@@ -84,8 +115,7 @@ def _asks_without_mark(heard: Heard) -> bool:
     if not words("conditions").isdisjoint(heard.texts):
         return False
     return len(heard.texts) <= _LONGEST_HEADING or any(
-        hit.cue == "suppose.opening"
-        or (hit.cue == "ask.opening" and _is_led_by(heard.texts[: hit.first], "leading"))
+        hit.cue in _OPENINGS and _is_led_by(heard.texts[: hit.first], "leading")
         for hit in heard.hits
     )
 
@@ -95,12 +125,16 @@ def _is_led_by(before: tuple[str, ...], kind: str) -> bool:
 
 
 def _asked(heard: Heard) -> Iterator[tuple[str, Asking]]:
+    if is_of_others(heard.texts) and words("generic").isdisjoint(heard.texts):
+        return
     is_tag = any(hit.cue == "tag.opening" and hit.first < _TAG_BEFORE for hit in heard.hits)
     for concept in concept_tables():
         named = [
             hit
             for hit in heard.hits
-            if concept_of(hit) == concept and not is_part_of_another(hit, heard.hits)
+            if concept_of(hit) == concept
+            and hit.cue not in {f"{concept}.function", f"{concept}.well"}
+            and not is_part_of_another(hit, heard.hits)
         ]
         kinds = {hit.kind for hit in named} - {"look_alike"}
         # "You aren't sleeping" denies no symptom, and a "no" to it may agree or not.
@@ -111,7 +145,7 @@ def _asked(heard: Heard) -> Iterator[tuple[str, Asking]]:
 
 
 def _holds_denial(heard: Heard, hit: Hit) -> bool:
-    return any(
+    return heard.texts[hit.first] in word_list("spoken", "denying") or any(
         cue.cue == "cue.negator" and hit.first <= cue.first and cue.last <= hit.last
         for cue in heard.hits
     )
@@ -159,7 +193,7 @@ def reply_in(clause: ClauseReading) -> Reply:
     heard = clause.heard
     cues = {hit.cue for hit in heard.hits}
     opening = [hit for hit in heard.hits if _is_led_by(heard.texts[: hit.first], "opening")]
-    says, quality = _plain_answer(opening), None
+    says, quality = _plain_answer(heard, opening), None
     about = next((hit for hit in heard.hits if _is_early_quality(heard, hit)), None)
     if about is not None:
         is_of_more = "answer.taken_up" in cues or clause.experiencer is Status.OTHER
@@ -177,12 +211,19 @@ def reply_in(clause: ClauseReading) -> Reply:
     )
 
 
-def _plain_answer(opening: list[Hit]) -> bool | None:
-    """Return whether an answer opens with yes or no."""
-    kinds = {hit.cue for hit in opening if hit.first == opening[0].first}
+def _plain_answer(heard: Heard, opening: list[Hit]) -> bool | None:
+    """Return whether an answer opens with yes or no: "I don't", but not "I don't know"."""
+    first = {hit for hit in opening if hit.first == opening[0].first}
+    if any(_goes_on(hit, one) for hit in heard.hits if hit.cue == "cue.pass" for one in first):
+        return None
+    kinds = {hit.cue for hit in first}
     if "answer.no" in kinds:
         return False
     return True if "answer.yes" in kinds else None
+
+
+def _goes_on(hit: Hit, answer: Hit) -> bool:
+    return answer.first < answer.last and hit.first <= answer.last < hit.last
 
 
 def _is_early_quality(heard: Heard, hit: Hit) -> bool:

@@ -18,6 +18,8 @@ from ai_psychiatrist.services.language.timeline import Timeline, timeline_of
 from ai_psychiatrist.services.language.told_clauses import POLARITIES, ToldClauses, told_clauses
 from ai_psychiatrist.services.language.vocabulary import phrases
 
+_COUNTED: Final = frozenset({Frequency.SEVERAL_DAYS, Frequency.MORE_THAN_HALF})
+_OVER: Final = "modality.over"
 _UNSETTLED: Final = frozenset({Status.UNCLEAR, Status.SUPPOSED})
 _BARE_WORDS: Final = 4
 """Up to how many words an answer may be a bare word and its like."""
@@ -39,6 +41,8 @@ class Saying:
     timeframe: Timeframe
     is_answer: bool = False
     """Whether only the question tells what it is about."""
+    is_past_by_tense: bool = False
+    """Whether it is past only because it is told in the past tense."""
 
     @property
     def polarity(self) -> Polarity:
@@ -63,9 +67,10 @@ def _stated(told: ToldClauses, times: Timeline, question: Question) -> Iterator[
             frequency = told.frequency(at, found.status, found.start)
             time = _time(times, start + found.start, start + found.end)
             # "I couldn't sleep four nights" counts days of these weeks.
-            is_undated = frequency is Frequency.UNSTATED and time is Timeframe.UNSTATED
+            is_undated = frequency not in _COUNTED and time is Timeframe.UNSTATED
             is_told = found.is_past_tense and found.status in POLARITIES
-            if is_told and is_undated and not _is_of_now(times, question):
+            is_by_tense = is_told and is_undated and not _is_of_now(times, question)
+            if is_by_tense or (found.status is Status.AFFIRMED and _is_over(told, at, found)):
                 time = Timeframe.PAST
             yield Saying(
                 concept=found.concept,
@@ -75,7 +80,17 @@ def _stated(told: ToldClauses, times: Timeline, question: Question) -> Iterator[
                 end=told.end(at),
                 frequency=frequency,
                 timeframe=time,
+                is_past_by_tense=is_by_tense,
             )
+
+
+def _is_over(told: ToldClauses, at: int, found: Finding) -> bool:
+    """Whether the words after a finding, in its clause or the next one, say that it is over."""
+    own = told.readings[at].heard
+    if any(hit.cue == _OVER and own.words.spans[hit.first][0] >= found.end for hit in own.hits):
+        return True
+    after = told.readings[at + 1].heard.hits if at + 1 < len(told.readings) else ()
+    return any(hit.cue == _OVER and hit.first < _LEAD_WORDS for hit in after)
 
 
 def _answers(
@@ -85,6 +100,8 @@ def _answers(
     if not told.readings or not question.asked:
         return
     at, reply = _reply(told)
+    if told.text(at).rstrip().endswith("?"):
+        return
     settled = {one.concept for one in stated if one.status not in _UNSETTLED}
     for concept, asking in question.asked.items():
         status = None if concept in settled else answered(asking, reply)

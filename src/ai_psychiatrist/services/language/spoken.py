@@ -8,6 +8,8 @@ from typing import Final
 from ai_psychiatrist.services.language.vocabulary import word_list, word_table
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’ʼ][^\W_]+)*|,")
+_MARK: Final = re.compile(r"</?[A-Z_]{2,30}/?>")
+"""A transcriber's mark, which nobody spoke: `<INAUDIBLE_SPEECH/>`."""
 _INVISIBLE: Final = re.compile("[\u200b-\u200d\u2060\ufeff\u00ad]")
 # Without its apostrophe "I'll" would read as "ill" and "we're" as "were".
 _KEEPS_APOSTROPHE: Final = ("'ll", "'re", "'d")
@@ -76,6 +78,8 @@ def words_in(text: str) -> _Found:
     # An apostrophe is as long as the invisible character it replaces and joins words like it, so
     # that offsets stay those of the text.
     visible = text if text.isascii() else _INVISIBLE.sub("'", text)
+    if "<" in visible:
+        visible = _MARK.sub(lambda mark: " " * len(mark[0]), visible)
     return [(_normalised(found[0]), found.span()) for found in _WORD.finditer(visible)]
 
 

@@ -8,15 +8,14 @@ from ai_psychiatrist.domain.evidence import Frequency, Polarity
 from ai_psychiatrist.services.language.assertion import ClauseReading, Status
 from ai_psychiatrist.services.language.clause_reading import START, Before, read_clause
 from ai_psychiatrist.services.language.clauses import Clause, clauses_of
+from ai_psychiatrist.services.language.counted_days import counted_days
 from ai_psychiatrist.services.language.experiencer import is_of_others
 from ai_psychiatrist.services.language.frequency import occurrences_in
-from ai_psychiatrist.services.language.vocabulary import words
+from ai_psychiatrist.services.language.how_often import says_only_how_often
 
 POLARITIES: Final = {Status.AFFIRMED: Polarity.AFFIRMED, Status.DENIED: Polarity.DENIED}
 """What is said of a concept, for the two that say whether it is there."""
 _SENTENCE_ENDS: Final = frozenset(".?!;…")
-_LONGEST_ADDITION: Final = 40
-"""In characters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,22 +40,17 @@ class ToldClauses:
         if polarity is None:
             return Frequency.UNSTATED
         told = occurrences_in(self.text(at))
-        if not told and self._is_added_to(at):
-            told = occurrences_in(self.text(at + 1))
-        if not told:
+        if told:
+            return min(told, key=lambda one: abs(one.start - place)).frequency(polarity)
+        if not self._is_added_to(at):
             return Frequency.UNSTATED
-        return min(told, key=lambda one: abs(one.start - place)).frequency(polarity)
+        added = self.text(at + 1)
+        told = occurrences_in(added)
+        return told[0].frequency(polarity) if told else counted_days(added) or Frequency.UNSTATED
 
     def _is_added_to(self, at: int) -> bool:
         """Whether the next clause says nothing but how often this is."""
-        if at + 1 >= len(self.clauses):
-            return False
-        following = self.text(at + 1)
-        if len(following) > _LONGEST_ADDITION or not occurrences_in(following):
-            return False
-        read = read_clause(following)
-        is_telling = any(found.status in POLARITIES for found in read.findings)
-        return not is_telling and words("speaker").isdisjoint(read.heard.texts)
+        return at + 1 < len(self.clauses) and says_only_how_often(self.text(at + 1))
 
 
 def told_clauses(turn: str) -> ToldClauses:

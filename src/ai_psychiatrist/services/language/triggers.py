@@ -31,7 +31,7 @@ def is_there(heard: Heard, hit: Hit, *, is_bad: bool | None) -> bool | None:
             if trigger.kind == "inability" and hit.kind == "symptom":
                 return None
             value = _turned(trigger.kind, hit.kind, value=value)
-        elif is_agreed:
+        elif is_agreed or _is_said_twice(heard, hit):
             # "Never any" and "not nothing" deny once.
             is_agreed = False
         elif value is None and hit.kind == "topic" and not _has_none(heard, trigger, hit):
@@ -39,6 +39,9 @@ def is_there(heard: Heard, hit: Hit, *, is_bad: bool | None) -> bool | None:
         else:
             value = not value
             is_agreed = heard.texts[trigger.first] in words("concord")
+            if heard.texts[trigger.first] in words("denying_subjects"):
+                # "I've stopped, none of it ..." begins anew.
+                break
     return value
 
 
@@ -64,6 +67,11 @@ def is_denied(heard: Heard, hit: Hit, passed: frozenset[int] = frozenset()) -> b
         value = not value
         is_agreed = heard.texts[trigger.first] in words("concord")
     return value
+
+
+def _is_said_twice(heard: Heard, hit: Hit) -> bool:
+    """Return whether a phrase denies by itself, so that a negator before it agrees with it."""
+    return hit.kind == "well" and heard.texts[hit.first] in words("concord")
 
 
 def _turned(trigger: str, kind: str, *, value: bool | None) -> bool | None:

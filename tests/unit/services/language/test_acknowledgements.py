@@ -26,3 +26,16 @@ def test_an_acknowledgement_settles_nothing(
     asked: str, words: str, item: Item, statuses: set[str]
 ) -> None:
     assert said(item, words, asked) == statuses
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ("Are you restless?", "I don't know, you'd have to ask them."),
+        ("Do you sleep?", "They do the checks at night."),
+        ("Any trouble sleeping?", "No? What's normal?"),
+    ],
+)
+def test_words_that_open_like_an_answer_settle_nothing(asked: str, words: str) -> None:
+    answered = said(Item.SLEEP, words, asked) | said(Item.MOVING, words, asked)
+    assert answered <= {"unclear"}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ai_psychiatrist.services.language.clauses import WINDOW, clauses_of
+from ai_psychiatrist.services.language.clauses import clauses_of
 
 
 @pytest.mark.parametrize(
@@ -28,4 +28,4 @@ def test_clauses_end_where_a_new_statement_begins(words: str, clauses: list[str]
 def test_clauses_tile_any_text_and_stay_short(words: str) -> None:
     clauses = clauses_of(words)
     assert "".join(words[clause.start : clause.end] for clause in clauses) == words
-    assert all(0 < clause.end - clause.start <= WINDOW for clause in clauses)
+    assert all(0 < clause.end - clause.start <= 400 for clause in clauses)

@@ -22,3 +22,25 @@ CASES = [
 @pytest.mark.parametrize(("words", "item", "statuses"), CASES, ids=[row[0] for row in CASES])
 def test_what_is_over_is_past(words: str, item: Item, statuses: set[str]) -> None:
     assert said(item, words) == statuses
+
+
+@pytest.mark.parametrize(
+    ("words", "item"),
+    [
+        ("I was in bits for a month. It went.", Item.DEPRESSED),
+        ("Before the tablets I was hopeless, I'm fine now.", Item.DEPRESSED),
+        ("I was depressed in lockdown, who wasn't, but that was years ago.", Item.DEPRESSED),
+        ("Those first weeks I was exhausted every day.", Item.TIRED),
+        ("I lay awake a lot, all sorted now.", Item.SLEEP),
+    ],
+)
+def test_what_is_said_to_be_over_is_past(words: str, item: Item) -> None:
+    assert said(item, words) <= {"affirmed past"}
+
+
+def test_a_fragment_goes_on_about_the_person_before_it() -> None:
+    assert said(Item.CONCENTRATING, "My brother. Can't focus on a thing.") == {"other"}
+
+
+def test_a_denial_said_twice_is_one() -> None:
+    assert said(Item.FAILURE, "I ain't done nothing to feel bad about.") == {"denied"}

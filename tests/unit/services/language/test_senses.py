@@ -22,6 +22,15 @@ CASES = [
     ("I had to slow down for the lights.", Item.MOVING, set()),
     ("I can't concentrate.", Item.CONCENTRATING, {"affirmed"}),
     ("He is the centre of attention.", Item.CONCENTRATING, set()),
+    ("I'm low on petrol.", Item.TIRED, set()),
+    ("My iron came back a little low.", Item.DEPRESSED, set()),
+    ("I've a history of depression, on sertraline.", Item.DEPRESSED, set()),
+    ("I take something for anxiety and depression.", Item.DEPRESSED, set()),
+    ("Things are going well with my depression.", Item.DEPRESSED, set()),
+    ("I put the keys in the marmalade.", Item.MOVING, set()),
+    ("My face has been feeling numb.", Item.DEPRESSED, set()),
+    ("My stomach wasn't feeling great.", Item.DEPRESSED, set()),
+    ("I'm happy with that plan.", Item.DEPRESSED, set()),
 ]
 
 

@@ -1,0 +1,114 @@
+"""What the turns of a conversation say, each read after those before it.
+
+How often a symptom is there is mostly told after it, and often only when somebody asks.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from ai_psychiatrist.domain.evidence import Polarity, Timeframe
+from ai_psychiatrist.services.language.assertion import Status
+from ai_psychiatrist.services.language.how_often import (
+    HowOften,
+    asks_how_often,
+    goes_on,
+    how_often,
+    how_often_alone,
+)
+from ai_psychiatrist.services.language.questions import NOTHING, Asking, Question, question_in
+from ai_psychiatrist.services.language.reading import Saying, sayings_in
+
+_MOST_EXCHANGES: Final = 2
+"""Through how many questions that name nothing a topic stays open."""
+_OF_THE_SYMPTOM: Final = frozenset({Asking.SYMPTOM, Asking.OPEN})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Topic:
+    """The one concept that was last spoken of as a symptom."""
+
+    concept: str
+    is_told: bool
+    """Whether the participant's own words were read as telling of it, or it was only asked for."""
+    exchanges: int = 0
+    """Through how many questions it has stayed open."""
+
+
+class Conversation:
+    """Reads the turns of a conversation in their order."""
+
+    def __init__(self) -> None:
+        self._question = NOTHING
+        self._topic: _Topic | None = None
+
+    def ask(self, words: str) -> None:
+        """Hear what an interviewer says."""
+        self._question = question_in(words)
+
+    def answer(self, words: str) -> tuple[Saying, ...]:
+        """Read what a participant says."""
+        question, self._question = self._question, NOTHING
+        sayings = sayings_in(words, question)
+        topic = self._topic
+        self._topic = _topic_after(topic, question, sayings)
+        told = None if topic is None else _how_often(topic, words, question, sayings)
+        return sayings if topic is None or told is None else (*sayings, _said_of(topic, told))
+
+
+def _how_often(
+    topic: _Topic, words: str, question: Question, sayings: Sequence[Saying]
+) -> HowOften | None:
+    """Return how often an answer says that what was told before it is there."""
+    if not question.asked.keys() <= {topic.concept}:
+        return None
+    if any(one.concept == topic.concept and one.polarity is Polarity.DENIED for one in sayings):
+        return None
+    if asks_how_often(question.words):
+        return how_often(words, question.words)
+    is_more = topic.is_told and not sayings and goes_on(question.words)
+    return how_often_alone(words) if is_more else None
+
+
+def _said_of(topic: _Topic, told: HowOften) -> Saying:
+    return Saying(
+        concept=topic.concept,
+        status=Status.AFFIRMED,
+        is_stated=topic.is_told,
+        start=told.start,
+        end=told.end,
+        frequency=told.frequency,
+        timeframe=Timeframe.UNSTATED,
+        is_answer=True,
+    )
+
+
+def _topic_after(
+    before: _Topic | None, question: Question, sayings: Sequence[Saying]
+) -> _Topic | None:
+    """Return what the next question may go on about."""
+    told = {
+        one.concept
+        for one in sayings
+        if one.polarity is Polarity.AFFIRMED and one.timeframe is not Timeframe.PAST
+    }
+    if question.asked and told:
+        told &= question.asked.keys()
+        if not told:
+            return None
+    if told:
+        return _Topic(concept=told.pop(), is_told=True) if len(told) == 1 else None
+    if question.asked:
+        return _asked_alone(question, sayings)
+    if before is None or before.exchanges == _MOST_EXCHANGES:
+        return None
+    return replace(before, exchanges=before.exchanges + 1)
+
+
+def _asked_alone(question: Question, sayings: Sequence[Saying]) -> _Topic | None:
+    """Return what was asked for, where nothing was read from the answer to it."""
+    concept, asking = next(iter(question.asked.items()))
+    is_read = any(one.concept == concept for one in sayings)
+    if len(question.asked) > 1 or is_read or asking not in _OF_THE_SYMPTOM:
+        return None
+    return _Topic(concept=concept, is_told=False)
