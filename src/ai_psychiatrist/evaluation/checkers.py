@@ -10,6 +10,7 @@ from ai_psychiatrist.agents.contracts.contract import contract_steps, step_of_ag
 from ai_psychiatrist.agents.contracts.item_check import item_verdict
 from ai_psychiatrist.agents.definition import (
     AGENT_ORDER,
+    DANGER,
     EVIDENCE,
     JUDGE,
     META_REVIEW,
@@ -43,6 +44,7 @@ _EXTRACTS: Mapping[str, Extract] = {
     QUANTITATIVE.name: QUANTITATIVE.extract,
     **{definition.name: definition.extract for definition in JUDGE.values()},
     META_REVIEW.name: META_REVIEW.extract,
+    DANGER.name: DANGER.extract,
 }
 
 

@@ -28,7 +28,7 @@ from ai_psychiatrist.interview.engine.goals import (
     targets,
     targets_ahead,
 )
-from ai_psychiatrist.interview.engine.record import Interview, Spent
+from ai_psychiatrist.interview.engine.record import Interview
 from ai_psychiatrist.interview.engine.replies import (
     analysis_of,
     digest_of,
@@ -120,7 +120,7 @@ class GoalsDriver:
             following = _failed(interview, FailureCode.DEADLINE_EXCEEDED)
         except StepFailed as failed:
             following = _failed(interview, failed.code)
-        return replace(following, spent=_spent(interview.spent, calls))
+        return replace(following, spent=interview.spent.with_calls(calls.attempts))
 
     async def _goal_texts(self, interview: Interview, calls: CallLog) -> tuple[str, ...]:
         if isinstance(self.protocol.goals, FixedGoals):
@@ -244,15 +244,6 @@ async def _caught(work: Awaitable[T]) -> T | StepFailed:
 def _failed(interview: Interview, code: FailureCode) -> Interview:
     step = interview.failed_from or interview.state
     return replace(interview, state=InterviewState.FAILED, failed_from=step, failure=code)
-
-
-def _spent(before: Spent, calls: CallLog) -> Spent:
-    made = calls.attempts
-    return Spent(
-        calls=before.calls + len(made),
-        input_tokens=before.input_tokens + sum(attempt.input_tokens or 0 for attempt in made),
-        output_tokens=before.output_tokens + sum(attempt.output_tokens or 0 for attempt in made),
-    )
 
 
 def _chosen(question: Question | None, answer: GivenAnswer | None) -> AnswerKind | None:

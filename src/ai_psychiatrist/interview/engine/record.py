@@ -1,10 +1,10 @@
 """The whole state of an interview, as it is stored after each step."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.domain.failures import Attempt, FailureCode
 from ai_psychiatrist.domain.interview import (
     Analysis,
     AnswerQuote,
@@ -21,7 +21,7 @@ from ai_psychiatrist.domain.interview import (
     UnansweredReason,
 )
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.interview.snapshot import Danger, UnexaminedAnswer
+from ai_psychiatrist.interview.snapshot import AnswerReading, Danger, UnexaminedAnswer
 
 UNDER_WAY: Final = frozenset(
     {InterviewState.PREPARING, InterviewState.ASKING, InterviewState.DIGESTING}
@@ -67,6 +67,14 @@ class Spent:
     input_tokens: int = 0
     output_tokens: int = 0
 
+    def with_calls(self, made: Sequence[Attempt]) -> "Spent":
+        """Return what was spent with these calls."""
+        return Spent(
+            calls=self.calls + len(made),
+            input_tokens=self.input_tokens + sum(one.input_tokens or 0 for one in made),
+            output_tokens=self.output_tokens + sum(one.output_tokens or 0 for one in made),
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interview:
@@ -102,6 +110,8 @@ class Interview:
     danger: Danger | None = None
     not_examined: tuple[UnexaminedAnswer, ...] = ()
     """The answers in a language that is not read, in order."""
+    danger_readings: tuple[AnswerReading, ...] = ()
+    """The free answers that a model was to read for danger, in order."""
     failure: FailureCode | None = None
     failed_from: InterviewState | None = None
     """The step that did not succeed, in the state `failed`."""
