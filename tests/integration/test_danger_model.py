@@ -233,3 +233,54 @@ def test_an_evaluation_uses_it_and_keeps_its_calls(tmp_path: Path) -> None:
     assert "models" in other.err
     again = run(["revalidate", "run", "--step", "danger"], tmp_path, settings)
     assert again.code == 0, again.err
+
+
+@pytest.mark.parametrize(
+    ("chosen", "state"),
+    [
+        pytest.param({}, "safety_hold", id="the_default"),
+        pytest.param({"DANGER_MODEL": "off"}, "awaiting", id="off"),
+        pytest.param(
+            {"MODEL_DEFAULT": "baseline", "INTERVIEW_MODEL": "openai-chat:talks"},
+            "safety_hold",
+            id="the_interviews",
+        ),
+        pytest.param(
+            {"MODEL_DEFAULT": "baseline", "DANGER_MODEL": "openai-chat:watchful"},
+            "safety_hold",
+            id="its_own",
+        ),
+        pytest.param({"MODEL_DEFAULT": "baseline"}, "awaiting", id="the_baseline"),
+    ],
+)
+def test_a_free_answer_is_read_before_the_interview_goes_on(
+    tmp_path: Path, chosen: dict[str, str], state: str
+) -> None:
+    with assessing(tmp_path, saying(danger_text(HINT)), **chosen) as client:
+        begun = client.post("/v1/interviews", json={"protocol": "phq8"}).json()
+        answer = {"question_id": "q1", "idempotency_key": "k1", "version": begun["version"]}
+        path = f"/v1/interviews/{begun['interview_id']}"
+        found = client.post(f"{path}/answers", json=answer | {"text": f"{HINT}."}).json()
+    assert found["state"] == state
+    operator = found["operator"]
+    if state == "awaiting":
+        assert (operator["danger"], operator["danger_readings"]) == (None, [])
+        return
+    assert operator["danger"]["source"] == "model"
+    assert "and by a model" in operator["danger"]["statement"]
+    assert operator["danger_readings"] == [{"turn": 1, "status": "answered", "code": None}]
+    assert operator["model_calls"] == 1
+    assert not any(word in found["spoken"] for word in ("high", "suicid", "model", "intent"))
+
+
+def test_an_interview_goes_on_where_the_model_fails_and_the_operator_is_told(
+    tmp_path: Path,
+) -> None:
+    with assessing(tmp_path, fault("status_400", tasks=["danger"])) as client:
+        begun = client.post("/v1/interviews", json={"protocol": "phq8"}).json()
+        answer = {"question_id": "q1", "idempotency_key": "k1", "version": begun["version"]}
+        path = f"/v1/interviews/{begun['interview_id']}"
+        found = client.post(f"{path}/answers", json=answer | {"text": f"{HINT}."}).json()
+    assert found["state"] == "awaiting"
+    (reading,) = found["operator"]["danger_readings"]
+    assert reading == {"turn": 1, "status": "failed", "code": "request_refused"}

@@ -86,7 +86,8 @@ class Dialogue:
                     text=answer.text,
                     is_stop=answer.is_stop,
                 )
-                with working(is_long=snapshot.kind != ProtocolKind.ITEMS):
+                is_typed = answer.text is not None
+                with working(is_long=is_typed or snapshot.kind != ProtocolKind.ITEMS):
                     return self._wait_for(self._service.answer(snapshot.id, submission))
             except RequestConflict:
                 raise

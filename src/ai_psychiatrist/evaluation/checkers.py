@@ -49,7 +49,7 @@ _EXTRACTS: Mapping[str, Extract] = {
 
 
 def checkers_for(ledger: Ledger, contract: PipelineConfig) -> dict[str, "ReplyChecker"]:
-    """Return the checks of every agent's replies by a contract, such as the run's own.
+    """Return the checks of the run's agents' replies by a contract, such as the run's own.
 
     Quotes are checked as the run's settings say. Raises `ConfigurationError` when a step's schema
     or rules cannot be compiled, and `InputError` when the folder's record of the run is damaged.
@@ -58,6 +58,8 @@ def checkers_for(ledger: Ledger, contract: PipelineConfig) -> dict[str, "ReplyCh
     reading = _reading_of(ledger)
     checkers = {}
     for agent in AGENT_ORDER:
+        if agent not in ledger.steps:
+            continue
         checker: ReplyChecker = ReplyChecker(_EXTRACTS[agent], steps[step_of_agent(agent)])
         if agent == QUANTITATIVE.name:
             checker = ScoringChecker(
