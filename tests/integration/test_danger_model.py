@@ -134,6 +134,13 @@ def test_off_asks_nobody_and_says_so(tmp_path: Path) -> None:
     assert "danger" not in {one["agent"] for one in body["attempts"]} | set(body["models"])
 
 
+def test_a_problem_before_any_model_was_asked_says_nothing_of_one(tmp_path: Path) -> None:
+    few_shot = {"transcript_text": ALARMING, "mode": "few_shot"}
+    with assessing(tmp_path, good_replies()) as client:
+        risk = client.post("/full_pipeline", json=few_shot).json()["risk"]
+    assert (risk["level"], "model" in risk) == ("high", False)
+
+
 def test_the_baseline_asks_nobody(tmp_path: Path) -> None:
     with client_of(settings_with(tmp_path)) as client:
         body = client.post("/full_pipeline", json={"transcript_text": INTERVIEW}).json()
@@ -233,6 +240,10 @@ def test_an_evaluation_uses_it_and_keeps_its_calls(tmp_path: Path) -> None:
     assert "models" in other.err
     again = run(["revalidate", "run", "--step", "danger"], tmp_path, settings)
     assert again.code == 0, again.err
+    exported = run(["export", "run", "--out", "out"], tmp_path, settings)
+    assert exported.code == 0, exported.err
+    (line,) = (tmp_path / "out" / "danger_validated.jsonl").read_text("utf-8").splitlines()
+    assert HINT in line
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from starlette.types import Scope
 
 from ai_psychiatrist.api.examined import examined_result
 from ai_psychiatrist.api.result_models import RiskModelResult
-from ai_psychiatrist.domain.risk import ModelReading, RiskReport
+from ai_psychiatrist.domain.risk import ModelReading, ReadingStatus, RiskReport
 
 _KEY: Final = "risk"
 
@@ -39,9 +39,16 @@ def risk_field(report: RiskReport) -> dict[str, object]:
             ],
             "signal_count": report.signal_count,
             "examined": examined_result(report.examined).model_dump(mode="json"),
-            "model": risk_model(report.model).model_dump(mode="json"),
+            **_asked(report.model),
         }
     }
+
+
+def _asked(reading: ModelReading) -> dict[str, object]:
+    """Return what became of the model, and nothing where none was asked."""
+    if reading.status is ReadingStatus.OFF:
+        return {}
+    return {"model": risk_model(reading).model_dump(mode="json")}
 
 
 def risk_model(reading: ModelReading) -> RiskModelResult:
