@@ -33,9 +33,10 @@ def interview(number: int) -> str:
 
 
 def environment(url: str) -> dict[str, str]:
-    """Return settings that send every agent to the model server."""
+    """Return settings that send the agents to the model server: the eight calls of the control."""
     return {
         "MODEL_DEFAULT": "openai-chat:fake-model",
+        "DANGER_MODEL": "off",
         "OPENAI_BASE_URL": f"{url}/v1",
         "MODEL_MAX_CONCURRENCY": UNBOUNDED_CALLS,
         "API_MAX_CONCURRENCY": UNBOUNDED_CALLS,

@@ -9,7 +9,8 @@ from typing import Final
 
 from ai_psychiatrist.agents.baseline.model import BASELINE
 from ai_psychiatrist.agents.baseline.route import baseline_route
-from ai_psychiatrist.agents.interview.interview_agents import InterviewAgents
+from ai_psychiatrist.agents.danger import DangerAgent
+from ai_psychiatrist.agents.interview.interview_agents import InterviewAgents, limited_chain
 from ai_psychiatrist.agents.judge import JudgeAgent
 from ai_psychiatrist.agents.meta_review import MetaReviewAgent
 from ai_psychiatrist.agents.qualitative import QualitativeAssessmentAgent
@@ -24,6 +25,7 @@ from ai_psychiatrist.interview.opening import InterviewOptions, Interviews, load
 from ai_psychiatrist.interview.store.keys import KEY_NAME, StoreKeys
 from ai_psychiatrist.interview.store.opening import FILE_NAME
 from ai_psychiatrist.llm.connections import BackendOptions, ModelConnections
+from ai_psychiatrist.llm.retries import CallRetries
 from ai_psychiatrist.llm.routes import ModelChain
 from ai_psychiatrist.services.clause_memory import forget_clauses
 from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
@@ -46,7 +48,7 @@ class Services:
     connections: ModelConnections
     interviews: Interviews
     agent_models: dict[str, tuple[str, ...]]
-    """The chain of model names of each agent."""
+    """The chain of model names of each agent; without the danger agent where that is off."""
     interview_models: tuple[str, ...]
     """The chain of interviews that have a model of their own; empty where they have none."""
 
@@ -123,6 +125,9 @@ def _services(settings: Settings, connections: ModelConnections) -> Services:
         ),
         settings=settings.feedback,
     )
+    danger_chain = _danger_chain(settings, connections, model.default)
+    if danger_chain:
+        chains["danger"] = danger_chain
     pipeline = AssessmentPipeline(
         feedback_loop=feedback_loop,
         quantitative=QuantitativeAssessmentAgent(
@@ -138,6 +143,7 @@ def _services(settings: Settings, connections: ModelConnections) -> Services:
             ollama_base_url=base_url,
             temperature=temperature,
         ),
+        danger=_danger_agent(settings, danger_chain),
         max_calls=model.max_calls,
         is_delimited=settings.qualitative.delimit_transcript,
     )
@@ -151,7 +157,11 @@ def _services(settings: Settings, connections: ModelConnections) -> Services:
         ),
         labels=settings.transcript.labels,
         connections=connections,
-        interviews=_interviews(settings, interview_chain),
+        interviews=_interviews(
+            settings,
+            interview_chain,
+            _danger_chain(settings, connections, settings.interview.model or model.default),
+        ),
         interview_models=(
             tuple(route.name for route in interview_chain) if settings.interview.model else ()
         ),
@@ -161,11 +171,32 @@ def _services(settings: Settings, connections: ModelConnections) -> Services:
 
 def _interview_chain(settings: Settings, connections: ModelConnections) -> ModelChain:
     # The baseline knows the tasks of an assessment alone.
-    name = settings.interview.model or settings.model.default
-    return tuple(route for route in connections.chain(name) if route.name != BASELINE)
+    return _of_models(connections.chain(settings.interview.model or settings.model.default))
 
 
-def _interviews(settings: Settings, chain: ModelChain) -> Interviews:
+def _danger_chain(settings: Settings, connections: ModelConnections, default: str) -> ModelChain:
+    # The baseline would only repeat the rules.
+    if settings.danger.is_off:
+        return ()
+    return _of_models(connections.chain(settings.danger.model or default))
+
+
+def _of_models(chain: ModelChain) -> ModelChain:
+    return tuple(route for route in chain if route.name != BASELINE)
+
+
+def _danger_agent(settings: Settings, chain: ModelChain) -> DangerAgent | None:
+    if not chain:
+        return None
+    return DangerAgent(
+        chain,
+        pydantic_ai_settings=settings.pydantic_ai,
+        ollama_base_url=settings.ollama.base_url,
+        temperature=settings.model.temperature,
+    )
+
+
+def _interviews(settings: Settings, chain: ModelChain, danger: ModelChain) -> Interviews:
     interview, model = settings.interview, settings.model
 
     def agents() -> InterviewAgents | None:
@@ -194,7 +225,11 @@ def _interviews(settings: Settings, chain: ModelChain) -> Interviews:
             max_bytes=interview.max_stored_bytes,
         ),
     )
-    return Interviews(options, agents)
+    # A person waits: what is slow or down is not waited for a second time.
+    waiting = limited_chain(
+        danger, call_timeout_seconds=interview.call_timeout_seconds, retries=CallRetries()
+    )
+    return Interviews(options, agents, _danger_agent(settings, waiting))
 
 
 def _use_key(settings: Settings) -> None:

@@ -7,6 +7,7 @@ from random import Random
 
 from tests.fakes.exchange import Call, Reply, Request, Script
 from tests.fakes.interview_replies import Arguments, Brief, good_reply, tool_of_schema
+from tests.fakes.replies import danger_text
 
 _TARGETS = re.compile(r"^Target ids: (.*)$", re.MULTILINE)
 _GOAL = re.compile(r"\bg\d+\b")
@@ -19,6 +20,8 @@ def calling_tools(seed: int = 0, *, rationale: str = RATIONALE) -> Script:
     confidence: dict[str, int] = defaultdict(int)
 
     def script(request: Request) -> Reply:
+        if request.task == "danger":
+            return Reply(text=danger_text())
         prompt = request.messages[-1].content
         targets = _TARGETS.search(prompt)
         brief = Brief(

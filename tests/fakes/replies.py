@@ -18,7 +18,7 @@ ITEMS = (
 )
 JUDGE_TASKS = ("judge_coherence", "judge_completeness", "judge_specificity", "judge_accuracy")
 QUALITATIVE_TASKS = ("qualitative", "qualitative_refine")
-TASKS = (*QUALITATIVE_TASKS, "evidence", "scoring", *JUDGE_TASKS, "meta_review")
+TASKS = (*QUALITATIVE_TASKS, "evidence", "scoring", *JUDGE_TASKS, "meta_review", "danger")
 
 SHORTEST_QUOTE_CHARS = 12
 
@@ -52,9 +52,8 @@ def good_text(task: str, quotes: Sequence[str]) -> str:
         return qualitative_text(quotes)
     if task in JUDGE_TASKS:
         return judge_text("4")
-    if task == "meta_review":
-        return meta_review_text("2")
-    return "Understood."
+    others = {"meta_review": meta_review_text("2"), "danger": danger_text()}
+    return others.get(task, "Understood.")
 
 
 def participant_quotes(transcript: str, limit: int = 8) -> list[str]:
@@ -138,6 +137,12 @@ def judge_text(score: str, explanation: str = "The parts follow from one another
 def meta_review_text(severity: str, explanation: str = "Several symptoms are present.") -> str:
     """Write a meta-review reply."""
     return f"<severity>{severity}</severity>\n<explanation>{explanation}</explanation>"
+
+
+def danger_text(*quotes: str, **sign: str) -> str:
+    """Write a danger agent's reply: a sign of high danger for each quote, none without any."""
+    plain = {"kind": "intent", "polarity": "affirmed", "level": "high"} | sign
+    return json.dumps({"signs": [{"quote": quote, **plain} for quote in quotes]})
 
 
 def _first_sentences(line: re.Pattern[str], transcript: str, limit: int) -> list[str]:

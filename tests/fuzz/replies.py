@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Literal, TypeAlias
 
+from ai_psychiatrist.domain.risk import RiskKind, RiskPolarity
 from tests.fakes.replies import (
     ITEMS,
     JUDGE_TASKS,
+    danger_text,
     evidence_text,
     judge_text,
     meta_review_text,
@@ -110,6 +112,13 @@ def well_formed(
             return scoring_text(answers)
         case "meta_review":
             return meta_review_text(str(draw.randint(0, 4)), remark)
+        case "danger":
+            sign = {
+                "kind": draw.choice(list(RiskKind)),
+                "polarity": draw.choice(list(RiskPolarity)),
+                "level": draw.choice(("low", "moderate", "high")),
+            }
+            return danger_text(*_some(draw, quotes), **sign)
         case task if task in JUDGE_TASKS:
             return judge_text(str(draw.randint(1, 5)), remark)
         case _:

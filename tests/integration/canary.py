@@ -8,6 +8,7 @@ from tests.fakes.model_server import Reply, Request, Script, fault
 from tests.fakes.replies import (
     ITEMS,
     JUDGE_TASKS,
+    danger_text,
     evidence_answer,
     evidence_text,
     good_text,
@@ -42,6 +43,8 @@ def canary_as_wrong_type(request: Request) -> Reply:
             text = scoring_text(answer)
         case "meta_review":
             text = meta_review_text(f"{CANARY}-severity")
+        case "danger":
+            text = danger_text(f"{CANARY}-said", kind=f"{CANARY}-kind")
         case task if task in JUDGE_TASKS:
             text = judge_text(f"{CANARY}-score")
         case _:
@@ -56,6 +59,8 @@ def canary_as_key(request: Request) -> Reply:
         return Reply(text=evidence_text(evidence_answer(quotes) | {f"{CANARY}-key": [CANARY]}))
     if request.task == "scoring":
         return Reply(text=scoring_text(scoring_answer(quotes) | {f"{CANARY}-key": {}}))
+    if request.task == "danger":
+        return Reply(text=json.dumps({f"{CANARY}-key": [CANARY]}))
     return Reply(text=f"<{CANARY}-tag>{good_text(request.task, quotes)}</{CANARY}-tag>")
 
 
@@ -69,6 +74,8 @@ def canary_as_quote(request: Request) -> Reply:
             return Reply(text=scoring_text(scoring_answer(invented)))
         case "meta_review":
             return Reply(text=meta_review_text("2", f"{CANARY}-explained"))
+        case "danger":
+            return Reply(text=danger_text(*invented, f"because of {CANARY}-said"))
         case task if task in JUDGE_TASKS:
             return Reply(text=judge_text("4", f"{CANARY}-judged"))
         case _:

@@ -24,6 +24,9 @@ def reported_quotes(result: Json) -> Iterator[Json]:
 def assert_grounded(result: Json, transcript_text: str) -> None:
     """Check that each reported quote is cut out of the participant's turns, and nothing else."""
     turns = parse_transcript(transcript_text).turns
+    for signal in result["risk"]["signals"]:
+        assert transcript_text[signal["start"] : signal["end"]] == signal["text"]
+        assert turns[signal["turn"]].speaker is not Speaker.INTERVIEWER
     for quote in reported_quotes(result):
         assert quote["segments"]
         cuts = [transcript_text[part["start"] : part["end"]] for part in quote["segments"]]

@@ -44,7 +44,7 @@ INTERVIEW = (
     "Interviewer: And your mood?\n"
     "Participant: I have felt down on most days.\n"
 )
-ALL_TASKS = {"qualitative", "evidence", "scoring", "meta_review", *JUDGE_TASKS}
+ALL_TASKS = {"qualitative", "evidence", "scoring", "meta_review", "danger", *JUDGE_TASKS}
 WIRES: tuple[Wire, ...] = ("openai", "ollama")
 both_wires = pytest.mark.parametrize("wire", WIRES)
 
@@ -120,12 +120,12 @@ def codes(run: Run, agent: str | None = None) -> Counter[str]:
 
 @both_wires
 @pytest.mark.parametrize("enabled", ["true", "false"])
-def test_an_assessment_is_eight_calls(assess: Assess, wire: Wire, enabled: str) -> None:
+def test_an_assessment_is_nine_calls(assess: Assess, wire: Wire, enabled: str) -> None:
     run = assess(wire=wire, PYDANTIC_AI_ENABLED=enabled)
     assert run.result["status"] == "complete"
     assert Counter(request.task for request in run.requests) == dict.fromkeys(ALL_TASKS, 1)
-    assert len(run.result["attempts"]) == 8
-    assert run.max_in_flight <= 5
+    assert len(run.result["attempts"]) == 9
+    assert run.max_in_flight <= 6
     assert_sound(run.result, INTERVIEW)
 
 
@@ -287,7 +287,7 @@ def test_a_dead_server_is_asked_once_for_each_agent(
     dead = model_at(f"http://127.0.0.1:{closed_port()}", wire)
     run = assess(wire=wire, PYDANTIC_AI_ENABLED=enabled, **dead)
     assert run.result["status"] == "failed"
-    assert codes(run) == {"connection_failed": 2}
+    assert codes(run) == {"connection_failed": 3}
     assert run.requests == []
 
 
@@ -299,7 +299,8 @@ def test_a_dead_server_is_replaced_by_the_fallback(
     dead = model_at(f"http://127.0.0.1:{closed_port()}", wire)
     run = assess(wire=wire, PYDANTIC_AI_ENABLED=enabled, MODEL_FALLBACKS="baseline", **dead)
     assert run.result["status"] == "complete"
-    assert codes(run) == {"connection_failed": 8}
+    assert codes(run) == {"connection_failed": 9}
+    assert run.result["models"].pop("danger")["answered_by"] == []
     for models in run.result["models"].values():
         assert models["answered_by"] == ["baseline"]
         assert models["rule_baseline"] is True
@@ -316,7 +317,7 @@ def test_bad_replies_end_in_the_fallback_with_every_attempt_shown(
     by_model = Counter(one["model"] for one in run.result["attempts"])
     assert by_model["openai-chat:fake-model"] == len(run.requests)
     assert run.result["models"]["meta_review"]["rule_baseline"] is True
-    assert run.result["failures"] == []
+    assert {failure["stage"] for failure in run.result["failures"]} <= {"danger"}
     assert sum(codes(run).values()) > 0
 
 
@@ -337,6 +338,7 @@ def test_fallbacks_are_asked_in_order(state_dir: Path) -> None:
                 **model_at(bad.url),
                 OLLAMA_HOST=good.url,
                 MODEL_FALLBACKS="ollama:second,baseline",
+                MODEL_MAX_CALLS="70",
             )
             async with open_services(settings) as services:
                 assessment = await services.pipeline.assess(parse_transcript(INTERVIEW))
@@ -344,10 +346,11 @@ def test_fallbacks_are_asked_in_order(state_dir: Path) -> None:
             return result.model_dump(mode="json"), len(bad.requests), len(good.requests)
 
     result, asked_bad, asked_good = asyncio.run(assessed())
-    assert (asked_bad, asked_good) == (16, 8)
+    assert (asked_bad, asked_good) == (18, 9)
     chain = ["openai-chat:fake-model", "ollama:second", "baseline"]
+    assert result["models"]["danger"]["chain"] == chain[:-1]
     for models in result["models"].values():
-        assert models["chain"] == chain
+        assert models["chain"] in (chain, chain[:-1])
         assert models["answered_by"] == ["ollama:second"]
         assert models["rule_baseline"] is False
     assert "rule baseline" not in result["notice"]
@@ -380,7 +383,7 @@ def test_no_more_calls_are_made_than_the_budget_allows(assess: Assess) -> None:
 
 
 def test_a_budget_that_ends_in_the_feedback_loop_keeps_what_was_judged(assess: Assess) -> None:
-    run = assess(rising, MODEL_MAX_CALLS="25")
+    run = assess(rising, MODEL_MAX_CALLS="27")
     assert run.count("qualitative_refine") == 1
     assert run.result["status"] == "complete"
     assert run.result["evaluation"]["rounds"]
@@ -506,7 +509,7 @@ def test_a_backend_that_is_down_is_said_to_be(state_dir: Path, wire: Wire) -> No
     assert ready.status_code == 503
     assert ready.json()["agents"] == ["qualitative", "quantitative", "judge", "meta_review"]
     assert answer.status_code == 502
-    assert answer.json()["attempts"] == {"connection_failed": 2}
+    assert answer.json()["attempts"] == {"connection_failed": 3}
 
 
 @both_wires
@@ -525,7 +528,10 @@ def test_a_fallback_that_is_up_is_enough_to_be_ready(state_dir: Path) -> None:
     settings = settings_with(state_dir, MODEL_FALLBACKS="baseline", **dead)
     with client_of(settings) as client:
         assert client.get("/readyz").status_code == 200
-        assert client.get("/health").json()["models"][dead["MODEL_DEFAULT"]] is False
+        health = client.get("/health").json()
+    assert health["models"][dead["MODEL_DEFAULT"]] is False
+    # The rules are left alone with danger: that stops nothing, and is said.
+    assert health["status"] == "degraded"
 
 
 @both_wires

@@ -56,6 +56,27 @@ def test_nothing_is_wrong_with_nothing_configured(tmp_path: Path) -> None:
     assert {finding["level"] for finding in found.values()} <= {"ok", "warn"}
 
 
+@pytest.mark.parametrize(
+    ("chosen", "words"),
+    [
+        pytest.param({}, "read by the fixed phrases, and by ollama:fake-model", id="the_default"),
+        pytest.param({"DANGER_MODEL": "off"}, "read by the fixed phrases alone", id="off"),
+        pytest.param(
+            {"DANGER_MODEL": "ollama:other"},
+            "read by the fixed phrases, and by ollama:other",
+            id="its_own",
+        ),
+    ],
+)
+def test_who_reads_for_danger_is_said(tmp_path: Path, chosen: dict[str, str], words: str) -> None:
+    with ModelServerThread(able) as models:
+        done, found = doctor(tmp_path, settings=model_at(models.url, "ollama") | chosen)
+    assert found["signs of danger"]["words"] == words
+    named = chosen.get("DANGER_MODEL", "off")
+    probed = {one["model"] for one in json.loads(done.out)["findings"]}
+    assert named in probed | {"off"}
+
+
 @pytest.mark.parametrize(("line", "level"), [("", "warn"), ("Call 000.", "ok")])
 def test_a_crisis_line_that_is_not_set_is_warned_of(tmp_path: Path, line: str, level: str) -> None:
     _, found = doctor(tmp_path, settings={"RISK_CRISIS_RESOURCES": line})
@@ -90,7 +111,7 @@ def test_a_server_that_does_not_answer_is_named_with_its_cure(tmp_path: Path) ->
     assert words.code == 1
     assert "fail  server" in words.out
     assert "ollama serve" in words.out
-    assert "1 of 11 checks failed" in words.out
+    assert "1 of 12 checks failed" in words.out
 
 
 def test_a_model_that_is_not_pulled_is_named_with_its_cure(tmp_path: Path) -> None:

@@ -168,7 +168,7 @@ def bench_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Benches]:
 def bench_for(bench_of: Benches, way: tuple[Wire, str], name: str) -> Bench:
     wire, enabled = way
     if name in SLOW:
-        return bench_of(wire, PYDANTIC_AI_ENABLED=enabled, PYDANTIC_AI_TIMEOUT_SECONDS="0.15")
+        return bench_of(wire, PYDANTIC_AI_ENABLED=enabled, PYDANTIC_AI_TIMEOUT_SECONDS="0.5")
     return bench_of(wire, PYDANTIC_AI_ENABLED=enabled)
 
 

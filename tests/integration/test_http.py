@@ -554,7 +554,7 @@ def test_beyond_the_cap_requests_are_turned_away_until_a_place_is_free(state_dir
             with ThreadPoolExecutor() as pool:
                 leaving = threading.Event()
                 abandoned = pool.submit(_post_and_leave, app.url, leaving.is_set)
-                wait_until(lambda: len(models.requests) == 2)
+                wait_until(lambda: len(models.requests) == 3)
                 refused = post(client, INTERVIEW)
                 assert client.get("/healthz").status_code == 200
                 leaving.set()
@@ -762,7 +762,7 @@ def test_a_full_service_refuses_before_it_reads(state_dir: Path) -> None:
         ):
             leaving = threading.Event()
             abandoned = pool.submit(_post_and_leave, app.url, leaving.is_set)
-            wait_until(lambda: len(models.requests) == 2)
+            wait_until(lambda: len(models.requests) == 3)
             refused = client.post("/full_pipeline", content=b"this is no JSON")
             leaving.set()
             abandoned.result()
@@ -808,7 +808,7 @@ def test_a_transcript_goes_to_models_with_nothing_of_the_library_beside_it(
         environment = model_at(models.url) | {"PYDANTIC_AI_ENABLED": enabled}
         with client_of(settings_with(state_dir, **environment)) as client:
             assert post(client, text).json()["status"] == "complete"
-        assert len(models.requests) == 8
+        assert len(models.requests) == 9
         for request in models.requests:
             assert [message.role for message in request.messages] == ["system", "user"]
             assert request.messages[1].content.startswith("<transcript-")

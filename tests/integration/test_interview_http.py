@@ -618,7 +618,7 @@ def test_who_leaves_an_answer_finds_it_and_can_go_on(tmp_path: Path) -> None:
             calls = len(models.requests)
             path = f"/v1/interviews/{interview['interview_id']}/answers"
             with waiting(client, path, answer_to(interview, text="I saw it.")):
-                wait_until(lambda: len(models.requests) == calls + 3)
+                wait_until(lambda: len(models.requests) == calls + 4)
             assert read(client, interview)["state"] == "digesting"
             models.server.script = calling_tools()
             again = resumed(client, interview)

@@ -15,6 +15,7 @@ OTHERS = {
     "MODEL_DEFAULT": "ollama:another",
     "MODEL_JUDGE_MODEL": "ollama:another",
     "INTERVIEW_MODEL": "ollama:another",
+    "DANGER_MODEL": "ollama:another",
 }
 """What the settings name: of that no server is there."""
 COMMANDS = {
@@ -43,7 +44,9 @@ def test_fallbacks_stay(folder: Path) -> None:
         settings = OTHERS | {"OPENAI_BASE_URL": f"{models.url}/v1", "MODEL_FALLBACKS": "baseline"}
         command = ["assess", "interview.txt", "--json", "--model", "openai-chat:fake-model"]
         done = run(command, folder, settings)
-    for models_of_agent in json.loads(done.out)["models"].values():
+    chains = json.loads(done.out)["models"]
+    assert chains.pop("danger")["chain"] == ["openai-chat:fake-model"]
+    for models_of_agent in chains.values():
         assert models_of_agent["chain"] == ["openai-chat:fake-model", "baseline"]
         assert models_of_agent["answered_by"] == ["openai-chat:fake-model"]
 

@@ -13,9 +13,10 @@ import pytest
 from ai_psychiatrist.infrastructure.logging import ALLOWED_KEYS
 from ai_psychiatrist.interview.ids import id_hash
 from tests.fakes.exchange import Reply, Request, Script
-from tests.fakes.faults import FAULTS
+from tests.fakes.faults import FAULTS, only_for
 from tests.fakes.interview_model import calling_tools, tool_call, with_arguments
 from tests.fakes.model_server import ModelServerThread
+from tests.fakes.replies import danger_text
 from tests.integration.canary import (
     CANARY,
     INTERVIEW,
@@ -63,6 +64,9 @@ MODELS: dict[str, Script] = {
     "hidden reasons": calling_tools(rationale=f"{CANARY}-rationale"),
     "wrong arguments": _bad_arguments,
     "another tool": lambda _: tool_call(f"{CANARY}_tool", {CANARY: CANARY}),
+    "a sign of danger": only_for(
+        ["danger"], lambda _: Reply(text=danger_text(CANARY)), otherwise=calling_tools()
+    ),
     "prose": lambda _: Reply(text=f"{CANARY} is all I say."),
     "a page": broken(),
     "an echo with 400": FAULTS["status_400"],

@@ -107,7 +107,10 @@ def test_a_refusal_is_named_with_its_status_and_cure_and_asked_once(
 ) -> None:
     with ModelServerThread(fault(name)) as server:
         settings = settings_with(
-            tmp_path, PYDANTIC_AI_ENABLED=enabled, **model_at(server.url, wire)
+            tmp_path,
+            PYDANTIC_AI_ENABLED=enabled,
+            DANGER_MODEL="off",
+            **model_at(server.url, wire),
         )
         with client_of(settings) as client:
             answer = client.post("/assess/qualitative", json={"transcript_text": INTERVIEW})

@@ -47,6 +47,7 @@ DEFAULTS = {
     "MODEL_QUALITATIVE_MODEL": "",
     "MODEL_QUANTITATIVE_MODEL": "",
     "MODEL_JUDGE_MODEL": "",
+    "DANGER_MODEL": "",
     "MODEL_META_REVIEW_MODEL": "",
     "MODEL_FALLBACKS": "",
     "MODEL_TEMPERATURE": "0.0",
@@ -431,7 +432,28 @@ def test_agents_have_the_models_of_the_settings(tmp_path: Path) -> None:
         "quantitative": ("ollama:gemma3", "baseline"),
         "judge": ("openai-chat:qwen3", "ollama:gemma3", "baseline"),
         "meta_review": ("ollama:gemma3", "baseline"),
+        "danger": ("ollama:gemma3",),
     }
+
+
+@pytest.mark.parametrize(
+    ("environment", "chain"),
+    [
+        pytest.param({}, None, id="baseline_would_repeat_the_rules"),
+        pytest.param({"MODEL_DEFAULT": "ollama:a"}, ("ollama:a",), id="default"),
+        pytest.param({"DANGER_MODEL": "ollama:b"}, ("ollama:b",), id="alone"),
+        pytest.param(
+            {"MODEL_DEFAULT": "ollama:a", "DANGER_MODEL": "ollama:b"}, ("ollama:b",), id="own"
+        ),
+        pytest.param({"MODEL_DEFAULT": "ollama:a", "DANGER_MODEL": "off"}, None, id="off"),
+        pytest.param({"MODEL_DEFAULT": "ollama:a", "DANGER_MODEL": "OFF"}, None, id="off_in_caps"),
+        pytest.param({"MODEL_DEFAULT": "ollama:a", "DANGER_MODEL": "baseline"}, None, id="rules"),
+    ],
+)
+def test_danger_is_read_by_the_model_that_is_set_for_it(
+    environment: dict[str, str], chain: tuple[str, ...] | None, tmp_path: Path
+) -> None:
+    assert open_and_close(tmp_path, **environment).get("danger") == chain
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def test_look_ups_answer(path: str) -> None:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_every_task_has_a_valid_reply(task: str) -> None:
-    marks = {"evidence": "{", "scoring": "<answer>", "meta_review": "<severity>"}
+    marks = {"evidence": "{", "danger": "{", "scoring": "<answer>", "meta_review": "<severity>"}
     text = openai_text(ask_openai(good_replies(), task))
     assert text.startswith(
         marks.get(task, "Explanation:" if task.startswith("judge") else "<assessment>")

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from ai_psychiatrist.agents.danger_signs import extract_danger
 from ai_psychiatrist.agents.extractors import (
     extract_evidence,
     extract_judge_metric,
@@ -25,6 +26,7 @@ JUDGE: Final = {
     for metric in Metric
 }
 META_REVIEW: Final = AgentDefinition(name="meta_review", extract=extract_meta_review, system=SYSTEM)
+DANGER: Final = AgentDefinition(name="danger", extract=extract_danger, system=SYSTEM)
 
 AGENT_ORDER: Final = (
     QUALITATIVE.name,
@@ -32,5 +34,6 @@ AGENT_ORDER: Final = (
     *(definition.name for definition in JUDGE.values()),
     QUANTITATIVE.name,
     META_REVIEW.name,
+    DANGER.name,
 )
 """The order in which accounts list the agents, whichever call ended first."""

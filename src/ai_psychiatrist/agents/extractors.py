@@ -148,11 +148,11 @@ def _bulleted(block: str) -> list[str]:
     lines = (_BULLET.sub("", words_of(line), count=1).strip() for line in block.splitlines())
     quotes = (words_of(line.strip(_QUOTE_MARKS)) for line in lines)
     spoken = [quote for quote in quotes if quote and not _is_placeholder(quote)]
-    _refuse_too_many(spoken, "<exact_quotes>")
+    refuse_too_many(spoken, "<exact_quotes>")
     return list(dict.fromkeys(spoken))
 
 
-def _refuse_too_many(quotes: Sequence[str], place: str) -> None:
+def refuse_too_many(quotes: Sequence[object], place: str) -> None:
     """Refuse lists that nobody reads: checking each quote takes time, and none may be dropped."""
     if len(quotes) > MAX_QUOTES:
         raise OutputRejected(
@@ -191,7 +191,7 @@ def extract_evidence(text: str) -> EvidenceOutput:
             RejectionCode.NO_JSON, "The reply repeats the task. Reply with the quotes themselves."
         )
     for key, listed in quotes.items():
-        _refuse_too_many(listed, key)
+        refuse_too_many(listed, key)
     if named.unknown_keys and not named.values:
         raise OutputRejected(
             RejectionCode.MISSING_ITEM,
@@ -358,7 +358,7 @@ class _ItemReading:
                 raise OutputRejected(
                     RejectionCode.WRONG_TYPE, f"{self.key}: evidence has to be a list of strings."
                 )
-        _refuse_too_many(texts, self.key)
+        refuse_too_many(texts, self.key)
         return tuple(dict.fromkeys(words for text in texts if (words := words_of(text))))
 
     def _has_other_texts(self) -> bool:

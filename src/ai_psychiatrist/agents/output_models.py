@@ -1,10 +1,11 @@
 """What each agent's reply holds once it is accepted."""
 
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from ai_psychiatrist.domain.phq8 import PHQ8_DOMAIN_KEYS
+from ai_psychiatrist.domain.risk import RiskKind, RiskLevel, RiskPolarity
 from ai_psychiatrist.llm.output import ModelOutput
 
 NOT_ASSESSED = "not assessed in interview"
@@ -96,3 +97,20 @@ class MetaReviewOutput(ModelOutput):
 
     severity: Scale4
     explanation: Words
+
+
+class DangerSign(BaseModel):
+    """One sign of danger as the model gives it, its quote not yet checked."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    quote: Words
+    kind: RiskKind
+    polarity: RiskPolarity
+    level: Literal[RiskLevel.LOW, RiskLevel.MODERATE, RiskLevel.HIGH]
+
+
+class DangerOutput(ModelOutput):
+    """The signs of danger that the danger agent found; none when the list is empty."""
+
+    signs: tuple[DangerSign, ...]

@@ -6,6 +6,7 @@ from typing import Final
 from pydantic_ai import Agent
 
 from ai_psychiatrist.agents.definition import (
+    DANGER,
     EVIDENCE,
     JUDGE,
     META_REVIEW,
@@ -25,6 +26,8 @@ create_quantitative_agent: Final = partial(create_agent, QUANTITATIVE)
 """Return the agent that scores the items."""
 create_meta_review_agent: Final = partial(create_agent, META_REVIEW)
 """Return the agent that reviews everything together."""
+create_danger_agent: Final = partial(create_agent, DANGER)
+"""Return the agent that reads for danger alone."""
 
 
 def create_judge_metric_agent(

@@ -1,8 +1,24 @@
 """Options of the agents; each is read from the environment by `config` alone."""
 
+from typing import Final
+
 from pydantic import Field
 
 from ai_psychiatrist.llm.settings import Options
+
+DANGER_OFF: Final = "off"
+
+
+class DangerSettings(Options):
+    """Which model reads for danger beside the fixed rules."""
+
+    model: str | None = None
+    """Model that reads for danger; empty means the default, `off` leaves it to the rules."""
+
+    @property
+    def is_off(self) -> bool:
+        """Whether the rules are left alone with it."""
+        return (self.model or "").casefold() == DANGER_OFF
 
 
 class QualitativeSettings(Options):

@@ -6,7 +6,6 @@ from pydantic import BeforeValidator, Field
 
 from ai_psychiatrist.api.result_models import (
     NOTICE,
-    RISK_STATEMENT,
     TOTAL,
     Result,
     RiskResult,
@@ -26,8 +25,9 @@ from ai_psychiatrist.domain.interview import (
     UnansweredReason,
 )
 from ai_psychiatrist.domain.phq8 import UnknownReason
-from ai_psychiatrist.domain.risk import RiskCategory, RiskLevel
+from ai_psychiatrist.domain.risk import RiskCategory, RiskLevel, RiskSource
 from ai_psychiatrist.interview.snapshot import (
+    AnswerReading,
     DangerPlace,
     GoalShown,
     QuestionShown,
@@ -82,7 +82,9 @@ class DangerResult(Result):
     categories: tuple[RiskCategory, ...]
     places: tuple[DangerPlace, ...]
     """Where the signs stand in the answer."""
-    statement: str = RISK_STATEMENT
+    source: RiskSource
+    """Whether rules or a model found them; a model where the rules found nothing that holds."""
+    statement: str
     """What this is and is not."""
     resources: str
     """Where to turn, as the operator of the service set it."""
@@ -111,6 +113,8 @@ class OperatorResult(Result):
     danger: DangerResult | None
     not_examined: tuple[UnexaminedAnswer, ...]
     """The answers in a language that is not read: a person has to read them."""
+    danger_readings: tuple[AnswerReading, ...]
+    """The free answers that a model was to read for danger; where it failed the rules are alone."""
     transcript_risk: RiskResult | None
     """Signs of danger in the transcript that was assessed first; in the first answer alone."""
     model_calls: int
@@ -157,5 +161,7 @@ class InterviewReportResult(_OfAnInterview):
     danger: DangerResult | None
     not_examined: tuple[UnexaminedAnswer, ...]
     """The answers in a language that is not read: a person has to read them."""
+    danger_readings: tuple[AnswerReading, ...]
+    """The free answers that a model was to read for danger; where it failed the rules are alone."""
     inputs_hash: str
     """The same inputs give the same report."""

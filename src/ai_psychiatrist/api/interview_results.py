@@ -1,14 +1,26 @@
 """Put interviews into the form that callers get."""
 
+from typing import Final
+
 from ai_psychiatrist.api.interview_models import (
     DangerResult,
     InterviewReportResult,
     InterviewResult,
     OperatorResult,
 )
-from ai_psychiatrist.api.result_models import RiskResult
+from ai_psychiatrist.api.result_models import (
+    RISK_STATEMENT,
+    RISK_STATEMENT_WITH_MODEL,
+    RiskResult,
+)
 from ai_psychiatrist.domain.interview import ItemReport
+from ai_psychiatrist.domain.risk import RiskSource
 from ai_psychiatrist.interview.snapshot import Danger, InterviewReport, InterviewSnapshot
+
+_STATEMENTS: Final = {
+    RiskSource.RULES: RISK_STATEMENT,
+    RiskSource.MODEL: RISK_STATEMENT_WITH_MODEL,
+}
 
 
 def interview_result(
@@ -41,6 +53,7 @@ def interview_result(
             total=ItemReport(items=snapshot.items) if snapshot.items else None,
             danger=_danger(snapshot.danger, crisis_resources),
             not_examined=snapshot.not_examined,
+            danger_readings=snapshot.danger_readings,
             transcript_risk=transcript_risk,
             model_calls=snapshot.model_calls,
         ),
@@ -71,6 +84,7 @@ def interview_report(report: InterviewReport, *, crisis_resources: str) -> Inter
         facts=report.facts,
         danger=_danger(report.danger, crisis_resources),
         not_examined=report.not_examined,
+        danger_readings=report.danger_readings,
         inputs_hash=report.inputs_hash,
     )
 
@@ -82,5 +96,7 @@ def _danger(danger: Danger | None, crisis_resources: str) -> DangerResult | None
         level=danger.level,
         categories=danger.categories,
         places=danger.places,
+        source=danger.source,
+        statement=_STATEMENTS[danger.source],
         resources=crisis_resources,
     )

@@ -11,6 +11,7 @@ from fastapi.routing import iter_route_contexts
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
+from ai_psychiatrist.agents.definition import DANGER
 from ai_psychiatrist.api.result_models import Result
 from ai_psychiatrist.api.risk import kept_risk, risk_field
 from ai_psychiatrist.domain.assessment import Assessment
@@ -158,7 +159,8 @@ def nothing_finished(
     assessment: Assessment, causes: tuple[Cause, ...], *, assessment_id: str
 ) -> JSONResponse:
     """Return the problem of an assessment without any finished part."""
-    codes = {failure.code for failure in assessment.failures if failure.code is not None}
+    parts = [failure for failure in assessment.failures if failure.stage != DANGER.name]
+    codes = {failure.code for failure in parts if failure.code is not None}
     is_late = bool(codes) and codes - {FailureCode.MISSING_INPUT} <= _TOO_LATE
     named = f" --model {causes[0].model}" if causes else ""
     return _backend_failed(

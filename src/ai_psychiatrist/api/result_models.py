@@ -16,9 +16,10 @@ from ai_psychiatrist.domain.evidence import (
     Timeframe,
     UnverifiedQuote,
 )
-from ai_psychiatrist.domain.failures import Attempt, FailureRecord
+from ai_psychiatrist.domain.failures import Attempt, FailureCode, FailureRecord
 from ai_psychiatrist.domain.phq8 import UnknownReason
 from ai_psychiatrist.domain.risk import (
+    ReadingStatus,
     RiskCategory,
     RiskKind,
     RiskLevel,
@@ -34,6 +35,11 @@ NOTICE: Final = (
 )
 RISK_STATEMENT: Final = (
     "Found by fixed phrases in the participant's words, not by a model and not by a person. It can "
+    "miss danger and can raise false alarms; it is no assessment of risk. A person has to read the "
+    "interview."
+)
+RISK_STATEMENT_WITH_MODEL: Final = (
+    "Found by fixed phrases and by a model in the participant's words, not by a person. Both can "
     "miss danger and can raise false alarms; it is no assessment of risk. A person has to read the "
     "interview."
 )
@@ -241,19 +247,34 @@ class ExaminedResult(Result):
     """What was not read and what to do; empty when everything was."""
 
 
+class RiskModelResult(Result):
+    """The model that reads for danger beside the fixed phrases, and only adds to what they find."""
+
+    status: ReadingStatus
+    """`off` where there is none; what the phrases found stands in any case."""
+    code: FailureCode | None
+    """Why it failed."""
+    sign_count: int
+    """How many signs it gave in words that were said; those that the phrases mark just as urgently
+    are listed once."""
+    refused_count: int
+    """How many signs it gave in words that nobody said, or the interviewer; none is listed."""
+
+
 class RiskResult(Result):
-    """Signs of danger, found by fixed phrases before any model was asked."""
+    """Signs of danger, found by fixed phrases before any model was asked, and by a model."""
 
     level: RiskLevel
-    """The highest level of any signal; none means only that no phrase was found, and not_examined
-    that there are words in a language that is not read."""
+    """The highest level of any signal; none means only that nothing was found, and not_examined
+    that there are words in a language that the phrases do not read."""
     signals: tuple[RiskSignalResult, ...]
     """At most 200 in the order of the transcript, those of the highest level before others."""
     signal_count: int
     """How many were found, listed or not."""
     examined: ExaminedResult
-    """Which words were read for them."""
-    statement: str = RISK_STATEMENT
+    """Which words the phrases read for them."""
+    model: RiskModelResult
+    statement: str
     """What this is and is not."""
     resources: str
     """Where to turn, as the operator of the service set it."""

@@ -11,6 +11,8 @@ from ai_psychiatrist.api.examined import examined_result
 from ai_psychiatrist.api.result_models import (
     BASELINE_NOTICE,
     NOTICE,
+    RISK_STATEMENT,
+    RISK_STATEMENT_WITH_MODEL,
     AgentModels,
     Envelope,
     EvaluationPart,
@@ -25,8 +27,10 @@ from ai_psychiatrist.api.result_models import (
     SpeakerResult,
     TranscriptResult,
 )
+from ai_psychiatrist.api.risk import risk_model
 from ai_psychiatrist.domain.assessment import Assessment, Metric, Narrative
 from ai_psychiatrist.domain.failures import Attempt, AttemptOutcome
+from ai_psychiatrist.domain.risk import ReadingStatus
 from ai_psychiatrist.domain.transcript import Transcript
 
 _GROUP_OF_AGENT: Final = {
@@ -34,6 +38,7 @@ _GROUP_OF_AGENT: Final = {
     "evidence": "quantitative",
     "quantitative": "quantitative",
     "meta_review": "meta_review",
+    "danger": "danger",
     **{f"judge_{metric.value}": "judge" for metric in Metric},
 }
 
@@ -118,7 +123,8 @@ def _transcript(transcript: Transcript) -> TranscriptResult:
 
 def risk_result(assessment: Assessment, *, crisis_resources: str) -> RiskResult:
     """Return the signs of danger in an assessment's transcript, with their words."""
-    text = assessment.transcript.text
+    text, reading = assessment.transcript.text, assessment.risk.model
+    has_read = reading.status is ReadingStatus.ANSWERED
     return RiskResult(
         level=assessment.risk.level,
         signals=tuple(
@@ -131,6 +137,8 @@ def risk_result(assessment: Assessment, *, crisis_resources: str) -> RiskResult:
         ),
         signal_count=assessment.risk.signal_count,
         examined=examined_result(assessment.risk.examined),
+        model=risk_model(reading),
+        statement=RISK_STATEMENT_WITH_MODEL if has_read else RISK_STATEMENT,
         resources=crisis_resources,
     )
 

@@ -1,11 +1,12 @@
-"""Signs of danger in what a caller gets when an assessment does not: levels and places alone."""
+"""Signs of danger in what a caller gets: in a problem their levels and places alone."""
 
 from typing import Final
 
 from starlette.types import Scope
 
 from ai_psychiatrist.api.examined import examined_result
-from ai_psychiatrist.domain.risk import RiskReport
+from ai_psychiatrist.api.result_models import RiskModelResult
+from ai_psychiatrist.domain.risk import ModelReading, ReadingStatus, RiskReport
 
 _KEY: Final = "risk"
 
@@ -29,6 +30,7 @@ def risk_field(report: RiskReport) -> dict[str, object]:
             "signals": [
                 {
                     "level": signal.level.value,
+                    "source": signal.source.value,
                     "turn": signal.turn,
                     "start": signal.start,
                     "end": signal.end,
@@ -37,5 +39,23 @@ def risk_field(report: RiskReport) -> dict[str, object]:
             ],
             "signal_count": report.signal_count,
             "examined": examined_result(report.examined).model_dump(mode="json"),
+            **_asked(report.model),
         }
     }
+
+
+def _asked(reading: ModelReading) -> dict[str, object]:
+    """Return what became of the model, and nothing where none was asked."""
+    if reading.status is ReadingStatus.OFF:
+        return {}
+    return {"model": risk_model(reading).model_dump(mode="json")}
+
+
+def risk_model(reading: ModelReading) -> RiskModelResult:
+    """Return what became of the model that reads for danger, in the form that callers get."""
+    return RiskModelResult(
+        status=reading.status,
+        code=reading.code,
+        sign_count=len(reading.signals),
+        refused_count=reading.refused_count,
+    )

@@ -5,6 +5,7 @@ from typing import Literal
 from fastapi import APIRouter
 from pydantic import BaseModel
 
+from ai_psychiatrist.agents.definition import DANGER
 from ai_psychiatrist.api.problems import ModelProblem, Refusal, causes_field, problem
 from ai_psychiatrist.api.served import ServicesOf
 
@@ -48,9 +49,9 @@ async def healthz() -> Alive:
 @router.head("/readyz", include_in_schema=False)
 @router.get("/readyz", responses={503: {"description": "An agent has no model that would answer."}})
 async def readyz(services: ServicesOf) -> Alive:
-    """Say whether every agent has a model that would answer."""
+    """Say whether every agent has a model that would answer, but for the one beside the rules."""
     unready = await services.connections.unready()
-    agents = services.unready_agents(unready)
+    agents = [agent for agent in services.unready_agents(unready) if agent != DANGER.name]
     if agents:
         detail = "No model of these agents would answer; the causes say what to do."
         more = {"agents": agents, **causes_field(unready.values())}

@@ -1,6 +1,7 @@
 """An assessment from transcript to result: three levels of model calls, whatever fails on the way.
 
 Findings and scores do not need one another and run at the same time; the meta-review reads both.
+Beside all of them a model reads for danger, and nothing but the result waits for it.
 """
 
 import asyncio
@@ -11,7 +12,8 @@ from typing import Final
 
 from ai_psychiatrist.agents.baseline.shared_analysis import sharing_analysis
 from ai_psychiatrist.agents.case import Case, open_case
-from ai_psychiatrist.agents.definition import AGENT_ORDER
+from ai_psychiatrist.agents.danger import DangerAgent
+from ai_psychiatrist.agents.definition import AGENT_ORDER, DANGER
 from ai_psychiatrist.agents.meta_review import MetaReviewAgent
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop, narrative_of
@@ -32,7 +34,7 @@ from ai_psychiatrist.domain.failures import (
     FailureRecord,
     FailureSeverity,
 )
-from ai_psychiatrist.domain.risk import RiskReport
+from ai_psychiatrist.domain.risk import ModelReading, ReadingStatus, RiskReport, with_model
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.failure_log import collect_failures, record_failure
 from ai_psychiatrist.infrastructure.logging import get_logger
@@ -70,6 +72,7 @@ class _Results:
     rounds: list[JudgedRound] = field(default_factory=list)
     quantitative: PHQ8Assessment | None = None
     meta_review: MetaReview | None = None
+    danger: ModelReading | None = None
     late: frozenset[Part] = frozenset()
     """What was ended so that a part that needs its time could have it."""
 
@@ -87,11 +90,13 @@ class _Results:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssessmentPipeline:
-    """The four agents and how they work together; one for all assessments."""
+    """The agents and how they work together; one for all assessments."""
 
     feedback_loop: FeedbackLoop
     quantitative: QuantitativeAssessmentAgent
     meta_review: MetaReviewAgent
+    danger: DangerAgent | None = None
+    """Reads for danger beside the rules; `None` where they are alone."""
     max_calls: int = DEFAULT_MAX_CALLS
     is_delimited: bool = False
 
@@ -110,10 +115,10 @@ class AssessmentPipeline:
         """Assess a transcript; what fails is recorded and everything that finished is kept.
 
         `parts`: what to make; `on_finished` is told of each as it is done. At the deadline the
-        calls under way are cancelled. Cancelling the caller cancels them too. `risk`: the report
-        on this transcript if it is made already; otherwise it is made before any model is asked.
-        `store`: where the calls are kept, and found when they were made before. `stopping`: moves
-        the deadline up when the service stops.
+        calls under way are cancelled. Cancelling the caller cancels them too. `risk`: the rules'
+        report on this transcript if it is made already; otherwise it is made before any model is
+        asked. `store`: where the calls are kept, and found when they were made before. `stopping`:
+        moves the deadline up when the service stops.
         """
         if risk is None:
             risk = await work_on_text(transcript.text, detect_risk, transcript)
@@ -126,6 +131,7 @@ class AssessmentPipeline:
             unread=risk.examined.wholly_unread,
         )
         results = _Results()
+        unread = FailureCode.INTERNAL_ERROR
         with collect_failures() as failures, sharing_analysis(), remembering_clauses():
             try:
                 async with asyncio.timeout(deadline_seconds) as deadline:
@@ -134,15 +140,34 @@ class AssessmentPipeline:
                         await self._run(replace(case, calls=calls), parts, results, on_finished)
             except TimeoutError:
                 _record_deadline(parts - results.late, results)
+                unread = FailureCode.DEADLINE_EXCEEDED
+                if self.danger is not None and results.danger is None:
+                    _record_late(DANGER.name)
+        if self.danger is not None:
+            failed = ModelReading(status=ReadingStatus.FAILED, code=unread)
+            risk = with_model(risk, results.danger or failed)
         return _assessment(case, risk, parts, results, failures)
 
     async def _run(
         self, case: Case, parts: frozenset[Part], results: _Results, on_finished: OnFinished
     ) -> None:
+        async with asyncio.TaskGroup() as group:
+            # A task as well: when all is stopped, none of them stops before another.
+            group.create_task(self._make(group, case, parts, results, on_finished))
+
+    async def _make(
+        self,
+        beside: asyncio.TaskGroup,
+        case: Case,
+        parts: frozenset[Part],
+        results: _Results,
+        on_finished: OnFinished,
+    ) -> None:
         spending = share_out(
             self.max_calls,
             most_scores=self.quantitative.most_calls if Part.SCORES in parts else 0,
             most_review=self.meta_review.most_calls if Part.META_REVIEW in parts else 0,
+            most_danger=0 if self.danger is None else self.danger.most_calls,
         )
         async with asyncio.TaskGroup() as group:
             if Part.FINDINGS in parts:
@@ -151,6 +176,10 @@ class AssessmentPipeline:
             if Part.SCORES in parts:
                 work = self._score(case.within(spending.scores), results, on_finished)
                 group.create_task(_guarded(work))
+            if self.danger is not None:
+                # Last, so that a backend with few places serves what others wait for before it.
+                work = _read_for_danger(self.danger, case.within(spending.danger), results)
+                beside.create_task(_guarded(work))
         if Part.META_REVIEW in parts:
             last = case.within(spending.for_meta_review())
             await _guarded(self._review(last, results, on_finished))
@@ -186,6 +215,10 @@ class AssessmentPipeline:
         results.meta_review = await self.meta_review.review(case, findings, results.quantitative)
         if results.meta_review is not None:
             on_finished(Part.META_REVIEW)
+
+
+async def _read_for_danger(agent: DangerAgent, case: Case, results: _Results) -> None:
+    results.danger = await agent.read(case)
 
 
 async def _in_time(
@@ -234,13 +267,17 @@ def _record_deadline(parts: frozenset[Part], results: _Results) -> None:
     finished = set(results.finished())
     for part in Part:
         if part in parts and part not in finished:
-            record_failure(
-                FailureCategory.AGENT_FAILED,
-                FailureSeverity.ERROR,
-                "The deadline passed before this part was finished.",
-                stage=part.value,
-                code=FailureCode.DEADLINE_EXCEEDED,
-            )
+            _record_late(part.value)
+
+
+def _record_late(stage: str) -> None:
+    record_failure(
+        FailureCategory.AGENT_FAILED,
+        FailureSeverity.ERROR,
+        "The deadline passed before this part was finished.",
+        stage=stage,
+        code=FailureCode.DEADLINE_EXCEEDED,
+    )
 
 
 def _assessment(

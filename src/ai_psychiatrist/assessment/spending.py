@@ -11,6 +11,7 @@ from ai_psychiatrist.llm.call_log import CallBudget
 
 _LEAST_SCORES: Final = 2
 _LEAST_REVIEW: Final = 1
+_LEAST_DANGER: Final = 1
 _LEAST_NARRATIVE: Final = 1 + len(Metric)
 
 NARRATIVE_SHARE_OF_TIME: Final = 0.75
@@ -24,6 +25,8 @@ class Spending:
     scores: CallBudget
     meta_review: CallBudget
     narrative: CallBudget
+    danger: CallBudget
+    """Never shared: it may still be read when the meta-review begins."""
 
     def for_meta_review(self) -> CallBudget:
         """Return the budget of the meta-review with all that the other parts have left over."""
@@ -32,17 +35,20 @@ class Spending:
         return self.meta_review
 
 
-def share_out(max_calls: int, *, most_scores: int, most_review: int) -> Spending:
-    """Share calls out: one for each step, then scores' and review's retries, then the narrative.
+def share_out(max_calls: int, *, most_scores: int, most_review: int, most_danger: int) -> Spending:
+    """Share calls out: one for each step, then scores' and review's retries, then the rest.
 
-    `most_scores`, `most_review`: what evidence and scores, and the review, cost with all retries;
-    0 for a part that is not wanted. The judge's rounds get what is left.
+    `most_scores`, `most_review`, `most_danger`: what evidence and scores, the review, and the
+    reading for danger cost with all retries; 0 for a part that is not wanted. Of the rest a
+    quarter at most is for the reading's retries; the narrative and its rounds get all else.
     """
     budget = CallBudget(max_calls)
     scores = budget.set_aside(min(_LEAST_SCORES, most_scores))
+    danger = budget.set_aside(min(_LEAST_DANGER, most_danger))
     meta_review = budget.set_aside(min(_LEAST_REVIEW, most_review))
     narrative = budget.set_aside(_LEAST_NARRATIVE)
     scores.take_back(budget.set_aside(most_scores - scores.left))
     meta_review.take_back(budget.set_aside(most_review - meta_review.left))
+    danger.take_back(budget.set_aside(min(most_danger - danger.left, budget.left // 4)))
     narrative.take_back(budget)
-    return Spending(scores=scores, meta_review=meta_review, narrative=narrative)
+    return Spending(scores=scores, meta_review=meta_review, narrative=narrative, danger=danger)

@@ -11,6 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Final
 
+from ai_psychiatrist.agents.baseline.model import BASELINE
 from ai_psychiatrist.config import CRISIS_LINE_CURE, Settings, variables
 
 EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -88,6 +89,15 @@ def _crisis_line(settings: Settings) -> Finding:
         cure=None if is_set else CRISIS_LINE_CURE,
         facts={"is_set": is_set},
     )
+
+
+def check_danger(settings: Settings) -> Finding:
+    """Say what reads for signs of danger; its model is looked at with the others."""
+    model = settings.danger.model or settings.model.default
+    is_alone = settings.danger.is_off or model == BASELINE
+    words = "read by the fixed phrases" + (" alone" if is_alone else f", and by {model}")
+    facts = {"danger_model": None if is_alone else model}
+    return Finding(check="signs of danger", level=Level.OK, words=words, facts=facts)
 
 
 def _extras() -> Finding:

@@ -38,7 +38,7 @@ def doctor(
     with refusing_bad_input():
         settings = read_settings()
         chosen = quiet(choose_model(settings, model))
-        findings = _installation(settings) + asyncio.run(_models(chosen))
+        findings = _installation(settings, chosen) + asyncio.run(_models(chosen))
     if as_json:
         _print_json(findings)
     else:
@@ -48,10 +48,10 @@ def doctor(
     raise typer.Exit(ExitCode.PARTIAL if _failed(findings) else ExitCode.COMPLETE)
 
 
-def _installation(settings: "Settings") -> "list[Finding]":
-    from ai_psychiatrist.cli.checkup import check_installation  # noqa: PLC0415
+def _installation(settings: "Settings", chosen: "Settings") -> "list[Finding]":
+    from ai_psychiatrist.cli.checkup import check_danger, check_installation  # noqa: PLC0415
 
-    return list(check_installation(settings))
+    return [*check_installation(settings), check_danger(chosen)]
 
 
 async def _models(settings: "Settings") -> "list[Finding]":

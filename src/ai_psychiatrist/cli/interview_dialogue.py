@@ -17,6 +17,7 @@ from ai_psychiatrist.cli.interview_view import (
     working,
 )
 from ai_psychiatrist.domain.errors import InputError, RequestConflict
+from ai_psychiatrist.interview.protocol import ProtocolKind
 from ai_psychiatrist.interview.service import AnswerSubmission, InterviewService
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot, QuestionShown
 
@@ -85,7 +86,9 @@ class Dialogue:
                     text=answer.text,
                     is_stop=answer.is_stop,
                 )
-                with working(is_long=self._service.has_model):
+                is_typed = answer.text is not None
+                is_long = is_typed or snapshot.kind != ProtocolKind.ITEMS
+                with working(is_long=is_long and self._service.has_model):
                     return self._wait_for(self._service.answer(snapshot.id, submission))
             except RequestConflict:
                 raise

@@ -16,10 +16,10 @@ from ai_psychiatrist.api.interview_models import (
     TotalResult,
 )
 from ai_psychiatrist.api.result_models import RiskResult
-from ai_psychiatrist.cli.report import plain, print_unexamined, print_unlisted
+from ai_psychiatrist.cli.report import plain, print_reading, print_unexamined, print_unlisted
 from ai_psychiatrist.domain.interview import Analysis, ItemSource, Proposal, ProposalOutcome
 from ai_psychiatrist.domain.phq8 import MAX_TOTAL_SCORE, Severity
-from ai_psychiatrist.domain.risk import RiskLevel
+from ai_psychiatrist.domain.risk import ReadingStatus, RiskLevel, RiskSource
 from ai_psychiatrist.interview.snapshot import QuestionShown
 
 _WIDEST: Final = 100
@@ -56,6 +56,7 @@ def print_transcript_risk(out: Console, risk: RiskResult) -> None:
         out.print(Text(f"  {signal.level.value}: “{plain(signal.text)}” [turn {signal.turn}]"))
     print_unlisted(out, risk)
     print_unexamined(out, risk.examined)
+    print_reading(out, risk)
     out.print(Text(risk.statement, style="dim"))
     out.print(Text(plain(risk.resources), style="bold"))
     out.print()
@@ -88,7 +89,9 @@ def print_spoken(out: Console, text: str) -> None:
 
 def _danger(out: Console, danger: DangerResult) -> None:
     kinds = ", ".join(category.value.replace("_", " ") for category in danger.categories)
-    out.print(Text(f"Signs of danger: {danger.level.value} ({kinds})", style="bold red"))
+    by_model = ", found by a model" if danger.source is RiskSource.MODEL else ""
+    found = f"Signs of danger: {danger.level.value} ({kinds}{by_model})"
+    out.print(Text(found, style="bold red"))
     turns = ", ".join(str(turn) for turn in sorted({place.turn for place in danger.places}))
     if turns:
         out.print(Text(f"  in answer {turns}"))
@@ -114,6 +117,11 @@ def print_interview_report(out: Console, report: InterviewReportResult) -> None:
                 style="bold yellow",
             )
         )
+    unread = [one for one in report.danger_readings if one.status is ReadingStatus.FAILED]
+    if unread:
+        answers = ", ".join(f"{one.turn} ({one.code})" for one in unread)
+        words = f"The model that reads for danger failed at answers {answers}: the rules read them."
+        out.print(Text(words, style="yellow"))
     if report.end_reason is not None:
         out.print(f"Ended: {report.end_reason.value.replace('_', ' ')}")
     out.print(Text(report.notice, style="dim"))

@@ -20,7 +20,7 @@ from ai_psychiatrist.api.result_models import (
 )
 from ai_psychiatrist.domain.evidence import Frequency, Quote, Timeframe
 from ai_psychiatrist.domain.phq8 import Severity, UnknownReason
-from ai_psychiatrist.domain.risk import RiskLevel
+from ai_psychiatrist.domain.risk import ReadingStatus, RiskLevel, RiskSource
 
 _PIPE_WIDTH = 100
 
@@ -125,12 +125,14 @@ def _risk(out: Console, risk: RiskResult) -> None:
     level = risk.level.value.replace("_", " ")
     out.print(Text(f"Signs of danger: {level}", style=_LEVEL_STYLES[risk.level]))
     for signal in risk.signals:
-        kind = f"{signal.kind.value.replace('_', ' ')}, {signal.polarity.value}"
+        by_model = ", found by a model" if signal.source is RiskSource.MODEL else ""
+        kind = f"{signal.kind.value.replace('_', ' ')}, {signal.polarity.value}{by_model}"
         line = Text(f"  {signal.level.value}: “{plain(signal.text)}” ")
         place = f"[{kind}; turn {signal.turn + 1}, {signal.start}-{signal.end}]"
         out.print(line.append(place, style="dim"))
     print_unlisted(out, risk)
     print_unexamined(out, risk.examined)
+    print_reading(out, risk)
     out.print(Text(risk.statement, style="dim"))
     if risk.level is not RiskLevel.NONE:
         out.print(Text(plain(risk.resources), style="bold"))
@@ -141,6 +143,18 @@ def print_unlisted(out: Console, risk: RiskResult) -> None:
     """Print how many signs of danger there are beyond those that are listed."""
     if risk.signal_count > len(risk.signals):
         out.print(f"  and {risk.signal_count - len(risk.signals):,} more")
+
+
+def print_reading(out: Console, risk: RiskResult) -> None:
+    """Print that the model that reads for danger failed, or gave signs that nobody spoke of."""
+    model = risk.model
+    if model.status is ReadingStatus.FAILED:
+        code = "" if model.code is None else f" ({model.code.value})"
+        words = f"The model that reads for danger failed{code}: these are the fixed phrases' alone."
+        out.print(Text(words, style="bold yellow"))
+    if model.refused_count:
+        words = f"  left out: {model.refused_count} signs of a model in words that nobody said"
+        out.print(Text(words, style="yellow"))
 
 
 def print_unexamined(out: Console, examined: ExaminedResult) -> None:

@@ -1,10 +1,14 @@
 """One model for one command, whatever the settings name."""
 
+from ai_psychiatrist.agents.settings import DangerSettings
 from ai_psychiatrist.config.groups import Settings
 
 
 def with_model(settings: Settings, name: str) -> Settings:
-    """Return the settings with one model for every agent and interview; fallbacks stay."""
+    """Return the settings with one model for every agent and interview; fallbacks stay.
+
+    A danger agent that is off stays off.
+    """
     models = settings.model.model_copy(
         update={
             "default": name.strip(),
@@ -15,4 +19,5 @@ def with_model(settings: Settings, name: str) -> Settings:
         }
     )
     interview = settings.interview.model_copy(update={"model": None})
-    return settings.model_copy(update={"model": models, "interview": interview})
+    danger = settings.danger if settings.danger.is_off else DangerSettings()
+    return settings.model_copy(update={"model": models, "interview": interview, "danger": danger})

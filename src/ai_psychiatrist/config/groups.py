@@ -8,7 +8,7 @@ from typing import Final
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from ai_psychiatrist.agents.settings import QualitativeSettings
+from ai_psychiatrist.agents.settings import DangerSettings, QualitativeSettings
 from ai_psychiatrist.assessment.settings import FeedbackSettings
 from ai_psychiatrist.infrastructure.logging import LogFormat, LogLevel
 from ai_psychiatrist.llm.output_mode import OutputModeSetting
@@ -214,6 +214,7 @@ class Settings(BaseSettings):
     quantitative: QuantitativeSettings = QuantitativeSettings()
     qualitative: QualitativeSettings = QualitativeSettings()
     feedback: FeedbackSettings = FeedbackSettings()
+    danger: DangerSettings = DangerSettings()
     transcript: TranscriptSettings = TranscriptSettings()
     data: DataSettings = DataSettings()
     ledger: LedgerSettings = LedgerSettings()

@@ -179,7 +179,7 @@ class Assessment:
 
     transcript: Transcript
     risk: RiskReport
-    """Found without any model, whatever became of the rest."""
+    """Found by the rules, whatever became of the rest; a model may have added to it."""
     participant_id: int | None
     mode: AssessmentMode
     status: AssessmentStatus

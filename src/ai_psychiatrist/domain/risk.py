@@ -1,11 +1,12 @@
-"""Signs of danger in what a participant says, found before any model is asked."""
+"""Signs of danger in what a participant says: those of the rules, and beside them a model's."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
 from ai_psychiatrist.domain.examined import Examined
+from ai_psychiatrist.domain.failures import FailureCode
 
 MOST_SIGNALS: Final = 200
 """How many signals a report lists."""
@@ -114,6 +115,27 @@ class RiskSignal:
         return self.kind.category
 
 
+class ReadingStatus(StrEnum):
+    """What became of the model that reads for danger beside the rules."""
+
+    OFF = "off"
+    ANSWERED = "answered"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelReading:
+    """What a model gave that read for danger alone."""
+
+    status: ReadingStatus = ReadingStatus.OFF
+    code: FailureCode | None = None
+    """Why it failed."""
+    signals: tuple[RiskSignal, ...] = ()
+    """Those whose words were said, in the order of the transcript."""
+    refused_count: int = 0
+    """How many signs it gave in words that were not; none of them is a signal."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RiskReport:
     """The signals that a person should look at first, in the order of the transcript."""
@@ -123,7 +145,8 @@ class RiskReport:
     signal_count: int
     """How many were found, listed or not."""
     examined: Examined = field(default_factory=Examined)
-    """Which words were read at all."""
+    """Which words the rules read at all."""
+    model: ModelReading = ModelReading()
 
     @property
     def level(self) -> RiskLevel:
@@ -135,9 +158,39 @@ class RiskReport:
 
 def risk_report(found: Sequence[RiskSignal], examined: Examined | None = None) -> RiskReport:
     """Report on all signals of a transcript, given in the order of its text."""
-    urgent = sorted(range(len(found)), key=lambda at: -found[at].level.rank)[:MOST_SIGNALS]
+    urgent = sorted(range(len(found)), key=lambda at: _urgency(found[at]))[:MOST_SIGNALS]
     return RiskReport(
         signals=tuple(found[at] for at in sorted(urgent)),
         signal_count=len(found),
         examined=examined or Examined(),
     )
+
+
+def with_model(report: RiskReport, reading: ModelReading) -> RiskReport:
+    """Return the rules' report with what a model found beside it; nothing of theirs is lowered.
+
+    A model's signal is added unless the rules have one of the same kind of danger in the same words
+    that is as urgent.
+    """
+    added = [
+        signal
+        for signal in reading.signals
+        if not any(_says_as_much(found, signal) for found in report.signals)
+    ]
+    in_order = sorted((*report.signals, *added), key=lambda signal: signal.start)
+    return replace(
+        risk_report(in_order, report.examined),
+        signal_count=report.signal_count + len(added),
+        model=reading,
+    )
+
+
+def _urgency(signal: RiskSignal) -> tuple[int, bool]:
+    """Return what signals are listed by: of the same level those of the rules go first."""
+    return -signal.level.rank, signal.source is RiskSource.MODEL
+
+
+def _says_as_much(found: RiskSignal, signal: RiskSignal) -> bool:
+    shares_words = found.start < signal.end and signal.start < found.end
+    is_as_urgent = found.level.rank >= signal.level.rank
+    return shares_words and is_as_urgent and found.category is signal.category

@@ -10,6 +10,7 @@ from ai_psychiatrist.agents.contracts.contract import contract_steps, step_of_ag
 from ai_psychiatrist.agents.contracts.item_check import item_verdict
 from ai_psychiatrist.agents.definition import (
     AGENT_ORDER,
+    DANGER,
     EVIDENCE,
     JUDGE,
     META_REVIEW,
@@ -43,11 +44,12 @@ _EXTRACTS: Mapping[str, Extract] = {
     QUANTITATIVE.name: QUANTITATIVE.extract,
     **{definition.name: definition.extract for definition in JUDGE.values()},
     META_REVIEW.name: META_REVIEW.extract,
+    DANGER.name: DANGER.extract,
 }
 
 
 def checkers_for(ledger: Ledger, contract: PipelineConfig) -> dict[str, "ReplyChecker"]:
-    """Return the checks of every agent's replies by a contract, such as the run's own.
+    """Return the checks of the run's agents' replies by a contract, such as the run's own.
 
     Quotes are checked as the run's settings say. Raises `ConfigurationError` when a step's schema
     or rules cannot be compiled, and `InputError` when the folder's record of the run is damaged.
@@ -56,6 +58,8 @@ def checkers_for(ledger: Ledger, contract: PipelineConfig) -> dict[str, "ReplyCh
     reading = _reading_of(ledger)
     checkers = {}
     for agent in AGENT_ORDER:
+        if agent not in ledger.steps:
+            continue
         checker: ReplyChecker = ReplyChecker(_EXTRACTS[agent], steps[step_of_agent(agent)])
         if agent == QUANTITATIVE.name:
             checker = ScoringChecker(

@@ -11,6 +11,7 @@ from ai_psychiatrist.domain.errors import AssessmentServiceError, ConfigurationE
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
+from ai_psychiatrist.interview.engine.danger import DangerReader
 from ai_psychiatrist.interview.errors import StoreUnusable
 from ai_psychiatrist.interview.limits import InterviewLimits, StoreLimits
 from ai_psychiatrist.interview.protocol import (
@@ -46,11 +47,18 @@ class Interviews:
     """Opens the file of the interviews once; a process that holds none never makes it."""
 
     def __init__(
-        self, options: InterviewOptions, agents: Callable[[], InterviewAgentsPort | None]
+        self,
+        options: InterviewOptions,
+        agents: Callable[[], InterviewAgentsPort | None],
+        danger: DangerReader | None = None,
     ) -> None:
-        """`agents` builds those of the protocols that need a model; `None` when there is none."""
+        """`agents` builds those of the protocols that need a model; `None` when there is none.
+
+        `danger`: reads free answers for danger beside the rules.
+        """
         self._options = options
         self._agents = agents
+        self._danger = danger
         self._threads = WorkerThreads(count=1, seconds=_OPENING_SECONDS)
         self._lock = asyncio.Lock()
         self._opened: tuple[InterviewStore, InterviewService] | None = None
@@ -69,7 +77,9 @@ class Interviews:
                     raise StoreUnusable from None
                 options = self._options
                 protocols = load_protocols(options.protocol_folders)
-                service = InterviewService(protocols, store, self._agents(), limits=options.limits)
+                service = InterviewService(
+                    protocols, store, self._agents(), danger=self._danger, limits=options.limits
+                )
                 self._opened = store, service
         return self._opened[1]
 

@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 from weakref import WeakValueDictionary
 
 from ai_psychiatrist.domain.errors import AgentFailed, InputError, RequestConflict
+from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import AssessmentInput, EndReason, InterviewState
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.logging import get_logger
@@ -17,8 +18,16 @@ from ai_psychiatrist.infrastructure.worker_processes import beside_the_loop
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
 from ai_psychiatrist.interview.engine.confirming import is_for_model
-from ai_psychiatrist.interview.engine.danger import danger_in, note_unread
-from ai_psychiatrist.interview.engine.driver import GoalsDriver
+from ai_psychiatrist.interview.engine.danger import (
+    DangerReader,
+    danger_in,
+    danger_of,
+    is_to_be_read,
+    note_reading,
+    note_unread,
+    read_by_model,
+)
+from ai_psychiatrist.interview.engine.driver import REPORT_CALLS, GoalsDriver
 from ai_psychiatrist.interview.engine.items import begin_items, digest_item_answer
 from ai_psychiatrist.interview.engine.proposing import with_proposal
 from ai_psychiatrist.interview.engine.record import Interview, ProtocolReference
@@ -54,6 +63,7 @@ from ai_psychiatrist.interview.submission import (
     given_answer,
     refuse_broken_text,
 )
+from ai_psychiatrist.llm.call_log import CallLog
 
 logger = get_logger(__name__)
 
@@ -78,12 +88,17 @@ class InterviewService:
         store: InterviewStore,
         agents: InterviewAgentsPort | None = None,
         *,
+        danger: DangerReader | None = None,
         limits: InterviewLimits | None = None,
     ) -> None:
-        """`protocols`: by their ids. `agents`: `None` where there is no model."""
+        """`protocols`: by their ids. `agents`: `None` where there is no model.
+
+        `danger`: reads free answers for danger beside the rules; `None` leaves them to the rules.
+        """
         self._protocols = dict(protocols)
         self._store = store
         self._agents = agents
+        self._danger = danger
         self._limits = limits or InterviewLimits()
         # One: what is asked of the store happens in the order in which it was asked.
         self._threads = WorkerThreads(count=1, seconds=_STORE_SECONDS)
@@ -261,8 +276,9 @@ class InterviewService:
         stored = await beside_the_loop(partial(note_unread, taken_in))
         if stored.not_examined != interview.not_examined:
             _log("answer_not_examined", stored)
+        is_read = self._danger is not None and is_to_be_read(stored)
         following = await beside_the_loop(
-            partial(_without_model, protocol, stored, has_model=self.has_model)
+            partial(_without_model, protocol, stored, has_model=self.has_model, is_read=is_read)
         )
         if following is not None:
             return await self._save(following, after=interview, answer=taken, finished_key=key)
@@ -288,7 +304,7 @@ class InterviewService:
         if (interview.failed_from or interview.state) is InterviewState.PREPARING:
             following = await self._driver(protocol).prepare(interview)
         else:
-            following = await self._worked_in(protocol, interview)
+            following = await self._turn(protocol, interview)
             is_finished = following.state is not InterviewState.FAILED
             key = interview.answer_key if is_finished else None
         try:
@@ -297,13 +313,47 @@ class InterviewService:
             # Another process has taken the step meanwhile: what it stored stands.
             return await self._load(interview.id)
 
-    async def _worked_in(self, protocol: InterviewProtocol, interview: Interview) -> Interview:
+    async def _turn(self, protocol: InterviewProtocol, interview: Interview) -> Interview:
+        """Work the stored answer in while the danger agent reads it, and hold for what it finds."""
+        reader, question, answer = self._danger, interview.question, interview.answer
+        if reader is None or question is None or answer is None or not is_to_be_read(interview):
+            return await self._worked_in(protocol, interview)
+        calls = CallLog.of(self._calls_to_read(reader, interview))
+        seconds = self._limits.turn_timeout_seconds
+        reading = asyncio.create_task(
+            read_by_model(reader, question, answer, calls, seconds=seconds)
+        )
+        try:
+            worked_in = await self._worked_in(protocol, interview, kept_back=calls.budget.left)
+            read = await reading
+        finally:
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+        danger = danger_of(read.signals, question, answer)
+        following = worked_in if danger is None else hold(protocol, interview, danger)
+        following = note_reading(following, answer.turn, read)
+        if read.code is not None:
+            _log("answer_not_read_for_danger", following, code=read.code)
+        return replace(following, spent=worked_in.spent.with_calls(calls.attempts))
+
+    async def _worked_in(
+        self, protocol: InterviewProtocol, interview: Interview, *, kept_back: int = 0
+    ) -> Interview:
+        """Return the interview after its answer; `kept_back`: calls that others may make."""
         if protocol.kind is ProtocolKind.GOALS:
-            return await self._driver(protocol).turn(interview)
+            return await self._driver(protocol, kept_back=kept_back).turn(interview)
         is_open = await beside_the_loop(partial(is_for_model, protocol.answers, interview))
         if is_open and self._agents is not None:
-            interview = await with_proposal(protocol, interview, self._agents, self._limits)
+            left = self._limits.max_calls - interview.spent.calls - kept_back
+            interview = await with_proposal(
+                protocol, interview, self._agents, self._limits, most_calls=left
+            )
         return await beside_the_loop(partial(digest_item_answer, protocol, interview))
+
+    def _calls_to_read(self, reader: DangerReader, interview: Interview) -> int:
+        """Return how many calls a reading may make: at most half of those that are left."""
+        left = self._limits.max_calls - REPORT_CALLS - interview.spent.calls
+        return min(reader.most_calls, max(0, left) // 2)
 
     async def _save(
         self,
@@ -341,10 +391,11 @@ class InterviewService:
         except WorkTimedOut:
             raise StoreUnusable from None
 
-    def _driver(self, protocol: InterviewProtocol) -> GoalsDriver:
+    def _driver(self, protocol: InterviewProtocol, *, kept_back: int = 0) -> GoalsDriver:
         if self._agents is None:
             raise _needs_model(protocol.id)
-        return GoalsDriver(protocol=protocol, agents=self._agents, limits=self._limits)
+        limits = replace(self._limits, max_calls=self._limits.max_calls - kept_back)
+        return GoalsDriver(protocol=protocol, agents=self._agents, limits=limits)
 
     def _protocol_named(self, name: str) -> InterviewProtocol:
         protocol = self._protocols.get(name)
@@ -366,14 +417,17 @@ class InterviewService:
 
 
 def _without_model(
-    protocol: InterviewProtocol, interview: Interview, *, has_model: bool
+    protocol: InterviewProtocol, interview: Interview, *, has_model: bool, is_read: bool
 ) -> Interview | None:
-    """Return the interview after a turn that needs no model, `None` when one is to be asked."""
+    """Return the interview after a turn that needs no model, `None` when one is to be asked.
+
+    `is_read`: whether a model reads the answer for danger.
+    """
     if interview.question is not None and interview.answer is not None:
         danger = danger_in(interview.question, interview.answer)
         if danger is not None:
             return hold(protocol, interview, danger)
-    if protocol.kind is ProtocolKind.GOALS:
+    if protocol.kind is ProtocolKind.GOALS or is_read:
         return None
     if has_model and is_for_model(protocol.answers, interview):
         return None
@@ -387,7 +441,13 @@ def _needs_model(protocol_id: str) -> RequestConflict:
     )
 
 
-def _log(event: str, interview: Interview, *, started: float | None = None) -> None:
+def _log(
+    event: str,
+    interview: Interview,
+    *,
+    started: float | None = None,
+    code: FailureCode | None = None,
+) -> None:
     """Write one line without any words; an id opens its interview, so only its digest is told."""
     duration = None if started is None else round((time.perf_counter() - started) * 1000, 1)
     logger.info(
@@ -397,6 +457,6 @@ def _log(event: str, interview: Interview, *, started: float | None = None) -> N
         status=interview.state,
         turn=interview.turn,
         model_calls=interview.spent.calls,
-        code=interview.failure,
+        code=code or interview.failure,
         duration_ms=duration,
     )

@@ -50,6 +50,7 @@ def snapshot_of(protocol: InterviewProtocol, interview: Interview) -> InterviewS
         end_reason=interview.end_reason,
         danger=interview.danger,
         not_examined=interview.not_examined,
+        danger_readings=interview.danger_readings,
         failure=interview.failure,
         is_resumable=is_resumable(interview),
         model_calls=interview.spent.calls,
@@ -82,6 +83,7 @@ def report_of(protocol: InterviewProtocol, interview: Interview) -> InterviewRep
         facts=interview.facts,
         danger=interview.danger,
         not_examined=interview.not_examined,
+        danger_readings=interview.danger_readings,
         inputs_hash=interview.analysis_inputs_hash or report_inputs_hash(interview),
     )
 

@@ -16,7 +16,7 @@ from ai_psychiatrist.domain.interview import (
     Proposal,
 )
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.domain.risk import RiskCategory, RiskLevel
+from ai_psychiatrist.domain.risk import ReadingStatus, RiskCategory, RiskLevel, RiskSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +77,19 @@ class Danger:
     level: RiskLevel
     categories: tuple[RiskCategory, ...]
     places: tuple[DangerPlace, ...] = ()
+    source: RiskSource = RiskSource.RULES
+    """A model only where the rules found nothing that holds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerReading:
+    """What became of a model that was to read a free answer for danger, as the rules always do."""
+
+    turn: int
+    """From 1."""
+    status: ReadingStatus
+    code: FailureCode | None = None
+    """Why it failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +130,7 @@ class InterviewSnapshot:
     end_reason: EndReason | None
     danger: Danger | None
     not_examined: tuple[UnexaminedAnswer, ...]
+    danger_readings: tuple[AnswerReading, ...]
     failure: FailureCode | None
     """Why the last step did not succeed, in the state `failed`."""
     is_resumable: bool
@@ -150,6 +164,7 @@ class InterviewReport:
     facts: tuple[Fact, ...]
     danger: Danger | None
     not_examined: tuple[UnexaminedAnswer, ...]
+    danger_readings: tuple[AnswerReading, ...]
     inputs_hash: str
     """SHA-256 of what the report was made from."""
 

@@ -8,7 +8,7 @@ from tests.fakes.model_server import Message
 from tests.fakes.wires import read_prompt
 
 from ai_psychiatrist.agents.case import Case, open_case
-from ai_psychiatrist.agents.prompts import judge, meta_review, qualitative, quantitative
+from ai_psychiatrist.agents.prompts import danger, judge, meta_review, qualitative, quantitative
 from ai_psychiatrist.agents.prompts.digests import PROMPT_DIGESTS
 from ai_psychiatrist.agents.prompts.shared import DELIMITED
 from ai_psychiatrist.domain.assessment import Metric
@@ -27,6 +27,7 @@ TASKS = {
     "evidence": (quantitative.EVIDENCE, ()),
     "scoring": (quantitative.SCORING, ("evidence",)),
     "meta_review": (meta_review.META_REVIEW, ("findings", "scores")),
+    "danger": (danger.DANGER, ()),
     **{f"judge_{metric.value}": (judge.JUDGE[metric], ("findings",)) for metric in Metric},
 }
 
@@ -104,7 +105,7 @@ def test_digest_tells_prompts_and_transcripts_apart() -> None:
 
 
 def test_wording_of_each_prompt_has_a_digest_of_its_own() -> None:
-    assert len(set(PROMPT_DIGESTS.values())) == len(PROMPT_DIGESTS) == 11
+    assert len(set(PROMPT_DIGESTS.values())) == len(PROMPT_DIGESTS) == 12
 
 
 def test_texts_are_kept_out_of_representations() -> None:

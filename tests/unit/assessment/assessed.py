@@ -13,6 +13,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from tests.fakes.replies import good_text, participant_quotes
 
+from ai_psychiatrist.agents.danger import DangerAgent
 from ai_psychiatrist.agents.judge import JudgeAgent
 from ai_psychiatrist.agents.meta_review import MetaReviewAgent
 from ai_psychiatrist.agents.qualitative import QualitativeAssessmentAgent
@@ -34,7 +35,7 @@ Participant: I wake up at four nearly every night and cannot go back to sleep.
 Interviewer: And your mood?
 Participant: I have felt sad and hopeless on most days for a month.
 """
-_GROUPS = ("qualitative", "quantitative", "judge", "meta_review")
+_GROUPS = ("qualitative", "quantitative", "judge", "meta_review", "danger")
 _TASK = re.compile(r"^Task: (\w+)$", re.MULTILINE)
 
 Answer = Callable[[str, str, int], str]
@@ -95,6 +96,7 @@ def pipeline(server: Server, *, max_calls: int = 60, retries: int = 1) -> Assess
         ),
         quantitative=QuantitativeAssessmentAgent(chain, **built),
         meta_review=MetaReviewAgent(chain, **built),
+        danger=DangerAgent(chain, **built),
         max_calls=max_calls,
     )
 

@@ -16,36 +16,47 @@ from ai_psychiatrist.domain.failures import AttemptOutcome, FailureCode
 from ai_psychiatrist.llm.call_log import CallBudget
 
 
-def left(max_calls: int, *, most_scores: int = 10, most_review: int = 5) -> tuple[int, int, int]:
-    shares = share_out(max_calls, most_scores=most_scores, most_review=most_review)
-    return shares.scores.left, shares.meta_review.left, shares.narrative.left
+def left(
+    max_calls: int, *, most_scores: int = 10, most_review: int = 5, most_danger: int = 5
+) -> tuple[int, int, int, int]:
+    shares = share_out(
+        max_calls, most_scores=most_scores, most_review=most_review, most_danger=most_danger
+    )
+    return (
+        shares.scores.left,
+        shares.danger.left,
+        shares.meta_review.left,
+        shares.narrative.left,
+    )
 
 
 @pytest.mark.parametrize(
     ("max_calls", "shares"),
     [
-        pytest.param(60, (10, 5, 45), id="plenty"),
-        pytest.param(20, (10, 5, 5), id="no_refinement"),
-        pytest.param(12, (6, 1, 5), id="some_retries_of_scores"),
-        pytest.param(8, (2, 1, 5), id="one_call_each"),
-        pytest.param(4, (2, 1, 1), id="no_judge"),
-        pytest.param(2, (2, 0, 0), id="scores_alone"),
-        pytest.param(0, (0, 0, 0), id="nothing"),
+        pytest.param(60, (10, 5, 5, 40), id="plenty"),
+        pytest.param(25, (10, 2, 5, 8), id="no_refinement"),
+        pytest.param(19, (10, 1, 3, 5), id="some_retries_of_the_review"),
+        pytest.param(13, (6, 1, 1, 5), id="some_retries_of_scores"),
+        pytest.param(9, (2, 1, 1, 5), id="one_call_each"),
+        pytest.param(5, (2, 1, 1, 1), id="no_judge"),
+        pytest.param(3, (2, 1, 0, 0), id="no_review"),
+        pytest.param(2, (2, 0, 0, 0), id="scores_alone"),
+        pytest.param(0, (0, 0, 0, 0), id="nothing"),
     ],
 )
-def test_what_is_needed_is_served_first(max_calls: int, shares: tuple[int, int, int]) -> None:
+def test_what_is_needed_is_served_first(max_calls: int, shares: tuple[int, int, int, int]) -> None:
     assert left(max_calls) == shares
     assert sum(shares) == max_calls
 
 
 def test_part_that_is_not_wanted_gets_nothing() -> None:
-    assert left(20, most_scores=0, most_review=0) == (0, 0, 20)
+    assert left(20, most_scores=0, most_review=0, most_danger=0) == (0, 0, 0, 20)
 
 
 def test_meta_review_may_spend_what_the_others_leave() -> None:
-    shares = share_out(60, most_scores=10, most_review=5)
-    assert shares.for_meta_review().left == 60
-    assert (shares.scores.left, shares.narrative.left) == (0, 0)
+    shares = share_out(60, most_scores=10, most_review=5, most_danger=5)
+    assert shares.for_meta_review().left == 55
+    assert (shares.scores.left, shares.narrative.left, shares.danger.left) == (0, 0, 5)
 
 
 @pytest.mark.parametrize("calls", range(10))

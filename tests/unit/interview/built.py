@@ -14,6 +14,7 @@ from ai_psychiatrist.domain.interview import (
 )
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
 from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
+from ai_psychiatrist.interview.engine.danger import DangerReader
 from ai_psychiatrist.interview.protocol import InterviewProtocol, load_protocol
 from ai_psychiatrist.interview.service import (
     AnswerSubmission,
@@ -110,13 +111,15 @@ def desk(
     path: Path,
     agents: InterviewAgentsPort | None = None,
     *,
+    danger: DangerReader | None = None,
     limits: InterviewLimits | None = None,
     protocols: Mapping[str, InterviewProtocol] = PROTOCOLS,
 ) -> Iterator[Desk]:
     """Open a service over a file, as a program does that starts."""
     store = InterviewStore.open(path / "interviews.sqlite")
     try:
-        yield Desk(InterviewService(protocols, store, agents, limits=limits), store)
+        service = InterviewService(protocols, store, agents, danger=danger, limits=limits)
+        yield Desk(service, store)
     finally:
         store.close()
 

@@ -142,6 +142,7 @@ _INTERVIEWS = st.builds(
     drift=...,
     end_reason=...,
     danger=...,
+    danger_readings=...,
     failure=...,
     failed_from=...,
     spent=...,

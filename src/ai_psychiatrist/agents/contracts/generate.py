@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from ai_psychiatrist.agents.contracts.contract import contract_folder
 from ai_psychiatrist.agents.contracts.models import AssessmentResult, ItemAnswer
 from ai_psychiatrist.agents.output_models import (
+    DangerOutput,
     EvidenceOutput,
     JudgeMetricOutput,
     MetaReviewOutput,
@@ -25,6 +26,7 @@ _MODELS: Final[Mapping[str, type[BaseModel]]] = {
     "item": ItemAnswer,
     "judge": JudgeMetricOutput,
     "meta_review": MetaReviewOutput,
+    "danger": DangerOutput,
     "assessment": AssessmentResult,
 }
 _ASSESSMENT: Final = """\
@@ -34,7 +36,10 @@ Assess the interview by the eight items of the PHQ-8. Give each item a score of 
 status na with the reason why it is unknown. While an item is unknown, total and band are null.
 """
 _TASKS: Final[Mapping[str, str]] = {
-    **{name: TASKS[name] for name in ("qualitative", "evidence", "quantitative", "meta_review")},
+    **{
+        name: TASKS[name]
+        for name in ("qualitative", "evidence", "quantitative", "meta_review", "danger")
+    },
     "judge": TASKS["judge_coherence"],
     "assessment": _ASSESSMENT,
 }

@@ -70,14 +70,7 @@ class InterviewAgents:
         retries: CallRetries = INTERVIEW_RETRIES,
     ) -> None:
         """`is_combined`: digest an answer in one call instead of three at the same time."""
-        limited = tuple(
-            replace(
-                route,
-                timeout_seconds=min(route.timeout_seconds, call_timeout_seconds),
-                retries=retries,
-            )
-            for route in chain
-        )
+        limited = limited_chain(chain, call_timeout_seconds=call_timeout_seconds, retries=retries)
 
         def runner(definition: AgentDefinition[OutputT]) -> AgentRunner[OutputT]:
             return AgentRunner(
@@ -161,6 +154,20 @@ def _asked_once(route: ModelRoute, settings: PydanticAISettings) -> ModelRoute:
     """Return a route without a second way or try."""
     is_agent = route.agent_model is not None and settings.enabled
     return replace(route, retries=CallRetries(), chat=None if is_agent else route.chat)
+
+
+def limited_chain(
+    chain: ModelChain, *, call_timeout_seconds: float, retries: CallRetries
+) -> ModelChain:
+    """Return the models with calls as short, and tried as often, as a waiting person bears."""
+    return tuple(
+        replace(
+            route,
+            timeout_seconds=min(route.timeout_seconds, call_timeout_seconds),
+            retries=retries,
+        )
+        for route in chain
+    )
 
 
 async def _ask(

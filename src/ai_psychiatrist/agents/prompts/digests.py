@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from ai_psychiatrist.agents.prompts import judge, meta_review, qualitative, quantitative
+from ai_psychiatrist.agents.prompts import danger, judge, meta_review, qualitative, quantitative
 from ai_psychiatrist.agents.prompts.shared import DELIMITED, SYSTEM
 from ai_psychiatrist.infrastructure.digests import plain_digest
 
@@ -14,6 +14,7 @@ TASKS: Final[Mapping[str, str]] = {
     "quantitative": quantitative.SCORING,
     **{f"judge_{metric.value}": template for metric, template in judge.JUDGE.items()},
     "meta_review": meta_review.META_REVIEW,
+    "danger": danger.DANGER,
 }
 PROMPT_DIGESTS: Final = {
     name: plain_digest(f"{SYSTEM}\n{wording}")

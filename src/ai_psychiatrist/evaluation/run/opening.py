@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from ai_psychiatrist.agents.definition import AGENT_ORDER
+from ai_psychiatrist.agents.definition import AGENT_ORDER, DANGER
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
 from ai_psychiatrist.evaluation.labels_file import write_labels
@@ -70,7 +70,7 @@ def _created(request: RunRequest) -> Ledger:
     _clear_half_begun(folder, request.cipher)
     ledger = Ledger.create(
         folder.path,
-        steps=(*AGENT_ORDER, ASSESSMENT_STEP),
+        steps=(*_agents(request), ASSESSMENT_STEP),
         keeps_raw=request.keeps_raw,
         cipher=request.cipher,
         about={"kind": RUN_KIND, _PROMPT_KEY: secrets.token_hex(_KEY_BYTES)},
@@ -79,6 +79,13 @@ def _created(request: RunRequest) -> Ledger:
     # Last, because a folder with this file is a run that can be gone on with.
     write_json(folder.run, request.record)
     return ledger
+
+
+def _agents(request: RunRequest) -> list[str]:
+    """Return the agents that are asked; nobody is asked to read for danger where that is off."""
+    models = request.record.get("models")
+    reads_danger = isinstance(models, dict) and DANGER.name in models
+    return [agent for agent in AGENT_ORDER if reads_danger or agent != DANGER.name]
 
 
 def _clear_half_begun(folder: RunFolder, cipher: Cipher | None) -> None:

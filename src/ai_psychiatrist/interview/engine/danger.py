@@ -1,22 +1,54 @@
-"""Signs of danger in one answer, read with the question that it answers."""
+"""Signs of danger in one answer, read with the question that it answers: by rules and by a model.
 
+The rules decide first. A model may hold an interview that they would not, never the other way.
+"""
+
+import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, Protocol
 
+from ai_psychiatrist.agents.case import Case, open_case
 from ai_psychiatrist.domain.examined import READ_LANGUAGE
+from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import AnswerKind, GivenAnswer, Question
-from ai_psychiatrist.domain.risk import RiskLevel
+from ai_psychiatrist.domain.risk import (
+    ModelReading,
+    ReadingStatus,
+    RiskLevel,
+    RiskSignal,
+)
 from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
 from ai_psychiatrist.interview.engine.record import Interview
-from ai_psychiatrist.interview.snapshot import Danger, DangerPlace, UnexaminedAnswer
+from ai_psychiatrist.interview.engine.turn_clock import TurnClock
+from ai_psychiatrist.interview.snapshot import (
+    AnswerReading,
+    Danger,
+    DangerPlace,
+    UnexaminedAnswer,
+)
+from ai_psychiatrist.llm.call_log import CallLog
 from ai_psychiatrist.services.language.identification import language_of
 from ai_psychiatrist.services.risk.detector import detect_risk
 
 _HOLDS_FROM: Final = RiskLevel.MODERATE
 
 
+class DangerReader(Protocol):
+    """A model that reads for danger alone."""
+
+    @property
+    def most_calls(self) -> int:
+        """How many calls a reading may cost."""
+        ...
+
+    async def read(self, case: Case) -> ModelReading:
+        """Return the signs, or why there are none to be had."""
+        ...
+
+
 def danger_in(question: Question, answer: GivenAnswer) -> Danger | None:
-    """Return what holds the interview, `None` when nothing does.
+    """Return what the rules hold the interview for, `None` when nothing does.
 
     Frequencies and refusals are the protocol's words and never read.
     """
@@ -24,12 +56,19 @@ def danger_in(question: Question, answer: GivenAnswer) -> Danger | None:
     if option is not None and option.kind is not AnswerKind.OFFERED:
         return None
     report = detect_risk(_exchange(question.text, answer.text))
-    if report.level.rank < _HOLDS_FROM.rank:
+    return danger_of(report.signals, question, answer)
+
+
+def danger_of(
+    signals: Sequence[RiskSignal], question: Question, answer: GivenAnswer
+) -> Danger | None:
+    """Return what signals in an answer hold the interview for, `None` when none is grave enough."""
+    holding = [signal for signal in signals if signal.level.rank >= _HOLDS_FROM.rank]
+    if not holding:
         return None
-    holding = [s for s in report.signals if s.level.rank >= _HOLDS_FROM.rank]
     said_from = len(question.text) + 1
     return Danger(
-        level=report.level,
+        level=max((signal.level for signal in holding), key=lambda level: level.rank),
         categories=tuple(sorted({signal.category for signal in holding})),
         places=tuple(
             DangerPlace(
@@ -37,7 +76,44 @@ def danger_in(question: Question, answer: GivenAnswer) -> Danger | None:
             )
             for signal in holding
         ),
+        source=holding[0].source,
     )
+
+
+def is_to_be_read(interview: Interview) -> bool:
+    """Return whether the stored answer is for a model to read: words of the person, read once."""
+    answer = interview.answer
+    if answer is None or answer.option_id is not None:
+        return False
+    known = interview.danger_readings[-1:]
+    return not any(
+        one.turn == answer.turn and one.status is ReadingStatus.ANSWERED for one in known
+    )
+
+
+async def read_by_model(
+    reader: DangerReader,
+    question: Question,
+    answer: GivenAnswer,
+    calls: CallLog,
+    *,
+    seconds: float,
+) -> ModelReading:
+    """Have a model read an answer; one that is later than `seconds` has failed."""
+    case = open_case(_exchange(question.text, answer.text))
+    try:
+        async with asyncio.timeout(seconds) as timeout:
+            timed = replace(calls, clock=TurnClock(timeout))
+            return await reader.read(replace(case, calls=timed))
+    except TimeoutError:
+        return ModelReading(status=ReadingStatus.FAILED, code=FailureCode.DEADLINE_EXCEEDED)
+
+
+def note_reading(interview: Interview, turn: int, reading: ModelReading) -> Interview:
+    """Put down what became of a model's reading, in the place of one of the same answer before."""
+    noted = AnswerReading(turn=turn, status=reading.status, code=reading.code)
+    others = tuple(one for one in interview.danger_readings if one.turn != turn)
+    return replace(interview, danger_readings=(*others, noted))
 
 
 def note_unread(interview: Interview) -> Interview:
@@ -59,7 +135,7 @@ def note_unread(interview: Interview) -> Interview:
 
 
 def _exchange(asked: str, said: str) -> Transcript:
-    """Return question and answer as a transcript.
+    """Return question and answer as a transcript, whose labels a model is shown.
 
     The turns are laid out here: parsed, an answer could open a turn of the interviewer.
     """
@@ -78,4 +154,5 @@ def _exchange(asked: str, said: str) -> Transcript:
             ),
         ),
         speakers_assumed=False,
+        reads_alone=False,
     )

@@ -22,7 +22,7 @@ from ai_psychiatrist.domain.interview import (
     UnansweredReason,
 )
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.interview.snapshot import Danger, UnexaminedAnswer
+from ai_psychiatrist.interview.snapshot import AnswerReading, Danger, UnexaminedAnswer
 
 UNDER_WAY: Final = frozenset(
     {InterviewState.PREPARING, InterviewState.ASKING, InterviewState.DIGESTING}
@@ -116,6 +116,8 @@ class Interview:
     danger: Danger | None = None
     not_examined: tuple[UnexaminedAnswer, ...] = ()
     """The answers in a language that is not read, in order."""
+    danger_readings: tuple[AnswerReading, ...] = ()
+    """The free answers that a model was to read for danger, in order."""
     failure: FailureCode | None = None
     failed_from: InterviewState | None = None
     """The step that did not succeed, in the state `failed`."""
