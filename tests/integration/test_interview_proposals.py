@@ -12,7 +12,7 @@ import pytest
 
 from tests.fakes.exchange import Reply, Request, Script
 from tests.fakes.interview_model import tool_of, with_arguments
-from tests.fakes.model_server import ModelServerThread
+from tests.fakes.model_server import ModelServerThread, good_replies
 from tests.integration.command import Serving, run
 from tests.integration.running_app import client_at, client_of, model_at, settings_with
 from tests.integration.test_interview_http import (
@@ -49,6 +49,7 @@ def holding(
 ) -> Iterator[tuple[httpx.Client, ModelServerThread]]:
     """Serve with a model."""
     with ModelServerThread(script) as models:
+        environment = {"DANGER_MODEL": "off"} | environment
         settings = settings_with(folder, **model_at(models.url, wire), **environment)
         with client_of(settings) as client:
             yield client, models
@@ -181,6 +182,7 @@ def test_model_of_the_interview_alone_is_enough(tmp_path: Path) -> None:
     with ModelServerThread(proposing()) as models:
         named = model_at(models.url)
         named["INTERVIEW_MODEL"] = named.pop("MODEL_DEFAULT")
+        named["DANGER_MODEL"] = "off"
         with client_of(settings_with(tmp_path, **named)) as client:
             asked = answered(client, begin_sleep(client), text=SAID)
     assert kinds(asked)[0] == "confirm"
@@ -225,7 +227,7 @@ def test_answer_whose_caller_left_is_taken_up_once(tmp_path: Path) -> None:
 
 def test_killed_server_goes_on_where_it_was(tmp_path: Path) -> None:
     with ModelServerThread(lambda _: Reply(hang=True)) as models:
-        named = model_at(models.url)
+        named = model_at(models.url) | {"DANGER_MODEL": "off"}
         with Serving(tmp_path, named) as serving, client_at(serving.url) as client:
             first = begin_sleep(client)
             path = f"/v1/interviews/{first['interview_id']}/answers"
@@ -283,8 +285,8 @@ def test_command_asks_for_the_confirmation_and_tells_of_it(tmp_path: Path) -> No
     (tmp_path / "answers.txt").write_text(f"{SAID}\nyes\n{SAID}\nno\nstop\n", "utf-8")
     with ModelServerThread(proposing()) as models:
         arguments = ["interview", "--protocol", "phq8", "--answers", "answers.txt"]
-        done = run(arguments, tmp_path, model_at(models.url))
-        told = run([*arguments, "--json"], tmp_path, model_at(models.url))
+        done = run(arguments, tmp_path, model_at(models.url) | {"DANGER_MODEL": "off"})
+        told = run([*arguments, "--json"], tmp_path, model_at(models.url) | {"DANGER_MODEL": "off"})
     shown = " ".join(done.out.split())
     assert 'shall I put down "Several days"? 1 Yes 2 No 3 Not at all' in shown
     assert "read so by a model, confirmed in answer 2" in shown
@@ -293,3 +295,15 @@ def test_command_asks_for_the_confirmation_and_tells_of_it(tmp_path: Path) -> No
     for part in (document["interview"]["operator"], document["report"]):
         assert [one["outcome"] for one in part["proposals"]] == ["confirmed", "not_confirmed"]
     assert document["interview"]["operator"]["model_calls"] == 2
+
+
+def test_answer_is_read_for_danger_and_for_its_frequency_at_once(tmp_path: Path) -> None:
+    propose, read = proposing(), good_replies()
+
+    def script(request: Request) -> Reply:
+        return read(request) if request.task == "danger" else propose(request)
+
+    with holding(tmp_path, script, DANGER_MODEL="openai-chat:fake-model") as (client, models):
+        asked = answered(client, begin_sleep(client), text=SAID)
+    assert kinds(asked)[0] == "confirm"
+    assert asked["model_calls"] == len(models.requests) == 2
