@@ -306,4 +306,4 @@ def test_answer_is_read_for_danger_and_for_its_frequency_at_once(tmp_path: Path)
     with holding(tmp_path, script, DANGER_MODEL="openai-chat:fake-model") as (client, models):
         asked = answered(client, begin_sleep(client), text=SAID)
     assert kinds(asked)[0] == "confirm"
-    assert asked["model_calls"] == len(models.requests) == 2
+    assert asked["operator"]["model_calls"] == len(models.requests) == 2

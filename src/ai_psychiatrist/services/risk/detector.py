@@ -13,6 +13,7 @@ from typing import Final
 from ai_psychiatrist.domain.evidence import Timeframe
 from ai_psychiatrist.domain.risk import (
     RiskCategory,
+    RiskLevel,
     RiskPolarity,
     RiskReport,
     RiskSignal,
@@ -73,7 +74,8 @@ def _is_topic(signals: list[RiskSignal], turn: Turn) -> bool:
 
 def _opens_topic(signal: RiskSignal) -> bool:
     is_told = signal.polarity in {RiskPolarity.AFFIRMED, RiskPolarity.HYPOTHETICAL}
-    return is_told and signal.category is RiskCategory.SUICIDAL_IDEATION
+    is_alarm = signal.level.rank >= RiskLevel.MODERATE.rank
+    return is_told and is_alarm and signal.category is RiskCategory.SUICIDAL_IDEATION
 
 
 def _signals_of_turn(
