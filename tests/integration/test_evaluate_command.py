@@ -147,6 +147,46 @@ def test_run_begun_with_other_settings_is_not_gone_on_with(copied: Path) -> None
     assert "settings" in other.err
 
 
+@pytest.mark.parametrize("part", ["version", "prompts", "contracts"])
+def test_run_goes_on_under_another_program_only_where_that_is_accepted(
+    copied: Path, part: str
+) -> None:
+    """What was assessed after the change is known by unit, and the rules of both are kept."""
+    path = copied / "begun/run.json"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    record[part] = "0.0.1" if part == "version" else dict.fromkeys(record[part], "0" * 12)
+    path.write_text(json.dumps(record), encoding="utf-8")
+    arguments = ("run", "interviews", "--out", "begun", "--resume")
+    refused = evaluate(copied, *arguments)
+    assert (refused.code, part in refused.err) == (2, True)
+    assert "--accept-changed" in refused.err
+    accepted = evaluate(copied, *arguments, "--accept-changed")
+    assert (accepted.code, "3 of 3 units complete" in accepted.err) == (0, True)
+    after = {one["unit_id"]: one["changes"] for one in lines(copied / "begun/predictions.jsonl")}
+    assert after == {"a": 0, "b": 1, "c": 1}
+    (change,) = json.loads(path.read_text(encoding="utf-8"))["changes"]
+    assert change[part] != record[part]
+    assert (copied / "begun/changes/1/config/pipeline.yaml").is_file()
+    assert evaluate(copied, *arguments).code == 0
+
+
+def test_other_settings_are_not_accepted_as_a_change(copied: Path) -> None:
+    arguments = ("run", "interviews", "--out", "begun", "--resume", "--accept-changed")
+    other = evaluate(copied, *arguments, settings={"MODEL_TEMPERATURE": "1"})
+    assert (other.code, "--accept-changed" in other.err) == (2, False)
+
+
+def test_resumed_run_keeps_no_text_from_where_none_is_wished(copied: Path) -> None:
+    done = evaluate(copied, "run", "interviews", "--out", "begun", "--resume", "--no-raw")
+    assert "3 of 3 units complete" in done.err
+    kept = b"".join(path.read_bytes() for path in (copied / "begun").glob("ledger*"))
+    assert b"I am a." in kept
+    assert b"I am b." not in kept
+    assert b"I am c." not in kept
+    again = evaluate(copied, "run", "interviews", "--out", "begun", "--resume")
+    assert (again.code, "0 model calls made now" in again.err) == (0, True)
+
+
 def test_dataset_that_changed_is_not_gone_on_with(copied: Path) -> None:
     (copied / "interviews/b.txt").write_text(TIRED, encoding="utf-8")
     other = evaluate(copied, "run", "interviews", "--out", "begun", "--resume")
@@ -363,6 +403,14 @@ def test_stricter_rules_over_a_run_name_the_units_that_they_reject(
         if step["regressions"]
     }
     assert rejected == {"quantitative": ["a", "b"]}
+    assert lines(tmp_path / "run/failures.jsonl") == []
+    demoting = ["revalidate", "run", "--rules", "run/config/stricter.yaml", "--demote"]
+    assert run(demoting, tmp_path).code == 0
+    failures = lines(tmp_path / "run/failures.jsonl")
+    assert [(one["unit_id"], one["step"]) for one in failures] == [
+        ("a", "quantitative"),
+        ("b", "quantitative"),
+    ]
 
 
 def test_metrics_and_report_need_the_run_folder_alone(copied: Path) -> None:

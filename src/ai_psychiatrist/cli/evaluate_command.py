@@ -88,6 +88,13 @@ def run(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Do failed units anew, with --resume.")
     ] = False,
+    accept_changed: Annotated[
+        bool,
+        typer.Option(
+            "--accept-changed",
+            help="With --resume: go on under another version, prompts or rules, noted by unit.",
+        ),
+    ] = False,
     max_failures: Annotated[
         int | None, typer.Option(min=0, help="Begin no unit once more than N have failed.")
     ] = None,
@@ -121,6 +128,7 @@ def run(
             mode=mode,
             limit=limit,
             is_resumed=resume,
+            accepts_changed=accept_changed,
             keeps_raw=not no_raw,
             speakers=speakers,
             labels=with_labels(settings.transcript.labels, participant, interviewer),
@@ -146,6 +154,7 @@ class _Wanted:
     mode: Mode
     limit: int | None
     is_resumed: bool
+    accepts_changed: bool
     keeps_raw: bool
     speakers: SpeakerFilter
     labels: SpeakerLabels
@@ -156,6 +165,7 @@ async def _run(settings: "Settings", wanted: _Wanted, options: "SittingOptions")
     from ai_psychiatrist.agents.contracts.contract import shipped_contract  # noqa: PLC0415
     from ai_psychiatrist.cli.evaluation_progress import unit_progress  # noqa: PLC0415
     from ai_psychiatrist.evaluation.run.opening import open_run  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.run.provenance import changes_of  # noqa: PLC0415
     from ai_psychiatrist.evaluation.run.run import RunTools  # noqa: PLC0415
     from ai_psychiatrist.evaluation.run.sitting import sit  # noqa: PLC0415
     from ai_psychiatrist.evaluation.run.stages import ASSESSMENT_STEP  # noqa: PLC0415
@@ -171,6 +181,7 @@ async def _run(settings: "Settings", wanted: _Wanted, options: "SittingOptions")
                 pipeline=services.pipeline,
                 limits=contract.retry,
                 deadline_seconds=contract.deadline_seconds,
+                changes=len(changes_of(request.folder.require_run())),
             )
             with unit_progress(ledger.account(ASSESSMENT_STEP)) as on_unit:
                 return await sit(tools, request.folder, options, on_unit=on_unit)
@@ -207,6 +218,7 @@ def _request(services: "Services", wanted: _Wanted) -> "RunRequest":
         contract=contract,
         limit=wanted.limit,
         is_resumed=wanted.is_resumed,
+        accepts_changed=wanted.accepts_changed,
         keeps_raw=wanted.keeps_raw,
         cipher=None if key_file is None else load_cipher(key_file),
     )

@@ -49,6 +49,10 @@ class RunFolder:
         """How long each sitting took; the only file that differs from one run to its repetition."""
         return self.path / "timings.json"
 
+    def change(self, number: int) -> Path:
+        """Where the contract lies that the run went on with after a change, from 1."""
+        return self.path / "changes" / str(number)
+
     @property
     def metrics(self) -> Path:
         """The metrics, once they were computed."""

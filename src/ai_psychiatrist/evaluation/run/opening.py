@@ -11,7 +11,7 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
 from ai_psychiatrist.evaluation.labels_file import write_labels
 from ai_psychiatrist.evaluation.run.folder import RunFolder, write_json
-from ai_psychiatrist.evaluation.run.provenance import refuse_other_inputs
+from ai_psychiatrist.evaluation.run.provenance import changes_of, gone_on_with
 from ai_psychiatrist.evaluation.run.stages import ASSESSMENT_STEP
 from ai_psychiatrist.infrastructure.digests import keyed_digest, use_installation_key
 from ai_psychiatrist.ledger.cipher import Cipher
@@ -39,7 +39,10 @@ class RunRequest:
     limit: int | None = None
     """Most units, the first ones of the dataset."""
     is_resumed: bool = False
+    accepts_changed: bool = False
+    """Whether a run goes on under another version, other prompts or other rules."""
     keeps_raw: bool = True
+    """Of a run that keeps texts, `False` leaves out those that are still to come."""
     cipher: Cipher | None = None
 
 
@@ -93,9 +96,14 @@ def _clear_half_begun(folder: RunFolder, cipher: Cipher | None) -> None:
 
 
 def _resumed(request: RunRequest) -> Ledger:
-    before = request.folder.require_run()
-    refuse_other_inputs(before, request.record)
-    return Ledger.open(request.folder.path, cipher=request.cipher)
+    folder = request.folder
+    before = folder.require_run()
+    record = gone_on_with(before, request.record, accepts_changed=request.accepts_changed)
+    ledger = Ledger.open(folder.path, cipher=request.cipher, drops_raw=not request.keeps_raw)
+    if record != before:
+        keep_pipeline(folder.change(len(changes_of(record))), request.contract)
+        write_json(folder.run, record)
+    return ledger
 
 
 def _add_units(ledger: Ledger, request: RunRequest) -> None:
