@@ -354,6 +354,17 @@ def test_encrypted_run_shows_words_to_nobody_without_the_key(
     assert evaluate(tmp_path, *arguments, settings=with_key).code == 0
 
 
+def test_run_of_invented_quotes_is_not_told_as_complete_alone(
+    tmp_path: Path, interviews: Path
+) -> None:
+    with ModelServerThread(fault("hallucinated_quotes")) as server:
+        done = evaluate(tmp_path, "run", interviews, "--out", "run", settings=served(server.url))
+    assert "3 of 3 units complete (3 of these carry failures), 0 failed" in done.err
+    assert "complete with evidence_hallucination: 3" in done.err
+    shown = " ".join(evaluate(tmp_path, "metrics", "run").out.split())
+    assert "3 conversations carry failures" in shown
+
+
 def test_rules_applied_again_to_a_run_change_nothing(tmp_path: Path, interviews: Path) -> None:
     with ModelServerThread(fault("hallucinated_quotes")) as server:
         evaluate(tmp_path, "run", interviews, "--out", "run", settings=served(server.url))
@@ -430,8 +441,68 @@ def test_metrics_and_report_need_the_run_folder_alone(copied: Path) -> None:
 def test_run_compared_with_itself_shows_no_difference(copied: Path) -> None:
     done = evaluate(copied, "metrics", "run", "--compare", "run", "--json")
     assert done.code == 0
-    assert json.loads(done.out)["comparison"] is not None
+    (compared,) = json.loads(done.out)["comparisons"]
+    assert compared["differences"]["items"]
     assert evaluate(copied, "report", "run", "--compare", "run").code == 0
+
+
+def labelled(folder: Path, *, sleep: int = 2, said: str = "I sleep badly.") -> Path:
+    """Two interviews with labels, always under the same names."""
+    folder.mkdir()
+    for name in ("a", "b"):
+        text = f"{TIRED}Participant: {said if name == 'b' else 'Yes.'}\n"
+        (folder / f"{name}.txt").write_text(text, encoding="utf-8")
+    rows = f"unit_id,PHQ8_Sleep,PHQ8_Score\na,1,\nb,{sleep},\n"
+    (folder / "labels.csv").write_text(rows, encoding="utf-8")
+    return folder
+
+
+def test_runs_over_other_texts_or_labels_are_not_compared(tmp_path: Path) -> None:
+    """Both have the same identifiers; what differs is said."""
+    made = {
+        "plain": labelled(tmp_path / "one"),
+        "labels": labelled(tmp_path / "two", sleep=3),
+        "texts": labelled(tmp_path / "three", said="I sleep well."),
+    }
+    for name, dataset in made.items():
+        assert evaluate(tmp_path, "run", dataset, "--out", name).code == 0
+    for name in ("labels", "texts"):
+        told = {
+            (command, done.code): done.err
+            for command in ("compare", "metrics", "report")
+            for extra in ([] if command == "compare" else ["--compare"],)
+            for done in (evaluate(tmp_path, command, "plain", *extra, name),)
+        }
+        assert {code for _, code in told} == {2}
+        for err in told.values():
+            assert f"the {name} of 1 of 2 shared units differ" in " ".join(err.split())
+            assert "their datasets differ" in err
+            other = "texts" if name == "labels" else "labels"
+            assert f"the {other} of" not in err
+    speakers = ("run", made["plain"], "--out", "alone", "--speakers", "participant-only")
+    evaluate(tmp_path, *speakers)
+    assert "participant-only" in evaluate(tmp_path, "compare", "plain", "alone").err
+
+
+def test_each_of_several_runs_is_compared_and_named(tmp_path: Path) -> None:
+    dataset = labelled(tmp_path / "interviews")
+    for name in ("first", "again"):
+        evaluate(tmp_path, "run", dataset, "--out", name)
+    with ModelServerThread(good_replies()) as server:
+        evaluate(tmp_path, "run", dataset, "--out", "served", settings=served(server.url))
+    done = evaluate(tmp_path, "compare", "first", "again", "served")
+    assert done.code == 0
+    prompts = json.loads(evaluate(tmp_path, "compare", "first", "served", "--json").out)
+    (compared,) = prompts["comparisons"]
+    second = compared["second"]
+    assert (second["folder"], second["model"], second["mode"]) == (
+        *("served", "ollama:fake", "zero-shot"),
+    )
+    evaluate(tmp_path, "report", "first", "--compare", "again", "--compare", "served")
+    page = (tmp_path / "first/report.html").read_text(encoding="utf-8")
+    for text in (" ".join(done.out.split()), page):
+        assert "Second: again (baseline" in text
+        assert f"Second: served (ollama:fake, zero-shot, prompts {second['prompts']})" in text
 
 
 @pytest.mark.parametrize("command", ["metrics", "report"])

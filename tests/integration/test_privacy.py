@@ -76,6 +76,7 @@ COMMANDS = {
     "evaluate run",
     "evaluate metrics",
     "evaluate report",
+    "evaluate compare",
     "evaluate datasets check",
     "evaluate datasets make",
     "doctor",

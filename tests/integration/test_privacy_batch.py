@@ -169,6 +169,7 @@ def test_runs_over_hostile_models_keep_words_in_the_ledger(tmp_path: Path, log_f
     talks.unlink()
     told(tmp_path, "evaluate", "metrics", "run")
     told(tmp_path, "evaluate", "metrics", "run", "--compare", "run", "--json")
+    told(tmp_path, "evaluate", "compare", "run", "run")
     told(tmp_path, "evaluate", "report", "run", "--compare", "run")
     told(tmp_path, "revalidate", "run", "--demote")
     told(tmp_path, "revalidate", "run", "--json")

@@ -50,7 +50,16 @@ Examples:
 
   ai-psychiatrist evaluate metrics runs/first
 
-  ai-psychiatrist evaluate metrics runs/first --compare runs/gemma
+  ai-psychiatrist evaluate metrics runs/first --compare runs/gemma --compare runs/qwen
+"""
+COMPARE_EXAMPLES = """
+Examples:
+
+  ai-psychiatrist evaluate compare runs/first runs/gemma runs/qwen
+
+  ai-psychiatrist evaluate compare runs/first runs/gemma --json > differences.json
+
+Runs that read other texts or have other labels are refused, and it is said in what they differ.
 """
 REPORT_EXAMPLES = """
 Example:
@@ -68,6 +77,13 @@ class Mode(StrEnum):
 _CHECK_SAYS = "`ai-psychiatrist evaluate datasets check` says which and why"
 
 RunFolderArgument = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run.")]
+OtherRuns = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--compare", metavar="RUN2", help="Show the differences of another run; can be repeated."
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")]
 
 
 @evaluate_app.command(epilog=RUN_EXAMPLES)
@@ -241,12 +257,16 @@ def _deciding(settings: "Settings") -> dict[str, object]:
 
 def _conclude(end: "SittingEnd", out: Path) -> ExitCode:
     """Say where the run stands, and return the command's exit status."""
-    account = end.account
+    account, carried = end.account, end.carried
+    with_failures = f" ({carried.units} of these carry failures)" if carried.units else ""
     typer.echo(
-        f"{account.valid} of {account.requested} units complete, {account.failed} failed, "
-        f"{account.pending} to do; {end.tally.paid_calls} model calls made now",
+        f"{account.valid} of {account.requested} units complete{with_failures}, "
+        f"{account.failed} failed, {account.pending} to do; "
+        f"{end.tally.paid_calls} model calls made now",
         err=True,
     )
+    for category, count in carried.kinds.most_common():
+        typer.echo(f"  complete with {category}: {count}", err=True)
     for stage, count in account.by_stage.items():
         typer.echo(f"  failed at {stage}: {count}", err=True)
     if "provider" in account.by_stage:
@@ -274,32 +294,50 @@ def _unread(end: "SittingEnd") -> "Iterator[str]":
 
 @evaluate_app.command(epilog=METRICS_EXAMPLES)
 def metrics(
-    run: RunFolderArgument,
-    *,
-    compare: Annotated[
-        Path | None, typer.Option(metavar="RUN2", help="Show the differences from another run.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")] = False,
+    run: RunFolderArgument, *, compare: OtherRuns = None, as_json: JsonOption = False
 ) -> None:
     """Compute the figures of a run, with intervals, and write RUN/metrics.json."""
     with refusing_bad_input():
         from ai_psychiatrist.cli.metrics_table import print_metrics  # noqa: PLC0415
         from ai_psychiatrist.evaluation.measuring import measure_run  # noqa: PLC0415
 
-        measured = measure_run(run, compare)
+        measured = measure_run(run, compare or ())
         if as_json:
-            typer.echo(measured.as_json(), nl=False)
+            _print_json(measured.as_json())
         else:
-            print_metrics(measured.metrics, measured.comparison)
+            print_metrics(measured.metrics, measured.comparisons)
+
+
+@evaluate_app.command("compare", epilog=COMPARE_EXAMPLES)
+def compare_command(
+    run: RunFolderArgument,
+    others: Annotated[list[Path], typer.Argument(metavar="RUN2...", help="The runs beside it.")],
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Show how runs over the same interviews differ from the first of them."""
+    with refusing_bad_input():
+        from ai_psychiatrist.cli.metrics_table import print_differences  # noqa: PLC0415
+        from ai_psychiatrist.evaluation.measuring import compare_runs  # noqa: PLC0415
+
+        comparisons = compare_runs(run, others)
+        if as_json:
+            _print_json({"comparisons": [compared.as_json() for compared in comparisons]})
+        else:
+            print_differences(comparisons)
+
+
+def _print_json(document: dict[str, object]) -> None:
+    import orjson  # noqa: PLC0415
+
+    typer.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
 
 
 @evaluate_app.command(epilog=REPORT_EXAMPLES)
 def report(
     run: RunFolderArgument,
     *,
-    compare: Annotated[
-        Path | None, typer.Option(metavar="RUN2", help="Show the differences from another run.")
-    ] = None,
+    compare: OtherRuns = None,
     out: Annotated[
         Path | None, typer.Option(help="Where to write; RUN/report.html otherwise.")
     ] = None,
@@ -308,4 +346,4 @@ def report(
     with refusing_bad_input():
         from ai_psychiatrist.evaluation.measuring import report_run  # noqa: PLC0415
 
-        typer.echo(str(report_run(run, compare, out)))
+        typer.echo(str(report_run(run, compare or (), out)))

@@ -35,6 +35,11 @@ class RunFolder:
         return self.path / "predictions.jsonl"
 
     @property
+    def units(self) -> Path:
+        """One line for each unit that the run is asked for."""
+        return self.path / "units.jsonl"
+
+    @property
     def labels(self) -> Path:
         """The true scores of the units that have any."""
         return self.path / "labels.jsonl"
