@@ -17,7 +17,7 @@ from tests.integration.command import COMMAND, Finished, environment_of, run
 from tests.integration.started import start
 from tests.patience import wait_until
 
-RESULTS = ("run.json", "labels.jsonl", "predictions.jsonl", "failures.jsonl")
+RESULTS = ("run.json", "units.jsonl", "labels.jsonl", "predictions.jsonl", "failures.jsonl")
 TIRED = (
     "Interviewer: How have you been?\n"
     "Participant: I have been tired nearly every day, and I hardly sleep at all.\n"
@@ -509,3 +509,30 @@ def test_each_of_several_runs_is_compared_and_named(tmp_path: Path) -> None:
 def test_folder_that_is_no_run_is_refused(tmp_path: Path, command: str) -> None:
     done = evaluate(tmp_path, command, tmp_path)
     assert (done.code, "no run" in done.err) == (2, True)
+
+
+def test_run_over_a_split_takes_its_participants_alone(tmp_path: Path) -> None:
+    """The options of reading are those of the check, and figures can be of a split as well."""
+    assert evaluate(tmp_path, "datasets", "make", "demo", "--units", "30").code == 0
+    parts = ("--part", "train=8", "--part", "test=5", "--seed", "3")
+    drawn = evaluate(tmp_path, "datasets", "split", "demo", "splits", *parts)
+    assert (drawn.code, "test: 5 participants" in drawn.out) == (0, True)
+    again = evaluate(tmp_path, "datasets", "split", "demo", "again", *parts)
+    assert again.out == drawn.out
+    split = (tmp_path / "splits/test.csv").read_bytes()
+    assert (tmp_path / "again/test.csv").read_bytes() == split
+    reading = ("--kind", "daic-woz", "--interruption-373", "keep", "--codes", "both")
+    arguments = ("run", "demo", "--out", "run", *reading)
+    done = evaluate(tmp_path, *arguments, "--split", "splits/test.csv", "--limit", "2")
+    assert "2 of 2 units complete" in done.err
+    assert evaluate(tmp_path, *arguments, "--resume").code == 2
+    rest = evaluate(tmp_path, *arguments, "--split", "splits/test.csv", "--resume")
+    assert "5 of 5 units complete" in rest.err
+    units = {str(unit["participant_id"]) for unit in lines(tmp_path / "run/units.jsonl")}
+    assert units == set(split.decode().split()[1:])
+    (tmp_path / "two.csv").write_text("\n".join(sorted(units)[:2]), encoding="utf-8")
+    measured = evaluate(tmp_path, "metrics", "run", "--split", "two.csv", "--labelled", "--json")
+    assert json.loads(measured.out)["metrics"]["units"]["predicted"] == 2
+    assert not (tmp_path / "run/metrics.json").exists()
+    other = evaluate(tmp_path, "metrics", "run", "--split", "nonsense")
+    assert (other.code, "no file and no split" in other.err) == (2, True)

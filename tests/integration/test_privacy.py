@@ -79,6 +79,7 @@ COMMANDS = {
     "evaluate compare",
     "evaluate datasets check",
     "evaluate datasets make",
+    "evaluate datasets split",
     "doctor",
     "interview schemas",
     "interview list",

@@ -8,11 +8,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ai_psychiatrist.cli.dataset_options import (
+    CodesOption,
+    DatasetArgument,
+    DatasetChoice,
+    Interruption373Option,
+    InterviewerLabels,
+    KindOption,
+    LabelledOption,
+    ParticipantLabels,
+    SpeakersOption,
+    SplitOption,
+    with_labels,
+)
 from ai_psychiatrist.cli.exits import ExitCode, fail, refusing_bad_input
-from ai_psychiatrist.cli.known_labels import InterviewerLabels, ParticipantLabels, with_labels
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
 from ai_psychiatrist.evaluation.datasets.dataset import SpeakerFilter
-from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
+from ai_psychiatrist.services.transcripts.formats.daic_woz import CodedLines, Interruption373
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,13 +100,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print all figures as J
 
 @evaluate_app.command(epilog=RUN_EXAMPLES)
 def run(
-    dataset: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DATASET",
-            help="Folder of interviews in any form, JSONL file, or one interview.",
-        ),
-    ],
+    dataset: DatasetArgument,
     *,
     out: Annotated[Path, typer.Option("--out", metavar="RUN", help="Folder for the run.")],
     mode: Annotated[Mode, typer.Option(help="How items are scored.")] = Mode.ZERO_SHOT,
@@ -120,11 +126,14 @@ def run(
             "--no-raw", help="Keep no text; a stopped unit then starts from its beginning."
         ),
     ] = False,
-    speakers: Annotated[
-        SpeakerFilter, typer.Option(help="Whose words are assessed.")
-    ] = SpeakerFilter.BOTH,
+    split: SplitOption = None,
+    labelled: LabelledOption = False,
+    speakers: SpeakersOption = SpeakerFilter.BOTH,
     participant: ParticipantLabels = None,
     interviewer: InterviewerLabels = None,
+    kind: KindOption = None,
+    interruption_373: Interruption373Option = Interruption373.OFFICIAL,
+    codes: CodesOption = CodedLines.TEXT,
     unrelated: Annotated[
         bool,
         typer.Option(
@@ -139,15 +148,22 @@ def run(
 
         settings = quiet(read_settings(model))
         wanted = _Wanted(
-            dataset=dataset,
+            dataset=DatasetChoice(
+                path=dataset,
+                speakers=speakers,
+                labels=with_labels(settings.transcript.labels, participant, interviewer),
+                kind=kind,
+                interruption_373=interruption_373,
+                codes=codes,
+                split=split,
+                is_labelled=labelled,
+            ),
             out=out,
             mode=mode,
             limit=limit,
             is_resumed=resume,
             accepts_changed=accept_changed,
             keeps_raw=not no_raw,
-            speakers=speakers,
-            labels=with_labels(settings.transcript.labels, participant, interviewer),
             is_unrelated=unrelated,
         )
         options = SittingOptions(
@@ -165,15 +181,13 @@ def run(
 class _Wanted:
     """What the command line asks for."""
 
-    dataset: Path
+    dataset: DatasetChoice
     out: Path
     mode: Mode
     limit: int | None
     is_resumed: bool
     accepts_changed: bool
     keeps_raw: bool
-    speakers: SpeakerFilter
-    labels: SpeakerLabels
     is_unrelated: bool
 
 
@@ -206,17 +220,12 @@ async def _run(settings: "Settings", wanted: _Wanted, options: "SittingOptions")
 def _request(services: "Services", wanted: _Wanted) -> "RunRequest":
     from ai_psychiatrist.agents.contracts.contract import shipped_contract  # noqa: PLC0415
     from ai_psychiatrist.agents.prompts.digests import PROMPT_DIGESTS  # noqa: PLC0415
-    from ai_psychiatrist.evaluation.datasets.opening import open_dataset  # noqa: PLC0415
     from ai_psychiatrist.evaluation.run.folder import RunFolder  # noqa: PLC0415
     from ai_psychiatrist.evaluation.run.opening import RunRequest  # noqa: PLC0415
     from ai_psychiatrist.evaluation.run.provenance import provenance  # noqa: PLC0415
     from ai_psychiatrist.ledger.cipher import load_cipher  # noqa: PLC0415
 
-    dataset = open_dataset(
-        wanted.dataset,
-        speakers=wanted.speakers,
-        labels=wanted.labels,
-    )
+    dataset = wanted.dataset.opened()
     contract = shipped_contract()
     key_file = services.settings.ledger.key_file
     return RunRequest(
@@ -294,14 +303,24 @@ def _unread(end: "SittingEnd") -> "Iterator[str]":
 
 @evaluate_app.command(epilog=METRICS_EXAMPLES)
 def metrics(
-    run: RunFolderArgument, *, compare: OtherRuns = None, as_json: JsonOption = False
+    run: RunFolderArgument,
+    *,
+    compare: OtherRuns = None,
+    split: SplitOption = None,
+    labelled: LabelledOption = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Compute the figures of a run, with intervals, and write RUN/metrics.json."""
+    """Compute the figures of a run, with intervals, and write RUN/metrics.json.
+
+    Figures of some of the units are printed alone: the file is about all of them.
+    """
     with refusing_bad_input():
         from ai_psychiatrist.cli.metrics_table import print_metrics  # noqa: PLC0415
+        from ai_psychiatrist.evaluation.datasets.selection import Selection  # noqa: PLC0415
         from ai_psychiatrist.evaluation.measuring import measure_run  # noqa: PLC0415
 
-        measured = measure_run(run, compare or ())
+        selection = Selection(split=split, has_items=labelled)
+        measured = measure_run(run, compare or (), selection)
         if as_json:
             _print_json(measured.as_json())
         else:

@@ -9,11 +9,21 @@ import orjson
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.evaluation.comparability import refuse_incomparable
+from ai_psychiatrist.evaluation.datasets.dataset import Labels
+from ai_psychiatrist.evaluation.datasets.selection import (
+    Selection,
+    has_all_items,
+    units_of_split,
+)
 from ai_psychiatrist.evaluation.labels_file import read_labels
 from ai_psychiatrist.evaluation.prediction import UnitPrediction, read_predictions
 from ai_psychiatrist.evaluation.run.folder import RunFolder
 from ai_psychiatrist.evaluation.run.name import RunName, name_of
+from ai_psychiatrist.evaluation.units_file import read_units
 from ai_psychiatrist.infrastructure.private_files import write_whole
+
+WHOLE = Selection()
+"""All units of a run."""
 
 _EXTRA = ("numpy", "jinja2")
 
@@ -47,26 +57,45 @@ class Measured:
         return {"metrics": self.metrics, "comparisons": compared}
 
 
-def measure_run(run: Path, others: Sequence[Path] = ()) -> Measured:
+def measure_run(run: Path, others: Sequence[Path] = (), selection: Selection = WHOLE) -> Measured:
     """Compute the metrics of a run and write them to its `metrics.json`.
 
-    Raises `InputError` for a folder that is no run or whose files are damaged, and
-    `ArtifactMismatch` for another run that read other texts or has other labels.
+    Of a selection of the units they are not written. Raises `InputError` for a folder that is no
+    run or whose files are damaged, and `ArtifactMismatch` for another run that read other texts or
+    has other labels.
     """
-    comparisons = compare_runs(run, others)
+    comparisons = compare_runs(run, others, selection)
     # Optional and large: only what measures needs it.
     from ai_psychiatrist.evaluation.metrics.report import compute_metrics  # noqa: PLC0415
 
     folder = RunFolder(run)
     folder.require_run()
-    labels = read_labels(folder.labels)
-    predictions = read_predictions(folder.predictions)
+    labels, predictions = _read(folder, selection)
     content = compute_metrics(predictions, labels).to_bytes()
-    write_whole(folder.metrics, [content])
+    if selection == WHOLE:
+        write_whole(folder.metrics, [content])
     return Measured(metrics=orjson.loads(content), comparisons=comparisons, predictions=predictions)
 
 
-def compare_runs(run: Path, others: Sequence[Path]) -> list[ComparedRuns]:
+def _read(
+    folder: RunFolder, selection: Selection
+) -> tuple[dict[str, Labels], list[UnitPrediction]]:
+    """Read labels and predictions of the units that are wanted."""
+    labels, predictions = read_labels(folder.labels), read_predictions(folder.predictions)
+    if selection == WHOLE:
+        return labels, predictions
+    wanted = units_of_split(list(read_units(folder.units).values()), selection.split)
+    if selection.has_items:
+        wanted = {unit_id for unit_id in wanted if has_all_items(labels.get(unit_id))}
+    return (
+        {unit_id: known for unit_id, known in labels.items() if unit_id in wanted},
+        [unit for unit in predictions if unit.unit_id in wanted],
+    )
+
+
+def compare_runs(
+    run: Path, others: Sequence[Path], selection: Selection = WHOLE
+) -> list[ComparedRuns]:
     """Return how each of other runs differs from one; raises as `measure_run` does."""
     _require_extra()
     from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics  # noqa: PLC0415
@@ -74,14 +103,20 @@ def compare_runs(run: Path, others: Sequence[Path]) -> list[ComparedRuns]:
     first = RunFolder(run)
     for other in others:
         refuse_incomparable(first, RunFolder(other))
+    labels, predictions = _read(first, selection) if others else ({}, [])
+    wanted = {unit.unit_id for unit in predictions} | set(labels)
     return [
         ComparedRuns(
             first=name_of(first),
             second=name_of(RunFolder(other)),
             differences=compare_metrics(
-                read_predictions(first.predictions),
-                read_predictions(RunFolder(other).predictions),
-                read_labels(first.labels),
+                predictions,
+                [
+                    unit
+                    for unit in read_predictions(RunFolder(other).predictions)
+                    if selection == WHOLE or unit.unit_id in wanted
+                ],
+                labels,
             ),
         )
         for other in others

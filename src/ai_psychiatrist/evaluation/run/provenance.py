@@ -45,6 +45,7 @@ def provenance(
             "units": len(dataset.units),
             "not_read": dataset.not_read,
             "concerns_depression": concerns_depression,
+            **({} if dataset.selection is None else {"selection": dataset.selection}),
         },
         "mode": mode,
         "models": {agent: list(chain) for agent, chain in models.items()},
