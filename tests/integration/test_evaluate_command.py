@@ -1,5 +1,6 @@
 """Datasets through the real command: what a run leaves behind, however it ends."""
 
+import csv
 import json
 import os
 import shutil
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from openpyxl import load_workbook  # type: ignore[import-untyped]
 
 from tests.fakes.faults import FAULTS, only_for
 from tests.fakes.model_server import ModelServerThread, Reply, Request, Script, fault, good_replies
@@ -536,3 +538,40 @@ def test_run_over_a_split_takes_its_participants_alone(tmp_path: Path) -> None:
     assert not (tmp_path / "run/metrics.json").exists()
     other = evaluate(tmp_path, "metrics", "run", "--split", "nonsense")
     assert (other.code, "no file and no split" in other.err) == (2, True)
+
+
+def test_runs_of_a_folder_are_listed_with_what_they_carry(copied: Path) -> None:
+    with ModelServerThread(fault("hallucinated_quotes")) as server:
+        invented = ("run", "interviews", "--out", "invented")
+        evaluate(copied, *invented, settings=served(server.url))
+    (copied / "broken").mkdir()
+    (copied / "broken/run.json").write_text("{", encoding="utf-8")
+    done = evaluate(copied, "runs", ".", "--json")
+    found = json.loads(done.out)
+    assert found["damaged"] == ["broken"]
+    counts = {
+        one["name"]["folder"]: (one["asked"], one["complete"], one["with_failures"], one["failed"])
+        for one in found["runs"]
+    }
+    assert counts == {"begun": (1, 1, 0, 0), "invented": (3, 3, 3, 0), "run": (3, 3, 0, 0)}
+    shown = evaluate(copied, "runs", ".").out
+    assert "ollama:fake" in shown
+    assert "damaged: broken" in shown
+    assert evaluate(copied, "runs", "interviews").code == 2
+
+
+def test_results_are_a_table_of_separated_values_or_a_workbook(tmp_path: Path) -> None:
+    dataset = labelled(tmp_path / "interviews")
+    (dataset / "b.txt").rename(dataset / "=b.txt")
+    evaluate(tmp_path, "run", dataset, "--out", "run")
+    for name in ("out.csv", "out.xlsx"):
+        assert evaluate(tmp_path, "table", "run", "--out", name).code == 0
+    with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    book = load_workbook(tmp_path / "out.xlsx")["units"]
+    written = [["" if cell is None else str(cell) for cell in row] for row in book.values]
+    assert written == [header, *rows]
+    of_a = dict(zip(header, next(row for row in rows if row[0] == "a"), strict=True))
+    assert (of_a["status"], of_a["label_PHQ8_Sleep"]) == ("complete", "1")
+    assert "'=b" in [row[0] for row in rows]
+    assert b"hardly sleep" not in (tmp_path / "out.csv").read_bytes()

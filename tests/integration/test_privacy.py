@@ -77,6 +77,8 @@ COMMANDS = {
     "evaluate metrics",
     "evaluate report",
     "evaluate compare",
+    "evaluate runs",
+    "evaluate table",
     "evaluate datasets check",
     "evaluate datasets make",
     "evaluate datasets split",

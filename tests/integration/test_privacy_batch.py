@@ -135,6 +135,8 @@ def test_datasets_of_every_form_are_checked_and_assessed_without_their_words(
     told(home, "evaluate", "datasets", "check", dataset, codes=(1,))
     listed = told(home, "evaluate", "datasets", "check", dataset, "--json", codes=(1,))
     assert json.loads(listed.out)["kind"] == form
+    parts = ("splits", "--part", "test=1")
+    told(home, "evaluate", "datasets", "split", dataset, *parts, codes=(0, 2))
     settings = {"LOG_FORMAT": log_format}
     told(home, "evaluate", "run", dataset, "--out", "run", settings=settings, codes=(1,))
     told(home, "evaluate", "report", "run")
@@ -170,6 +172,8 @@ def test_runs_over_hostile_models_keep_words_in_the_ledger(tmp_path: Path, log_f
     told(tmp_path, "evaluate", "metrics", "run")
     told(tmp_path, "evaluate", "metrics", "run", "--compare", "run", "--json")
     told(tmp_path, "evaluate", "compare", "run", "run")
+    told(tmp_path, "evaluate", "runs", ".")
+    told(tmp_path, "evaluate", "table", "run", "--out", "run.csv")
     told(tmp_path, "evaluate", "report", "run", "--compare", "run")
     told(tmp_path, "revalidate", "run", "--demote")
     told(tmp_path, "revalidate", "run", "--json")

@@ -73,6 +73,18 @@ Examples:
 
 Runs that read other texts or have other labels are refused, and it is said in what they differ.
 """
+RUNS_EXAMPLES = """
+Example:
+
+  ai-psychiatrist evaluate runs runs/
+"""
+TABLE_EXAMPLES = """
+Examples:
+
+  ai-psychiatrist evaluate table runs/first --out first.csv
+
+  ai-psychiatrist evaluate table runs/first --out first.xlsx
+"""
 REPORT_EXAMPLES = """
 Example:
 
@@ -344,6 +356,39 @@ def compare_command(
             _print_json({"comparisons": [compared.as_json() for compared in comparisons]})
         else:
             print_differences(comparisons)
+
+
+@evaluate_app.command(epilog=RUNS_EXAMPLES)
+def runs(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the runs.")],
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """List the runs in a folder: what each was made with, and how its units ended."""
+    with refusing_bad_input():
+        from ai_psychiatrist.cli.run_table import print_runs  # noqa: PLC0415
+        from ai_psychiatrist.evaluation.run_list import runs_in  # noqa: PLC0415
+
+        found = runs_in(folder)
+        if as_json:
+            listed = [run.as_json() for run in found.runs]
+            _print_json({"runs": listed, "damaged": list(found.damaged)})
+        else:
+            print_runs(found)
+
+
+@evaluate_app.command(epilog=TABLE_EXAMPLES)
+def table(
+    run: RunFolderArgument,
+    *,
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="A .csv or .xlsx file.")],
+) -> None:
+    """Write the results of a run as a table, one row a unit: scores, labels, codes, no words."""
+    with refusing_bad_input():
+        from ai_psychiatrist.evaluation.unit_table import write_table  # noqa: PLC0415
+
+        write_table(run, out)
+        typer.echo(str(out))
 
 
 def _print_json(document: dict[str, object]) -> None:
