@@ -575,3 +575,27 @@ def test_results_are_a_table_of_separated_values_or_a_workbook(tmp_path: Path) -
     assert (of_a["status"], of_a["label_PHQ8_Sleep"]) == ("complete", "1")
     assert "'=b" in [row[0] for row in rows]
     assert b"hardly sleep" not in (tmp_path / "out.csv").read_bytes()
+
+
+def test_replication_is_one_command_and_leaves_figures_alone_to_share(tmp_path: Path) -> None:
+    """A corpus of whole size; the second time nothing is left to do."""
+    evaluate(tmp_path, "datasets", "make", "demo", "--units", "189", "--seed", "1")
+    command = ("replicate", "demo", "--out", "replication")
+    first, again = evaluate(tmp_path, *command), evaluate(tmp_path, *command)
+    assert "of 41 units complete" in first.err
+    assert "0 model calls made now" in again.err
+    out = tmp_path / "replication"
+    assert sorted(path.name for path in (out / "aggregates").iterdir()) == [
+        *("metrics.json", "run.json", "splits.json"),
+    ]
+    parts = json.loads((out / "aggregates/splits.json").read_bytes())["parts"]
+    assert {part: one["participants"] for part, one in parts.items()} == {
+        "train": 58,
+        "validation": 43,
+        "test": 41,
+    }
+    shared = b"".join(path.read_bytes() for path in (out / "aggregates").iterdir())
+    assert b"unit_id" not in shared
+    assert json.loads((out / "aggregates/metrics.json").read_bytes())["units"]["predicted"] == 41
+    other = evaluate(tmp_path, *command, "--seed", "5")
+    assert (other.code, "holds other splits" in other.err) == (2, True)

@@ -75,6 +75,7 @@ COMMANDS = {
     "import",
     "evaluate run",
     "evaluate metrics",
+    "evaluate replicate",
     "evaluate report",
     "evaluate compare",
     "evaluate runs",

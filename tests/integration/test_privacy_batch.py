@@ -137,6 +137,7 @@ def test_datasets_of_every_form_are_checked_and_assessed_without_their_words(
     assert json.loads(listed.out)["kind"] == form
     parts = ("splits", "--part", "test=1")
     told(home, "evaluate", "datasets", "split", dataset, *parts, codes=(0, 2))
+    told(home, "evaluate", "replicate", dataset, "--out", "replication", codes=(2,))
     settings = {"LOG_FORMAT": log_format}
     told(home, "evaluate", "run", dataset, "--out", "run", settings=settings, codes=(1,))
     told(home, "evaluate", "report", "run")

@@ -1,7 +1,7 @@
 """The `evaluate` commands: run a dataset through the agents, then metrics and a report."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -56,6 +56,13 @@ Who speaks is told by labels such as Patient or Interviewer. Others are named wi
 
 Exit status: 0 every unit complete, 1 some units failed or files were not read, 2 bad input or
 settings, 3 no unit is complete, 130 stopped by Ctrl-C (go on with --resume).
+"""
+REPLICATE_EXAMPLES = """
+Example:
+
+  ai-psychiatrist evaluate replicate DAIC-WOZ/ --out replication --model ollama:gemma3:27b
+
+Exit status as of run.
 """
 METRICS_EXAMPLES = """
 Examples:
@@ -181,12 +188,57 @@ def run(
         options = SittingOptions(
             concurrency=concurrency, max_failures=max_failures, retries_failed=retry_failed
         )
-        try:
-            end = asyncio.run(_run(settings, wanted, options))
-        except KeyboardInterrupt:
-            typer.echo("stopped; what has finished is kept: go on with --resume", err=True)
-            raise typer.Exit(ExitCode.STOPPED) from None
+        end = _assessed(settings, wanted, options)
     raise typer.Exit(_conclude(end, out))
+
+
+@evaluate_app.command(epilog=REPLICATE_EXAMPLES)
+def replicate(
+    dataset: DatasetArgument,
+    *,
+    out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="For all that comes out.")],
+    seed: Annotated[int, typer.Option(help="The same seed draws the same participants.")] = 0,
+    concurrency: Annotated[int, typer.Option(min=1, help="Units assessed at the same time.")] = 8,
+    model: ModelOption = None,
+) -> None:
+    """Assess 41 of the 142 participants with item labels; leaves FOLDER/aggregates to share.
+
+    Goes on where it was stopped. The other 58 and 43 stay aside for choosing prompts and models.
+    """
+    with refusing_bad_input():
+        from ai_psychiatrist.evaluation.datasets.splits import (  # noqa: PLC0415
+            drawn_splits,
+            write_splits,
+        )
+        from ai_psychiatrist.evaluation.replication import (  # noqa: PLC0415
+            ASSESSED_PART,
+            PARTS,
+            write_aggregates,
+        )
+        from ai_psychiatrist.evaluation.run.folder import RunFolder  # noqa: PLC0415
+        from ai_psychiatrist.evaluation.run.sitting import SittingOptions  # noqa: PLC0415
+
+        settings = quiet(read_settings(model))
+        choice = DatasetChoice(path=dataset, labels=settings.transcript.labels)
+        splits, run_folder = out / "splits", out / "run"
+        write_splits(splits, drawn_splits(choice.opened(), PARTS, seed=seed))
+        wanted = _Wanted(
+            dataset=replace(choice, split=str(splits / f"{ASSESSED_PART}.csv")),
+            out=run_folder,
+            mode=Mode.ZERO_SHOT,
+            is_resumed=RunFolder(run_folder).run.exists(),
+        )
+        end = _assessed(settings, wanted, SittingOptions(concurrency=concurrency))
+        write_aggregates(out / "aggregates", run=run_folder, splits=splits)
+    raise typer.Exit(_conclude(end, run_folder))
+
+
+def _assessed(settings: "Settings", wanted: "_Wanted", options: "SittingOptions") -> "SittingEnd":
+    try:
+        return asyncio.run(_run(settings, wanted, options))
+    except KeyboardInterrupt:
+        typer.echo("stopped; what has finished is kept: go on with --resume", err=True)
+        raise typer.Exit(ExitCode.STOPPED) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,11 +248,11 @@ class _Wanted:
     dataset: DatasetChoice
     out: Path
     mode: Mode
-    limit: int | None
-    is_resumed: bool
-    accepts_changed: bool
-    keeps_raw: bool
-    is_unrelated: bool
+    limit: int | None = None
+    is_resumed: bool = False
+    accepts_changed: bool = False
+    keeps_raw: bool = True
+    is_unrelated: bool = False
 
 
 async def _run(settings: "Settings", wanted: _Wanted, options: "SittingOptions") -> "SittingEnd":

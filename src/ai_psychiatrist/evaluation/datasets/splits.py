@@ -17,6 +17,7 @@ from ai_psychiatrist.evaluation.datasets.selection import has_all_items
 from ai_psychiatrist.infrastructure.private_files import make_folder, write_whole
 
 _FIELD: Final = "--part"
+_RECORD_NAME: Final = "splits.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +105,7 @@ def _turns(sizes: Mapping[str, int], everybody: int, random: Random) -> Iterator
 def write_splits(out: Path, splits: Splits) -> None:
     """Write one file of participants for each part, and `splits.json` with counts alone.
 
-    Raises `InputError` when the folder cannot be written.
+    Raises `InputError` when the folder holds other splits, or cannot be written.
     """
     record = {
         "dataset": splits.dataset,
@@ -120,11 +121,15 @@ def write_splits(out: Path, splits: Splits) -> None:
             for part, members in splits.parts.items()
         },
     }
+    content = orjson.dumps(record, option=orjson.OPT_INDENT_2)
+    path = out / _RECORD_NAME
     try:
         make_folder(out)
+        if path.exists() and path.read_bytes() != content:
+            raise InputError(f"{out} holds other splits; name another folder", field="OUT")
         for part, members in splits.parts.items():
             write_whole(out / f"{part}.csv", [_table(members)])
-        write_whole(out / "splits.json", [orjson.dumps(record, option=orjson.OPT_INDENT_2)])
+        write_whole(path, [content])
     except OSError as error:
         raise InputError(f"{out} cannot be written: {error.strerror}", field="OUT") from None
 
