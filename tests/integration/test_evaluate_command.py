@@ -599,3 +599,18 @@ def test_replication_is_one_command_and_leaves_figures_alone_to_share(tmp_path: 
     assert json.loads((out / "aggregates/metrics.json").read_bytes())["units"]["predicted"] == 41
     other = evaluate(tmp_path, *command, "--seed", "5")
     assert (other.code, "holds other splits" in other.err) == (2, True)
+
+
+def test_words_behind_a_unit_are_written_for_their_owner_on_demand(copied: Path) -> None:
+    assert evaluate(copied, "unit", "run", "a", "--out", "a.json").code == 0
+    behind = json.loads((copied / "a.json").read_text(encoding="utf-8"))
+    assert "I hardly sleep at all." in behind["text"]
+    assert "quantitative" in behind["tasks"]
+    assert {call["agent"] for call in behind["calls"]} >= {"evidence", "quantitative"}
+    (evidence,) = (one for one in behind["attempts"] if one["step"] == "evidence")
+    assert any("sleep" in quote for quote in evidence["output"]["quotes"]["PHQ8_Sleep"])
+    assert stat.S_IMODE((copied / "a.json").stat().st_mode) == 0o600
+    assert evaluate(copied, "unit", "run", "nobody", "--out", "b.json").code == 2
+    evaluate(copied, "run", "interviews", "--out", "bare", "--no-raw", "--limit", "1")
+    bare = evaluate(copied, "unit", "bare", "a", "--out", "b.json")
+    assert (bare.code, "--no-raw" in bare.err) == (2, True)

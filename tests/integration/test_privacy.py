@@ -80,6 +80,7 @@ COMMANDS = {
     "evaluate compare",
     "evaluate runs",
     "evaluate table",
+    "evaluate unit",
     "evaluate datasets check",
     "evaluate datasets make",
     "evaluate datasets split",

@@ -180,6 +180,7 @@ def test_runs_over_hostile_models_keep_words_in_the_ledger(tmp_path: Path, log_f
     told(tmp_path, "revalidate", "run", "--json")
     assert CANARY.encode() in (tmp_path / "run" / "ledger.sqlite").read_bytes()
     assert_files_silent(tmp_path, sinks=LEDGER)
+    told(tmp_path, "evaluate", "unit", "run", "u0", "--out", "unit.json")
     told(tmp_path, "export", "run", "--retry-failed")
     exported = list((tmp_path / "run" / "export").rglob("*"))
     assert_silent(*(path.name for path in exported))

@@ -92,6 +92,11 @@ Examples:
 
   ai-psychiatrist evaluate table runs/first --out first.xlsx
 """
+UNIT_EXAMPLES = """
+Example:
+
+  ai-psychiatrist evaluate unit runs/first 303 --out unit.json
+"""
 REPORT_EXAMPLES = """
 Example:
 
@@ -441,6 +446,23 @@ def table(
 
         write_table(run, out)
         typer.echo(str(out))
+
+
+@evaluate_app.command(epilog=UNIT_EXAMPLES)
+def unit(
+    run: RunFolderArgument,
+    unit_id: Annotated[str, typer.Argument(metavar="UNIT", help="As the report names it.")],
+    *,
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="A file for your eyes alone.")],
+) -> None:
+    """Write a unit's text, tasks, replies and quotes into a file; it holds what people said."""
+    with refusing_bad_input():
+        from ai_psychiatrist.cli.run_source import open_run  # noqa: PLC0415
+        from ai_psychiatrist.evaluation.unit_words import write_unit  # noqa: PLC0415
+
+        with open_run(run, is_read_only=True) as ledger:
+            write_unit(ledger, unit_id, out)
+    typer.echo(f"written to {out}; it holds what people said", err=True)
 
 
 def _print_json(document: dict[str, object]) -> None:
