@@ -586,7 +586,7 @@ def test_replication_is_one_command_and_leaves_figures_alone_to_share(tmp_path: 
     assert "0 model calls made now" in again.err
     out = tmp_path / "replication"
     assert sorted(path.name for path in (out / "aggregates").iterdir()) == [
-        *("metrics.json", "run.json", "splits.json"),
+        *("metrics.json", "provenance.json", "splits.json"),
     ]
     parts = json.loads((out / "aggregates/splits.json").read_bytes())["parts"]
     assert {part: one["participants"] for part, one in parts.items()} == {

@@ -14,7 +14,6 @@ PARTS: Final[Mapping[str, int]] = MappingProxyType({"train": 58, "validation": 4
 """Of the 142 participants of DAIC-WOZ who have labels of all eight items."""
 
 ASSESSED_PART: Final = "test"
-_SHARED: Final = ("run.json", "metrics.json")
 _SPLITS: Final = "splits.json"
 
 
@@ -24,7 +23,13 @@ def write_aggregates(out: Path, *, run: Path, splits: Path) -> None:
     Raises `InputError` when the folder cannot be written.
     """
     measure_run(run)
-    files = {name: RunFolder(run).path / name for name in _SHARED} | {_SPLITS: splits / _SPLITS}
+    folder = RunFolder(run)
+    files = {
+        "metrics.json": folder.metrics,
+        # Under a name of its own: a folder with `run.json` is a run.
+        "provenance.json": folder.run,
+        _SPLITS: splits / _SPLITS,
+    }
     try:
         make_folder(out)
         for name, path in files.items():
