@@ -17,7 +17,7 @@ from ai_psychiatrist.cli.app import main
 from tests.crash.boundaries import Boundaries, write_count
 from tests.patience import PATIENCE_SECONDS
 
-RESULT_FILES = ("run.json", "labels.jsonl", "predictions.jsonl", "failures.jsonl")
+RESULT_FILES = ("run.json", "units.jsonl", "labels.jsonl", "predictions.jsonl", "failures.jsonl")
 _KILLED = -signal.SIGKILL
 
 INTERVIEWS = {

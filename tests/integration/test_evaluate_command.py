@@ -1,5 +1,6 @@
 """Datasets through the real command: what a run leaves behind, however it ends."""
 
+import csv
 import json
 import os
 import shutil
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from openpyxl import load_workbook  # type: ignore[import-untyped]
 
 from tests.fakes.faults import FAULTS, only_for
 from tests.fakes.model_server import ModelServerThread, Reply, Request, Script, fault, good_replies
@@ -17,7 +19,7 @@ from tests.integration.command import COMMAND, Finished, environment_of, run
 from tests.integration.started import start
 from tests.patience import wait_until
 
-RESULTS = ("run.json", "labels.jsonl", "predictions.jsonl", "failures.jsonl")
+RESULTS = ("run.json", "units.jsonl", "labels.jsonl", "predictions.jsonl", "failures.jsonl")
 TIRED = (
     "Interviewer: How have you been?\n"
     "Participant: I have been tired nearly every day, and I hardly sleep at all.\n"
@@ -145,6 +147,46 @@ def test_run_begun_with_other_settings_is_not_gone_on_with(copied: Path) -> None
     other = evaluate(copied, *arguments, settings={"MODEL_TEMPERATURE": "1"})
     assert other.code == 2
     assert "settings" in other.err
+
+
+@pytest.mark.parametrize("part", ["version", "prompts", "contracts"])
+def test_run_goes_on_under_another_program_only_where_that_is_accepted(
+    copied: Path, part: str
+) -> None:
+    """What was assessed after the change is known by unit, and the rules of both are kept."""
+    path = copied / "begun/run.json"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    record[part] = "0.0.1" if part == "version" else dict.fromkeys(record[part], "0" * 12)
+    path.write_text(json.dumps(record), encoding="utf-8")
+    arguments = ("run", "interviews", "--out", "begun", "--resume")
+    refused = evaluate(copied, *arguments)
+    assert (refused.code, part in refused.err) == (2, True)
+    assert "--accept-changed" in refused.err
+    accepted = evaluate(copied, *arguments, "--accept-changed")
+    assert (accepted.code, "3 of 3 units complete" in accepted.err) == (0, True)
+    after = {one["unit_id"]: one["changes"] for one in lines(copied / "begun/predictions.jsonl")}
+    assert after == {"a": 0, "b": 1, "c": 1}
+    (change,) = json.loads(path.read_text(encoding="utf-8"))["changes"]
+    assert change[part] != record[part]
+    assert (copied / "begun/changes/1/config/pipeline.yaml").is_file()
+    assert evaluate(copied, *arguments).code == 0
+
+
+def test_other_settings_are_not_accepted_as_a_change(copied: Path) -> None:
+    arguments = ("run", "interviews", "--out", "begun", "--resume", "--accept-changed")
+    other = evaluate(copied, *arguments, settings={"MODEL_TEMPERATURE": "1"})
+    assert (other.code, "--accept-changed" in other.err) == (2, False)
+
+
+def test_resumed_run_keeps_no_text_from_where_none_is_wished(copied: Path) -> None:
+    done = evaluate(copied, "run", "interviews", "--out", "begun", "--resume", "--no-raw")
+    assert "3 of 3 units complete" in done.err
+    kept = b"".join(path.read_bytes() for path in (copied / "begun").glob("ledger*"))
+    assert b"I am a." in kept
+    assert b"I am b." not in kept
+    assert b"I am c." not in kept
+    again = evaluate(copied, "run", "interviews", "--out", "begun", "--resume")
+    assert (again.code, "0 model calls made now" in again.err) == (0, True)
 
 
 def test_dataset_that_changed_is_not_gone_on_with(copied: Path) -> None:
@@ -314,6 +356,17 @@ def test_encrypted_run_shows_words_to_nobody_without_the_key(
     assert evaluate(tmp_path, *arguments, settings=with_key).code == 0
 
 
+def test_run_of_invented_quotes_is_not_told_as_complete_alone(
+    tmp_path: Path, interviews: Path
+) -> None:
+    with ModelServerThread(fault("hallucinated_quotes")) as server:
+        done = evaluate(tmp_path, "run", interviews, "--out", "run", settings=served(server.url))
+    assert "3 of 3 units complete (3 of these carry failures), 0 failed" in done.err
+    assert "complete with evidence_hallucination: 3" in done.err
+    shown = " ".join(evaluate(tmp_path, "metrics", "run").out.split())
+    assert "3 conversations carry failures" in shown
+
+
 def test_rules_applied_again_to_a_run_change_nothing(tmp_path: Path, interviews: Path) -> None:
     with ModelServerThread(fault("hallucinated_quotes")) as server:
         evaluate(tmp_path, "run", interviews, "--out", "run", settings=served(server.url))
@@ -363,6 +416,14 @@ def test_stricter_rules_over_a_run_name_the_units_that_they_reject(
         if step["regressions"]
     }
     assert rejected == {"quantitative": ["a", "b"]}
+    assert lines(tmp_path / "run/failures.jsonl") == []
+    demoting = ["revalidate", "run", "--rules", "run/config/stricter.yaml", "--demote"]
+    assert run(demoting, tmp_path).code == 0
+    failures = lines(tmp_path / "run/failures.jsonl")
+    assert [(one["unit_id"], one["step"]) for one in failures] == [
+        ("a", "quantitative"),
+        ("b", "quantitative"),
+    ]
 
 
 def test_metrics_and_report_need_the_run_folder_alone(copied: Path) -> None:
@@ -382,11 +443,174 @@ def test_metrics_and_report_need_the_run_folder_alone(copied: Path) -> None:
 def test_run_compared_with_itself_shows_no_difference(copied: Path) -> None:
     done = evaluate(copied, "metrics", "run", "--compare", "run", "--json")
     assert done.code == 0
-    assert json.loads(done.out)["comparison"] is not None
+    (compared,) = json.loads(done.out)["comparisons"]
+    assert compared["differences"]["items"]
     assert evaluate(copied, "report", "run", "--compare", "run").code == 0
+
+
+def labelled(folder: Path, *, sleep: int = 2, said: str = "I sleep badly.") -> Path:
+    """Two interviews with labels, always under the same names."""
+    folder.mkdir()
+    for name in ("a", "b"):
+        text = f"{TIRED}Participant: {said if name == 'b' else 'Yes.'}\n"
+        (folder / f"{name}.txt").write_text(text, encoding="utf-8")
+    rows = f"unit_id,PHQ8_Sleep,PHQ8_Score\na,1,\nb,{sleep},\n"
+    (folder / "labels.csv").write_text(rows, encoding="utf-8")
+    return folder
+
+
+def test_runs_over_other_texts_or_labels_are_not_compared(tmp_path: Path) -> None:
+    """Both have the same identifiers; what differs is said."""
+    made = {
+        "plain": labelled(tmp_path / "one"),
+        "labels": labelled(tmp_path / "two", sleep=3),
+        "texts": labelled(tmp_path / "three", said="I sleep well."),
+    }
+    for name, dataset in made.items():
+        assert evaluate(tmp_path, "run", dataset, "--out", name).code == 0
+    for name in ("labels", "texts"):
+        told = {
+            (command, done.code): done.err
+            for command in ("compare", "metrics", "report")
+            for extra in ([] if command == "compare" else ["--compare"],)
+            for done in (evaluate(tmp_path, command, "plain", *extra, name),)
+        }
+        assert {code for _, code in told} == {2}
+        for err in told.values():
+            assert f"the {name} of 1 of 2 shared units differ" in " ".join(err.split())
+            assert "their datasets differ" in err
+            other = "texts" if name == "labels" else "labels"
+            assert f"the {other} of" not in err
+    speakers = ("run", made["plain"], "--out", "alone", "--speakers", "participant-only")
+    evaluate(tmp_path, *speakers)
+    assert "participant-only" in evaluate(tmp_path, "compare", "plain", "alone").err
+
+
+def test_each_of_several_runs_is_compared_and_named(tmp_path: Path) -> None:
+    dataset = labelled(tmp_path / "interviews")
+    for name in ("first", "again"):
+        evaluate(tmp_path, "run", dataset, "--out", name)
+    with ModelServerThread(good_replies()) as server:
+        evaluate(tmp_path, "run", dataset, "--out", "served", settings=served(server.url))
+    done = evaluate(tmp_path, "compare", "first", "again", "served")
+    assert done.code == 0
+    prompts = json.loads(evaluate(tmp_path, "compare", "first", "served", "--json").out)
+    (compared,) = prompts["comparisons"]
+    second = compared["second"]
+    assert (second["folder"], second["model"], second["mode"]) == (
+        *("served", "ollama:fake", "zero-shot"),
+    )
+    evaluate(tmp_path, "report", "first", "--compare", "again", "--compare", "served")
+    page = (tmp_path / "first/report.html").read_text(encoding="utf-8")
+    for text in (" ".join(done.out.split()), page):
+        assert "Second: again (baseline" in text
+        assert f"Second: served (ollama:fake, zero-shot, prompts {second['prompts']})" in text
 
 
 @pytest.mark.parametrize("command", ["metrics", "report"])
 def test_folder_that_is_no_run_is_refused(tmp_path: Path, command: str) -> None:
     done = evaluate(tmp_path, command, tmp_path)
     assert (done.code, "no run" in done.err) == (2, True)
+
+
+def test_run_over_a_split_takes_its_participants_alone(tmp_path: Path) -> None:
+    """The options of reading are those of the check, and figures can be of a split as well."""
+    assert evaluate(tmp_path, "datasets", "make", "demo", "--units", "30").code == 0
+    parts = ("--part", "train=8", "--part", "test=5", "--seed", "3")
+    drawn = evaluate(tmp_path, "datasets", "split", "demo", "splits", *parts)
+    assert (drawn.code, "test: 5 participants" in drawn.out) == (0, True)
+    again = evaluate(tmp_path, "datasets", "split", "demo", "again", *parts)
+    assert again.out == drawn.out
+    split = (tmp_path / "splits/test.csv").read_bytes()
+    assert (tmp_path / "again/test.csv").read_bytes() == split
+    reading = ("--kind", "daic-woz", "--interruption-373", "keep", "--codes", "both")
+    arguments = ("run", "demo", "--out", "run", *reading)
+    done = evaluate(tmp_path, *arguments, "--split", "splits/test.csv", "--limit", "2")
+    assert "2 of 2 units complete" in done.err
+    assert evaluate(tmp_path, *arguments, "--resume").code == 2
+    rest = evaluate(tmp_path, *arguments, "--split", "splits/test.csv", "--resume")
+    assert "5 of 5 units complete" in rest.err
+    units = {str(unit["participant_id"]) for unit in lines(tmp_path / "run/units.jsonl")}
+    assert units == set(split.decode().split()[1:])
+    (tmp_path / "two.csv").write_text("\n".join(sorted(units)[:2]), encoding="utf-8")
+    measured = evaluate(tmp_path, "metrics", "run", "--split", "two.csv", "--labelled", "--json")
+    assert json.loads(measured.out)["metrics"]["units"]["predicted"] == 2
+    assert not (tmp_path / "run/metrics.json").exists()
+    other = evaluate(tmp_path, "metrics", "run", "--split", "nonsense")
+    assert (other.code, "no file and no split" in other.err) == (2, True)
+
+
+def test_runs_of_a_folder_are_listed_with_what_they_carry(copied: Path) -> None:
+    with ModelServerThread(fault("hallucinated_quotes")) as server:
+        invented = ("run", "interviews", "--out", "invented")
+        evaluate(copied, *invented, settings=served(server.url))
+    (copied / "broken").mkdir()
+    (copied / "broken/run.json").write_text("{", encoding="utf-8")
+    done = evaluate(copied, "runs", ".", "--json")
+    found = json.loads(done.out)
+    assert found["damaged"] == ["broken"]
+    counts = {
+        one["name"]["folder"]: (one["asked"], one["complete"], one["with_failures"], one["failed"])
+        for one in found["runs"]
+    }
+    assert counts == {"begun": (1, 1, 0, 0), "invented": (3, 3, 3, 0), "run": (3, 3, 0, 0)}
+    shown = evaluate(copied, "runs", ".").out
+    assert "ollama:fake" in shown
+    assert "damaged: broken" in shown
+    assert evaluate(copied, "runs", "interviews").code == 2
+
+
+def test_results_are_a_table_of_separated_values_or_a_workbook(tmp_path: Path) -> None:
+    dataset = labelled(tmp_path / "interviews")
+    (dataset / "b.txt").rename(dataset / "=b.txt")
+    evaluate(tmp_path, "run", dataset, "--out", "run")
+    for name in ("out.csv", "out.xlsx"):
+        assert evaluate(tmp_path, "table", "run", "--out", name).code == 0
+    with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    book = load_workbook(tmp_path / "out.xlsx")["units"]
+    written = [["" if cell is None else str(cell) for cell in row] for row in book.values]
+    assert written == [header, *rows]
+    of_a = dict(zip(header, next(row for row in rows if row[0] == "a"), strict=True))
+    assert (of_a["status"], of_a["label_PHQ8_Sleep"]) == ("complete", "1")
+    assert "'=b" in [row[0] for row in rows]
+    assert b"hardly sleep" not in (tmp_path / "out.csv").read_bytes()
+
+
+def test_replication_is_one_command_and_leaves_figures_alone_to_share(tmp_path: Path) -> None:
+    """A corpus of whole size; the second time nothing is left to do."""
+    evaluate(tmp_path, "datasets", "make", "demo", "--units", "189", "--seed", "1")
+    command = ("replicate", "demo", "--out", "replication")
+    first, again = evaluate(tmp_path, *command), evaluate(tmp_path, *command)
+    assert "of 41 units complete" in first.err
+    assert "0 model calls made now" in again.err
+    out = tmp_path / "replication"
+    assert sorted(path.name for path in (out / "aggregates").iterdir()) == [
+        *("metrics.json", "provenance.json", "splits.json"),
+    ]
+    parts = json.loads((out / "aggregates/splits.json").read_bytes())["parts"]
+    assert {part: one["participants"] for part, one in parts.items()} == {
+        "train": 58,
+        "validation": 43,
+        "test": 41,
+    }
+    shared = b"".join(path.read_bytes() for path in (out / "aggregates").iterdir())
+    assert b"unit_id" not in shared
+    assert json.loads((out / "aggregates/metrics.json").read_bytes())["units"]["predicted"] == 41
+    other = evaluate(tmp_path, *command, "--seed", "5")
+    assert (other.code, "holds other splits" in other.err) == (2, True)
+
+
+def test_words_behind_a_unit_are_written_for_their_owner_on_demand(copied: Path) -> None:
+    assert evaluate(copied, "unit", "run", "a", "--out", "a.json").code == 0
+    behind = json.loads((copied / "a.json").read_text(encoding="utf-8"))
+    assert "I hardly sleep at all." in behind["text"]
+    assert "quantitative" in behind["tasks"]
+    assert {call["agent"] for call in behind["calls"]} >= {"evidence", "quantitative"}
+    (evidence,) = (one for one in behind["attempts"] if one["step"] == "evidence")
+    assert any("sleep" in quote for quote in evidence["output"]["quotes"]["PHQ8_Sleep"])
+    assert stat.S_IMODE((copied / "a.json").stat().st_mode) == 0o600
+    assert evaluate(copied, "unit", "run", "nobody", "--out", "b.json").code == 2
+    evaluate(copied, "run", "interviews", "--out", "bare", "--no-raw", "--limit", "1")
+    bare = evaluate(copied, "unit", "bare", "a", "--out", "b.json")
+    assert (bare.code, "--no-raw" in bare.err) == (2, True)

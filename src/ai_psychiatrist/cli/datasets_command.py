@@ -8,10 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ai_psychiatrist.cli.dataset_options import (
+    CodesOption,
+    DatasetArgument,
+    DatasetChoice,
+    Interruption373Option,
+    InterviewerLabels,
+    KindOption,
+    ParticipantLabels,
+    SpeakersOption,
+    with_labels,
+)
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
-from ai_psychiatrist.cli.known_labels import InterviewerLabels, ParticipantLabels, with_labels
 from ai_psychiatrist.cli.settings_source import quiet, read_settings
-from ai_psychiatrist.evaluation.datasets.dataset import DatasetKind, SpeakerFilter
+from ai_psychiatrist.evaluation.datasets.dataset import SpeakerFilter
 from ai_psychiatrist.services.transcripts.formats.daic_woz import CodedLines, Interruption373
 
 if TYPE_CHECKING:
@@ -44,7 +54,15 @@ Examples:
 
   ai-psychiatrist evaluate datasets make synthetic/ --units 189 --seed 7 --form e-daic
 """
+SPLIT_EXAMPLES = """
+Examples:
 
+  ai-psychiatrist evaluate datasets split daic-woz/ splits/ --part train=100 --part test=42
+
+  ai-psychiatrist evaluate run daic-woz/ --out runs/test --split splits/test.csv
+"""
+
+_MOST_DIGITS = 9
 _PLACES_SHOWN = 3
 _LABELLED_SHOWN = 20
 _LONGEST_NAME = 4
@@ -61,50 +79,31 @@ class FormChoice(StrEnum):
 
 @datasets_app.command(epilog=CHECK_EXAMPLES)
 def check(
-    path: Annotated[
-        Path,
-        typer.Argument(
-            metavar="PATH",
-            help="A folder of interviews, a .jsonl file, or one interview.",
-            show_default=False,
-        ),
-    ],
+    dataset: DatasetArgument,
     *,
-    speakers: Annotated[
-        SpeakerFilter, typer.Option(help="Whose words the texts hold.")
-    ] = SpeakerFilter.BOTH,
+    speakers: SpeakersOption = SpeakerFilter.BOTH,
     participant: ParticipantLabels = None,
     interviewer: InterviewerLabels = None,
-    kind: Annotated[
-        DatasetKind | None, typer.Option(help="The form; told by the files without it.")
-    ] = None,
-    interruption_373: Annotated[
-        Interruption373,
-        typer.Option("--interruption-373", help="When DAIC-WOZ session 373 is interrupted."),
-    ] = Interruption373.OFFICIAL,
-    codes: Annotated[
-        CodedLines, typer.Option(help="What to keep of lines such as `code (words)`.")
-    ] = CodedLines.TEXT,
+    kind: KindOption = None,
+    interruption_373: Interruption373Option = Interruption373.OFFICIAL,
+    codes: CodesOption = CodedLines.TEXT,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Read a whole dataset and list what is odd about it and what was done."""
     with refusing_bad_input():
         from ai_psychiatrist.evaluation.datasets.check import check_of_dataset  # noqa: PLC0415
-        from ai_psychiatrist.evaluation.datasets.opening import open_dataset  # noqa: PLC0415
 
         known = quiet(read_settings()).transcript.labels
-        labels = with_labels(known, participant, interviewer)
+        choice = DatasetChoice(
+            path=dataset,
+            speakers=speakers,
+            kind=kind,
+            interruption_373=interruption_373,
+            codes=codes,
+            labels=with_labels(known, participant, interviewer),
+        )
         with _progress("reading") as on_progress:
-            dataset = open_dataset(
-                path,
-                speakers=speakers,
-                kind=kind,
-                interruption_373=interruption_373,
-                codes=codes,
-                labels=labels,
-                on_progress=on_progress,
-            )
-    found = check_of_dataset(dataset)
+            found = check_of_dataset(choice.opened(on_progress))
     _print_json(found) if as_json else _print_table(found)
     raise typer.Exit(ExitCode.COMPLETE if found.is_whole else ExitCode.PARTIAL)
 
@@ -128,6 +127,59 @@ def make(
         with _progress("writing") as on_progress:
             make_dataset(out, recipe, on_progress=on_progress)
     typer.echo(f"{units} participants written; README.md there says what is odd about which.")
+
+
+@datasets_app.command(epilog=SPLIT_EXAMPLES)
+def split(
+    dataset: DatasetArgument,
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="A folder.", show_default=False)],
+    *,
+    part: Annotated[
+        list[str],
+        typer.Option(
+            "--part", metavar="NAME=SIZE", help="A part and its participants; can be repeated."
+        ),
+    ],
+    seed: Annotated[int, typer.Option(help="The same seed draws the same participants.")] = 0,
+    kind: KindOption = None,
+    of: Annotated[
+        str | None,
+        typer.Option("--of", metavar="SPLIT", help="Draw from these alone; a name or a file."),
+    ] = None,
+) -> None:
+    """Draw participants with all item labels into parts of like severities, a file for each."""
+    with refusing_bad_input():
+        from ai_psychiatrist.evaluation.datasets.splits import (  # noqa: PLC0415
+            drawn_splits,
+            write_splits,
+        )
+
+        choice = DatasetChoice(
+            path=dataset, kind=kind, split=of, labels=quiet(read_settings()).transcript.labels
+        )
+        with _progress("reading") as on_progress:
+            splits = drawn_splits(choice.opened(on_progress), _sizes(part), seed=seed)
+        write_splits(out, splits)
+    for name, members in splits.parts.items():
+        bands = ", ".join(str(count) for count in splits.severities[name].values())
+        typer.echo(f"{name}: {len(members)} participants, by severity {bands}")
+    typer.echo(f"in no part: {splits.left_over}")
+
+
+def _sizes(parts: list[str]) -> dict[str, int]:
+    """Read names and sizes. Raises `InputError` for what is none, and for a name given twice."""
+    from ai_psychiatrist.domain.errors import InputError  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.datasets.identifiers import split_name  # noqa: PLC0415
+
+    sizes: dict[str, int] = {}
+    for part in parts:
+        name, _, size = part.partition("=")
+        is_number = size.isascii() and size.isdigit() and 0 < len(size) <= _MOST_DIGITS
+        if split_name(name) is None or not is_number or int(size) == 0 or name in sizes:
+            msg = f"--part {part!r}: write each part once, as NAME=SIZE, such as train=58"
+            raise InputError(msg, field="--part")
+        sizes[name] = int(size)
+    return sizes
 
 
 @contextmanager

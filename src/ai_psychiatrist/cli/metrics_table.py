@@ -1,12 +1,13 @@
 """The figures of a run for people to read in a terminal."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from ai_psychiatrist.cli.report import plain
+from ai_psychiatrist.evaluation.measuring import ComparedRuns
 from ai_psychiatrist.evaluation.report.account import Failures, cost_of, failures_of
 from ai_psychiatrist.evaluation.report.comparison import Comparison, comparison_of
 from ai_psychiatrist.evaluation.report.evidence import evidence_of
@@ -22,7 +23,7 @@ _TEXT_WIDTH = 96
 
 def print_metrics(
     metrics: Mapping[str, object],
-    comparison: Mapping[str, object] | None = None,
+    comparisons: Sequence[ComparedRuns] = (),
     console: Console | None = None,
 ) -> None:
     """Print every figure with its interval and n, or why it is not defined.
@@ -37,8 +38,15 @@ def print_metrics(
         out.print()
     out.print(_figures((*groups, *evidence_of(found, concerns_depression=True).groups)))
     _account(out, found, failures)
-    if comparison is not None:
-        _differences(out, comparison_of(comparison))
+    print_differences(comparisons, out)
+
+
+def print_differences(comparisons: Sequence[ComparedRuns], console: Console | None = None) -> None:
+    """Print how runs differ. Raises `InputError` when the figures have another form."""
+    out = console or _console()
+    for compared in comparisons:
+        names = {"first": plain(str(compared.first)), "second": plain(str(compared.second))}
+        _differences(out, comparison_of(compared.differences, **names))
 
 
 def _console() -> Console:

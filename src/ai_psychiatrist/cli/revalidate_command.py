@@ -67,6 +67,8 @@ def revalidate(
             is_dry_run=is_dry_run,
             demotes=demotes,
         )
+        if not is_dry_run:
+            _write_results(ledger)
         accounts = ledger.accounts()
     if as_json:
         _print_json(changes, accounts)
@@ -74,6 +76,16 @@ def revalidate(
         _print_text(changes, accounts, is_dry_run=is_dry_run)
     if not all(account.balances for account in accounts.values()):
         raise typer.Exit(ExitCode.PARTIAL)
+
+
+def _write_results(ledger: "Ledger") -> None:
+    """Write the result files anew that are made from the ledger, where the run has any."""
+    from ai_psychiatrist.evaluation.run.folder import RunFolder  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.run.results import write_results  # noqa: PLC0415
+
+    folder = RunFolder(ledger.folder)
+    if folder.run.exists():
+        write_results(folder, ledger)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Final
 
 import orjson
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter
 
 from ai_psychiatrist.domain.phq8 import MAX_TOTAL_SCORE, Item
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.prediction import ItemScore
-from ai_psychiatrist.evaluation.record_lines import complaint_of, line_error, numbered_lines
+from ai_psychiatrist.evaluation.record_lines import records_by_unit
 from ai_psychiatrist.infrastructure.private_files import write_whole
 
 _FIELD: Final = "labels"
@@ -37,23 +37,17 @@ def write_labels(path: Path, labels: Mapping[str, Labels]) -> None:
 
 
 def read_labels(path: Path) -> dict[str, Labels]:
-    """Read labels by unit id.
-
-    Raises `InputError` that names the line and the field when one is missing, unknown, of another
-    type or out of range, or when a unit comes twice.
-    """
-    labels: dict[str, Labels] = {}
-    for number, line in numbered_lines(path, field=_FIELD):
-        record = _parse(line, number)
-        if record.unit_id in labels:
-            raise line_error(number, "repeats a unit", field=_FIELD)
-        labels[record.unit_id] = Labels(
+    """Read labels by unit id. Raises `InputError` as `records_by_unit` does."""
+    records = records_by_unit(path, _adapter(), known=_KEYS, field=_FIELD)
+    return {
+        unit_id: Labels(
             items=record.items,
             total=record.total,
             binary=record.binary,
             is_recovered=record.is_recovered,
         )
-    return labels
+        for unit_id, record in records.items()
+    }
 
 
 def _to_line(unit: str, labels: Labels) -> bytes:
@@ -65,14 +59,6 @@ def _to_line(unit: str, labels: Labels) -> bytes:
         "is_recovered": labels.is_recovered,
     }
     return orjson.dumps(record, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
-
-
-def _parse(line: bytes, number: int) -> _Line:
-    try:
-        return _adapter().validate_json(line)
-    except ValidationError as error:
-        complaint = complaint_of(error, known=_KEYS)
-        raise line_error(number, complaint, field=_FIELD) from None
 
 
 _KEYS: Final = frozenset(_Line.__dataclass_fields__) | frozenset(Item)

@@ -1,66 +1,132 @@
-"""Metrics and report of a run, from the files in its folder alone."""
+"""Metrics and report of a run, from the files in its folder alone, and runs side by side."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 import orjson
 
 from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.evaluation.comparability import refuse_incomparable
+from ai_psychiatrist.evaluation.datasets.dataset import Labels
+from ai_psychiatrist.evaluation.datasets.selection import (
+    Selection,
+    has_all_items,
+    units_of_split,
+)
 from ai_psychiatrist.evaluation.labels_file import read_labels
 from ai_psychiatrist.evaluation.prediction import UnitPrediction, read_predictions
 from ai_psychiatrist.evaluation.run.folder import RunFolder
+from ai_psychiatrist.evaluation.run.name import RunName, name_of
+from ai_psychiatrist.evaluation.units_file import read_units
 from ai_psychiatrist.infrastructure.private_files import write_whole
+
+WHOLE = Selection()
+"""All units of a run."""
 
 _EXTRA = ("numpy", "jinja2")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedRuns:
+    """How the figures of one run differ from those of another."""
+
+    first: RunName
+    second: RunName
+    differences: Mapping[str, object]
+    """Second minus first, and both at matched coverage."""
+
+    def as_json(self) -> dict[str, object]:
+        """Return the figures with both names beside them."""
+        return {"first": asdict(self.first), "second": asdict(self.second), **self.differences}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """The figures of a run, and how those of another one differ."""
+    """The figures of a run, and how those of others differ."""
 
     metrics: Mapping[str, object]
     """As in `metrics.json`."""
-    comparison: Mapping[str, object] | None
-    """The other run minus this one."""
+    comparisons: Sequence[ComparedRuns]
     predictions: list[UnitPrediction]
 
-    def as_json(self) -> str:
-        """Return all figures as strict JSON."""
-        document = {"metrics": self.metrics, "comparison": self.comparison}
-        return orjson.dumps(
-            document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-        ).decode()
+    def as_json(self) -> dict[str, object]:
+        """Return all figures."""
+        compared = [comparison.as_json() for comparison in self.comparisons]
+        return {"metrics": self.metrics, "comparisons": compared}
 
 
-def measure_run(run: Path, other: Path | None = None) -> Measured:
+def measure_run(run: Path, others: Sequence[Path] = (), selection: Selection = WHOLE) -> Measured:
     """Compute the metrics of a run and write them to its `metrics.json`.
 
-    Raises `InputError` for a folder that is no run or whose files are damaged.
+    Of a selection of the units they are not written. Raises `InputError` for a folder that is no
+    run or whose files are damaged, and `ArtifactMismatch` for another run that read other texts or
+    has other labels.
     """
-    _require_extra()
+    comparisons = compare_runs(run, others, selection)
     # Optional and large: only what measures needs it.
-    from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics  # noqa: PLC0415
     from ai_psychiatrist.evaluation.metrics.report import compute_metrics  # noqa: PLC0415
 
     folder = RunFolder(run)
     folder.require_run()
-    labels = read_labels(folder.labels)
-    predictions = read_predictions(folder.predictions)
+    labels, predictions = _read(folder, selection)
     content = compute_metrics(predictions, labels).to_bytes()
-    write_whole(folder.metrics, [content])
-    comparison = None
-    if other is not None:
-        RunFolder(other).require_run()
-        others = read_predictions(RunFolder(other).predictions)
-        comparison = compare_metrics(predictions, others, labels)
-    return Measured(metrics=orjson.loads(content), comparison=comparison, predictions=predictions)
+    if selection == WHOLE:
+        write_whole(folder.metrics, [content])
+    return Measured(metrics=orjson.loads(content), comparisons=comparisons, predictions=predictions)
 
 
-def report_run(run: Path, other: Path | None = None, out: Path | None = None) -> Path:
+def _read(
+    folder: RunFolder, selection: Selection
+) -> tuple[dict[str, Labels], list[UnitPrediction]]:
+    """Read labels and predictions of the units that are wanted."""
+    labels, predictions = read_labels(folder.labels), read_predictions(folder.predictions)
+    if selection == WHOLE:
+        return labels, predictions
+    wanted = units_of_split(list(read_units(folder.units).values()), selection.split)
+    if selection.has_items:
+        wanted = {unit_id for unit_id in wanted if has_all_items(labels.get(unit_id))}
+    return (
+        {unit_id: known for unit_id, known in labels.items() if unit_id in wanted},
+        [unit for unit in predictions if unit.unit_id in wanted],
+    )
+
+
+def compare_runs(
+    run: Path, others: Sequence[Path], selection: Selection = WHOLE
+) -> list[ComparedRuns]:
+    """Return how each of other runs differs from one; raises as `measure_run` does."""
+    _require_extra()
+    from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics  # noqa: PLC0415
+
+    first = RunFolder(run)
+    for other in others:
+        refuse_incomparable(first, RunFolder(other))
+    labels, predictions = _read(first, selection) if others else ({}, [])
+    wanted = {unit.unit_id for unit in predictions} | set(labels)
+    return [
+        ComparedRuns(
+            first=name_of(first),
+            second=name_of(RunFolder(other)),
+            differences=compare_metrics(
+                predictions,
+                [
+                    unit
+                    for unit in read_predictions(RunFolder(other).predictions)
+                    if selection == WHOLE or unit.unit_id in wanted
+                ],
+                labels,
+            ),
+        )
+        for other in others
+    ]
+
+
+def report_run(run: Path, others: Sequence[Path] = (), out: Path | None = None) -> Path:
     """Measure a run, write its report, and return where it is."""
-    measured = measure_run(run, other)
+    measured = measure_run(run, others)
+    from ai_psychiatrist.evaluation.report.comparison import comparison_of  # noqa: PLC0415
     from ai_psychiatrist.evaluation.report.write import write_report  # noqa: PLC0415
 
     folder = RunFolder(run)
@@ -71,7 +137,12 @@ def report_run(run: Path, other: Path | None = None, out: Path | None = None) ->
         predictions=measured.predictions,
         provenance=folder.require_run(),
         out=target,
-        comparison=measured.comparison,
+        comparisons=[
+            comparison_of(
+                compared.differences, first=str(compared.first), second=str(compared.second)
+            )
+            for compared in measured.comparisons
+        ],
     )
     return target
 

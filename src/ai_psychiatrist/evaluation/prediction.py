@@ -131,6 +131,8 @@ class UnitPrediction:
     """How many turns are in a language that is not read."""
     attempts: tuple[AttemptSummary, ...] = ()
     failures: tuple[FailureSummary, ...] = ()
+    changes: Count = 0
+    """After how many accepted changes of version, prompts or rules the unit was assessed."""
 
     def __post_init__(self) -> None:
         if self.items and set(self.items) != set(Item):

@@ -2,12 +2,45 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Protocol, TypeVar
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.infrastructure.given_files import open_regular, told
 from ai_psychiatrist.validation.jsonl.lines import read_lines
+
+
+class UnitRecord(Protocol):
+    """A record about one unit."""
+
+    @property
+    def unit_id(self) -> str:
+        """The unit's identifier."""
+        ...
+
+
+Record = TypeVar("Record", bound=UnitRecord)
+
+
+def records_by_unit(
+    path: Path, adapter: TypeAdapter[Record], *, known: frozenset[str], field: str
+) -> dict[str, Record]:
+    """Read the records of a file by unit id; `known` are the keys that an error may repeat.
+
+    Raises `InputError` that names the line and the key when one is missing, unknown, of another
+    type or out of range, or when a unit comes twice.
+    """
+    records: dict[str, Record] = {}
+    for number, line in numbered_lines(path, field=field):
+        try:
+            record = adapter.validate_json(line)
+        except ValidationError as error:
+            raise line_error(number, complaint_of(error, known=known), field=field) from None
+        if record.unit_id in records:
+            raise line_error(number, "repeats a unit", field=field)
+        records[record.unit_id] = record
+    return records
 
 
 def numbered_lines(path: Path, *, field: str) -> Iterator[tuple[int, bytes]]:

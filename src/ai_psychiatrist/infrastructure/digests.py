@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.infrastructure.given_files import read_regular
-from ai_psychiatrist.infrastructure.private_files import make_file
+from ai_psychiatrist.infrastructure.private_files import make_file, sync_folder
 
 _KEY_BYTES: Final = 32
 _SHORTEST_KEY_BYTES: Final = 16
@@ -58,6 +58,8 @@ def _write_key(path: Path) -> bytes:
     try:
         with os.fdopen(make_file(draft), "wb") as file:
             file.write(key.hex().encode())
+            file.flush()
+            os.fsync(file.fileno())
         os.link(draft, path)
     except FileExistsError:
         written = _read_key(path)
@@ -65,6 +67,7 @@ def _write_key(path: Path) -> bytes:
             key = written
         else:
             draft.replace(path)
+        sync_folder(path.parent)
     finally:
         draft.unlink(missing_ok=True)
     return key

@@ -7,15 +7,17 @@ import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
+
+_NOT_DONE_TO_FOLDERS: Final = frozenset({errno.EACCES, errno.EINVAL, errno.ENOTSUP, errno.EPERM})
 
 
 @contextmanager
 def draft_of(path: Path) -> Iterator[BinaryIO]:
     """Yield a file beside a path's place, which takes that place when the block ends well.
 
-    It is on the disk before it does. A link that somebody put in the place is replaced, not
-    followed.
+    It is on the disk before it does, and its name after it. A link that somebody put in the place
+    is replaced, not followed.
     """
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
@@ -24,8 +26,22 @@ def draft_of(path: Path) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
+        sync_folder(path.parent)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Put the names in a folder on the disk, where the system does that to folders."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        if error.errno not in _NOT_DONE_TO_FOLDERS:
+            raise
 
 
 def write_whole(path: Path, chunks: Iterable[bytes]) -> None:

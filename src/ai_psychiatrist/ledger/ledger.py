@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Self
 
@@ -63,14 +63,21 @@ class Ledger:
 
     @classmethod
     def open(
-        cls, folder: Path, *, cipher: Cipher | None = None, is_read_only: bool = False
+        cls,
+        folder: Path,
+        *,
+        cipher: Cipher | None = None,
+        is_read_only: bool = False,
+        drops_raw: bool = False,
     ) -> Self:
         """Open the ledger of a run.
 
-        Raises `InputError` when there is none, and `ConfigurationError` when it needs another key
-        or a newer version of this program.
+        `drops_raw`: write no raw text from here on, though the run keeps some. Raises `InputError`
+        when there is none, and `ConfigurationError` when it needs another key or a newer version of
+        this program.
         """
         database, terms = open_database(folder, cipher, is_read_only=is_read_only)
+        terms = replace(terms, keeps_raw=terms.keeps_raw and not drops_raw)
         return cls(folder, database, terms=terms, cipher=cipher)
 
     def close(self) -> None:

@@ -65,3 +65,17 @@ def test_a_link_in_the_place_of_a_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "mine").symlink_to("theirs")
     with pytest.raises(OSError, match="a link"):
         make_subfolder(tmp_path / "mine")
+
+
+def test_a_file_written_whole_is_on_the_disk_and_then_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[tuple[bool, list[str]]] = []
+
+    def fsync(descriptor: int) -> None:
+        is_folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+        synced.append((is_folder, [path.name for path in tmp_path.glob("file")]))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    write_whole(tmp_path / "file", [b"whole"])
+    assert synced == [(False, []), (True, ["file"])]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
 from ai_psychiatrist.evaluation.datasets.oddities import Cost, Oddity, OddityCode
+from ai_psychiatrist.evaluation.datasets.selection import has_all_items
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,9 +68,7 @@ def check_of_dataset(dataset: Dataset) -> DatasetCheck:
         units=len(dataset.units),
         readable_units=len(dataset.units) - len(dataset.unreadable),
         labelled_units=len(labels),
-        units_with_items=sum(
-            bool(label.items) and None not in label.items.values() for label in labels
-        ),
+        units_with_items=sum(map(has_all_items, labels)),
         not_read=dataset.not_read,
         splits=dict(sorted(splits.items())),
         groups=tuple(sorted(groups, key=lambda group: (order.index(group.cost), group.code))),

@@ -69,6 +69,8 @@ class Dataset:
     speakers: SpeakerFilter
     unreadable: frozenset[str] = frozenset()
     """Identifiers of units whose text is missing or cannot be used; the oddities say why."""
+    selection: str | None = None
+    """Digest over the identifiers that were chosen of all; `None` when none were left out."""
     read: Callable[[str], Transcript] = field(repr=False, compare=False)
 
     @property

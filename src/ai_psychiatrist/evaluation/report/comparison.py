@@ -41,14 +41,16 @@ class DifferenceRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """The section on another run."""
+    """What is said about another run."""
 
+    second: str
+    """The other run's name."""
     summary: str
     rows: tuple[DifferenceRow, ...]
 
 
-def comparison_of(document: Mapping[str, object]) -> Comparison:
-    """Return the rows for a parsed comparison of two runs.
+def comparison_of(document: Mapping[str, object], *, first: str, second: str) -> Comparison:
+    """Return the rows for a comparison of two runs of these names.
 
     Raises `InputError` when it has not the form of one.
     """
@@ -61,7 +63,8 @@ def comparison_of(document: Mapping[str, object]) -> Comparison:
         farthest = max((abs(end) for end in ends if end is not None), default=0.0)
         reach[contrast.scale] = max(reach.get(contrast.scale, 0.0), farthest)
     return Comparison(
-        summary=_summary(found),
+        second=second,
+        summary=f"First: {first}. Second: {second}. {_summary(found)}",
         rows=tuple(
             _row(found, contrast, figure, reach[contrast.scale])
             for contrast, figure in zip(contrasts, differences, strict=True)
@@ -184,7 +187,7 @@ def _summary(found: Metrics) -> str:
     shared, labelled = found.count("units.shared"), found.count("units.shared_labelled")
     first, second = found.count("units.only_first"), found.count("units.only_second")
     return (
-        "This run is the first, the other the second; a difference is second minus first, over the "
+        "A difference is second minus first, over the "
         f"{grouped(shared)} units that both assessed ({grouped(labelled)} with labels). Left out: "
         f"{grouped(first)} only in the first, {grouped(second)} only in the second. Both runs are "
         "resampled together, so an interval that holds 0 shows no difference; pp are percentage "

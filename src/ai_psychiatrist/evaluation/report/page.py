@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.prediction import UnitPrediction
 from ai_psychiatrist.evaluation.report.account import Cost, Failures, cost_of, failures_of
-from ai_psychiatrist.evaluation.report.comparison import Comparison, comparison_of
+from ai_psychiatrist.evaluation.report.comparison import Comparison
 from ai_psychiatrist.evaluation.report.confusion import Confusion, confusion_of
 from ai_psychiatrist.evaluation.report.coverage import CoverageChart, coverage_of
 from ai_psychiatrist.evaluation.report.definitions import NOTICE, TERMS, Term
@@ -55,7 +55,7 @@ class Page:
     evidence: EvidenceRates
     failures: Failures
     cost: Cost
-    comparison: Comparison | None
+    comparisons: Sequence[Comparison]
     units: UnitTable
     provenance: tuple[Block, ...]
     definitions: tuple[Term, ...] = TERMS
@@ -73,7 +73,7 @@ class Page:
             ("evidence", self.evidence.title, True),
             ("failures", "Failures", True),
             ("cost", "Cost", True),
-            ("comparison", "Other run", self.comparison),
+            ("comparison", "Other runs", self.comparisons),
             ("units", "Units", self.units.rows),
             ("provenance", "Provenance", True),
             ("definitions", "Definitions", True),
@@ -87,7 +87,7 @@ def page_of(
     document: Mapping[str, object],
     predictions: Sequence[UnitPrediction],
     provenance: Mapping[str, object],
-    comparison: Mapping[str, object] | None = None,
+    comparisons: Sequence[Comparison] = (),
 ) -> Page:
     """Lay out the report. Raises `InputError` when the metrics have another form."""
     metrics = Metrics(document)
@@ -112,7 +112,7 @@ def page_of(
         evidence=evidence_of(metrics, concerns_depression=about_depression),
         failures=failures,
         cost=cost_of(metrics),
-        comparison=None if comparison is None else comparison_of(comparison),
+        comparisons=comparisons,
         units=units_of(predictions),
         provenance=blocks_of(provenance),
     )

@@ -50,6 +50,9 @@ def _units(metrics: Metrics) -> Iterator[str]:
             f"{'was' if done == 1 else 'were'} assessed in full, {grouped(part)} in part, and "
             f"{grouped(failed)} failed."
         )
+    share = metrics.figure("failures.units_with_any").value
+    if share:
+        yield f"{_conversations(round(share * units), verb=' carries| carry')} failures (below)."
     missing = metrics.count("units.labelled_without_prediction")
     if missing:
         yield f"{grouped(missing)} more have labels and no prediction: they count as failed."

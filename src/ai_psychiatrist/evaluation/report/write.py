@@ -5,6 +5,7 @@ from pathlib import Path
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.prediction import UnitPrediction
+from ai_psychiatrist.evaluation.report.comparison import Comparison
 from ai_psychiatrist.evaluation.report.page import Page, page_of
 from ai_psychiatrist.evaluation.report.shown import grouped
 from ai_psychiatrist.infrastructure.private_files import write_whole
@@ -17,20 +18,20 @@ def write_report(
     predictions: Sequence[UnitPrediction],
     provenance: Mapping[str, object],
     out: Path,
-    comparison: Mapping[str, object] | None = None,
+    comparisons: Sequence[Comparison] = (),
 ) -> None:
     """Write the report of the run in `folder`; the same inputs give the same bytes.
 
-    `metrics` and `comparison` are the parsed documents of `compute_metrics` and `compare_metrics`,
-    `provenance` is the run's own record. The file appears whole or not at all. Raises `InputError`
-    when the metrics have not the form of this version, or the file cannot be written.
+    `metrics` is the parsed document of `compute_metrics`, `provenance` the run's own record. The
+    file appears whole or not at all. Raises `InputError` when the metrics have not the form of this
+    version, or the file cannot be written.
     """
     page = page_of(
         folder.resolve().name,
         document=metrics,
         predictions=predictions,
         provenance=provenance,
-        comparison=comparison,
+        comparisons=comparisons,
     )
     content = render(page).encode("utf-8", errors="replace")
     try:

@@ -35,6 +35,11 @@ class RunFolder:
         return self.path / "predictions.jsonl"
 
     @property
+    def units(self) -> Path:
+        """One line for each unit that the run is asked for."""
+        return self.path / "units.jsonl"
+
+    @property
     def labels(self) -> Path:
         """The true scores of the units that have any."""
         return self.path / "labels.jsonl"
@@ -48,6 +53,10 @@ class RunFolder:
     def timings(self) -> Path:
         """How long each sitting took; the only file that differs from one run to its repetition."""
         return self.path / "timings.json"
+
+    def change(self, number: int) -> Path:
+        """Where the contract lies that the run went on with after a change, from 1."""
+        return self.path / "changes" / str(number)
 
     @property
     def metrics(self) -> Path:

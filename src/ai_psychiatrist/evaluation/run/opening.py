@@ -1,7 +1,7 @@
 """Begin a run, or go on with one: its ledger, its units and the record of what it is made with."""
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -11,8 +11,14 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
 from ai_psychiatrist.evaluation.labels_file import write_labels
 from ai_psychiatrist.evaluation.run.folder import RunFolder, write_json
-from ai_psychiatrist.evaluation.run.provenance import refuse_other_inputs
+from ai_psychiatrist.evaluation.run.provenance import changes_of, gone_on_with
 from ai_psychiatrist.evaluation.run.stages import ASSESSMENT_STEP
+from ai_psychiatrist.evaluation.units_file import (
+    RunUnit,
+    read_units,
+    text_digest,
+    write_units,
+)
 from ai_psychiatrist.infrastructure.digests import keyed_digest, use_installation_key
 from ai_psychiatrist.ledger.cipher import Cipher
 from ai_psychiatrist.ledger.ledger import Ledger
@@ -39,7 +45,10 @@ class RunRequest:
     limit: int | None = None
     """Most units, the first ones of the dataset."""
     is_resumed: bool = False
+    accepts_changed: bool = False
+    """Whether a run goes on under another version, other prompts or other rules."""
     keeps_raw: bool = True
+    """Of a run that keeps texts, `False` leaves out those that are still to come."""
     cipher: Cipher | None = None
 
 
@@ -54,8 +63,8 @@ def open_run(request: RunRequest) -> Ledger:
     ledger = _resumed(request) if request.is_resumed else _created(request)
     try:
         use_installation_key(bytes.fromhex(ledger.about[_PROMPT_KEY]))
-        _add_units(ledger, request)
-        _write_labels(ledger, request)
+        digests = dict(_add_units(ledger, request))
+        _write_units(ledger, request, digests)
     except BaseException:
         ledger.close()
         raise
@@ -100,33 +109,55 @@ def _clear_half_begun(folder: RunFolder, cipher: Cipher | None) -> None:
 
 
 def _resumed(request: RunRequest) -> Ledger:
-    before = request.folder.require_run()
-    refuse_other_inputs(before, request.record)
-    return Ledger.open(request.folder.path, cipher=request.cipher)
+    folder = request.folder
+    before = folder.require_run()
+    record = gone_on_with(before, request.record, accepts_changed=request.accepts_changed)
+    ledger = Ledger.open(folder.path, cipher=request.cipher, drops_raw=not request.keeps_raw)
+    if record != before:
+        keep_pipeline(folder.change(len(changes_of(record))), request.contract)
+        write_json(folder.run, record)
+    return ledger
 
 
-def _add_units(ledger: Ledger, request: RunRequest) -> None:
+def _add_units(ledger: Ledger, request: RunRequest) -> Iterator[tuple[str, str | None]]:
+    """Add what is asked for, and yield the digest of each unit's text."""
     wanted = iter([unit.unit_id for unit in request.dataset.units[: request.limit]])
     while batch := list(islice(wanted, _BATCH)):
         with ledger.transaction():
             for unit_id in batch:
-                _add_unit(ledger, request.dataset, unit_id)
+                yield unit_id, _add_unit(ledger, request.dataset, unit_id)
                 ledger.request(unit_id, ASSESSMENT_STEP)
 
 
-def _add_unit(ledger: Ledger, dataset: Dataset, unit_id: str) -> None:
+def _add_unit(ledger: Ledger, dataset: Dataset, unit_id: str) -> str | None:
     try:
         text = shown_to_models(dataset.transcript(unit_id))
     except InputError:
         # The unit is assessed all the same, and fails with that reason.
         ledger.add_unit(unit_id, context_digest="unreadable")
-        return
+        return None
     content = text.encode("utf-8", "surrogatepass")
     ledger.add_unit(unit_id, context_digest=keyed_digest(text), context=content)
+    return text_digest(unit_id, text)
 
 
-def _write_labels(ledger: Ledger, request: RunRequest) -> None:
-    asked = set(ledger.unit_ids())
-    units = (unit for unit in request.dataset.units if unit.unit_id in asked)
+def _write_units(ledger: Ledger, request: RunRequest, digests: Mapping[str, str | None]) -> None:
+    """Write units and labels of all that the run was ever asked for."""
+    folder, asked = request.folder, set(ledger.unit_ids())
+    before = read_units(folder.units)
+    units = [unit for unit in request.dataset.units if unit.unit_id in asked]
+    write_units(
+        folder.units,
+        (
+            before.get(unit.unit_id)
+            or RunUnit(
+                unit_id=unit.unit_id,
+                participant_id=unit.participant_id,
+                split=unit.split,
+                text_digest=digests.get(unit.unit_id),
+            )
+            for unit in units
+        ),
+    )
     labels = {unit.unit_id: unit.labels for unit in units if unit.labels is not None}
-    write_labels(request.folder.labels, labels)
+    write_labels(folder.labels, labels)

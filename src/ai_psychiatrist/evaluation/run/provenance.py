@@ -12,7 +12,10 @@ from ai_psychiatrist.domain.errors import ArtifactMismatch
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
 
 SCHEMA_VERSION: Final = 1
-_MUST_AGREE: Final = ("dataset", "mode", "models", "prompts", "contracts", "settings")
+_MUST_AGREE: Final = ("dataset", "mode", "models", "settings")
+_MAY_CHANGE: Final = ("version", "git_commit", "prompts", "contracts")
+"""What a run goes on with under another one when that is accepted."""
+_CHANGES: Final = "changes"
 _GIT_SECONDS: Final = 5.0
 
 
@@ -42,6 +45,7 @@ def provenance(
             "units": len(dataset.units),
             "not_read": dataset.not_read,
             "concerns_depression": concerns_depression,
+            **({} if dataset.selection is None else {"selection": dataset.selection}),
         },
         "mode": mode,
         "models": {agent: list(chain) for agent, chain in models.items()},
@@ -55,15 +59,40 @@ def provenance(
     }
 
 
-def refuse_other_inputs(before: Mapping[str, object], now: Mapping[str, object]) -> None:
-    """Raise `ArtifactMismatch` when a run cannot go on because it was begun with other inputs."""
-    other = [name for name in _MUST_AGREE if before.get(name) != now.get(name)]
-    if other:
+def gone_on_with(
+    before: Mapping[str, object], now: Mapping[str, object], *, accepts_changed: bool
+) -> dict[str, object]:
+    """Return the record of a run that goes on, with the change that was accepted, if there is one.
+
+    Raises `ArtifactMismatch` when the run was begun with other inputs, or, unless that is accepted,
+    under another version, other prompts or other rules.
+    """
+    last = dict(before) | (changes_of(before) or [{}])[-1]
+    other = [name for name in _MUST_AGREE if last.get(name) != now.get(name)]
+    changed = [name for name in _MAY_CHANGE if _is_other(last.get(name), now.get(name))]
+    if other or (changed and not accepts_changed):
+        names = ", ".join([*other, *changed]).replace("_", " ")
+        cure = "" if other else ", go on all the same with --accept-changed"
         msg = (
-            f"the run was begun with other {', '.join(other)}; its results would not be of one "
-            "kind. Restore them (run.json has them), or start a new run in another folder"
+            f"the run was begun with other {names}; its results would not be of one kind. "
+            f"Restore them (run.json has them){cure}, or start a new run in another folder"
         )
         raise ArtifactMismatch(msg)
+    if not changed:
+        return dict(before)
+    change = {name: now.get(name) for name in _MAY_CHANGE}
+    return dict(before) | {_CHANGES: [*changes_of(before), change]}
+
+
+def changes_of(record: Mapping[str, object]) -> list[dict[str, object]]:
+    """Return what a run went on with after each change that was accepted, the first one first."""
+    changes = record.get(_CHANGES)
+    return changes if isinstance(changes, list) else []
+
+
+def _is_other(before: object, now: object) -> bool:
+    """Compare; a program outside a checkout does not know its commit."""
+    return before != now and None not in (before, now)
 
 
 def _git_state() -> dict[str, object]:

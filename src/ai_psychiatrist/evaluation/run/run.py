@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
@@ -39,6 +39,8 @@ class RunTools:
     limits: RetryLimits
     deadline_seconds: float | None = None
     """Of one assessment."""
+    changes: int = 0
+    """How many accepted changes of version, prompts or rules the run has seen."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -114,6 +116,7 @@ class _Worker:
         tools, writer = self._tools, self._writer
         calls = await writer.between_writes(partial(open_unit, tools.ledger, unit_id, writer))
         unit = await self._assess(calls)
+        unit = replace(unit, prediction=replace(unit.prediction, changes=tools.changes))
         await writer.between_writes(partial(record_unit, tools.ledger, unit))
         self._count(unit, calls)
 

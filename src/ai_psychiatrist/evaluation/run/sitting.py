@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ai_psychiatrist.evaluation.run.folder import RunFolder, read_json, write_json
-from ai_psychiatrist.evaluation.run.results import write_results
+from ai_psychiatrist.evaluation.run.results import CarriedFailures, carried_failures, write_results
 from ai_psychiatrist.evaluation.run.run import OnUnit, RunTally, RunTools, run_units
 from ai_psychiatrist.evaluation.run.stages import ASSESSMENT_STEP
 from ai_psychiatrist.infrastructure.logging import get_logger
@@ -32,6 +32,8 @@ class SittingEnd:
     tally: RunTally
     account: Account
     """Of the units as wholes."""
+    carried: CarriedFailures
+    """Of the complete units."""
     unbalanced_steps: tuple[str, ...]
     """Steps of which a unit is in no place, or in two; empty unless something is broken."""
     unreadable: int
@@ -71,6 +73,7 @@ async def sit(
     return SittingEnd(
         tally=tally,
         account=account,
+        carried=carried_failures(tools.ledger),
         unbalanced_steps=unbalanced,
         unreadable=len(tools.dataset.unreadable.intersection(tools.ledger.unit_ids())),
         not_read=tools.dataset.not_read,

@@ -58,8 +58,13 @@ def open_unit(ledger: Ledger, unit_id: str, writer: LedgerWriter) -> UnitCalls:
         unit_id=unit_id,
         attempt=attempt,
         writer=writer,
-        known=known if ledger.keeps_raw else {},
+        known=known if ledger.keeps_raw and all(map(_is_kept, known.values())) else {},
     )
+
+
+def _is_kept(call: ModelCall) -> bool:
+    """Return whether a call can be used again: a part of the run may have kept no reply."""
+    return call.reply is not None or call.code is not None
 
 
 def _ended_well(ledger: Ledger, unit_id: str, step: str) -> bool:

@@ -15,6 +15,7 @@ from ai_psychiatrist.domain.failures import (
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.metrics.report import compute_metrics
 from ai_psychiatrist.evaluation.prediction import AttemptSummary, FailureSummary, UnitPrediction
+from ai_psychiatrist.evaluation.report.comparison import Comparison
 from ai_psychiatrist.evaluation.report.write import write_report
 
 PROVENANCE: Mapping[str, object] = {
@@ -60,7 +61,7 @@ def report_text(
     labels: Mapping[str, Labels],
     *,
     provenance: Mapping[str, object] = PROVENANCE,
-    comparison: Mapping[str, object] | None = None,
+    comparisons: Sequence[Comparison] = (),
 ) -> str:
     """The report of a run."""
     out = folder / "report.html"
@@ -70,6 +71,6 @@ def report_text(
         predictions=predictions,
         provenance=provenance,
         out=out,
-        comparison=comparison,
+        comparisons=comparisons,
     )
     return out.read_text(encoding="utf-8")

@@ -8,13 +8,15 @@ from tests.unit.evaluation.metrics.built import random_run, unit
 from tests.unit.evaluation.report.built_report import TIMED_OUT, figures_of
 
 from ai_psychiatrist.cli.metrics_table import print_metrics
+from ai_psychiatrist.evaluation.measuring import ComparedRuns
 from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics
 from ai_psychiatrist.evaluation.prediction import FailureSummary
+from ai_psychiatrist.evaluation.run.name import RunName
 
 
-def _printed(document: dict[str, object], comparison: dict[str, object] | None = None) -> str:
+def _printed(document: dict[str, object], *comparisons: ComparedRuns) -> str:
     console = Console(file=io.StringIO(), width=120, markup=False, highlight=False)
-    print_metrics(document, comparison, console)
+    print_metrics(document, comparisons, console)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -44,8 +46,14 @@ def test_undefined_figures_are_printed_with_their_reason() -> None:
 def test_differences_follow_when_there_is_another_run() -> None:
     first, known = random_run(12, seed=1)
     second, _ = random_run(12, seed=2)
-    compared = orjson.loads(orjson.dumps(compare_metrics(first, second, known, resamples=50)))
-    assert "Second − first" in _printed(figures_of(first, known), compared)
+    compared = ComparedRuns(
+        first=RunName(folder="a", model="m", mode="zero-shot", prompts="12"),
+        second=RunName(folder="b", model="m", mode="zero-shot", prompts="34"),
+        differences=orjson.loads(orjson.dumps(compare_metrics(first, second, known, resamples=50))),
+    )
+    printed = _printed(figures_of(first, known), compared)
+    assert "Second − first" in printed
+    assert "Second: b (m, zero-shot, prompts 34)" in printed
     assert "Second − first" not in _printed(figures_of(first, known))
 
 

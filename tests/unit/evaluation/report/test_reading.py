@@ -169,5 +169,5 @@ def _compared(
     first: list[UnitPrediction], second: list[UnitPrediction], known: Mapping[str, Labels]
 ) -> dict[str, str]:
     document = compare_metrics(first, second, known, resamples=100)
-    rows = comparison_of(orjson.loads(orjson.dumps(document))).rows
+    rows = comparison_of(orjson.loads(orjson.dumps(document)), first="", second="").rows
     return {row.name: row.verdict for row in rows}

@@ -20,6 +20,7 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics
 from ai_psychiatrist.evaluation.prediction import failed_prediction
+from ai_psychiatrist.evaluation.report.comparison import comparison_of
 from ai_psychiatrist.evaluation.report.write import write_report
 
 
@@ -195,7 +196,10 @@ def test_another_run_is_shown_beside_this_one(tmp_path: Path) -> None:
     first, known = random_run(12, seed=1)
     second, _ = random_run(11, seed=3)
     compared = orjson.loads(orjson.dumps(compare_metrics(first, second, known, resamples=50)))
-    shown = _outline(report_text(tmp_path, first, known, comparison=compared)).text
+    others = [comparison_of(compared, first="one", second=name) for name in ("two", "three")]
+    shown = _outline(report_text(tmp_path, first, known, comparisons=others)).text
+    assert "First: one. Second: two." in shown
+    assert "First: one. Second: three." in shown
     assert "over the 11 units that both assessed" in shown
     assert "1 only in the first, 0 only in the second" in shown
     assert "Mean error at matched coverage" in shown
