@@ -1,4 +1,4 @@
-"""The labels of a run beside its predictions, so that its figures need no dataset."""
+"""What is known of a run's units beside its predictions, so that its figures need no dataset."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +16,7 @@ from ai_psychiatrist.evaluation.record_lines import complaint_of, line_error, nu
 from ai_psychiatrist.infrastructure.private_files import write_whole
 
 _FIELD: Final = "labels"
+_NO_LABELS: Final = Labels(items={}, total=None, binary=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,20 +30,36 @@ class _Line:
     total: Annotated[int, Field(ge=0, le=MAX_TOTAL_SCORE)] | None
     binary: bool | None
     is_recovered: bool
+    participant: str | None = None
 
 
-def write_labels(path: Path, labels: Mapping[str, Labels]) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownUnits:
+    """The labels of units, and whose interviews they are, by unit id."""
+
+    labels: Mapping[str, Labels]
+    participants: Mapping[str, str]
+    """Without the units of which the dataset does not say it."""
+
+
+def write_labels(
+    path: Path, labels: Mapping[str, Labels], participants: Mapping[str, str] | None = None
+) -> None:
     """Write one JSON line for each unit, in the order of the ids, for the owner's eyes alone."""
-    write_whole(path, (_to_line(unit, labels[unit]) for unit in sorted(labels)))
+    owners = participants or {}
+    units = sorted(labels.keys() | owners.keys())
+    lines = (_to_line(unit, labels.get(unit, _NO_LABELS), owners.get(unit)) for unit in units)
+    write_whole(path, lines)
 
 
-def read_labels(path: Path) -> dict[str, Labels]:
-    """Read labels by unit id.
+def read_labels(path: Path) -> KnownUnits:
+    """Read what `write_labels` wrote.
 
     Raises `InputError` that names the line and the field when one is missing, unknown, of another
     type or out of range, or when a unit comes twice.
     """
     labels: dict[str, Labels] = {}
+    participants: dict[str, str] = {}
     for number, line in numbered_lines(path, field=_FIELD):
         record = _parse(line, number)
         if record.unit_id in labels:
@@ -53,16 +70,19 @@ def read_labels(path: Path) -> dict[str, Labels]:
             binary=record.binary,
             is_recovered=record.is_recovered,
         )
-    return labels
+        if record.participant is not None:
+            participants[record.unit_id] = record.participant
+    return KnownUnits(labels=labels, participants=participants)
 
 
-def _to_line(unit: str, labels: Labels) -> bytes:
+def _to_line(unit: str, labels: Labels, participant: str | None) -> bytes:
     record = {
         "unit_id": unit,
         "items": {item.value: score for item, score in labels.items.items()},
         "total": labels.total,
         "binary": labels.binary,
         "is_recovered": labels.is_recovered,
+        "participant": participant,
     }
     return orjson.dumps(record, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
 

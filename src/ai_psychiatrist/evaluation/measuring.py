@@ -46,15 +46,17 @@ def measure_run(run: Path, other: Path | None = None) -> Measured:
 
     folder = RunFolder(run)
     folder.require_run()
-    labels = read_labels(folder.labels)
+    known = read_labels(folder.labels)
     predictions = read_predictions(folder.predictions)
-    content = compute_metrics(predictions, labels).to_bytes()
+    content = compute_metrics(predictions, known.labels, participants=known.participants).to_bytes()
     write_whole(folder.metrics, [content])
     comparison = None
     if other is not None:
         RunFolder(other).require_run()
         others = read_predictions(RunFolder(other).predictions)
-        comparison = compare_metrics(predictions, others, labels)
+        comparison = compare_metrics(
+            predictions, others, known.labels, participants=known.participants
+        )
     return Measured(metrics=orjson.loads(content), comparison=comparison, predictions=predictions)
 
 

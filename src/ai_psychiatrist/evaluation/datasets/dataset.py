@@ -52,7 +52,8 @@ class DatasetUnit:
     unit_id: str
     labels: Labels | None
     """`None` when there are none or they cannot be used."""
-    participant_id: int | None = None
+    participant_id: int | str | None = None
+    """Who spoke, where several units may be of one participant."""
     split: str | None = None
 
 

@@ -138,11 +138,10 @@ class _Opening:
         for code in reading.oddities:
             is_absent = code is OddityCode.LABEL_WITHOUT_SCORES
             self._note(unit_id, OddityCode.LABEL_MISSING if is_absent else code, number)
-        participant = fields.get("participant_id")
         return DatasetUnit(
             unit_id=unit_id,
             labels=reading.labels,
-            participant_id=participant if type(participant) is int else None,
+            participant_id=_participant(fields.get("participant_id")),
             split=split_name(fields.get("split")),
         )
 
@@ -173,6 +172,12 @@ def _identifier(fields: Mapping[str, object]) -> str | None:
         if type(value) is int:
             return str(value)
     return None
+
+
+def _participant(value: object) -> int | str | None:
+    if isinstance(value, str):
+        return identifier_of(value)
+    return value if type(value) is int else None
 
 
 def _raw_labels(fields: Mapping[str, object]) -> RawLabels:

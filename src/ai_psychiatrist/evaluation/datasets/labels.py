@@ -21,7 +21,8 @@ _ITEM_FIELDS: Final = {
     item: re.compile(_PREFIX + item.value.removeprefix("PHQ8_").lower()) for item in Item
 }
 _FIELDS: Final = {
-    "id": re.compile(r"unitid|participantid|participant|id|file|sampleid"),
+    "id": re.compile(r"unitid|id|file|sampleid"),
+    "participant": re.compile(r"participantid|participant"),
     "total": re.compile(r"phq8?(?:total)?score|phq8?total|total|depressionseverity"),
     "binary": re.compile(r"phq8?binary|binary|depressionlabel"),
     "split": re.compile(r"split"),
@@ -36,6 +37,8 @@ class LabelColumns:
     """Which column of a header holds what; `None` where there is none."""
 
     unit_id: int | None
+    participant: int | None
+    """Of the participant, where units have identifiers of their own."""
     items: Mapping[Item, int]
     total: int | None
     binary: int | None
@@ -63,8 +66,10 @@ def label_columns(header: Sequence[str], *, where: str) -> LabelColumns:
         return fits[0] if fits else None
 
     items = {item: find(pattern) for item, pattern in _ITEM_FIELDS.items()}
+    unit, participant = find(_FIELDS["id"]), find(_FIELDS["participant"])
     return LabelColumns(
-        unit_id=find(_FIELDS["id"]),
+        unit_id=participant if unit is None else unit,
+        participant=None if unit is None else participant,
         items={item: at for item, at in items.items() if at is not None},
         total=find(_FIELDS["total"]),
         binary=find(_FIELDS["binary"]),
@@ -77,7 +82,9 @@ def names_labels(header: Sequence[str]) -> bool:
     names = [_NOT_NAME.sub("", name.casefold()) for name in header]
     scores = [*_ITEM_FIELDS.values(), *(_FIELDS[name] for name in ("total", "binary", "split"))]
     has_scores = any(field.fullmatch(name) for field in (*scores, _GENDER) for name in names)
-    return has_scores and any(map(_FIELDS["id"].fullmatch, names))
+    return has_scores and any(
+        _FIELDS[field].fullmatch(name) for name in names for field in ("id", "participant")
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """How far a signal of confidence can be read as the probability that an item's score is right.
 
-Every probability is one for a unit that the fit did not see: units fall into folds, and the
-isotonic regression for each fold is fitted on the others. No figure is on the data of a fit.
+Every probability is one for a participant whom the fit did not see: participants fall into folds
+with all their units, and the isotonic regression for each fold is fitted on the others.
 """
 
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ai_psychiatrist.evaluation.metrics.auroc import auroc
+from ai_psychiatrist.evaluation.metrics.bootstrap import Owners
 from ai_psychiatrist.evaluation.metrics.isotonic import fit_isotonic
 from ai_psychiatrist.evaluation.metrics.measure import Array, BoolArray, Measure, ratio, statistics
 from ai_psychiatrist.evaluation.metrics.scores import Scores
@@ -19,7 +20,7 @@ from ai_psychiatrist.evaluation.metrics.tree import Tree
 
 FOLDS: Final = 5
 BINS: Final = 10
-TOO_FEW: Final = "fewer than two units have an item with both a label and a score"
+TOO_FEW: Final = "fewer than two participants have an item with both a label and a score"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,10 +48,10 @@ def calibration_section(scores: Scores, *, seed: int) -> dict[str, Tree]:
 
 
 def forecast(scores: Scores, signal: str, *, seed: int) -> Forecast:
-    """Return out-of-fold probabilities; none at all when fewer than two units can be used."""
+    """Return out-of-fold probabilities; none when fewer than two participants can be used."""
     values = signal_values(scores, signal)
     right = scores.is_both & (scores.score == scores.label)
-    folds = _folds(scores.is_both.sum(axis=1) > 0, seed=seed)
+    folds = _folds(scores.is_both.sum(axis=1) > 0, scores.owners, seed=seed)
     probability, base_rate = np.zeros_like(values), np.zeros_like(values)
     for fold in range(folds.max(initial=-1) + 1):
         seen = scores.is_both & ((folds >= 0) & (folds != fold))[:, None]
@@ -66,13 +67,15 @@ def forecast(scores: Scores, signal: str, *, seed: int) -> Forecast:
     )
 
 
-def _folds(is_usable: BoolArray, *, seed: int) -> NDArray[np.intp]:
+def _folds(is_usable: BoolArray, owners: Owners, *, seed: int) -> NDArray[np.intp]:
     """Return the fold of each unit, −1 for one that takes no part."""
     folds = np.full(len(is_usable), -1, dtype=np.intp)
-    usable = np.flatnonzero(is_usable)
+    usable = np.unique(owners[is_usable])
     if len(usable) >= 2:
         shuffled = np.random.default_rng(seed).permutation(usable)
-        folds[shuffled] = np.arange(len(usable)) % FOLDS
+        fold_of = np.zeros(owners.max() + 1, dtype=np.intp)
+        fold_of[shuffled] = np.arange(len(usable)) % FOLDS
+        folds[is_usable] = fold_of[owners[is_usable]]
     return folds
 
 

@@ -120,6 +120,9 @@ def _add_unit(ledger: Ledger, dataset: Dataset, unit_id: str) -> None:
 
 def _write_labels(ledger: Ledger, request: RunRequest) -> None:
     asked = set(ledger.unit_ids())
-    units = (unit for unit in request.dataset.units if unit.unit_id in asked)
+    units = [unit for unit in request.dataset.units if unit.unit_id in asked]
     labels = {unit.unit_id: unit.labels for unit in units if unit.labels is not None}
-    write_labels(request.folder.labels, labels)
+    participants = {
+        unit.unit_id: str(unit.participant_id) for unit in units if unit.participant_id is not None
+    }
+    write_labels(request.folder.labels, labels, participants)

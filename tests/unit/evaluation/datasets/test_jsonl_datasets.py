@@ -83,6 +83,16 @@ def test_labels_of_a_line_are_read(tmp_path: Path, fields: dict[str, object]) ->
 
 
 @pytest.mark.parametrize(
+    ("given", "read"), [(7, 7), ("anna", "anna"), (" p 7 ", "p 7"), ("", None), (True, None)]
+)
+def test_participants_are_named_by_a_number_or_a_short_text(
+    tmp_path: Path, given: object, read: object
+) -> None:
+    (unit,) = opened(tmp_path, {"id": "a", "text": TALK, "participant_id": given}).units
+    assert unit.participant_id == read
+
+
+@pytest.mark.parametrize(
     "items", [[0, 1], "01230123", {"PHQ8_Sleep": 1, "mood": 2}, {"Sleep": 1, "sleep": 1}]
 )
 def test_items_of_another_form_make_the_label_unusable(tmp_path: Path, items: object) -> None:

@@ -66,6 +66,20 @@ def test_labels_are_joined_by_name(tmp_path: Path, unit_id: str) -> None:
     }
 
 
+def test_sessions_of_one_participant_are_told_by_a_column_beside_their_names(
+    tmp_path: Path,
+) -> None:
+    rows = "unit_id,Participant_ID,total\na,anna,3\nb,anna,4\nc,,5\n"
+    texts = {f"{name}.txt": TALK for name in "abc"}
+    dataset = open_dataset(write(tmp_path, {"labels.csv": rows} | texts))
+    assert [(unit.unit_id, unit.participant_id) for unit in dataset.units] == [
+        ("a", "anna"),
+        ("b", "anna"),
+        ("c", None),
+    ]
+    assert all(unit.labels is not None for unit in dataset.units)
+
+
 def test_labels_without_a_column_of_units_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no column 'unit_id'"):
         open_dataset(write(tmp_path, {"a.txt": TALK, "labels.csv": "name,total\na,3\n"}))

@@ -104,4 +104,4 @@ def test_one_unit_cannot_be_judged_out_of_sample() -> None:
     brier = at(found, "by_signal/verbalised/brier")
     assert isinstance(brier, dict)
     assert brier["value"] is None
-    assert "fewer than two units" in brier["reason"]
+    assert "fewer than two participants" in brier["reason"]

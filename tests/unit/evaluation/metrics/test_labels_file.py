@@ -16,8 +16,10 @@ def test_labels_read_back_are_those_written(tmp_path: Path) -> None:
         "a": labels(total=4, binary=False),
         "c": labels(),
     }
-    write_labels(path, written)
-    assert read_labels(path) == written
+    write_labels(path, written, {"a": "anna", "c": "anna"})
+    read = read_labels(path)
+    assert read.labels == written
+    assert read.participants == {"a": "anna", "c": "anna"}
     assert [line[-4:-1] for line in path.read_text().splitlines()] == ['"a"', '"b"', '"c"']
 
 
