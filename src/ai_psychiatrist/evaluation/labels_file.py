@@ -1,7 +1,7 @@
 """What is known of a run's units beside its predictions, so that its figures need no dataset."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Annotated, ClassVar, Final
@@ -30,6 +30,7 @@ class _Line:
     total: Annotated[int, Field(ge=0, le=MAX_TOTAL_SCORE)] | None
     binary: bool | None
     is_recovered: bool
+    second_items: dict[Item, ItemScore | None] = field(default_factory=dict)
     participant: str | None = None
 
 
@@ -69,6 +70,7 @@ def read_labels(path: Path) -> KnownUnits:
             total=record.total,
             binary=record.binary,
             is_recovered=record.is_recovered,
+            second_items=record.second_items,
         )
         if record.participant is not None:
             participants[record.unit_id] = record.participant
@@ -79,6 +81,7 @@ def _to_line(unit: str, labels: Labels, participant: str | None) -> bytes:
     record = {
         "unit_id": unit,
         "items": {item.value: score for item, score in labels.items.items()},
+        "second_items": {item.value: score for item, score in labels.second_items.items()},
         "total": labels.total,
         "binary": labels.binary,
         "is_recovered": labels.is_recovered,

@@ -48,6 +48,11 @@ def statistics(*columns: ArrayLike) -> Statistics:
     return Statistics(by_unit=np.concatenate(tables, axis=1))
 
 
+def by_unit(values: NDArray[Scalar]) -> Array:
+    """Add up the places of each unit."""
+    return np.asarray(values.sum(axis=1), dtype=np.float64)
+
+
 def two_dimensional(values: NDArray[Scalar]) -> NDArray[Scalar]:
     """Return (units,) as (units, 1), and (units, k) as it is."""
     return values[:, None] if values.ndim == 1 else values

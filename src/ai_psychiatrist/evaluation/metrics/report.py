@@ -21,7 +21,7 @@ from ai_psychiatrist.evaluation.metrics.calibration import calibration_section
 from ai_psychiatrist.evaluation.metrics.evidence import evidence_rates
 from ai_psychiatrist.evaluation.metrics.figure import Json
 from ai_psychiatrist.evaluation.metrics.intervals import INTERVAL
-from ai_psychiatrist.evaluation.metrics.items import item_section
+from ai_psychiatrist.evaluation.metrics.items import item_section, noise_section
 from ai_psychiatrist.evaluation.metrics.scores import Scores, is_label, scores_of
 from ai_psychiatrist.evaluation.metrics.selective import selective_section
 from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL
@@ -70,7 +70,8 @@ def compute_metrics(
     scores = scores_of(ordered, labels, participants)
     owners = owners_of(ids, participants or {})
     judged = resolve(
-        judged_sections(scores, confidence=confidence, seed=seed),
+        judged_sections(scores, confidence=confidence, seed=seed)
+        | {"noise_ceiling": noise_section(scores)},
         Bootstrap(owners=scores.owners, resamples=resamples, seed=seed),
     )
     counted = resolve(

@@ -54,6 +54,16 @@ class Scores:
         return _filled([[unit.items.get(item) for item in ITEMS] for unit in self.labels])
 
     @cached_property
+    def is_labelled_twice(self) -> BoolArray:
+        """Where a second rater gave a label as well."""
+        return _known([[unit.second_items.get(item) for item in ITEMS] for unit in self.labels])
+
+    @cached_property
+    def second_label(self) -> Array:
+        """A second rater's labels; to be read only where `is_labelled_twice`."""
+        return _filled([[unit.second_items.get(item) for item in ITEMS] for unit in self.labels])
+
+    @cached_property
     def loss(self) -> Array:
         """The absolute errors, 0-3; 0 wherever `is_both` is not so."""
         return np.where(self.is_both, np.abs(self.score - self.label), 0.0)

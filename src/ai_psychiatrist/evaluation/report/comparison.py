@@ -2,18 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
 
+from ai_psychiatrist.evaluation.metrics.registry import Better
 from ai_psychiatrist.evaluation.report.figures import Figure, Metrics, Scale, number_of
 from ai_psychiatrist.evaluation.report.shown import Shown, grouped, show_difference
-
-
-class Better(Enum):
-    """Which direction of a difference is an improvement."""
-
-    LOWER = "lower"
-    HIGHER = "higher"
-    NEITHER = "neither"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -74,6 +74,7 @@ def test_every_report_has_the_same_sections(run: Run) -> None:
         "severity",
         "binary",
         "calibration",
+        "noise_ceiling",
         "evidence",
         "coverage_by_reason",
         "rule_warnings",
