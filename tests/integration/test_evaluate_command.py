@@ -390,3 +390,32 @@ def test_run_compared_with_itself_shows_no_difference(copied: Path) -> None:
 def test_folder_that_is_no_run_is_refused(tmp_path: Path, command: str) -> None:
     done = evaluate(tmp_path, command, tmp_path)
     assert (done.code, "no run" in done.err) == (2, True)
+
+
+def test_sessions_of_a_participant_are_drawn_together_from_dataset_to_figures(
+    tmp_path: Path,
+) -> None:
+    rows = [
+        {
+            "id": f"{person}-{session}",
+            "participant_id": person,
+            "text": TIRED,
+            "items": [person % 2, 0, 1, 2, 0, 0, 0, 0],
+            "second_items": [person % 2, 0, 1, 1, 0, 0, 0, 0],
+        }
+        for person in range(9)
+        for session in range(2)
+    ]
+    content = "".join(f"{json.dumps(row)}\n" for row in rows)
+    (tmp_path / "sessions.jsonl").write_text(content, encoding="utf-8")
+    evaluate(tmp_path, "run", "sessions.jsonl", "--out", "run")
+    figures = json.loads(evaluate(tmp_path, "metrics", "run", "--json").out)["metrics"]
+    counts = figures["units"]
+    assert (counts["labelled"], counts["participants_labelled"]) == (18, 9)
+    error = figures["items"]["mae"]
+    assert error["interval"] is None
+    assert error["reason"] == "no interval: it rests on 9 participants, and needs 10"
+    assert figures["noise_ceiling"]["mae"]["value"] == 1 / 8
+    printed = evaluate(tmp_path, "metrics", "run").out
+    assert "Only 9 labelled participants, and intervals need 10" in printed
+    assert "Noise ceiling: a second rater" in printed

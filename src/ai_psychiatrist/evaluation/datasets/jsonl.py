@@ -183,13 +183,18 @@ def _participant(value: object) -> int | str | None:
 def _raw_labels(fields: Mapping[str, object]) -> RawLabels:
     """Take the scores of a line: items by name or as a list of eight in the scale's order."""
     items = next((fields[name] for name in _ITEM_FIELDS if fields.get(name) is not None), {})
+    return RawLabels(
+        items=_scores_of(items),
+        second_items=_scores_of(fields.get("second_items") or {}),
+        total=fields.get("total"),
+        binary=fields.get("binary"),
+    )
+
+
+def _scores_of(items: object) -> Mapping[Item, object]:
     if isinstance(items, list):
-        scores = dict(zip(Item, items, strict=True)) if len(items) == len(Item) else _NO_SCORES
-    elif isinstance(items, dict):
-        scores = _named(items)
-    else:
-        scores = _NO_SCORES
-    return RawLabels(items=scores, total=fields.get("total"), binary=fields.get("binary"))
+        return dict(zip(Item, items, strict=True)) if len(items) == len(Item) else _NO_SCORES
+    return _named(items) if isinstance(items, dict) else _NO_SCORES
 
 
 _NO_SCORES: Final[dict[Item, object]] = dict.fromkeys(Item, ())

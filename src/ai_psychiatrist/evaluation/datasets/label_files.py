@@ -153,6 +153,7 @@ def split_of(name: str) -> str | None:
 def _raw(cells: Sequence[str], columns: LabelColumns) -> RawLabels:
     return RawLabels(
         items={item: _cell(cells, at) for item, at in columns.items.items()},
+        second_items={item: _cell(cells, at) for item, at in columns.second_items.items()},
         total=_cell(cells, columns.total),
         binary=_cell(cells, columns.binary),
     )
