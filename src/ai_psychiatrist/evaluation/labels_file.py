@@ -34,15 +34,6 @@ class _Line:
     participant: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownUnits:
-    """The labels of units, and whose interviews they are, by unit id."""
-
-    labels: Mapping[str, Labels]
-    participants: Mapping[str, str]
-    """Without the units of which the dataset does not say it."""
-
-
 def write_labels(
     path: Path, labels: Mapping[str, Labels], participants: Mapping[str, str] | None = None
 ) -> None:
@@ -53,28 +44,38 @@ def write_labels(
     write_whole(path, lines)
 
 
-def read_labels(path: Path) -> KnownUnits:
-    """Read what `write_labels` wrote.
+def read_labels(path: Path) -> dict[str, Labels]:
+    """Read labels by unit id.
 
     Raises `InputError` that names the line and the field when one is missing, unknown, of another
     type or out of range, or when a unit comes twice.
     """
-    labels: dict[str, Labels] = {}
-    participants: dict[str, str] = {}
-    for number, line in numbered_lines(path, field=_FIELD):
-        record = _parse(line, number)
-        if record.unit_id in labels:
-            raise line_error(number, "repeats a unit", field=_FIELD)
-        labels[record.unit_id] = Labels(
+    return {
+        unit_id: Labels(
             items=record.items,
             total=record.total,
             binary=record.binary,
             is_recovered=record.is_recovered,
             second_items=record.second_items,
         )
-        if record.participant is not None:
-            participants[record.unit_id] = record.participant
-    return KnownUnits(labels=labels, participants=participants)
+        for unit_id, record in _records(path).items()
+    }
+
+
+def read_participants(path: Path) -> dict[str, str]:
+    """Read whose each unit is, of those of which the dataset says it; raises as `read_labels`."""
+    records = _records(path).items()
+    return {at: record.participant for at, record in records if record.participant is not None}
+
+
+def _records(path: Path) -> dict[str, _Line]:
+    records: dict[str, _Line] = {}
+    for number, line in numbered_lines(path, field=_FIELD):
+        record = _parse(line, number)
+        if record.unit_id in records:
+            raise line_error(number, "repeats a unit", field=_FIELD)
+        records[record.unit_id] = record
+    return records
 
 
 def _to_line(unit: str, labels: Labels, participant: str | None) -> bytes:

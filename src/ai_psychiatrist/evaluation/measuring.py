@@ -8,7 +8,7 @@ from pathlib import Path
 import orjson
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.evaluation.labels_file import read_labels
+from ai_psychiatrist.evaluation.labels_file import read_labels, read_participants
 from ai_psychiatrist.evaluation.prediction import UnitPrediction, read_predictions
 from ai_psychiatrist.evaluation.run.folder import RunFolder
 from ai_psychiatrist.infrastructure.private_files import write_whole
@@ -46,17 +46,15 @@ def measure_run(run: Path, other: Path | None = None) -> Measured:
 
     folder = RunFolder(run)
     folder.require_run()
-    known = read_labels(folder.labels)
+    labels, participants = read_labels(folder.labels), read_participants(folder.labels)
     predictions = read_predictions(folder.predictions)
-    content = compute_metrics(predictions, known.labels, participants=known.participants).to_bytes()
+    content = compute_metrics(predictions, labels, participants=participants).to_bytes()
     write_whole(folder.metrics, [content])
     comparison = None
     if other is not None:
         RunFolder(other).require_run()
         others = read_predictions(RunFolder(other).predictions)
-        comparison = compare_metrics(
-            predictions, others, known.labels, participants=known.participants
-        )
+        comparison = compare_metrics(predictions, others, labels, participants=participants)
     return Measured(metrics=orjson.loads(content), comparison=comparison, predictions=predictions)
 
 

@@ -6,7 +6,7 @@ from tests.unit.evaluation.metrics.built import labels
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.labels_file import read_labels, write_labels
+from ai_psychiatrist.evaluation.labels_file import read_labels, read_participants, write_labels
 
 GOOD = '{"binary": null, "is_recovered": false, "items": {}, "total": 3, "unit_id": "a"}'
 
@@ -19,9 +19,8 @@ def test_labels_read_back_are_those_written(tmp_path: Path) -> None:
         "c": replace(labels([0] * 8), second_items=dict.fromkeys(Item, 1)),
     }
     write_labels(path, written, {"a": "anna", "c": "anna"})
-    read = read_labels(path)
-    assert read.labels == written
-    assert read.participants == {"a": "anna", "c": "anna"}
+    assert read_labels(path) == written
+    assert read_participants(path) == {"a": "anna", "c": "anna"}
     assert [line[-4:-1] for line in path.read_text().splitlines()] == ['"a"', '"b"', '"c"']
 
 

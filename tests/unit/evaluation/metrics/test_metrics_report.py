@@ -59,7 +59,9 @@ def test_every_figure_is_strict_json_with_a_value_or_a_reason(run: Run) -> None:
             assert figure["interval"] is None
         elif isinstance(figure["interval"], list):
             assert figure["reason"] is None
-            assert figure["interval"][0] < figure["interval"][1]
+            low, high = figure["interval"]
+            assert low < high
+            assert low <= figure["value"] <= high
 
 
 @pytest.mark.parametrize("run", RUNS.values(), ids=RUNS)

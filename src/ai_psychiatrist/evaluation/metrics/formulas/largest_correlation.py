@@ -28,9 +28,7 @@ def largest_correlation(pairs: RatedItems) -> Measure:
         statistics=pairs.moments,
         combine=_root,
         n=pairs.count,
-        undefined=pairs.reason("the raters do not agree beyond chance")
-        if pairs.count
-        else pairs.no_pair,
+        undefined=pairs.reason("the raters do not agree beyond chance"),
     )
 
 
