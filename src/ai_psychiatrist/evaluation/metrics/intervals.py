@@ -1,10 +1,10 @@
 """The 95 % interval of a figure: BCa over participants, widened for few of them.
 
 Percentile intervals are too narrow for few participants and ignore that errors are skewed. BCa
-corrects the levels for bias and skewness (Efron 1987, J Am Stat Assoc 82:171-185, eq. 2.3); the
-levels themselves are those of Student's t on a spread that is not shrunk by resampling (Hesterberg
-2015, Am Stat 69:371-386, sec. 4.5.2). Where all resamples give one value, as with no error among
-few participants, an interval without width would claim certainty; there is none then.
+corrects the levels for bias and skewness (Efron 1987, J Am Stat Assoc 82:171-185); the levels
+themselves are those of Student's t on a spread that resampling does not shrink (Hesterberg 2015, Am
+Stat 69:371-386). Where all resamples give one value, as with no error among few participants, an
+interval without width would claim certainty; there is none then.
 """
 
 import math
