@@ -114,7 +114,8 @@ def _held(
     found, old = estimate(measures, people), estimate(measures, units)
     for measure, one, before in zip(measures, found, old, strict=True):
         interval = figure_of(measure, one).interval
-        ends = np.nanquantile(before.samples, [outside, 1 - outside])
+        defined = before.samples[~np.isnan(before.samples)]
+        ends = np.quantile(defined, [outside, 1 - outside]) if len(defined) else (np.nan, np.nan)
         is_held = interval is not None and interval[0] <= truth <= interval[1]
         yield interval is not None, is_held, bool(ends[0] <= truth <= ends[1])
 
