@@ -1,7 +1,9 @@
 """All benchmarks, one table after the other: `python -m benchmarks`."""
 
 from benchmarks import (
+    calibration_error,
     calls,
+    coverage,
     evidence,
     grounding_volume,
     imports,
@@ -36,6 +38,10 @@ def main() -> None:
     validation.main([])
     print("\n## Metrics\n", flush=True)
     metrics.main([])
+    print("\n## What intervals hold\n", flush=True)
+    coverage.main([])
+    print("\n## Calibration errors of signals that have none\n", flush=True)
+    calibration_error.main([])
     print("\n## Answers to an interviewer, labelled by hand\n", flush=True)
     interview_answers.main()
     print("\n## Interviews with a simulated participant\n", flush=True)

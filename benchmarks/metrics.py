@@ -25,7 +25,7 @@ RESAMPLES: Final = 10_000
 LOOPED: Final = 200
 """Resamples of the control, whose time is scaled up to all."""
 ROUNDS: Final = 5
-TARGET_SECONDS: Final = 2.0
+TARGET_SECONDS: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

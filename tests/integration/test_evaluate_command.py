@@ -614,3 +614,32 @@ def test_words_behind_a_unit_are_written_for_their_owner_on_demand(copied: Path)
     evaluate(copied, "run", "interviews", "--out", "bare", "--no-raw", "--limit", "1")
     bare = evaluate(copied, "unit", "bare", "a", "--out", "b.json")
     assert (bare.code, "--no-raw" in bare.err) == (2, True)
+
+
+def test_sessions_of_a_participant_are_drawn_together_from_dataset_to_figures(
+    tmp_path: Path,
+) -> None:
+    rows = [
+        {
+            "id": f"{person}-{session}",
+            "participant_id": person,
+            "text": TIRED,
+            "items": [person % 2, 0, 1, 2, 0, 0, 0, 0],
+            "second_items": [person % 2, 0, 1, 1, 0, 0, 0, 0],
+        }
+        for person in range(9)
+        for session in range(2)
+    ]
+    content = "".join(f"{json.dumps(row)}\n" for row in rows)
+    (tmp_path / "sessions.jsonl").write_text(content, encoding="utf-8")
+    evaluate(tmp_path, "run", "sessions.jsonl", "--out", "run")
+    figures = json.loads(evaluate(tmp_path, "metrics", "run", "--json").out)["metrics"]
+    counts = figures["units"]
+    assert (counts["labelled"], counts["participants_labelled"]) == (18, 9)
+    error = figures["items"]["mae"]
+    assert error["interval"] is None
+    assert error["reason"] == "no interval: it rests on 9 participants, and needs 10"
+    assert figures["noise_ceiling"]["mae"]["value"] == 1 / 8
+    printed = evaluate(tmp_path, "metrics", "run").out
+    assert "Only 9 labelled participants, and intervals need 10" in printed
+    assert "Noise ceiling: a second rater" in printed

@@ -12,7 +12,7 @@ from ai_psychiatrist.evaluation.report.account import Failures, cost_of, failure
 from ai_psychiatrist.evaluation.report.comparison import Comparison, comparison_of
 from ai_psychiatrist.evaluation.report.evidence import evidence_of
 from ai_psychiatrist.evaluation.report.figures import Metrics
-from ai_psychiatrist.evaluation.report.headline import headline_of
+from ai_psychiatrist.evaluation.report.headline import headline_of, items_of
 from ai_psychiatrist.evaluation.report.reading import reading_of
 from ai_psychiatrist.evaluation.report.rows import Group
 from ai_psychiatrist.evaluation.report.shown import Shown
@@ -36,7 +36,8 @@ def print_metrics(
     for paragraph in reading_of(found, groups, failures, concerns_depression=True):
         out.print(Text(paragraph), width=min(out.width, _TEXT_WIDTH))
         out.print()
-    out.print(_figures((*groups, *evidence_of(found, concerns_depression=True).groups)))
+    evidence = evidence_of(found, concerns_depression=True).groups
+    out.print(_figures((*groups, *items_of(found), *evidence)))
     _account(out, found, failures)
     print_differences(comparisons, out)
 

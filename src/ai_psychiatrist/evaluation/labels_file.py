@@ -1,7 +1,7 @@
 """The labels of a run beside its predictions, so that its figures need no dataset."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Annotated, ClassVar, Final
@@ -29,6 +29,7 @@ class _Line:
     total: Annotated[int, Field(ge=0, le=MAX_TOTAL_SCORE)] | None
     binary: bool | None
     is_recovered: bool
+    second_items: dict[Item, ItemScore | None] = field(default_factory=dict)
 
 
 def write_labels(path: Path, labels: Mapping[str, Labels]) -> None:
@@ -45,6 +46,7 @@ def read_labels(path: Path) -> dict[str, Labels]:
             total=record.total,
             binary=record.binary,
             is_recovered=record.is_recovered,
+            second_items=record.second_items,
         )
         for unit_id, record in records.items()
     }
@@ -54,6 +56,7 @@ def _to_line(unit: str, labels: Labels) -> bytes:
     record = {
         "unit_id": unit,
         "items": {item.value: score for item, score in labels.items.items()},
+        "second_items": {item.value: score for item, score in labels.second_items.items()},
         "total": labels.total,
         "binary": labels.binary,
         "is_recovered": labels.is_recovered,

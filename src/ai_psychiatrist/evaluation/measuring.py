@@ -71,10 +71,19 @@ def measure_run(run: Path, others: Sequence[Path] = (), selection: Selection = W
     folder = RunFolder(run)
     folder.require_run()
     labels, predictions = _read(folder, selection)
-    content = compute_metrics(predictions, labels).to_bytes()
+    content = compute_metrics(predictions, labels, participants=_participants(folder)).to_bytes()
     if selection == WHOLE:
         write_whole(folder.metrics, [content])
     return Measured(metrics=orjson.loads(content), comparisons=comparisons, predictions=predictions)
+
+
+def _participants(folder: RunFolder) -> dict[str, str]:
+    """Return whose each unit is, of those of which the dataset says it."""
+    return {
+        unit_id: str(unit.participant_id)
+        for unit_id, unit in read_units(folder.units).items()
+        if unit.participant_id is not None
+    }
 
 
 def _read(
@@ -117,6 +126,7 @@ def compare_runs(
                     if selection == WHOLE or unit.unit_id in wanted
                 ],
                 labels,
+                participants=_participants(first),
             ),
         )
         for other in others

@@ -24,7 +24,7 @@ class RunUnit:
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
 
     unit_id: Annotated[str, Field(min_length=1)]
-    participant_id: int | None
+    participant_id: int | str | None
     split: str | None
     text_digest: str | None
     """Of the interview as models are shown it; `None` when it cannot be read."""

@@ -43,6 +43,8 @@ class Labels:
     """Whether the total is at least 10; `None` without a total and without a label of its own."""
     is_recovered: bool = False
     """Whether one blank item was filled with the total minus the other seven."""
+    second_items: Mapping[Item, int | None] = field(default_factory=dict)
+    """Those of a second rater of the same interview; empty when there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +54,8 @@ class DatasetUnit:
     unit_id: str
     labels: Labels | None
     """`None` when there are none or they cannot be used."""
-    participant_id: int | None = None
+    participant_id: int | str | None = None
+    """Who spoke, where several units may be of one participant."""
     split: str | None = None
 
 

@@ -138,11 +138,10 @@ class _Opening:
         for code in reading.oddities:
             is_absent = code is OddityCode.LABEL_WITHOUT_SCORES
             self._note(unit_id, OddityCode.LABEL_MISSING if is_absent else code, number)
-        participant = fields.get("participant_id")
         return DatasetUnit(
             unit_id=unit_id,
             labels=reading.labels,
-            participant_id=participant if type(participant) is int else None,
+            participant_id=_participant(fields.get("participant_id")),
             split=split_name(fields.get("split")),
         )
 
@@ -175,16 +174,27 @@ def _identifier(fields: Mapping[str, object]) -> str | None:
     return None
 
 
+def _participant(value: object) -> int | str | None:
+    if isinstance(value, str):
+        return identifier_of(value)
+    return value if type(value) is int else None
+
+
 def _raw_labels(fields: Mapping[str, object]) -> RawLabels:
     """Take the scores of a line: items by name or as a list of eight in the scale's order."""
     items = next((fields[name] for name in _ITEM_FIELDS if fields.get(name) is not None), {})
+    return RawLabels(
+        items=_scores_of(items),
+        second_items=_scores_of(fields.get("second_items") or {}),
+        total=fields.get("total"),
+        binary=fields.get("binary"),
+    )
+
+
+def _scores_of(items: object) -> Mapping[Item, object]:
     if isinstance(items, list):
-        scores = dict(zip(Item, items, strict=True)) if len(items) == len(Item) else _NO_SCORES
-    elif isinstance(items, dict):
-        scores = _named(items)
-    else:
-        scores = _NO_SCORES
-    return RawLabels(items=scores, total=fields.get("total"), binary=fields.get("binary"))
+        return dict(zip(Item, items, strict=True)) if len(items) == len(Item) else _NO_SCORES
+    return _named(items) if isinstance(items, dict) else _NO_SCORES
 
 
 _NO_SCORES: Final[dict[Item, object]] = dict.fromkeys(Item, ())

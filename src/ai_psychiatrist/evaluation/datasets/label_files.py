@@ -30,6 +30,8 @@ class LabelRow:
     raw: RawLabels
     split: str | None
     line: int
+    participant: str | None = None
+    """Who spoke, where the file says it beside the unit."""
     is_broken: bool = False
 
 
@@ -137,6 +139,7 @@ def _rows(
             raw=_raw(cells, columns),
             split=split_of(_cell(cells, columns.split) or "") or split_of_file,
             line=reader.line_num,
+            participant=identifier_of(_cell(cells, columns.participant) or ""),
             is_broken=any(cell.strip() for cell in cells[width:]),
         )
 
@@ -150,6 +153,7 @@ def split_of(name: str) -> str | None:
 def _raw(cells: Sequence[str], columns: LabelColumns) -> RawLabels:
     return RawLabels(
         items={item: _cell(cells, at) for item, at in columns.items.items()},
+        second_items={item: _cell(cells, at) for item, at in columns.second_items.items()},
         total=_cell(cells, columns.total),
         binary=_cell(cells, columns.binary),
     )

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, TypeVar
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, MAX_TOTAL_SCORE, Item
@@ -20,13 +20,18 @@ _PREFIX: Final = r"(?:phq8?|phq8?[1-8])?"
 _ITEM_FIELDS: Final = {
     item: re.compile(_PREFIX + item.value.removeprefix("PHQ8_").lower()) for item in Item
 }
+_SECOND_FIELDS: Final = {
+    item: re.compile(name.pattern + "(?:rater2|second)") for item, name in _ITEM_FIELDS.items()
+}
 _FIELDS: Final = {
-    "id": re.compile(r"unitid|participantid|participant|id|file|sampleid"),
+    "id": re.compile(r"unitid|id|file|sampleid"),
+    "participant": re.compile(r"participantid|participant"),
     "total": re.compile(r"phq8?(?:total)?score|phq8?total|total|depressionseverity"),
     "binary": re.compile(r"phq8?binary|binary|depressionlabel"),
     "split": re.compile(r"split"),
 }
 
+_Name = TypeVar("_Name")
 _GENDER: Final = re.compile("gender|sex")
 """Beside identifiers, where the scores of a part of a corpus are kept back."""
 
@@ -36,15 +41,14 @@ class LabelColumns:
     """Which column of a header holds what; `None` where there is none."""
 
     unit_id: int | None
+    participant: int | None
+    """Of the participant, where units have identifiers of their own."""
     items: Mapping[Item, int]
+    second_items: Mapping[Item, int]
+    """Those of a second rater."""
     total: int | None
     binary: int | None
     split: int | None
-
-    @property
-    def has_scores(self) -> bool:
-        """Whether any score can stand in a row."""
-        return bool(self.items) or self.total is not None or self.binary is not None
 
 
 def label_columns(header: Sequence[str], *, where: str) -> LabelColumns:
@@ -62,10 +66,16 @@ def label_columns(header: Sequence[str], *, where: str) -> LabelColumns:
             raise InputError(msg, field=second)
         return fits[0] if fits else None
 
-    items = {item: find(pattern) for item, pattern in _ITEM_FIELDS.items()}
+    def find_items(patterns: Mapping[Item, re.Pattern[str]]) -> dict[Item, int]:
+        found = {item: find(pattern) for item, pattern in patterns.items()}
+        return {item: at for item, at in found.items() if at is not None}
+
+    unit, participant = find(_FIELDS["id"]), find(_FIELDS["participant"])
     return LabelColumns(
-        unit_id=find(_FIELDS["id"]),
-        items={item: at for item, at in items.items() if at is not None},
+        unit_id=participant if unit is None else unit,
+        participant=None if unit is None else participant,
+        items=find_items(_ITEM_FIELDS),
+        second_items=find_items(_SECOND_FIELDS),
         total=find(_FIELDS["total"]),
         binary=find(_FIELDS["binary"]),
         split=find(_FIELDS["split"]),
@@ -75,9 +85,15 @@ def label_columns(header: Sequence[str], *, where: str) -> LabelColumns:
 def names_labels(header: Sequence[str]) -> bool:
     """Tell the header of a file of labels: identifiers, and scores or what goes with them."""
     names = [_NOT_NAME.sub("", name.casefold()) for name in header]
-    scores = [*_ITEM_FIELDS.values(), *(_FIELDS[name] for name in ("total", "binary", "split"))]
+    scores = [
+        *_ITEM_FIELDS.values(),
+        *_SECOND_FIELDS.values(),
+        *(_FIELDS[name] for name in ("total", "binary", "split")),
+    ]
     has_scores = any(field.fullmatch(name) for field in (*scores, _GENDER) for name in names)
-    return has_scores and any(map(_FIELDS["id"].fullmatch, names))
+    return has_scores and any(
+        _FIELDS[field].fullmatch(name) for name in names for field in ("id", "participant")
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +101,7 @@ class RawLabels:
     """Scores as a file gives them; a field is absent where the file has none."""
 
     items: Mapping[Item, object] = field(default_factory=dict)
+    second_items: Mapping[Item, object] = field(default_factory=dict)
     total: object = None
     binary: object = None
 
@@ -112,31 +129,45 @@ def read_labels(raw: RawLabels) -> LabelReading:
     the sum is unknown. The binary label follows the total, by its definition.
     """
     try:
-        items = {item: _number(raw.items.get(item), MAX_ITEM_SCORE) for item in Item if raw.items}
+        items, second = (_scores(given) for given in (raw.items, raw.second_items))
         total = _number(raw.total, MAX_TOTAL_SCORE)
         binary = _number(raw.binary, 1)
     except _Unusable as unusable:
         return LabelReading(labels=None, oddities=(unusable.code,))
-    if all(score is None for score in items.values()):
-        items = {}
     if not items and total is None and binary is None:
         return LabelReading(labels=None, oddities=(OddityCode.LABEL_WITHOUT_SCORES,))
-    given = Labels(items=items, total=total, binary=None if binary is None else bool(binary))
+    given = Labels(
+        items=items,
+        total=total,
+        binary=None if binary is None else bool(binary),
+        second_items=second,
+    )
     return _with_binary(_with_sum(given))
 
 
 def merged(rows: Iterable[RawLabels]) -> RawLabels | None:
     """Join the labels that several files give for one unit; `None` when they contradict."""
     items: dict[Item, object] = {}
-    both: dict[str, object] = {}
+    second: dict[Item, object] = {}
+    totals: dict[str, object] = {}
     for row in rows:
-        named = {item.value: value for item, value in row.items.items()}
-        for name, value in [*named.items(), ("total", row.total), ("binary", row.binary)]:
-            if not _is_blank(value) and not _agree(both.setdefault(name, value), value):
-                return None
-        items |= dict.fromkeys(row.items)
-    items = {item: both.get(item.value) for item in items}
-    return RawLabels(items=items, total=both.get("total"), binary=both.get("binary"))
+        whole = {"total": row.total, "binary": row.binary}
+        joined = (_join(items, row.items), _join(second, row.second_items), _join(totals, whole))
+        if not all(joined):
+            return None
+    return RawLabels(
+        items=items, second_items=second, total=totals.get("total"), binary=totals.get("binary")
+    )
+
+
+def _join(known: dict[_Name, object], given: Mapping[_Name, object]) -> bool:
+    """Add what is given to what is known; `False` when they contradict."""
+    for name, value in given.items():
+        if _is_blank(known.get(name)):
+            known[name] = value
+        elif not _is_blank(value) and not _agree(known[name], value):
+            return False
+    return True
 
 
 def _with_sum(given: Labels) -> LabelReading:
@@ -192,6 +223,12 @@ def _agree(one: object, other: object) -> bool:
         return float(str(one)) == float(str(other))
     except ValueError:
         return str(one).strip() == str(other).strip()
+
+
+def _scores(given: Mapping[Item, object]) -> dict[Item, int | None]:
+    """Return all eight scores, none where all are blank."""
+    found = {item: _number(given.get(item), MAX_ITEM_SCORE) for item in Item if given}
+    return {} if all(score is None for score in found.values()) else found
 
 
 def _number(value: object, highest: int) -> int | None:

@@ -26,8 +26,8 @@ class SplitUnit(Protocol):
         ...
 
     @property
-    def participant_id(self) -> int | None:
-        """The participant's number, where the dataset has them."""
+    def participant_id(self) -> int | str | None:
+        """The participant, where the dataset says whose it is."""
         ...
 
     @property

@@ -42,8 +42,14 @@ def joined_units(
             DatasetUnit(
                 unit_id=unit_id,
                 labels=labels.labels,
-                participant_id=number(unit_id),
+                participant_id=_participant(by_unit.get(unit_id, [])) or number(unit_id),
                 split=labels.split,
             )
         )
     return JoinedUnits(units=tuple(units), oddities=tuple(oddities))
+
+
+def _participant(rows: Iterable[LabelRow]) -> str | None:
+    """Return who the rows of a unit say spoke, `None` when they do not agree."""
+    named = {row.participant for row in rows if row.participant is not None}
+    return named.pop() if len(named) == 1 else None

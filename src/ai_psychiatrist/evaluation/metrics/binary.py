@@ -1,29 +1,85 @@
 """Depressed or not: a total of 10 or more, as Kroenke et al. 2009 (J Affect Disord 114:163-173)."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import numpy as np
 
-from ai_psychiatrist.evaluation.metrics.auroc import auroc
-from ai_psychiatrist.evaluation.metrics.measure import Array, BoolArray, Measure, ratio, statistics
+from ai_psychiatrist.evaluation.metrics.measure import Array, BoolArray
+from ai_psychiatrist.evaluation.metrics.registry import measured
 from ai_psychiatrist.evaluation.metrics.scores import Scores
 from ai_psychiatrist.evaluation.metrics.tree import Tree
 
 CUTOFF: Final = 10
-NO_TRUTH: Final = "no unit is labelled as depressed or not"
-NO_DECISION: Final = "no labelled unit is decided"
 NO_CASE: Final = "no unit labelled as depressed counts here"
 NO_CONTROL: Final = "no unit labelled as not depressed counts here"
 ONE_CLASS: Final = "the units that count here do not hold both labels"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Truth:
-    """Which units are labelled as depressed, and which as not."""
+@dataclass(frozen=True, kw_only=True)
+class Classifier:
+    """Units labelled as depressed or not, and what a classifier says of them, (units,)."""
+
+    no_truth = "no unit is labelled as depressed or not"
 
     is_case: BoolArray
     is_control: BoolArray
+    yes: BoolArray
+    no: BoolArray
+    """A unit that is neither `yes` nor `no` is undecided."""
+
+    @property
+    def asked(self) -> Array:
+        """Which units are labelled."""
+        return (self.is_case | self.is_control).astype(np.float64)
+
+    @property
+    def answered(self) -> Array:
+        """Which of them are decided."""
+        return self.asked * (self.yes | self.no)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RangeClassifier(Classifier):
+    """One by the range of the total."""
+
+    middle: Array
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rates:
+    """The units of a classifier as hits, misses, false alarms and passes."""
+
+    no_pair = "no labelled unit is decided"
+
+    hits: BoolArray
+    misses: BoolArray
+    alarms: BoolArray
+    passes: BoolArray
+
+    @cached_property
+    def cases(self) -> BoolArray:
+        """Labelled as depressed."""
+        return self.hits | self.misses
+
+    @cached_property
+    def controls(self) -> BoolArray:
+        """Labelled as not depressed."""
+        return self.alarms | self.passes
+
+    @property
+    def count(self) -> int:
+        """How many units count."""
+        return int((self.cases | self.controls).sum())
+
+
+class DecidedUnits(Rates):
+    """Without the undecided ones."""
+
+
+class AllUnits(Rates):
+    """An undecided case is a miss, an undecided control a false alarm."""
 
 
 def binary_section(scores: Scores) -> dict[str, Tree]:
@@ -31,46 +87,49 @@ def binary_section(scores: Scores) -> dict[str, Tree]:
 
     A unit whose range holds the cut-off, or that has no meta-review, is undecided.
     """
-    truth = _truth(scores)
-    low = np.array([unit.total_min for unit in scores.predictions], dtype=np.float64)
-    high = np.array([unit.total_max for unit in scores.predictions], dtype=np.float64)
-    reviews = [unit.meta_review_severity for unit in scores.predictions]
-    yes = np.array([review is not None and review.is_mdd for review in reviews], dtype=np.bool_)
-    no = np.array([review is not None and not review.is_mdd for review in reviews], dtype=np.bool_)
-    return {
-        "cutoff": CUTOFF,
-        "from_total": {
-            **_classifier(truth, yes=low >= CUTOFF, no=high < CUTOFF),
-            "auroc_of_midpoint": auroc(
-                (low + high) / 2, truth.is_case, truth.is_control, undefined=ONE_CLASS
-            ),
-        },
-        "from_meta_review": _classifier(truth, yes=yes, no=no),
-    }
-
-
-def _truth(scores: Scores) -> Truth:
-    """Prefer the total: a flag beside it that says otherwise is an error of the data set."""
+    # The total is preferred: a flag beside it that says otherwise is an error of the data set.
     known = [
         label.binary if total is None else total >= CUTOFF
         for total, label in zip(scores.totals, scores.labels, strict=True)
     ]
-    return Truth(
-        is_case=np.array([one is True for one in known], dtype=np.bool_),
-        is_control=np.array([one is False for one in known], dtype=np.bool_),
+    is_case = np.array([one is True for one in known], dtype=np.bool_)
+    is_control = np.array([one is False for one in known], dtype=np.bool_)
+    low = np.array([unit.total_min for unit in scores.predictions], dtype=np.float64)
+    high = np.array([unit.total_max for unit in scores.predictions], dtype=np.float64)
+    reviews = [unit.meta_review_severity for unit in scores.predictions]
+    by_range = RangeClassifier(
+        is_case=is_case,
+        is_control=is_control,
+        yes=low >= CUTOFF,
+        no=high < CUTOFF,
+        middle=(low + high) / 2,
     )
-
-
-def _classifier(truth: Truth, *, yes: BoolArray, no: BoolArray) -> dict[str, Tree]:
-    hits, misses = truth.is_case & yes, truth.is_case & no
-    alarms, passes = truth.is_control & yes, truth.is_control & no
-    open_cases = truth.is_case & ~(yes | no)
-    open_controls = truth.is_control & ~(yes | no)
-    decided = hits | misses | alarms | passes
+    by_review = Classifier(
+        is_case=is_case,
+        is_control=is_control,
+        yes=np.array([one is not None and one.is_mdd for one in reviews], dtype=np.bool_),
+        no=np.array([one is not None and not one.is_mdd for one in reviews], dtype=np.bool_),
+    )
     return {
-        "coverage": ratio(decided, truth.is_case | truth.is_control, undefined=NO_TRUTH),
-        "decided": _rates(hits, misses, alarms, passes),
-        "undecided_as_wrong": _rates(hits, misses | open_cases, alarms | open_controls, passes),
+        "cutoff": CUTOFF,
+        "from_total": _classified(by_range),
+        "from_meta_review": _classified(by_review),
+    }
+
+
+def _classified(found: Classifier) -> dict[str, Tree]:
+    is_open = ~(found.yes | found.no)
+    hits, misses = found.is_case & found.yes, found.is_case & found.no
+    alarms, passes = found.is_control & found.yes, found.is_control & found.no
+    open_cases, open_controls = found.is_case & is_open, found.is_control & is_open
+    decided = DecidedUnits(hits=hits, misses=misses, alarms=alarms, passes=passes)
+    everyone = AllUnits(
+        hits=hits, misses=misses | open_cases, alarms=alarms | open_controls, passes=passes
+    )
+    return {
+        **measured(found),
+        "decided": measured(decided),
+        "undecided_as_wrong": measured(everyone),
         "counts": {
             "true_positive": int(hits.sum()),
             "false_negative": int(misses.sum()),
@@ -80,37 +139,3 @@ def _classifier(truth: Truth, *, yes: BoolArray, no: BoolArray) -> dict[str, Tre
             "undecided_negative": int(open_controls.sum()),
         },
     }
-
-
-def _rates(
-    hits: BoolArray, misses: BoolArray, alarms: BoolArray, passes: BoolArray
-) -> dict[str, Tree]:
-    right, cases, controls = hits | passes, hits | misses, alarms | passes
-    everyone = cases | controls
-    halves = statistics(hits, cases, passes, controls)
-    return {
-        "accuracy": ratio(right, everyone, undefined=NO_DECISION),
-        "balanced_accuracy": Measure(
-            statistics=halves, combine=_balanced, n=int(everyone.sum()), undefined=ONE_CLASS
-        ),
-        "f1": Measure(
-            statistics=statistics(hits, misses, alarms, everyone),
-            combine=_f1,
-            n=int(everyone.sum()),
-            undefined="no unit is labelled or predicted as depressed",
-        ),
-        "sensitivity": ratio(hits, cases, undefined=NO_CASE),
-        "specificity": ratio(passes, controls, undefined=NO_CONTROL),
-    }
-
-
-def _balanced(sums: Array) -> Array:
-    hits, cases, passes, controls = sums
-    balanced: Array = (hits / cases + passes / controls) / 2
-    return balanced
-
-
-def _f1(sums: Array) -> Array:
-    hits, misses, alarms, _ = sums
-    f1: Array = 2 * hits / (2 * hits + misses + alarms)
-    return f1

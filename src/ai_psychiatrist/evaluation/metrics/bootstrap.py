@@ -1,120 +1,131 @@
-"""The bootstrap over units: all figures of a report see the same resamples.
+"""The bootstrap over participants: all figures of a report see the same resamples.
 
-Source: Efron & Tibshirani 1993, An Introduction to the Bootstrap, ch. 13 (percentile interval). A
-unit is drawn with all its items, which are not independent of one another. Where all resamples give
-one value, as with no error among few units, an interval without width would claim certainty; there
-is none then.
+A participant is drawn with all units and all their items, which are not independent of one another.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ai_psychiatrist.evaluation.metrics.figure import Figure
 from ai_psychiatrist.evaluation.metrics.measure import Array, Measure, Statistics
 
-INTERVAL: Final = 0.95
-MOST_UNDEFINED: Final = 0.05
-"""A figure that more resamples than this share leave undefined has no interval."""
+Owners = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bootstrap:
-    """How often units are drawn anew, and from which seed."""
+    """How often participants are drawn anew, and from which seed."""
 
-    units: int
+    owners: Owners
+    """(units,): whose each unit is, numbered from 0 without gaps."""
     resamples: int
     seed: int
     cells_at_once: int = 1 << 21
     """How many weights are in memory at a time; the resamples do not depend on it."""
 
+    @property
+    def participants(self) -> int:
+        """How many participants there are."""
+        return int(self.owners.max(initial=-1)) + 1
+
     def weights(self) -> Iterator[Array]:
-        """Yield how often each resample holds each unit: parts of (resamples, units)."""
-        if self.units == 0:
+        """Yield how often each resample holds each participant: parts of (resamples, those)."""
+        count = self.participants
+        if count == 0:
             return
         random = np.random.default_rng(self.seed)
-        rows = max(1, self.cells_at_once // self.units)
+        rows = max(1, self.cells_at_once // count)
         for start in range(0, self.resamples, rows):
-            count = min(rows, self.resamples - start)
-            drawn = random.integers(self.units, size=(count, self.units))
-            cells = drawn + self.units * np.arange(count)[:, None]
-            counts = np.bincount(cells.ravel(), minlength=count * self.units)
-            yield counts.reshape(count, self.units).astype(np.float64)
+            height = min(rows, self.resamples - start)
+            drawn = random.integers(count, size=(height, count))
+            cells = drawn + count * np.arange(height)[:, None]
+            counts = np.bincount(cells.ravel(), minlength=height * count)
+            yield counts.reshape(height, count).astype(np.float64)
+
+    def by_participant(self, by_unit: Array) -> Array:
+        """Add up the rows of each participant's units."""
+        if self.participants == len(self.owners):
+            return by_unit[np.argsort(self.owners)]
+        summed = np.zeros((self.participants, by_unit.shape[1]))
+        np.add.at(summed, self.owners, by_unit)
+        return summed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimates:
-    """Values of some measures; NaN where one is not defined."""
+class Estimate:
+    """The values of one measure; NaN where it is not defined."""
 
-    points: Array
-    """(measures,): on the units as they are."""
+    value: float
     samples: Array
-    """(measures, resamples)"""
+    """(resamples,)"""
+    left_out: Array
+    """(participants,): the value without each of them."""
+    participants: int
+    """How many of them the measure concerns."""
+
+    def minus(self, other: "Estimate") -> "Estimate":
+        """Return the paired difference of two measures over the same resamples."""
+        return Estimate(
+            value=self.value - other.value,
+            samples=self.samples - other.samples,
+            left_out=self.left_out - other.left_out,
+            participants=min(self.participants, other.participants),
+        )
 
 
-def estimate(measures: Sequence[Measure], bootstrap: Bootstrap) -> Estimates:
-    """Compute measures, of which there is at least one, on the units and on each resample."""
+def owners_of(units: Sequence[str], participants: Mapping[str, str]) -> Owners:
+    """Number the participants by their first unit; a unit without one is a participant's own."""
+    numbers: dict[tuple[bool, str], int] = {}
+    keys = [(unit in participants, participants.get(unit, unit)) for unit in units]
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.intp)
+
+
+def estimate(measures: Sequence[Measure], bootstrap: Bootstrap) -> list[Estimate]:
+    """Compute measures on the units, on each resample, and without each participant in turn."""
+    if not measures:
+        return []
     every = list({id(measure.statistics): measure.statistics for measure in measures}.values())
-    stacked = np.concatenate(
-        [np.empty((bootstrap.units, 0)), *(one.by_unit for one in every)], axis=1
-    )
-    points = _values(measures, _sums(every, np.ones((1, bootstrap.units)) @ stacked))
-    parts = [_values(measures, _sums(every, weights @ stacked)) for weights in bootstrap.weights()]
-    return Estimates(
-        points=points[:, 0],
-        samples=np.concatenate([np.empty((len(measures), 0)), *parts], axis=1),
-    )
+    rows = bootstrap.by_participant(np.concatenate([one.by_unit for one in every], axis=1))
+    whole = rows.sum(axis=0, keepdims=True)
+    points = _values(measures, every, whole)
+    left_out = _values(measures, every, whole - rows)
+    parts = [_values(measures, every, w @ rows, resampled=True) for w in bootstrap.weights()]
+    samples = np.concatenate([np.empty((len(measures), 0)), *parts], axis=1)
+    concerned = {key: int(part.any(axis=0).sum()) for key, part in _cut(every, rows).items()}
+    return [
+        Estimate(
+            value=float(points[place, 0]),
+            samples=samples[place],
+            left_out=left_out[place],
+            participants=concerned[id(measure.statistics)],
+        )
+        for place, measure in enumerate(measures)
+    ]
 
 
-def _sums(every: Sequence[Statistics], summed: Array) -> dict[int, Array]:
-    """Cut (samples, all columns) into (k, samples) for each of the statistics."""
-    columns = np.ascontiguousarray(summed.T)
-    ends = np.cumsum([one.by_unit.shape[1] for one in every])
-    return dict(zip(map(id, every), np.split(columns, ends[:-1]), strict=True))
+def _values(
+    measures: Sequence[Measure],
+    every: Sequence[Statistics],
+    rows: Array,
+    *,
+    resampled: bool = False,
+) -> Array:
+    sums = _cut(every, rows)
 
+    def combining(measure: Measure) -> Callable[[Array], Array]:
+        return (measure.combine_resampled if resampled else None) or measure.combine
 
-def _values(measures: Sequence[Measure], sums: Mapping[int, Array]) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
-        rows = [measure.combine(sums[id(measure.statistics)]) for measure in measures]
-    values = np.array(rows, dtype=np.float64).reshape(len(rows), -1)
+        found = [combining(measure)(sums[id(measure.statistics)]) for measure in measures]
+    values = np.array(found, dtype=np.float64).reshape(len(found), -1)
     values[~np.isfinite(values)] = np.nan
     return values
 
 
-def figures(measures: Sequence[Measure], estimates: Estimates) -> list[Figure]:
-    """Return each measure's value with its percentile interval."""
-    return [
-        figure(
-            float(point),
-            samples,
-            n=measure.n,
-            units=measure.statistics.units,
-            undefined=measure.undefined,
-        )
-        for measure, point, samples in zip(
-            measures, estimates.points, estimates.samples, strict=True
-        )
-    ]
-
-
-def figure(value: float, samples: Array, *, n: int, units: int, undefined: str) -> Figure:
-    """Return a value with the interval of its resamples, or say why one is missing."""
-    if np.isnan(value):
-        return Figure(value=None, reason=undefined, n=n)
-    if units <= 1:
-        return Figure(value=value, reason="no interval: it rests on a single unit", n=n)
-    defined = samples[~np.isnan(samples)]
-    if len(defined) == 0 or len(defined) < (1 - MOST_UNDEFINED) * len(samples):
-        reason = f"no interval: undefined in {_share_undefined(samples)} of the resamples"
-        return Figure(value=value, reason=reason, n=n)
-    outside = (1 - INTERVAL) / 2
-    low, high = np.quantile(defined, [outside, 1 - outside])
-    if low == high:
-        return Figure(value=value, reason="no interval: the resamples do not differ", n=n)
-    return Figure(value=value, interval=(float(low), float(high)), n=n)
-
-
-def _share_undefined(samples: Array) -> str:
-    return f"{np.isnan(samples).mean():.0%}" if len(samples) else "all"
+def _cut(every: Sequence[Statistics], rows: Array) -> dict[int, Array]:
+    """Cut (samples, all columns) into (k, samples) for each of the statistics."""
+    columns = np.ascontiguousarray(rows.T)
+    ends = np.cumsum([one.by_unit.shape[1] for one in every])
+    return dict(zip(map(id, every), np.split(columns, ends[:-1]), strict=True))

@@ -1,19 +1,15 @@
 """Two runs side by side: paired differences on the units that both assessed."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
 
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.metrics.bootstrap import (
-    INTERVAL,
-    Bootstrap,
-    Estimates,
-    estimate,
-    figure,
-)
+from ai_psychiatrist.evaluation.metrics.bootstrap import Bootstrap, Estimate, estimate, owners_of
 from ai_psychiatrist.evaluation.metrics.figure import Json, rounded
+from ai_psychiatrist.evaluation.metrics.intervals import INTERVAL, figure_of
 from ai_psychiatrist.evaluation.metrics.measure import Array, Measure, statistics
 from ai_psychiatrist.evaluation.metrics.report import (
     RESAMPLES,
@@ -37,6 +33,7 @@ def compare_metrics(
     second: Sequence[UnitPrediction],
     labels: Mapping[str, Labels],
     *,
+    participants: Mapping[str, str] | None = None,
     resamples: int = RESAMPLES,
     seed: int = SEED,
     confidence: str = DEFAULT_SIGNAL,
@@ -50,11 +47,12 @@ def compare_metrics(
     shared = sorted(of_first.keys() & of_second.keys())
     known = {unit: labels[unit] for unit in shared if unit in labels and is_label(labels[unit])}
     sides = [[every[unit] for unit in shared] for every in (of_first, of_second)]
-    scores = [scores_of(side, known) for side in sides]
+    scores = [scores_of(side, known, participants) for side in sides]
     judged = [judged_sections(side, confidence=confidence, seed=seed) for side in scores]
     counted = [counted_sections(side) for side in sides]
-    over_labelled = Bootstrap(units=len(known), resamples=resamples, seed=seed)
-    over_all = Bootstrap(units=len(shared), resamples=resamples, seed=seed)
+    over_labelled = Bootstrap(owners=scores[0].owners, resamples=resamples, seed=seed)
+    owners = owners_of(shared, participants or {})
+    over_all = Bootstrap(owners=owners, resamples=resamples, seed=seed)
     return {
         "schema_version": SCHEMA_VERSION,
         "settings": {
@@ -85,31 +83,25 @@ def _differences(
     before = estimate([of_first[path] for path in paths], bootstrap)
     after = estimate([of_second[path] for path in paths], bootstrap)
     leaves: dict[Path, Json] = {}
-    for place, path in enumerate(paths):
-        reason = _undefined(of_first[path], of_second[path], before, after, place)
-        points = float(before.points[place]), float(after.points[place])
-        leaf = figure(
-            points[1] - points[0],
-            after.samples[place] - before.samples[place],
-            n=bootstrap.units,
-            units=bootstrap.units,
-            undefined=reason,
-        ).as_json()
-        sides: dict[str, Json] = {"first": _value(points[0]), "second": _value(points[1])}
-        leaves[path] = sides | leaf
+    for path, one, other in zip(paths, before, after, strict=True):
+        measure = replace(
+            of_second[path],
+            n=len(bootstrap.owners),
+            undefined=_undefined(of_first[path], of_second[path], one),
+        )
+        sides: dict[str, Json] = {"first": _value(one), "second": _value(other)}
+        leaves[path] = sides | figure_of(measure, other.minus(one)).as_json()
     return _nested(leaves)
 
 
-def _undefined(
-    first: Measure, second: Measure, before: Estimates, after: Estimates, place: int
-) -> str:
-    if np.isnan(before.points[place]):
+def _undefined(first: Measure, second: Measure, before: Estimate) -> str:
+    if np.isnan(before.value):
         return f"first run: {first.undefined}"
-    return f"second run: {second.undefined}" if np.isnan(after.points[place]) else ""
+    return f"second run: {second.undefined}"
 
 
-def _value(point: float) -> float | None:
-    return None if np.isnan(point) else rounded(point)
+def _value(found: Estimate) -> float | None:
+    return None if np.isnan(found.value) else rounded(found.value)
 
 
 def _nested(leaves: Mapping[Path, Json]) -> dict[str, Json]:

@@ -1,16 +1,42 @@
 """How often symptoms are found at all, for which no label is needed."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ai_psychiatrist.evaluation.metrics.measure import BoolArray, Measure, ratio
+from ai_psychiatrist.evaluation.metrics.registry import measured
 from ai_psychiatrist.evaluation.metrics.scores import ITEMS
 from ai_psychiatrist.evaluation.metrics.tree import Tree
 from ai_psychiatrist.evaluation.prediction import ItemPrediction, UnitPrediction
 
 NO_SCORES = "scoring finished for no unit"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What was found in units, (units, places)."""
+
+    has_scores: BoolArray
+    """(units,)"""
+    is_found: BoolArray
+    """Which items are scored 1 or more."""
+    is_backed: BoolArray
+    """Which items have accepted evidence."""
+
+    def mean(self, marks: ArrayLike) -> Measure:
+        """Return the mean over units whose scoring finished."""
+        return ratio(marks, self.has_scores, undefined=NO_SCORES)
+
+
+class EvidenceFound(Evidence):
+    """Of all items."""
+
+
+class ItemEvidence(Evidence):
+    """Of one item."""
 
 
 def evidence_rates(predictions: Sequence[UnitPrediction]) -> dict[str, Tree]:
@@ -20,21 +46,20 @@ def evidence_rates(predictions: Sequence[UnitPrediction]) -> dict[str, Tree]:
     whose scoring failed take no part.
     """
     has_scores = np.array([bool(unit.items) for unit in predictions], dtype=np.bool_)
-    is_found = _marked(predictions, lambda item: bool(item.score))
-    is_backed = _marked(predictions, lambda item: item.signals.llm_evidence_count > 0)
-
-    def mean(marks: ArrayLike) -> Measure:
-        return ratio(marks, has_scores, undefined=NO_SCORES)
-
+    found = _marked(predictions, lambda item: bool(item.score))
+    backed = _marked(predictions, lambda item: item.signals.llm_evidence_count > 0)
     return {
-        "units_with_a_symptom": mean(is_found.any(axis=1)),
-        "symptoms_per_unit": mean(is_found.sum(axis=1)),
-        "items_with_evidence_per_unit": mean(is_backed.sum(axis=1)),
+        **measured(EvidenceFound(has_scores=has_scores, is_found=found, is_backed=backed)),
         "by_item": {
             item.value: {
                 "label": item.label,
-                "units_with_the_symptom": mean(is_found[:, place]),
-                "units_with_evidence": mean(is_backed[:, place]),
+                **measured(
+                    ItemEvidence(
+                        has_scores=has_scores,
+                        is_found=found[:, place : place + 1],
+                        is_backed=backed[:, place : place + 1],
+                    )
+                ),
             }
             for place, item in enumerate(ITEMS)
         },

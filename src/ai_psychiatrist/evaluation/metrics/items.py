@@ -1,79 +1,89 @@
-"""How near the item scores are to the labels, always beside how many items have a score."""
+"""The scores of items beside their labels, and beside those of a second rater."""
 
-from typing import Final
+from dataclasses import replace
+from typing import Final, TypeVar
 
 import numpy as np
 
-from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE
-from ai_psychiatrist.evaluation.metrics.measure import (
-    NO_LABELLED_SCORE,
-    Array,
-    BoolArray,
-    Measure,
-    ratio,
-    statistics,
-)
-from ai_psychiatrist.evaluation.metrics.moments import quadratic_kappa
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.evaluation.metrics.measure import NO_LABELLED_SCORE
+from ai_psychiatrist.evaluation.metrics.pairs import Pairs
+from ai_psychiatrist.evaluation.metrics.registry import measured
 from ai_psychiatrist.evaluation.metrics.scores import ITEMS, Scores
 from ai_psychiatrist.evaluation.metrics.tree import Tree
+from ai_psychiatrist.evaluation.report.figures import Scale
 
 NO_LABEL: Final = "no item has a label"
 
 
+class ScoredItems(Pairs):
+    """Some items of all units."""
+
+    no_pair = NO_LABELLED_SCORE
+    no_truth = NO_LABEL
+    points = Scale.ITEM_POINTS
+
+
+class AllItems(ScoredItems):
+    """The eight items of all units."""
+
+
+class RatedItems(Pairs):
+    """A second rater's labels beside the first one's: what a person reaches."""
+
+    no_pair = "no item has the labels of two raters"
+    no_truth = NO_LABEL
+    points = Scale.ITEM_POINTS
+
+
+_Items = TypeVar("_Items", ScoredItems, RatedItems)
+_Scored = TypeVar("_Scored", bound=ScoredItems)
+
+
 def item_section(scores: Scores) -> dict[str, Tree]:
     """Return errors, agreement and coverage over all items and by item."""
+    every = _scored(AllItems, scores)
+    single = _scored(ScoredItems, scores)
     return {
-        **_agreement(scores, np.ones(len(ITEMS), dtype=np.bool_)),
-        "mae_by_participant": _by_participant(scores),
-        "mae_mean_of_items": _mean_of_items(scores),
+        **measured(every),
+        "counts": _counts(every),
         "by_item": {
-            item.value: {"label": item.label, **_agreement(scores, np.arange(len(ITEMS)) == place)}
-            for place, item in enumerate(ITEMS)
+            item.value: {"label": item.label, **measured(one), "counts": _counts(one)}
+            for item, one in ((item, _only(single, item)) for item in ITEMS)
         },
     }
 
 
-def _agreement(scores: Scores, places: BoolArray) -> dict[str, Tree]:
-    both, labelled = scores.is_both & places, scores.is_labelled & places
-    loss = np.where(places, scores.loss, 0.0).sum(axis=1)
-    matched, asked = both.sum(axis=1), labelled.sum(axis=1)
-    right = (both & (scores.score == scores.label)).sum(axis=1)
-    charged = loss + MAX_ITEM_SCORE * (asked - matched)
+def noise_section(scores: Scores) -> dict[str, Tree]:
+    """Return how far two raters of the same interviews agree: as far as any run can be judged."""
+    every = RatedItems(
+        said=scores.second_label,
+        truth=scores.label,
+        is_said=scores.is_labelled_twice,
+        is_true=scores.is_labelled,
+    )
     return {
-        "mae": ratio(loss, matched, undefined=NO_LABELLED_SCORE),
-        "mae_charged": ratio(charged, asked, undefined=NO_LABEL),
-        "coverage": ratio(matched, asked, undefined=NO_LABEL),
-        "exact_agreement": ratio(right, matched, undefined=NO_LABELLED_SCORE),
-        "quadratic_kappa": quadratic_kappa(scores.score, scores.label, both),
-        "counts": {
-            "labelled": int(asked.sum()),
-            "scored": int((scores.is_scored & places).sum()),
-            "both": int(matched.sum()),
+        **measured(every),
+        "by_item": {
+            item.value: {"label": item.label, **measured(_only(every, item))} for item in ITEMS
         },
     }
 
 
-def _by_participant(scores: Scores) -> Measure:
-    matched = scores.is_both.sum(axis=1)
-    has_any = matched > 0
-    means = scores.loss.sum(axis=1) / np.where(has_any, matched, 1)
-    return ratio(means, has_any, undefined=NO_LABELLED_SCORE)
-
-
-def _mean_of_items(scores: Scores) -> Measure:
-    """Average the errors of the items that have any; n counts those items."""
-    both = scores.is_both.astype(np.float64)
-    return Measure(
-        statistics=statistics(scores.loss, both),
-        combine=_mean_of_means,
-        n=int(both.any(axis=0).sum()),
-        undefined=NO_LABELLED_SCORE,
+def _scored(kind: type[_Scored], scores: Scores) -> _Scored:
+    return kind(
+        said=scores.score, truth=scores.label, is_said=scores.is_scored, is_true=scores.is_labelled
     )
 
 
-def _mean_of_means(sums: Array) -> Array:
-    losses, counts = np.split(sums, 2)
-    has_any = counts > 0
-    means = losses / np.where(has_any, counts, 1)
-    average: Array = means.sum(axis=0) / has_any.sum(axis=0)
-    return average
+def _only(pairs: _Items, item: Item) -> _Items:
+    place = np.arange(len(ITEMS)) == ITEMS.index(item)
+    return replace(pairs, is_said=pairs.is_said & place, is_true=pairs.is_true & place)
+
+
+def _counts(pairs: Pairs) -> dict[str, Tree]:
+    return {
+        "labelled": int(pairs.is_true.sum()),
+        "scored": int(pairs.is_said.sum()),
+        "both": pairs.count,
+    }

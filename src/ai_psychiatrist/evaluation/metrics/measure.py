@@ -11,6 +11,8 @@ Array = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
+SMALLEST_N: Final = 10
+"""With fewer participants no interval holds what it promises (docs/metrics.md, coverage)."""
 NO_LABELLED_SCORE: Final = "no item has both a label and a score"
 
 
@@ -20,11 +22,6 @@ class Statistics:
 
     by_unit: Array
     """(units, k); a unit that a measure does not concern has a row of zeros."""
-
-    @property
-    def units(self) -> int:
-        """How many units the figure concerns."""
-        return int(np.count_nonzero(self.by_unit.any(axis=1)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -37,12 +34,23 @@ class Measure:
     n: int
     undefined: str
     """The reason to give where the value is not defined."""
+    smallest_n: int = SMALLEST_N
+    """Participants that an interval needs."""
+    combine_resampled: Callable[[Array], Array] | None = None
+    """As `combine`, for sums of resamples, where these need another formula."""
+    no_interval: str | None = None
+    """Why resampling tells nothing of its uncertainty; `None` where it does."""
 
 
 def statistics(*columns: ArrayLike) -> Statistics:
     """Stand columns of (units,) or (units, k) side by side."""
     tables = [two_dimensional(np.asarray(column, dtype=np.float64)) for column in columns]
     return Statistics(by_unit=np.concatenate(tables, axis=1))
+
+
+def by_unit(values: NDArray[Scalar]) -> Array:
+    """Add up the places of each unit."""
+    return np.asarray(values.sum(axis=1), dtype=np.float64)
 
 
 def two_dimensional(values: NDArray[Scalar]) -> NDArray[Scalar]:

@@ -16,11 +16,12 @@ from ai_psychiatrist.evaluation.metrics.accounts import (
     warning_counts,
 )
 from ai_psychiatrist.evaluation.metrics.binary import binary_section
-from ai_psychiatrist.evaluation.metrics.bootstrap import INTERVAL, Bootstrap
+from ai_psychiatrist.evaluation.metrics.bootstrap import Bootstrap, owners_of
 from ai_psychiatrist.evaluation.metrics.calibration import calibration_section
 from ai_psychiatrist.evaluation.metrics.evidence import evidence_rates
 from ai_psychiatrist.evaluation.metrics.figure import Json
-from ai_psychiatrist.evaluation.metrics.items import item_section
+from ai_psychiatrist.evaluation.metrics.intervals import INTERVAL
+from ai_psychiatrist.evaluation.metrics.items import item_section, noise_section
 from ai_psychiatrist.evaluation.metrics.scores import Scores, is_label, scores_of
 from ai_psychiatrist.evaluation.metrics.selective import selective_section
 from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL
@@ -49,6 +50,7 @@ def compute_metrics(
     predictions: Sequence[UnitPrediction],
     labels: Mapping[str, Labels],
     *,
+    participants: Mapping[str, str] | None = None,
     resamples: int = RESAMPLES,
     seed: int = SEED,
     confidence: str = DEFAULT_SIGNAL,
@@ -56,7 +58,8 @@ def compute_metrics(
     """Compute every figure of a run.
 
     `labels` are those of the units that were to be assessed, by unit id: one that has labels and no
-    prediction counts as failed, with all its items unknown. It may be empty. Raises `InputError`
+    prediction counts as failed, with all its items unknown. It may be empty. `participants`: unit
+    id → whose it is; a unit that is not in it is a participant's only one. Raises `InputError`
     when a unit is predicted twice, `ConfigurationError` when no signal is called `confidence`.
     """
     ordered = sorted(predictions, key=lambda unit: unit.unit_id)
@@ -64,14 +67,16 @@ def compute_metrics(
     if len(set(ids)) < len(ids):
         message = "a unit is predicted more than once; keep one prediction of each"
         raise InputError(message, field="predictions")
-    scores = scores_of(ordered, labels)
+    scores = scores_of(ordered, labels, participants)
+    owners = owners_of(ids, participants or {})
     judged = resolve(
-        judged_sections(scores, confidence=confidence, seed=seed),
-        Bootstrap(units=len(scores.labels), resamples=resamples, seed=seed),
+        judged_sections(scores, confidence=confidence, seed=seed)
+        | {"noise_ceiling": noise_section(scores)},
+        Bootstrap(owners=scores.owners, resamples=resamples, seed=seed),
     )
     counted = resolve(
         counted_sections(ordered),
-        Bootstrap(units=len(ordered), resamples=resamples, seed=seed),
+        Bootstrap(owners=owners, resamples=resamples, seed=seed),
     )
     settings: dict[str, Json] = {
         "resamples": resamples,
@@ -83,7 +88,11 @@ def compute_metrics(
         document={
             "schema_version": SCHEMA_VERSION,
             "settings": settings,
-            "units": _units(ordered, labels),
+            "units": {
+                **_units(ordered, labels),
+                "participants": len(set(owners)),
+                "participants_labelled": len(set(scores.owners)),
+            },
             **judged,
             **counted,
         }

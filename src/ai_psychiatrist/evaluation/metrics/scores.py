@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ai_psychiatrist.domain.phq8 import Item, Severity, severity_of
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
+from ai_psychiatrist.evaluation.metrics.bootstrap import Owners, owners_of
 from ai_psychiatrist.evaluation.metrics.measure import Array, BoolArray
 from ai_psychiatrist.evaluation.prediction import UnitPrediction, failed_prediction
 
@@ -24,6 +25,8 @@ class Scores:
 
     predictions: tuple[UnitPrediction, ...]
     labels: tuple[Labels, ...]
+    owners: Owners
+    """(units,): whose each unit is, numbered from 0."""
 
     @cached_property
     def is_scored(self) -> BoolArray:
@@ -51,6 +54,16 @@ class Scores:
         return _filled([[unit.items.get(item) for item in ITEMS] for unit in self.labels])
 
     @cached_property
+    def is_labelled_twice(self) -> BoolArray:
+        """Where a second rater gave a label as well."""
+        return _known([[unit.second_items.get(item) for item in ITEMS] for unit in self.labels])
+
+    @cached_property
+    def second_label(self) -> Array:
+        """A second rater's labels; to be read only where `is_labelled_twice`."""
+        return _filled([[unit.second_items.get(item) for item in ITEMS] for unit in self.labels])
+
+    @cached_property
     def loss(self) -> Array:
         """The absolute errors, 0-3; 0 wherever `is_both` is not so."""
         return np.where(self.is_both, np.abs(self.score - self.label), 0.0)
@@ -66,13 +79,21 @@ class Scores:
         return tuple(None if total is None else severity_of(total) for total in self.totals)
 
 
-def scores_of(predictions: Sequence[UnitPrediction], labels: Mapping[str, Labels]) -> Scores:
-    """Stand predictions and labels side by side; units without any label are left out."""
+def scores_of(
+    predictions: Sequence[UnitPrediction],
+    labels: Mapping[str, Labels],
+    participants: Mapping[str, str] | None = None,
+) -> Scores:
+    """Stand predictions and labels side by side; units without any label are left out.
+
+    `participants`: unit id → whose it is; a unit that is not in it is a participant's only one.
+    """
     by_unit = {prediction.unit_id: prediction for prediction in predictions}
     units = sorted(unit for unit, label in labels.items() if is_label(label))
     return Scores(
         predictions=tuple(by_unit.get(unit) or failed_prediction(unit) for unit in units),
         labels=tuple(labels[unit] for unit in units),
+        owners=owners_of(units, participants or {}),
     )
 
 

@@ -6,24 +6,22 @@ scale, so that leaving an item unknown never improves a figure.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 
 from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE
 from ai_psychiatrist.evaluation.metrics.items import NO_LABEL
 from ai_psychiatrist.evaluation.metrics.measure import (
-    NO_LABELLED_SCORE,
     Array,
     Measure,
     Statistics,
     ratio,
     statistics,
 )
+from ai_psychiatrist.evaluation.metrics.registry import measured
 from ai_psychiatrist.evaluation.metrics.risk_coverage import (
     Ranking,
-    augrc,
-    aurc,
     charged_ranking,
     ranking,
     risk_at,
@@ -31,8 +29,8 @@ from ai_psychiatrist.evaluation.metrics.risk_coverage import (
 from ai_psychiatrist.evaluation.metrics.scores import Scores
 from ai_psychiatrist.evaluation.metrics.signals import SIGNALS, signal_values
 from ai_psychiatrist.evaluation.metrics.tree import Tree
+from ai_psychiatrist.evaluation.report.figures import Scale
 
-COVERAGES: Final = tuple(tenth / 10 for tenth in range(1, 11))
 CURVE_POINTS: Final = 100
 
 
@@ -68,6 +66,29 @@ class Accepted:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedItems:
+    """All labelled items, ranked by one signal of confidence."""
+
+    points: ClassVar[Scale] = Scale.ITEM_POINTS
+
+    sums: Statistics
+    """As `signal_statistics` returns them."""
+    asked: int
+    """Labelled items."""
+    scored: int
+    """Those that have a score as well."""
+
+    def measure(self, compute: Callable[[Accepted], Array], *, n: int, undefined: str) -> Measure:
+        """Return a measure of what is accepted in which order."""
+        return Measure(
+            statistics=self.sums,
+            combine=lambda summed: compute(accepted_of(summed)),
+            n=n,
+            undefined=undefined,
+        )
+
+
 def selective_section(scores: Scores, *, default: str) -> dict[str, Tree]:
     """Return areas, errors at fixed coverages, and curves for each signal of confidence."""
     signal_values(scores, default)
@@ -82,26 +103,8 @@ def selective_section(scores: Scores, *, default: str) -> dict[str, Tree]:
 def _by_signal(scores: Scores, signal: str) -> dict[str, Tree]:
     sums = signal_statistics(scores, signal)
     scored, asked = int(scores.is_both.sum()), int(scores.is_labelled.sum())
-
-    def measure(compute: Callable[[Accepted], Array], n: int, undefined: str) -> Measure:
-        return Measure(
-            statistics=sums,
-            combine=lambda summed: compute(accepted_of(summed)),
-            n=n,
-            undefined=undefined,
-        )
-
     return {
-        "charged_aurc": measure(lambda found: aurc(found.charged), asked, NO_LABEL),
-        "charged_augrc": measure(lambda found: augrc(found.charged), asked, NO_LABEL),
-        "aurc": measure(lambda found: aurc(found.plain), scored, NO_LABELLED_SCORE),
-        "augrc": measure(lambda found: augrc(found.plain), scored, NO_LABELLED_SCORE),
-        "mae_at_coverage": {
-            str(coverage): measure(
-                _risk_at_coverage(coverage), scored, "fewer items than this have a score"
-            )
-            for coverage in COVERAGES
-        },
+        **measured(RankedItems(sums=sums, asked=asked, scored=scored)),
         **_curves(accepted_of(sums.by_unit.sum(axis=0)[:, None])),
     }
 
@@ -120,10 +123,6 @@ def accepted_of(sums: Array) -> Accepted:
     """Read sums of `signal_statistics`, (1 + 2 × groups, samples)."""
     counts, losses = np.split(sums[1:], 2)
     return Accepted(unknown=sums[0], counts=counts, losses=losses)
-
-
-def _risk_at_coverage(coverage: float) -> Callable[[Accepted], Array]:
-    return lambda found: risk_at(found.plain, coverage * found.asked)
 
 
 def _curves(found: Accepted) -> dict[str, Tree]:

@@ -1,52 +1,70 @@
-"""How near the totals are: exact ones alone, and the ranges of all units."""
+"""How near the totals are: exact ones alone, the ranges of all units, and the bands."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from ai_psychiatrist.domain.phq8 import Severity
-from ai_psychiatrist.evaluation.metrics.measure import (
-    Array,
-    BoolArray,
-    ratio,
-    root_of_ratio,
-)
-from ai_psychiatrist.evaluation.metrics.moments import pearson, quadratic_kappa
+from ai_psychiatrist.evaluation.metrics.measure import Array, BoolArray
+from ai_psychiatrist.evaluation.metrics.pairs import Pairs
+from ai_psychiatrist.evaluation.metrics.registry import measured
 from ai_psychiatrist.evaluation.metrics.scores import Scores
 from ai_psychiatrist.evaluation.metrics.tree import Tree
 from ai_psychiatrist.evaluation.prediction import UnitPrediction
+from ai_psychiatrist.evaluation.report.figures import Scale
 
 NO_TOTAL: Final = "no unit has a labelled total"
-NO_EXACT_TOTAL: Final = "no unit has both a labelled total and an exact one"
-NO_SEVERITY: Final = "no unit has both a labelled total and a range within one band"
 UNDECIDABLE: Final = "undecidable"
+
+
+class ExactTotals(Pairs):
+    """Totals of units whose eight items are all scored."""
+
+    no_pair = "no unit has both a labelled total and an exact one"
+    no_truth = NO_TOTAL
+    points = Scale.TOTAL_POINTS
+
+
+class Severities(Pairs):
+    """Bands; one is decided when all totals of the range share it."""
+
+    no_pair = "no unit has both a labelled total and a range within one band"
+    no_truth = NO_TOTAL
+    points = Scale.AGREEMENT
+
+
+@dataclass(frozen=True, kw_only=True)
+class TotalRanges:
+    """The smallest and the largest possible total of each unit, (units,)."""
+
+    no_truth = NO_TOTAL
+    points = Scale.TOTAL_POINTS
+
+    low: Array
+    high: Array
+    truth: Array
+    is_true: BoolArray
+
+    @property
+    def off_middle(self) -> Array:
+        """How far the truth is from the middle; 0 where it is not known."""
+        return np.where(self.is_true, np.abs((self.low + self.high) / 2 - self.truth), 0.0)
 
 
 def total_section(scores: Scores) -> dict[str, Tree]:
     """Return errors of exact totals, and how well the ranges hold the truth."""
-    truth, known = _column(scores.totals)
+    truth, is_true = _column(scores.totals)
     exact, is_exact = _column([unit.total for unit in scores.predictions])
-    low = np.array([unit.total_min for unit in scores.predictions], dtype=np.float64)
-    high = np.array([unit.total_max for unit in scores.predictions], dtype=np.float64)
-    both = known & is_exact
-    error = np.where(both, np.abs(exact - truth), 0.0)
-    off_middle = np.where(known, np.abs((low + high) / 2 - truth), 0.0)
-    within = known & (low <= truth) & (truth <= high)
-    return {
-        "exact": {
-            "mae": ratio(error, both, undefined=NO_EXACT_TOTAL),
-            "rmse": root_of_ratio(error**2, both, undefined=NO_EXACT_TOTAL),
-            "pearson": pearson(exact, truth, both),
-            "coverage": ratio(both, known, undefined=NO_TOTAL),
-        },
-        "range": {
-            "holds_truth": ratio(within, known, undefined=NO_TOTAL),
-            "mean_width": ratio(np.where(known, high - low, 0.0), known, undefined=NO_TOTAL),
-            "midpoint_mae": ratio(off_middle, known, undefined=NO_TOTAL),
-            "midpoint_rmse": root_of_ratio(off_middle**2, known, undefined=NO_TOTAL),
-        },
-    }
+    ranges = TotalRanges(
+        low=np.array([unit.total_min for unit in scores.predictions], dtype=np.float64),
+        high=np.array([unit.total_max for unit in scores.predictions], dtype=np.float64),
+        truth=truth[:, 0],
+        is_true=is_true[:, 0],
+    )
+    pairs = ExactTotals(said=exact, truth=truth, is_said=is_exact, is_true=is_true)
+    return {"exact": measured(pairs), "range": measured(ranges)}
 
 
 def severity_section(scores: Scores) -> dict[str, Tree]:
@@ -54,21 +72,16 @@ def severity_section(scores: Scores) -> dict[str, Tree]:
 
     A unit whose range spans several bands is undecidable; it has no error and is counted apart.
     """
-    truth, known = _column(scores.severities)
+    truth, is_true = _column(scores.severities)
     band, is_decided = _column([decided_severity(unit) for unit in scores.predictions])
-    both = known & is_decided
-    distance = np.abs(band - truth)
-    right = both & (distance == 0)
+    pairs = Severities(said=band, truth=truth, is_said=is_decided, is_true=is_true)
+    columns = np.where(is_decided, band, len(Severity))
     return {
-        "exact": ratio(right, both, undefined=NO_SEVERITY),
-        "adjacent": ratio(both & (distance <= 1), both, undefined=NO_SEVERITY),
-        "exact_undecidable_as_wrong": ratio(right, known, undefined=NO_TOTAL),
-        "coverage": ratio(both, known, undefined=NO_TOTAL),
-        "quadratic_kappa": quadratic_kappa(band, truth, both),
+        **measured(pairs),
         "confusion": {
             "rows": [severity.label for severity in Severity],
             "columns": [*(severity.label for severity in Severity), UNDECIDABLE],
-            "counts": _confusion(truth[known], np.where(is_decided, band, len(Severity))[known]),
+            "counts": _confusion(truth[is_true], columns[is_true]),
         },
     }
 
@@ -87,6 +100,7 @@ def _confusion(truth: Array, columns: Array) -> list[list[int]]:
 
 
 def _column(values: Sequence[int | None]) -> tuple[Array, BoolArray]:
-    """Return values, 0 where unknown, and where they are known."""
+    """Return values, 0 where unknown, and where they are known: (units, 1) each."""
     known = np.array([value is not None for value in values], dtype=np.bool_)
-    return np.array([value or 0 for value in values], dtype=np.float64), known
+    found = np.array([value or 0 for value in values], dtype=np.float64)
+    return found[:, None], known[:, None]

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from ai_psychiatrist.evaluation.metrics.bootstrap import Bootstrap, estimate, figures
+from ai_psychiatrist.evaluation.metrics.bootstrap import Bootstrap, estimate
 from ai_psychiatrist.evaluation.metrics.figure import Figure, Json, rounded
+from ai_psychiatrist.evaluation.metrics.intervals import figure_of
 from ai_psychiatrist.evaluation.metrics.measure import Measure
 
 Tree: TypeAlias = (
@@ -25,7 +26,7 @@ def named_measures(tree: Mapping[str, Tree], path: Path = ()) -> Iterator[tuple[
 def resolve(tree: Mapping[str, Tree], bootstrap: Bootstrap) -> dict[str, Json]:
     """Return the tree as JSON, each measure as its figure."""
     measures = list(_measures(tree))
-    found = figures(measures, estimate(measures, bootstrap))
+    found = map(figure_of, measures, estimate(measures, bootstrap))
     by_measure = dict(zip(map(id, measures), found, strict=True))
     return {name: _as_json(branch, by_measure) for name, branch in tree.items()}
 

@@ -2,18 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
 
+from ai_psychiatrist.evaluation.metrics.registry import Better, all_metrics
 from ai_psychiatrist.evaluation.report.figures import Figure, Metrics, Scale, number_of
 from ai_psychiatrist.evaluation.report.shown import Shown, grouped, show_difference
-
-
-class Better(Enum):
-    """Which direction of a difference is an improvement."""
-
-    LOWER = "lower"
-    HIGHER = "higher"
-    NEITHER = "neither"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +15,8 @@ class Contrast:
     path: str
     name: str
     scale: Scale
-    better: Better
+    better: Better | None = None
+    """Where it is not the direction of the metric."""
     note: str = ""
 
 
@@ -78,13 +71,11 @@ def _contrasts(signal: str) -> tuple[Contrast, ...]:
             path="differences.items.mae_charged",
             name="Mean error, unknown items charged",
             scale=Scale.ITEM_POINTS,
-            better=Better.LOWER,
         ),
         Contrast(
             path=f"matched_coverage.{signal}.mae_difference",
             name="Mean error at matched coverage",
             scale=Scale.ITEM_POINTS,
-            better=Better.LOWER,
             note="both keep as many items as the run that scores fewer",
         ),
         Contrast(
@@ -98,44 +89,37 @@ def _contrasts(signal: str) -> tuple[Contrast, ...]:
             path=f"differences.selective.by_signal.{signal}.charged_aurc",
             name="AURC over full coverage",
             scale=Scale.ITEM_POINTS,
-            better=Better.LOWER,
         ),
         Contrast(
             path="differences.items.coverage",
             name="Labelled items that were scored",
             scale=Scale.SHARE,
-            better=Better.NEITHER,
         ),
         Contrast(
             path="differences.items.quadratic_kappa",
             name="Quadratic kappa of the items",
             scale=Scale.AGREEMENT,
-            better=Better.HIGHER,
         ),
         Contrast(
             path="differences.totals.range.midpoint_mae",
             name="Mean error of the total's midpoint",
             scale=Scale.TOTAL_POINTS,
-            better=Better.LOWER,
         ),
         Contrast(
             path="differences.severity.exact_undecidable_as_wrong",
             name="Severity band right, of all",
             scale=Scale.SHARE,
-            better=Better.HIGHER,
         ),
         Contrast(
             path="differences.binary.from_total.undecided_as_wrong.balanced_accuracy",
             name="Balanced accuracy at a total of 10",
             scale=Scale.SHARE,
-            better=Better.HIGHER,
             note="undecided counts as wrong",
         ),
         Contrast(
             path="differences.evidence.units_with_a_symptom",
             name="Conversations with a symptom",
             scale=Scale.SHARE,
-            better=Better.NEITHER,
         ),
         Contrast(
             path="differences.failures.units_with_any",
@@ -154,7 +138,7 @@ def _row(found: Metrics, contrast: Contrast, figure: Figure, reach: float) -> Di
         first=sides[0],
         second=sides[1],
         shown=show_difference(figure, contrast.scale, reach=reach),
-        verdict=_verdict(figure, contrast.better),
+        verdict=_verdict(figure, contrast.better or _direction(contrast.path)),
     )
 
 
@@ -170,6 +154,11 @@ def _sides(found: Metrics, contrast: Contrast) -> tuple[str, str]:
         ]
     first, second = ("–" if value is None else contrast.scale.amount(value) for value in values)
     return first, second
+
+
+def _direction(path: str) -> Better:
+    key = path.removesuffix("_difference").rpartition(".")[2]
+    return next(metric.better for metric in all_metrics() if metric.key == key)
 
 
 def _verdict(figure: Figure, better: Better) -> str:

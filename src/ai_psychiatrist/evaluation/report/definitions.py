@@ -58,8 +58,9 @@ TERMS: Final = (
     ),
     Term(
         name="95 % interval",
-        text="The middle 95 % of the figure over resamples of participants, each drawn with all "
-        "items (percentile bootstrap, Efron & Tibshirani 1993). All figures share the resamples.",
+        text="What resamples of participants, each drawn with all sessions and items, leave likely "
+        "(bias-corrected bootstrap, Efron 1987; widened for few, Hesterberg 2015). Fewer than ten "
+        "participants allow none.",
     ),
     Term(
         name="Risk and coverage",

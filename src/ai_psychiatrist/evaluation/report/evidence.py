@@ -4,29 +4,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.evaluation.metrics.evidence import EvidenceFound
 from ai_psychiatrist.evaluation.report.figures import Metrics, Scale
-from ai_psychiatrist.evaluation.report.rows import Group, Line, group
+from ai_psychiatrist.evaluation.report.rows import Group, Line, group, lines_of
 
-_OVERALL: Final = (
-    Line(
-        path="evidence.units_with_a_symptom",
-        name="Conversations with a symptom",
-        scale=Scale.SHARE,
-        note="any item scored 1 or more",
-    ),
-    Line(
-        path="evidence.symptoms_per_unit",
-        name="Symptoms per conversation",
-        scale=Scale.ITEMS,
-        note="items scored 1 or more, of eight",
-    ),
-    Line(
-        path="evidence.items_with_evidence_per_unit",
-        name="Items with accepted evidence per conversation",
-        scale=Scale.ITEMS,
-        note="any quote found in the transcript, of eight",
-    ),
-)
 _BY_ITEM: Final = tuple(
     Line(
         path=f"evidence.by_item.{item.value}.units_with_the_symptom",
@@ -59,7 +40,7 @@ def evidence_of(metrics: Metrics, *, concerns_depression: bool) -> EvidenceRates
         title="Evidence found" if concerns_depression else "False evidence",
         note=_NEUTRAL if concerns_depression else _FALSE,
         groups=(
-            group(metrics, "Symptoms found, over all items", _OVERALL),
+            group(metrics, "Symptoms found, over all items", lines_of("evidence", EvidenceFound)),
             group(metrics, "Conversations in which the item is scored 1 or more", _BY_ITEM),
         ),
     )

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from ai_psychiatrist.evaluation.metrics.measure import SMALLEST_N
 from ai_psychiatrist.evaluation.report.account import Failures
 from ai_psychiatrist.evaluation.report.figures import Figure, Metrics, Scale
 from ai_psychiatrist.evaluation.report.rows import Group
@@ -171,13 +172,14 @@ def _false_evidence(metrics: Metrics) -> Iterator[str]:
 
 
 def _caution(metrics: Metrics, groups: Sequence[Group], failures: Failures) -> Iterator[str]:
-    labelled = metrics.count("units.labelled")
+    labelled = metrics.count("units.participants_labelled")
     shown = [row.shown for group in groups for row in group.rows]
     wide = sum(figure.is_wide for figure in shown)
     known = sum(figure.span is not None for figure in shown)
-    if labelled == 1:
-        yield "A single labelled participant allows no interval: nothing here generalises."
-    elif 1 < labelled < SMALL:
+    if 0 < labelled < SMALLEST_N:
+        people = f"{labelled} labelled participant{'' if labelled == 1 else 's'}"
+        yield f"Only {people}, and intervals need {SMALLEST_N}: nothing here generalises."
+    elif 0 < labelled < SMALL:
         yield (
             f"Only {grouped(labelled)} participants have labels: read small differences as chance."
         )

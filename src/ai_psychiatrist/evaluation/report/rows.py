@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ai_psychiatrist.evaluation.metrics.registry import all_metrics
 from ai_psychiatrist.evaluation.report.figures import Metrics, Scale
 from ai_psychiatrist.evaluation.report.shown import Shown, show
 
@@ -34,6 +35,20 @@ class Group:
 
     title: str
     rows: tuple[Row, ...]
+
+
+def lines_of(path: str, kind: type) -> list[Line]:
+    """Return the rows of the metrics that some kind of data has, in their order."""
+    shown = [(metric, row) for metric in all_metrics() if (row := metric.row_on(kind)) is not None]
+    return [
+        Line(
+            path=f"{path}.{metric.key}",
+            name=row.title,
+            scale=metric.scale_on(kind),
+            note=row.note,
+        )
+        for metric, row in sorted(shown, key=lambda one: one[1].place)
+    ]
 
 
 def group(metrics: Metrics, title: str, lines: Iterable[Line]) -> Group:

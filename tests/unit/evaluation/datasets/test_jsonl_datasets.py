@@ -82,6 +82,27 @@ def test_labels_of_a_line_are_read(tmp_path: Path, fields: dict[str, object]) ->
     assert (unit.participant_id, unit.split) == (7, "dev")
 
 
+def test_a_second_rater_is_read_beside_the_first(tmp_path: Path) -> None:
+    second = {Item.SLEEP.value: 2, Item.MOVING.value: None}
+    fields = {"id": "a", "text": TALK, "items": [1] * 8, "second_items": second}
+    (unit,) = opened(tmp_path, fields).units
+    assert unit.labels is not None
+    assert unit.labels.total == 8
+    assert unit.labels.second_items[Item.SLEEP] == 2
+    assert unit.labels.second_items[Item.MOVING] is None
+    assert unit.labels.second_items[Item.TIRED] is None
+
+
+@pytest.mark.parametrize(
+    ("given", "read"), [(7, 7), ("anna", "anna"), (" p 7 ", "p 7"), ("", None), (True, None)]
+)
+def test_participants_are_named_by_a_number_or_a_short_text(
+    tmp_path: Path, given: object, read: object
+) -> None:
+    (unit,) = opened(tmp_path, {"id": "a", "text": TALK, "participant_id": given}).units
+    assert unit.participant_id == read
+
+
 @pytest.mark.parametrize(
     "items", [[0, 1], "01230123", {"PHQ8_Sleep": 1, "mood": 2}, {"Sleep": 1, "sleep": 1}]
 )

@@ -66,6 +66,33 @@ def test_labels_are_joined_by_name(tmp_path: Path, unit_id: str) -> None:
     }
 
 
+def test_sessions_of_one_participant_are_told_by_a_column_beside_their_names(
+    tmp_path: Path,
+) -> None:
+    rows = "unit_id,Participant_ID,total\na,anna,3\nb,anna,4\nc,,5\n"
+    texts = {f"{name}.txt": TALK for name in "abc"}
+    dataset = open_dataset(write(tmp_path, {"labels.csv": rows} | texts))
+    assert [(unit.unit_id, unit.participant_id) for unit in dataset.units] == [
+        ("a", "anna"),
+        ("b", "anna"),
+        ("c", None),
+    ]
+    assert all(unit.labels is not None for unit in dataset.units)
+
+
+def test_a_second_rater_has_columns_of_the_items_with_that_ending(tmp_path: Path) -> None:
+    header = ",".join(["unit_id", *(item.value for item in Item)])
+    first = f"{header}\na,0,1,2,0,0,0,0,0\n"
+    second = "unit_id,PHQ8_Sleep_rater2\na,3\n"
+    files = {"labels.csv": first, "second.csv": second, "a.txt": TALK}
+    (unit,) = open_dataset(write(tmp_path, files)).units
+    assert unit.labels is not None
+    assert unit.labels.total == 3
+    assert {item: score for item, score in unit.labels.second_items.items() if score} == {
+        Item.SLEEP: 3
+    }
+
+
 def test_labels_without_a_column_of_units_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no column 'unit_id'"):
         open_dataset(write(tmp_path, {"a.txt": TALK, "labels.csv": "name,total\na,3\n"}))

@@ -3,6 +3,8 @@
 import random
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.domain.evidence import Frequency
 from ai_psychiatrist.domain.phq8 import Item, Severity, UnknownReason
@@ -130,7 +132,12 @@ def number(report: MetricsReport | Mapping[str, object], path: str) -> float:
 
 def plain(tree: Mapping[str, Tree], *, units: int) -> dict[str, object]:
     """The figures of a section, without intervals."""
-    return dict(resolve(tree, Bootstrap(units=units, resamples=0, seed=0)))
+    return dict(resolve(tree, each(units, resamples=0)))
+
+
+def each(units: int, *, resamples: int, seed: int = 0) -> Bootstrap:
+    """Resampling of units of as many participants."""
+    return Bootstrap(owners=np.arange(units), resamples=resamples, seed=seed)
 
 
 def metrics(

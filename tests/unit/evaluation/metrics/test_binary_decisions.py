@@ -3,13 +3,13 @@ import random
 import numpy as np
 import pytest
 from sklearn import metrics as theirs  # type: ignore[import-untyped]
-from tests.unit.evaluation.metrics.built import at, labels, plain, random_run, unit, value
+from tests.unit.evaluation.metrics.built import at, each, labels, plain, random_run, unit, value
 
 from ai_psychiatrist.domain.phq8 import Severity
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.metrics.auroc import auroc
 from ai_psychiatrist.evaluation.metrics.binary import binary_section
-from ai_psychiatrist.evaluation.metrics.bootstrap import Bootstrap, estimate
+from ai_psychiatrist.evaluation.metrics.bootstrap import estimate
 from ai_psychiatrist.evaluation.metrics.scores import scores_of
 from ai_psychiatrist.evaluation.prediction import UnitPrediction, failed_prediction
 
@@ -123,5 +123,5 @@ def test_area_with_ties_is_that_of_scikit_learn(seed: int) -> None:
     values = np.array([choose.randint(0, 4) for _ in range(30)], dtype=float)
     is_case = np.array([choose.random() < 0.4 for _ in values])
     measure = auroc(values, is_case, ~is_case, undefined="")
-    points = estimate([measure], Bootstrap(units=30, resamples=0, seed=0)).points
-    assert points[0] == pytest.approx(theirs.roc_auc_score(is_case, values))
+    found = estimate([measure], each(30, resamples=0))
+    assert found[0].value == pytest.approx(theirs.roc_auc_score(is_case, values))

@@ -3,13 +3,21 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from benchmarks.calibration_error import forecast_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression  # type: ignore[import-untyped]
 from sklearn.metrics import brier_score_loss, roc_auc_score  # type: ignore[import-untyped]
-from tests.unit.evaluation.metrics.built import at, labels, plain, random_run, unit, value
+from tests.unit.evaluation.metrics.built import at, each, labels, plain, random_run, unit, value
 
+from ai_psychiatrist.evaluation.metrics.bootstrap import Bootstrap, estimate
 from ai_psychiatrist.evaluation.metrics.calibration import calibration_section, forecast
+from ai_psychiatrist.evaluation.metrics.formulas.debiased_calibration_error import (
+    debiased_calibration_error,
+)
+from ai_psychiatrist.evaluation.metrics.formulas.ece import ece
+from ai_psychiatrist.evaluation.metrics.formulas.ece_of_calibrated import ece_of_calibrated
+from ai_psychiatrist.evaluation.metrics.intervals import figure_of
 from ai_psychiatrist.evaluation.metrics.isotonic import fit_isotonic
 from ai_psychiatrist.evaluation.metrics.scores import Scores, scores_of
 from ai_psychiatrist.evaluation.metrics.signals import SIGNALS, signal_values
@@ -104,4 +112,58 @@ def test_one_unit_cannot_be_judged_out_of_sample() -> None:
     brier = at(found, "by_signal/verbalised/brier")
     assert isinstance(brier, dict)
     assert brier["value"] is None
-    assert "fewer than two units" in brier["reason"]
+    assert "fewer than two participants" in brier["reason"]
+
+
+def test_error_of_calibrated_noise_is_centred_on_nothing_and_its_size_is_foretold() -> None:
+    draw = np.random.default_rng(4)
+    cohorts = [forecast_of(30, 0.0, draw) for _ in range(300)]
+    plain, foretold, debiased = (
+        np.array([estimate([formula(one)], each(30, resamples=0))[0].value for one in cohorts])
+        for formula in (ece, ece_of_calibrated, debiased_calibration_error)
+    )
+    assert plain.min() > 0.01
+    assert foretold.mean() == pytest.approx(plain.mean(), rel=0.05)
+    assert abs(debiased.mean()) < 3 * debiased.std() / 300**0.5
+    assert (debiased < 0).mean() > 0.4
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.1])
+def test_interval_of_the_debiased_error_holds_the_truth_and_the_value(shift: float) -> None:
+    draw = np.random.default_rng(5)
+    held = []
+    for seed in range(100):
+        found = debiased_calibration_error(forecast_of(30, shift, draw))
+        figure = figure_of(found, estimate([found], each(30, resamples=300, seed=seed))[0])
+        low, high = figure.interval or (1, 0)
+        assert figure.value is not None
+        assert low <= figure.value <= high
+        held.append(low <= shift**2 <= high)
+    assert np.mean(held) >= 0.9
+
+
+def test_debiased_error_counts_only_pairs_of_different_participants() -> None:
+    draw = np.random.default_rng(6)
+    made = replace(forecast_of(12, 0.1, draw), owners=np.repeat(np.arange(4), 3))
+    place = np.minimum((made.probability * 10).astype(int), 9)
+    total, weight = 0.0, 0
+    for one in range(10):
+        gaps = [
+            (owner, made.probability[unit, item] - made.is_right[unit, item])
+            for unit, owner in enumerate(made.owners)
+            for item in range(8)
+            if place[unit, item] == one
+        ]
+        products = [x * y for a, x in gaps for b, y in gaps if a != b]
+        total += len(gaps) * np.mean(products) if products else 0
+        weight += len(gaps) if products else 0
+    measure = debiased_calibration_error(made)
+    draws = Bootstrap(owners=made.owners, resamples=0, seed=0)
+    assert estimate([measure], draws)[0].value == pytest.approx(total / weight)
+
+
+def test_plain_error_has_no_interval_and_says_where_to_look() -> None:
+    found = plain(calibration_section(scores(), seed=1), units=20)
+    reason = at(found, "by_signal/verbalised/ece/reason")
+    assert "see the debiased error" in str(reason)
+    assert "equal width" in str(at(found, "bin_policy"))

@@ -1,9 +1,11 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.unit.evaluation.metrics.built import labels
 
 from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.labels_file import read_labels, write_labels
 
 GOOD = '{"binary": null, "is_recovered": false, "items": {}, "total": 3, "unit_id": "a"}'
@@ -14,7 +16,7 @@ def test_labels_read_back_are_those_written(tmp_path: Path) -> None:
     written = {
         "b": labels([0, 1, 2, 3, 0, 1, 2, None], total=12, binary=True),
         "a": labels(total=4, binary=False),
-        "c": labels(),
+        "c": replace(labels([0] * 8), second_items=dict.fromkeys(Item, 1)),
     }
     write_labels(path, written)
     assert read_labels(path) == written

@@ -59,7 +59,9 @@ def test_every_figure_is_strict_json_with_a_value_or_a_reason(run: Run) -> None:
             assert figure["interval"] is None
         elif isinstance(figure["interval"], list):
             assert figure["reason"] is None
-            assert figure["interval"][0] < figure["interval"][1]
+            low, high = figure["interval"]
+            assert low < high
+            assert low <= figure["value"] <= high
 
 
 @pytest.mark.parametrize("run", RUNS.values(), ids=RUNS)
@@ -74,6 +76,7 @@ def test_every_report_has_the_same_sections(run: Run) -> None:
         "severity",
         "binary",
         "calibration",
+        "noise_ceiling",
         "evidence",
         "coverage_by_reason",
         "rule_warnings",
@@ -136,13 +139,15 @@ def test_units_are_counted_by_what_is_there_of_them() -> None:
         "labelled_without_prediction": 1,
         "predicted_without_label": 2,
         "with_turns_not_examined": 0,
+        "participants": 3,
+        "participants_labelled": 2,
         "by_status": {"complete": 2, "partial": 0, "failed": 1},
     }
     assert value(report, "items/mae_charged") == 1.5
 
 
 def test_seed_and_resamples_are_part_of_the_report() -> None:
-    predictions, known = random_run(6, seed=1)
+    predictions, known = random_run(12, seed=1)
     one = compute_metrics(predictions, known, resamples=30, seed=1)
     other = compute_metrics(predictions, known, resamples=30, seed=2)
     assert at(one.document, "items/mae/interval") != at(other.document, "items/mae/interval")

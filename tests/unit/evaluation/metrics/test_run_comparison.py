@@ -9,7 +9,7 @@ from ai_psychiatrist.evaluation.prediction import failed_prediction
 
 
 def test_run_compared_with_itself_differs_nowhere() -> None:
-    predictions, known = random_run(8, seed=1)
+    predictions, known = random_run(10, seed=1)
     found = compare_metrics(predictions, predictions, known, resamples=30)
     mae = at(found, "differences/items/mae")
     assert isinstance(mae, dict)

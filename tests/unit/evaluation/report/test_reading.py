@@ -72,7 +72,7 @@ def test_abstaining_is_charged_and_said() -> None:
     said = _reading(Metrics(figures_of(units, known)))
     assert "The run scored 50 % of the labelled items and left the others unknown" in said
     assert "3 points, the mean error is 1.50: abstaining cannot improve this figure" in said
-    assert "Only 4 participants have labels" in said
+    assert "Only 4 labelled participants, and intervals need 10" in said
 
 
 def test_small_runs_are_read_with_caution_and_large_ones_without() -> None:

@@ -165,7 +165,7 @@ def test_without_labels_only_what_needs_none_is_there(tmp_path: Path, units: int
 
 def test_one_labelled_unit_is_no_ground_for_an_interval(tmp_path: Path) -> None:
     text = report_text(tmp_path, [unit("a", [1] * 8)], {"a": labels([1] * 8)})
-    assert "A single labelled participant allows no interval" in _outline(text).text
+    assert "Only 1 labelled participant, and intervals need 10" in _outline(text).text
 
 
 def test_a_run_without_a_score_says_so(tmp_path: Path) -> None:

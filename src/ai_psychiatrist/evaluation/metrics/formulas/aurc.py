@@ -1,0 +1,20 @@
+"""The area under the risk–coverage curve of the scored items."""
+
+from ai_psychiatrist.evaluation.metrics import risk_coverage
+from ai_psychiatrist.evaluation.metrics.measure import NO_LABELLED_SCORE, Measure
+from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
+from ai_psychiatrist.evaluation.metrics.selective import RankedItems
+
+
+@metric(
+    on={RankedItems: Row(title="AURC of the scored items", place=3)},
+    definition="As `charged_aurc` over scored items alone; comparable only at equal "
+    "`largest_coverage`.",
+    source="Geifman, Uziel & El-Yaniv 2019",
+    better=Better.LOWER,
+)
+def aurc(items: RankedItems) -> Measure:
+    """Less is better."""
+    return items.measure(
+        lambda found: risk_coverage.aurc(found.plain), n=items.scored, undefined=NO_LABELLED_SCORE
+    )

@@ -1,0 +1,24 @@
+"""How well the signal tells right scores from wrong ones."""
+
+from ai_psychiatrist.evaluation.metrics.auroc import auroc
+from ai_psychiatrist.evaluation.metrics.calibration import Forecast
+from ai_psychiatrist.evaluation.metrics.measure import Measure
+from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
+from ai_psychiatrist.evaluation.report.figures import Scale
+
+
+@metric(
+    on={Forecast: Row(title="Tells right from wrong (AUROC)", note="0.5 is chance", place=6)},
+    definition="How often a right score has a higher signal than a wrong one.",
+    source="Hanley & McNeil 1982",
+    better=Better.HIGHER,
+    scale=Scale.UNIT,
+)
+def auroc_of_right(found: Forecast) -> Measure:
+    """Of the signal itself, which needs no fit."""
+    return auroc(
+        found.signal,
+        found.where & found.is_right,
+        found.where & ~found.is_right,
+        undefined="all scores are right, or none is, or there are none",
+    )

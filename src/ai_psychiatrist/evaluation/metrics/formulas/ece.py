@@ -1,0 +1,37 @@
+"""The expected calibration error as it is commonly reported."""
+
+import numpy as np
+
+from ai_psychiatrist.evaluation.metrics.calibration import TOO_FEW, Forecast
+from ai_psychiatrist.evaluation.metrics.measure import Array, Measure
+from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
+from ai_psychiatrist.evaluation.report.figures import Scale
+
+
+@metric(
+    on={
+        Forecast: Row(
+            title="Calibration error (ECE)", note="to be read beside the next two", place=3
+        )
+    },
+    definition="Mean over items of |mean probability − share right| of the item's bin, 10 bins of "
+    "equal width. Never 0 by chance, so read it beside `ece_of_calibrated`.",
+    source="Guo et al. 2017",
+    better=Better.LOWER,
+    scale=Scale.UNIT,
+)
+def ece(found: Forecast) -> Measure:
+    """The larger the noise, the larger it is."""
+    return Measure(
+        statistics=found.binned,
+        combine=_mean_gap,
+        n=int(found.where.sum()),
+        undefined=TOO_FEW,
+        no_interval="its resamples are further from 0 than itself; see the debiased error",
+    )
+
+
+def _mean_gap(sums: Array) -> Array:
+    counts, gaps = np.split(sums, 4)[:2]
+    gap: Array = np.abs(gaps).sum(axis=0) / counts.sum(axis=0)
+    return gap

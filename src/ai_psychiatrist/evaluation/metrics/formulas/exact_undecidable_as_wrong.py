@@ -1,0 +1,22 @@
+"""How often the band is decided and right."""
+
+from ai_psychiatrist.evaluation.metrics.measure import Measure, ratio
+from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
+from ai_psychiatrist.evaluation.metrics.totals import Severities
+from ai_psychiatrist.evaluation.report.figures import Scale
+
+
+@metric(
+    on={
+        Severities: Row(
+            title="Band right, of all", note="an undecidable band counts as wrong", place=1
+        )
+    },
+    definition="Share of all labelled units with the right band.",
+    source="Kroenke et al. 2009",
+    better=Better.HIGHER,
+    scale=Scale.SHARE,
+)
+def exact_undecidable_as_wrong(bands: Severities) -> Measure:
+    """Bands of the PHQ-8."""
+    return ratio((bands.is_right).sum(axis=1), bands.asked, undefined=bands.no_truth)

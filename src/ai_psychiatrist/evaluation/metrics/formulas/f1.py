@@ -1,0 +1,30 @@
+"""The harmonic mean of precision and sensitivity."""
+
+from ai_psychiatrist.evaluation.metrics.binary import AllUnits, DecidedUnits, Rates
+from ai_psychiatrist.evaluation.metrics.measure import Array, Measure, statistics
+from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
+from ai_psychiatrist.evaluation.report.figures import Scale
+
+
+@metric(
+    on={AllUnits: Row(title="F1", place=6), DecidedUnits: None},
+    definition="2·hits ÷ (2·hits + misses + false alarms).",
+    source="van Rijsbergen 1979",
+    better=Better.HIGHER,
+    scale=Scale.SHARE,
+)
+def f1(rates: Rates) -> Measure:
+    """The cases are the class that counts."""
+    everyone = rates.cases | rates.controls
+    return Measure(
+        statistics=statistics(rates.hits, rates.misses, rates.alarms, everyone),
+        combine=_f1,
+        n=rates.count,
+        undefined="no unit is labelled or predicted as depressed",
+    )
+
+
+def _f1(sums: Array) -> Array:
+    hits, misses, alarms, _ = sums
+    found: Array = 2 * hits / (2 * hits + misses + alarms)
+    return found

@@ -1,0 +1,32 @@
+"""The error of the surest items, as more and more are kept."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from ai_psychiatrist.evaluation.metrics.measure import Array, Measure
+from ai_psychiatrist.evaluation.metrics.registry import Better, metric
+from ai_psychiatrist.evaluation.metrics.risk_coverage import risk_at
+from ai_psychiatrist.evaluation.metrics.selective import Accepted, RankedItems
+
+COVERAGES: Final = tuple(tenth / 10 for tenth in range(1, 11))
+
+
+@metric(
+    on={RankedItems: None},
+    definition="R(k) at 0.1, 0.2, … 1.0 of the labelled items; undefined beyond the "
+    "`largest_coverage`.",
+    source="Geifman & El-Yaniv 2017",
+    better=Better.LOWER,
+)
+def mae_at_coverage(items: RankedItems) -> Mapping[str, Measure]:
+    """By coverage."""
+    return {
+        str(coverage): items.measure(
+            _risk_at(coverage), n=items.scored, undefined="fewer items than this have a score"
+        )
+        for coverage in COVERAGES
+    }
+
+
+def _risk_at(coverage: float) -> Callable[[Accepted], Array]:
+    return lambda found: risk_at(found.plain, coverage * found.asked)

@@ -1,0 +1,38 @@
+"""Pearson's correlation."""
+
+import numpy as np
+
+from ai_psychiatrist.evaluation.metrics.items import RatedItems
+from ai_psychiatrist.evaluation.metrics.measure import Array, Measure
+from ai_psychiatrist.evaluation.metrics.pairs import Pairs
+from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
+from ai_psychiatrist.evaluation.metrics.totals import ExactTotals
+from ai_psychiatrist.evaluation.report.figures import Scale
+
+
+@metric(
+    on={
+        ExactTotals: Row(title="Correlation", place=4),
+        RatedItems: None,
+    },
+    definition="Correlation; blind to a shift or stretch of one side.",
+    source="Pearson 1896",
+    better=Better.HIGHER,
+    scale=Scale.AGREEMENT,
+)
+def pearson(pairs: Pairs) -> Measure:
+    """From sums alone."""
+    return Measure(
+        statistics=pairs.moments,
+        combine=correlation,
+        n=pairs.count,
+        undefined=pairs.reason("one side does not vary"),
+    )
+
+
+def correlation(sums: Array) -> Array:
+    """Return the correlation of the sums of `Pairs.moments`."""
+    count, x, y, xx, yy, xy = sums
+    spread = (count * xx - x * x) * (count * yy - y * y)
+    found: Array = (count * xy - x * y) / np.sqrt(np.where(spread > 0, spread, np.nan))
+    return found

@@ -1,0 +1,56 @@
+"""Spearman's rank correlation."""
+
+import numpy as np
+
+from ai_psychiatrist.evaluation.metrics.items import AllItems, RatedItems, ScoredItems
+from ai_psychiatrist.evaluation.metrics.measure import Array, Measure, statistics
+from ai_psychiatrist.evaluation.metrics.pairs import Pairs
+from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
+from ai_psychiatrist.evaluation.metrics.totals import ExactTotals
+from ai_psychiatrist.evaluation.report.figures import Scale
+
+
+@metric(
+    on={
+        AllItems: Row(title="Rank correlation", note="of the scored items", place=9),
+        ScoredItems: None,
+        RatedItems: Row(title="Rank correlation", place=6),
+        ExactTotals: Row(title="Rank correlation", place=6),
+    },
+    definition="Correlation of mid-ranks, ties sharing the mean of their ranks.",
+    source="Spearman 1904",
+    better=Better.HIGHER,
+    scale=Scale.AGREEMENT,
+)
+def spearman(pairs: Pairs) -> Measure:
+    """Ranks follow from how often each pair of values occurs, so that sums are enough."""
+    found = np.stack([pairs.said[pairs.is_both], pairs.truth[pairs.is_both]])
+    cells, places = np.unique(found, axis=1, return_inverse=True)
+    units = np.nonzero(pairs.is_both)[0]
+    counts = np.zeros((len(pairs.said), cells.shape[1]))
+    np.add.at(counts, (units, places.ravel()), 1)
+    sides = [np.unique(side, return_inverse=True)[1] for side in cells]
+    is_level = [side == np.arange(len(cells[0]))[:, None] for side in sides]
+    return Measure(
+        statistics=statistics(counts),
+        combine=lambda sums: _rank_correlation(sums, *is_level),
+        n=pairs.count,
+        undefined=pairs.reason("one side does not vary"),
+    )
+
+
+def _rank_correlation(sums: Array, is_x: Array, is_y: Array) -> Array:
+    """`sums`: (cells, samples); `is_x`, `is_y`: which cells have which value, (values, cells)."""
+    x, y = _centred_ranks(sums, is_x), _centred_ranks(sums, is_y)
+    spread = (sums * x * x).sum(axis=0) * (sums * y * y).sum(axis=0)
+    found: Array = (sums * x * y).sum(axis=0) / np.sqrt(np.where(spread > 0, spread, np.nan))
+    return found
+
+
+def _centred_ranks(sums: Array, is_level: Array) -> Array:
+    """Return each cell's mid-rank less the mean rank."""
+    weight = is_level.astype(np.float64)
+    counts = weight @ sums
+    ranks = np.cumsum(counts, axis=0) - counts / 2
+    centred: Array = weight.T @ ranks - sums.sum(axis=0) / 2
+    return centred

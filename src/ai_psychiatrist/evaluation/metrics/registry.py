@@ -1,0 +1,119 @@
+"""Every metric of the project: one file of `formulas/` each, with one decorator.
+
+A metric is a function from a kind of data (`Items`, `Severities`, …) to what its figure is computed
+from. Sections, the report's tables and the table of `docs/metrics.md` take their metrics from here.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import cache
+from typing import Final, TypeAlias, TypeVar
+
+from ai_psychiatrist.evaluation.metrics import formulas
+from ai_psychiatrist.evaluation.metrics.measure import SMALLEST_N, Measure
+from ai_psychiatrist.evaluation.report.figures import Scale
+
+Found: TypeAlias = Measure | Mapping[str, Measure]
+Function = TypeVar("Function", bound=Callable[..., Found])
+
+
+class Better(Enum):
+    """Which direction of a figure, or of a difference, is an improvement."""
+
+    LOWER = "lower"
+    HIGHER = "higher"
+    NEITHER = "neither"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """What a metric is called in the report's table of one kind of data."""
+
+    title: str
+    note: str = ""
+    place: int
+    """Rows stand in this order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    """One figure, wherever it is measured."""
+
+    key: str
+    """In `metrics.json`; the name of its file and function."""
+    measure: Callable[..., Found]
+    on: Mapping[type, Row | None]
+    """The kinds of data that have it; `None` where the report does not show it."""
+    definition: str
+    source: str | None
+    """Author, year and where; `None` for what needs none."""
+    better: Better
+    scale: Scale | None
+    """`None` for the points of the data itself."""
+    smallest_n: int
+    """Participants that an interval, and with it a verdict, needs."""
+
+    def row_on(self, kind: type) -> Row | None:
+        """Return its row in the table of a kind of data, `None` where it is not shown."""
+        return next((self.on[one] for one in kind.__mro__ if one in self.on), None)
+
+    def scale_on(self, kind: type) -> Scale:
+        """Return what it is measured in there."""
+        points: Scale = getattr(kind, "points", Scale.UNIT)
+        return self.scale or points
+
+
+_METRICS: Final[dict[str, Metric]] = {}
+
+
+def metric(
+    *,
+    on: Mapping[type, Row | None],
+    definition: str,
+    better: Better,
+    source: str | None = None,
+    scale: Scale | None = None,
+    smallest_n: int = SMALLEST_N,
+) -> Callable[[Function], Function]:
+    """Declare a function to be a metric; its name is the key."""
+
+    def declare(function: Function) -> Function:
+        _METRICS[function.__name__] = Metric(
+            key=function.__name__,
+            measure=function,
+            on=on,
+            definition=definition,
+            source=source,
+            better=better,
+            scale=scale,
+            smallest_n=smallest_n,
+        )
+        return function
+
+    return declare
+
+
+@cache
+def all_metrics() -> tuple[Metric, ...]:
+    """Return every metric, by key; adding a file to `formulas/` is enough."""
+    for module in pkgutil.iter_modules(formulas.__path__):
+        importlib.import_module(f"{formulas.__name__}.{module.name}")
+    return tuple(_METRICS[key] for key in sorted(_METRICS))
+
+
+def measured(data: object) -> dict[str, Found]:
+    """Return all metrics of some data, by key."""
+    return {
+        one.key: _with_smallest_n(one.measure(data), one.smallest_n)
+        for one in all_metrics()
+        if isinstance(data, tuple(one.on))
+    }
+
+
+def _with_smallest_n(found: Found, smallest_n: int) -> Found:
+    if isinstance(found, Measure):
+        return replace(found, smallest_n=smallest_n)
+    return {key: replace(one, smallest_n=smallest_n) for key, one in found.items()}
