@@ -1,6 +1,7 @@
 """Lines of units through the checks of a step."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -481,3 +482,41 @@ def test_any_bytes_are_accounted_for(lines: list[bytes]) -> None:
     ran = run_bytes(data)
     assert ran.summary.lines == ran.summary.blank_lines + ran.summary.failure_records
     assert [json.loads(line) for line in ran.failures.splitlines()] == ran.failed
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        pytest.param({"retry_count": 2}, id="count"),
+        pytest.param({"retry_count": 2, "_retry": {"why": "cut"}, "_trace": 7}, id="and_more"),
+    ],
+)
+def test_fields_of_a_retried_unit_pass_a_closed_schema_and_are_kept(
+    fields: dict[str, Any],
+) -> None:
+    ran = run_lines([unit("u0", "2", **fields)])
+    assert ran.kept == [{"unit_id": "u0", "score": 2, **fields}]
+
+
+def test_field_of_the_answer_that_looks_like_a_hosts_is_judged_by_its_schema() -> None:
+    schema: dict[str, object] = {
+        "properties": {"retry_count": {"type": "integer"}, "_kind": {"enum": ["a"]}},
+        "required": ["retry_count", "_kind"],
+        "additionalProperties": False,
+    }
+    step = StepConfig(name="s1", scope="llm", schema=schema, rules=RuleBlock())
+    lines = ['{"unit_id":1,"retry_count":"3","_kind":"A"}', '{"unit_id":2,"retry_count":1}']
+    ran = run_lines(lines, step=step)
+    assert ran.kept == [{"unit_id": 1, "retry_count": 3, "_kind": "a"}]
+    assert ran.told == [(2, "schema_validation", "schema_required")]
+
+
+def test_rules_see_what_a_host_put_on_the_line() -> None:
+    rules = (RuleSpec(name="host", expr="_trace == 7 and retry_count == 2", error="no"),)
+    step = replace(STEP, rules=RuleBlock(rules=rules))
+    assert run_lines([unit("u0", retry_count=2, _trace=7)], step=step).summary.valid == 1
+
+
+def test_object_under_response_is_the_answer() -> None:
+    ran = run_lines(['{"unit_id":"u0","response":{"score":"2","unit_id":"u0"},"retry_count":1}'])
+    assert ran.kept == [{"unit_id": "u0", "score": 2, "retry_count": 1}]

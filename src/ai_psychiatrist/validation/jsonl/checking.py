@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from ai_psychiatrist.validation.host_fields import METADATA, RETRY_COUNT, UNIT_ID
+from ai_psychiatrist.validation.host_fields import METADATA, RETRY_COUNT, SET_ASIDE, UNIT_ID
 from ai_psychiatrist.validation.jsonl.context import Asked
 from ai_psychiatrist.validation.jsonl.join import ContextJoin
 from ai_psychiatrist.validation.jsonl.lines import Line
@@ -205,12 +205,18 @@ def _missing(asked: Asked) -> Outcome:
 
 def _surroundings(case: _Case) -> Surroundings:
     unit = case.unit
-    meta: dict[str, object] = dict(unit.metadata) if isinstance(unit.metadata, dict) else {}
+    metadata = unit.host.get(METADATA)
+    meta: dict[str, object] = dict(metadata) if isinstance(metadata, dict) else {}
     meta[UNIT_ID] = unit.unit_id
     meta[RETRY_COUNT] = unit.retry_count
-    if unit.has_metadata:
-        meta[METADATA] = unit.metadata
-    return Surroundings(context=case.context or {}, meta=meta)
+    if METADATA in unit.host:
+        meta[METADATA] = metadata
+    hidden = {name: value for name, value in unit.host.items() if name not in _KNOWN_OTHERWISE}
+    return Surroundings(context={**hidden, **(case.context or {})}, meta=meta)
+
+
+_KNOWN_OTHERWISE: Final = SET_ASIDE | {RETRY_COUNT}
+"""The host's fields that rules know as `meta`, and the model's own words."""
 
 
 _MISSING: Final = refusal(FailureStage.MISSING, "missing", "the unit was asked for, not answered")

@@ -5,16 +5,17 @@ from collections.abc import Iterator
 
 import orjson
 
-from ai_psychiatrist.validation.host_fields import METADATA, UNIT_ID
+from ai_psychiatrist.validation.host_fields import METADATA, SET_ASIDE, UNIT_ID
 from ai_psychiatrist.validation.jsonl.outcome import Outcome
 
 
 def valid_line(outcome: Outcome) -> bytes:
-    """Return the coerced answer between the unit's id and its metadata."""
+    """Return the coerced answer between the unit's id and the other fields of its host."""
     unit = outcome.unit
     written: dict[str, object] = {UNIT_ID: unit.unit_id, **(outcome.verdict.value or {})}
-    if unit.has_metadata:
-        written[METADATA] = unit.metadata
+    written |= {name: value for name, value in unit.host.items() if name not in SET_ASIDE}
+    if METADATA in unit.host:
+        written[METADATA] = unit.host[METADATA]
     return _line(written)
 
 

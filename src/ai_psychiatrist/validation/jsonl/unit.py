@@ -7,7 +7,13 @@ from typing import Final, TypeAlias
 
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
-from ai_psychiatrist.validation.host_fields import METADATA, RAW_TEXT, RETRY_COUNT, UNIT_ID
+from ai_psychiatrist.validation.host_fields import (
+    METADATA,
+    RAW_TEXT,
+    RETRY_COUNT,
+    UNIT_ID,
+    is_of_a_line,
+)
 from ai_psychiatrist.validation.jsonl.decoding import decode_leniently, decode_object
 from ai_psychiatrist.validation.jsonl.lines import Line
 from ai_psychiatrist.validation.refusals import refusal, unread_answer
@@ -38,8 +44,8 @@ class Unit:
     """The answer, when the line holds it as an object."""
     text: str | None = field(default=None, repr=False)
     """The model's own words, when the line holds them."""
-    metadata: object = field(default=None, repr=False)
-    has_metadata: bool = False
+    host: Mapping[str, object] = field(default_factory=dict, repr=False)
+    """The fields that its host put on the line."""
     retry_count: int = 0
     is_repaired: bool = False
     refusal: Verdict | None = None
@@ -75,11 +81,9 @@ def read_unit(line: Line, *, limits: ParseLimits, answers_with: frozenset[str]) 
 
 def _unit(line: Line, parsed: ParsedObject, answers_with: frozenset[str]) -> Unit:
     value = parsed.value
-    unit_id = unit_id_of(value)
-    value.pop(UNIT_ID, None)
-    has_metadata = METADATA in value
-    metadata = value.pop(METADATA, None)
-    text = value.pop(RAW_TEXT, None)
+    names = [name for name in value if is_of_a_line(name, answers_with)]
+    host = {name: value.pop(name) for name in names}
+    unit_id, text, metadata = unit_id_of(host), host.get(RAW_TEXT), host.get(METADATA)
     refused = None
     if unit_id is None:
         refused = _NO_UNIT_ID
@@ -96,9 +100,8 @@ def _unit(line: Line, parsed: ParsedObject, answers_with: frozenset[str]) -> Uni
         content=line.content,
         answer=value if has_answer and refused is None else None,
         text=text if isinstance(text, str) else None,
-        metadata=metadata,
-        has_metadata=has_metadata,
-        retry_count=_retry_count(value, metadata),
+        host=host,
+        retry_count=_retry_count(value, host, metadata),
         is_repaired=parsed.repaired,
         refusal=refused,
     )
@@ -130,9 +133,9 @@ def unit_id_of(value: Mapping[str, object]) -> UnitId | None:
     return unit_id
 
 
-def _retry_count(value: Mapping[str, object], metadata: object) -> int:
-    """Return how often the unit was tried before, as the line or its metadata says."""
-    for source in (value, metadata):
+def _retry_count(*sources: object) -> int:
+    """Return how often the unit was tried before, as the first source that tells it says."""
+    for source in sources:
         if isinstance(source, Mapping):
             count = source.get(RETRY_COUNT)
             if type(count) is int and count >= 0:

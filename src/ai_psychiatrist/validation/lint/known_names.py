@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.validation.fields.paths import FieldPath
+from ai_psychiatrist.validation.fields.paths import top_name
 from ai_psychiatrist.validation.host_fields import METADATA, RETRY_COUNT, UNIT_ID
 from ai_psychiatrist.validation.lint.inputs import Inputs
 from ai_psychiatrist.validation.lint.nearest import did_you_mean
@@ -12,7 +11,6 @@ from ai_psychiatrist.validation.lint.node import Node
 from ai_psychiatrist.validation.lint.schema_fields import SchemaFields
 from ai_psychiatrist.validation.lint.steps import StepReading
 from ai_psychiatrist.validation.step_config import RuleBlock
-from ai_psychiatrist.validation.verdict import PathPart
 
 ALWAYS_THERE: Final = frozenset({UNIT_ID, RETRY_COUNT, METADATA})
 
@@ -97,19 +95,6 @@ def _checked_names(block: RuleBlock | None) -> frozenset[str]:
         return frozenset()
     required = set(block.required) - set(block.inherited)
     return frozenset(map(top_name, (*required, *block.types, *block.enums, *block.ranges)))
-
-
-def parts_of(field: str) -> tuple[PathPart, ...]:
-    """Return the way to a field such as `items[*].score`; a malformed name is one key."""
-    try:
-        return FieldPath.parse(field).parts
-    except ConfigurationError:
-        return (field,)
-
-
-def top_name(field: str) -> str:
-    """Return the top-level name of a field such as `items[*].score`."""
-    return str(parts_of(field)[0])
 
 
 def known_names(steps: list[StepReading], inputs: Inputs) -> list[KnownNames]:

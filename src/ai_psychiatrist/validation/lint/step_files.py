@@ -68,7 +68,7 @@ def decoded(content: bytes) -> str:
         raise FileUnusable(msg) from None
 
 
-def read_schema(node: Node, folder: Path) -> SchemaFile | None:
+def read_schema(node: Node, folder: Path, *, checks_formats: bool) -> SchemaFile | None:
     """Read and compile the schema that `node` names; what is wrong is reported there."""
     name = node.text()
     if name is None:
@@ -85,10 +85,14 @@ def read_schema(node: Node, folder: Path) -> SchemaFile | None:
         node.error("schema_invalid", f"the schema {name!r} is neither an object nor true or false")
         return None
     try:
-        Coercer(CompiledSchema(document, name=name))
+        compiled = CompiledSchema(document, name=name)
+        Coercer(compiled)
     except SchemaInvalid as error:
         node.error("schema_invalid", str(error))
         return None
+    for unknown in sorted(compiled.unchecked_formats()) if checks_formats else ():
+        message = f"{unknown!r} is no format of the standard: it is not checked"
+        node.warn("unknown_format", message)
     return SchemaFile(path=path, content=content, document=document)
 
 

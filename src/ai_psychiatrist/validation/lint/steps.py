@@ -9,6 +9,7 @@ from ai_psychiatrist.validation.lint.rule_block import read_rule_block
 from ai_psychiatrist.validation.lint.sections import (
     Sections,
     entries_under,
+    read_check_formats,
     read_folder,
     report_orphans,
 )
@@ -62,6 +63,7 @@ class StepReading:
     node: Node = field(repr=False)
     template: TemplateFile | None
     schema: SchemaFile | None
+    checks_formats: bool
     block: RuleBlock | None
     block_node: Node | None = field(repr=False)
 
@@ -74,6 +76,7 @@ class StepReading:
             template=None if self.template is None else self.template.path,
             schema=None if self.schema is None else self.schema.document,
             schema_name=None if self.schema is None else self.schema.path.name,
+            checks_formats=self.checks_formats,
             rules=self.block,
         )
 
@@ -87,6 +90,7 @@ class _Links:
     blocks: dict[str, Node]
     template_folder: Path
     schema_folder: Path
+    checks_formats: bool
 
 
 def read_steps(sections: Sections, folder: Path) -> list[StepReading]:
@@ -151,6 +155,7 @@ def _read_links(sections: Sections, folder: Path) -> _Links:
         blocks={} if sections.validation is None else sections.validation.entries(of="steps"),
         template_folder=folder / read_folder(sections.prompts, "template_dir", default="templates"),
         schema_folder=folder / read_folder(sections.schemas, "schema_dir", default="schemas"),
+        checks_formats=read_check_formats(sections.schemas),
     )
 
 
@@ -166,7 +171,12 @@ def _read_step(name: str, node: Node, links: _Links) -> StepReading:
         scope=scope,
         node=node,
         template=None if template is None else read_template(template, links.template_folder),
-        schema=None if schema is None else read_schema(schema, links.schema_folder),
+        schema=(
+            None
+            if schema is None
+            else read_schema(schema, links.schema_folder, checks_formats=links.checks_formats)
+        ),
+        checks_formats=links.checks_formats,
         block=None if block is None else read_rule_block(block),
         block_node=block,
     )
