@@ -14,6 +14,11 @@ def print_account(found: Summary) -> None:
         f" + {found.failed:,} failed + {found.pending:,} pending",
         err=True,
     )
+    typer.echo(
+        f"lines: {found.lines:,} read = {found.blank_lines:,} blank + {found.objects:,} objects"
+        f" + {found.unreadable_lines:,} that are no one object",
+        err=True,
+    )
     if stages:
         typer.echo(f"failures: {stages}", err=True)
     warnings = sum(found.warnings.values())

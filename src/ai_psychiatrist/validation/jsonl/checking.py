@@ -120,6 +120,8 @@ class UnitChecker:
 
     def _case(self, line: Line) -> _Case:
         unit = self._read(line)
+        self.tally.objects += unit.is_object
+        self.tally.unreadable_lines += not unit.is_object
         if unit.key is None:
             return _Case(unit=unit, context=None, refusal=unit.refusal)
         digest = id_digest(unit.key)
@@ -141,7 +143,13 @@ class UnitChecker:
             return read_unit(line, limits=validator.limits, answers_with=validator.known_fields)
         except Exception as error:  # noqa: BLE001 - one unit must not end the others
             refused = internal_error(error)
-            return Unit(number=line.number, unit_id=None, content=line.content, refusal=refused)
+            return Unit(
+                number=line.number,
+                unit_id=None,
+                content=line.content,
+                is_object=False,
+                refusal=refused,
+            )
 
     def _structure(self, case: _Case, around: Surroundings) -> StructureFinding | Verdict:
         if case.refusal is not None:

@@ -23,6 +23,10 @@ class Summary:
     """Lines of the failures: failed units, and lines that are beside the account of units."""
     lines: int
     blank_lines: int
+    objects: int
+    """Lines that are one JSON object, valid or not."""
+    unreadable_lines: int
+    """Lines that are none, more than one, or too long."""
     unidentified: int
     """Lines that name no unit."""
     duplicates: int
@@ -62,7 +66,8 @@ def summarise(
     failed = tally.failed_lines + tally.missing - beside
     requested = tally.lines - tally.blank_lines - duplicates if asked is None else asked
     pending = requested - tally.valid - failed
-    accounted = tally.blank_lines + tally.valid + tally.failed_lines
+    read = tally.blank_lines + tally.objects + tally.unreadable_lines
+    told = tally.blank_lines + tally.valid + tally.failed_lines
     return Summary(
         step=step,
         requested=requested,
@@ -72,6 +77,8 @@ def summarise(
         failure_records=tally.failed_lines + tally.missing,
         lines=tally.lines,
         blank_lines=tally.blank_lines,
+        objects=tally.objects,
+        unreadable_lines=tally.unreadable_lines,
         unidentified=tally.unidentified,
         duplicates=duplicates,
         unexpected=tally.unexpected,
@@ -83,6 +90,6 @@ def summarise(
         repaired=tally.repaired,
         ruleset_digest=ruleset_digest,
         schema_digest=schema_digest,
-        is_balanced=pending == 0 and accounted == tally.lines,
+        is_balanced=pending == 0 and tally.lines == read == told,
         seconds={name: round(spent, 3) for name, spent in asdict(tally.seconds).items()},
     )

@@ -36,6 +36,10 @@ class Tally:
 
     lines: int = 0
     blank_lines: int = 0
+    objects: int = 0
+    """Lines that are one JSON object; counted, as the next, when they are read."""
+    unreadable_lines: int = 0
+    """Lines that are none, more than one, or too long."""
     valid: int = 0
     failed_lines: int = 0
     """Lines with a failure record."""
@@ -72,6 +76,8 @@ class Tally:
         """Add the counters of another worker."""
         self.lines += other.lines
         self.blank_lines += other.blank_lines
+        self.objects += other.objects
+        self.unreadable_lines += other.unreadable_lines
         self.valid += other.valid
         self.failed_lines += other.failed_lines
         self.unidentified += other.unidentified

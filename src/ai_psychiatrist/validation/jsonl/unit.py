@@ -1,8 +1,10 @@
 """One line as a unit: whose it is, what was answered, and what came with it."""
 
+import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from ai_psychiatrist.domain.errors import OutputRejected
@@ -17,7 +19,7 @@ from ai_psychiatrist.validation.host_fields import (
 from ai_psychiatrist.validation.jsonl.decoding import decode_leniently, decode_object
 from ai_psychiatrist.validation.jsonl.lines import Line
 from ai_psychiatrist.validation.refusals import refusal, unread_answer
-from ai_psychiatrist.validation.reply.limits import ParseLimits
+from ai_psychiatrist.validation.reply.limits import ParseLimits, rejected
 from ai_psychiatrist.validation.reply.parse import ParsedObject
 from ai_psychiatrist.validation.verdict import FailureStage, Verdict
 
@@ -48,6 +50,8 @@ class Unit:
     """The fields that its host put on the line."""
     retry_count: int = 0
     is_repaired: bool = False
+    is_object: bool = True
+    """Whether the line is one JSON object, whatever becomes of it."""
     refusal: Verdict | None = None
     """Why there is no answer to check."""
 
@@ -71,9 +75,13 @@ def read_unit(line: Line, *, limits: ParseLimits, answers_with: frozenset[str]) 
     of an answer.
     """
     if line.content is None:
-        return Unit(number=line.number, unit_id=None, content=None, refusal=_TOO_LONG)
+        return Unit(
+            number=line.number, unit_id=None, content=None, is_object=False, refusal=_TOO_LONG
+        )
     try:
         parsed = decode_object(line.content, limits)
+        if limits.keeps_last_key:
+            _refuse_two_ids(line.content, limits, is_repaired=parsed.repaired)
     except OutputRejected as rejection:
         return _refused(line.number, line.content, rejection, limits)
     return _unit(line, parsed, answers_with)
@@ -115,14 +123,47 @@ def _refused(number: int, content: bytes, rejection: OutputRejected, limits: Par
     is_certain = content.count(_ID_KEY) == 1
     return Unit(
         number=number,
-        unit_id=unit_id_of(value) if is_certain else None,
+        unit_id=(unit_id_of(value) if value else _written_id(content)) if is_certain else None,
         content=content,
+        is_object=bool(unread.value),
         retry_count=_retry_count(value, value.get(METADATA)),
         refusal=unread.verdict,
     )
 
 
 _ID_KEY: Final = f'"{UNIT_ID}"'.encode()
+_WRITTEN_ID: Final = re.compile(
+    rb'\s*(?:\[\s*)?\{(?:[^{}\[\]]*,)?\s*"unit_id"\s*:\s*'
+    rb'("(?:[^"\\\x00-\x1f]|\\.)*+"|-?\d{1,18})\s*[,}]'
+)
+
+
+def _written_id(content: bytes) -> UnitId | None:
+    """Return the id that stands in the first object of a line that cannot be read."""
+    found = _WRITTEN_ID.match(content)
+    return None if found is None else unit_id_of(decode_leniently(b'{"unit_id":%b}' % found[1]))
+
+
+def _refuse_two_ids(content: bytes, limits: ParseLimits, *, is_repaired: bool) -> None:
+    """Raise `OutputRejected` when an object of the line names its unit twice: one would be lost.
+
+    Of a damaged line that holds the name twice no other key may come twice either.
+    """
+    if content.count(UNIT_ID.encode()) == 1 and _ESCAPED not in content:
+        return
+    if is_repaired:
+        decode_object(content, replace(limits, keeps_last_key=False))
+        return
+
+    def members(pairs: list[tuple[str, object]]) -> None:
+        if sum(key == UNIT_ID for key, _ in pairs) > 1:
+            raise rejected(RejectionCode.DUPLICATE_KEY)
+
+    with suppress(ValueError):
+        json.loads(content, object_pairs_hook=members)
+
+
+_ESCAPED: Final = b"\\u00"
 
 
 def unit_id_of(value: Mapping[str, object]) -> UnitId | None:
