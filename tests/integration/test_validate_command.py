@@ -366,3 +366,52 @@ def test_documented_example_runs_as_shown(tmp_path: Path) -> None:
     assert done.code == 1
     assert output in done.err
     assert [one["unit_id"] for one in records((folder / "failures.jsonl").read_bytes())] == ["u4"]
+
+
+@pytest.fixture
+def two_steps(tmp_path: Path) -> Path:
+    """The documented pipeline of two steps."""
+    return Path(shutil.copytree(EXAMPLES / "two_steps", tmp_path / "two_steps"))
+
+
+def check_second_step(done: Finished) -> None:
+    assert done.code == 1
+    assert [unit["unit_id"] for unit in records(done.out)] == ["u1"]
+    (failure,) = records(done.err)
+    assert failure["unit_id"] == "u2"
+    assert failure["errors"][0]["rule"] == "no_score_is_said_to_be_unknown"
+    assert failure["input"] == {"excerpt": "Work is fine.", "most_words": 8, "score": None}
+
+
+def test_second_step_sees_what_the_first_found_by_its_file(two_steps: Path) -> None:
+    first = ["rate.jsonl", "--context", "context.jsonl", "--next", "next.jsonl"]
+    assert validate(two_steps, *first, step="rate").code == 1
+    check_second_step(validate(two_steps, "sum_up.jsonl", "--context", "next.jsonl", step="sum_up"))
+
+
+def test_second_step_sees_what_the_first_found_by_the_run(two_steps: Path) -> None:
+    run_folder = ["--run", "../sleep"]
+    first = ["rate.jsonl", "--context", "context.jsonl", *run_folder]
+    assert validate(two_steps, *first, step="rate").code == 1
+    assert run(["export", "../sleep", "--out", "../out"], two_steps).code == 0
+    queued = records((two_steps / "../out/sum_up_queue.jsonl").read_bytes())
+    assert [unit["unit_id"] for unit in queued] == ["u1", "u2"]
+    assert queued[0]["input"]["score"] == 3
+    check_second_step(validate(two_steps, "sum_up.jsonl", *run_folder, step="sum_up"))
+    again = run(["revalidate", "../sleep"], two_steps)
+    assert "sum_up: 2 requested = 1 valid + 1 failed + 0 pending" in again.out
+    assert "sum_up: 2 answers checked, 0 units without one; 0 changed" in again.out
+
+
+def test_protected_name_is_kept_from_step_to_step_and_the_clash_told(two_steps: Path) -> None:
+    schema = json.loads((two_steps / "rate.json").read_text("utf-8"))
+    schema["properties"]["most_words"] = {"type": "integer"}
+    (two_steps / "rate.json").write_text(json.dumps(schema), "utf-8")
+    (two_steps / "rate.jsonl").write_text(
+        lines({"unit_id": "u1", "score": 3, "most_words": 900}), "utf-8"
+    )
+    outputs = ["--next", "next.jsonl", "--summary", "s.json", "--failures", "f.jsonl"]
+    validate(two_steps, "rate.jsonl", "--context", "context.jsonl", *outputs, step="rate")
+    assert json.loads((two_steps / "s.json").read_bytes())["warnings"] == {"protected_name": 1}
+    (following,) = records((two_steps / "next.jsonl").read_bytes())
+    assert (following["most_words"], following["score"]) == (8, 3)

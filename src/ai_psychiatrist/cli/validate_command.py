@@ -6,16 +6,16 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, BinaryIO, Final
 
 import typer
 
 from ai_psychiatrist.cli.exits import ExitCode, fail, refusing_bad_input
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.validation.jsonl.outcome import OnOutcome
+    from ai_psychiatrist.cli.run_recording import Recording
+    from ai_psychiatrist.validation.jsonl.options import RunOptions
     from ai_psychiatrist.validation.jsonl.outputs import Outputs
-    from ai_psychiatrist.validation.jsonl.run import RunOptions
     from ai_psychiatrist.validation.jsonl.summary import Summary
     from ai_psychiatrist.validation.step import StepValidator
     from ai_psychiatrist.validation.step_config import StepConfig
@@ -66,6 +66,10 @@ def validate(
     coercions: Annotated[
         Path | None, typer.Option("--coercions", help="One line for each coerced value.")
     ] = None,
+    following: Annotated[
+        Path | None,
+        typer.Option("--next", help="What the next step is asked about: its --context."),
+    ] = None,
     summary: Annotated[
         Path | None, typer.Option("--summary", help="The account in numbers, as JSON.")
     ] = None,
@@ -87,21 +91,18 @@ def validate(
 
     Valid units, failures and coercions go to streams of their own, in the order of the input.
     """
-    from ai_psychiatrist.infrastructure.logging import setup_logging  # noqa: PLC0415
-
     files = _Files(
         source=_file(source),
         context=context,
         valid=_file(valid),
         failures=failures,
         coercions=coercions,
+        following=following,
         summary=summary,
         run=run,
     )
     with refusing_bad_input(), _ending_quietly():
         request = _request(config, step, keeps_last_key=duplicate_keys is DuplicateKeys.LAST)
-        # Where the failures go, nothing else is written.
-        setup_logging("CRITICAL" if failures is None else "INFO")
         found = _validated(request, files, workers=workers, longest_line=longest_line)
     if failures is not None:
         from ai_psychiatrist.cli.validation_account import print_account  # noqa: PLC0415
@@ -137,6 +138,7 @@ class _Files:
     valid: Path | None
     failures: Path | None
     coercions: Path | None
+    following: Path | None
     summary: Path | None
     run: Path | None
 
@@ -146,6 +148,7 @@ class _Files:
 
         options = {"--valid": self.valid, "--failures": self.failures}
         options |= {"--coercions": self.coercions, "--summary": self.summary}
+        options |= {"--next": self.following}
         taken: dict[Path, str] = {}
         for option, path in options.items():
             if path is None or (path.exists() and not path.is_file()):
@@ -191,8 +194,9 @@ def _validated(request: _Request, files: _Files, *, workers: int, longest_line: 
     import orjson  # noqa: PLC0415
 
     from ai_psychiatrist.cli.validation_progress import line_progress  # noqa: PLC0415
+    from ai_psychiatrist.infrastructure.logging import setup_logging  # noqa: PLC0415
+    from ai_psychiatrist.validation.jsonl.options import RunOptions  # noqa: PLC0415
     from ai_psychiatrist.validation.jsonl.outputs import output_file  # noqa: PLC0415
-    from ai_psychiatrist.validation.jsonl.run import RunOptions  # noqa: PLC0415
 
     files.refuse_the_same_twice()
     with ExitStack() as stack:
@@ -204,10 +208,14 @@ def _validated(request: _Request, files: _Files, *, workers: int, longest_line: 
         )
         progress = line_progress(_size(files.source), is_shown=files.failures is not None)
         with progress as on_progress:
+            run = _recording(request, files, stack)
+            # Where the failures go, nothing else is written; opening a run sets up its own log.
+            setup_logging("CRITICAL" if files.failures is None else "INFO")
             options = RunOptions(
                 deadline_seconds=request.deadline_seconds,
                 longest_line=longest_line,
-                on_outcome=_recorder(request, files, stack),
+                on_outcome=None if run is None else run.take,
+                earlier=None if run is None else run.earlier,
                 on_progress=on_progress,
             )
             found = _run(request, files, outputs, options=options, workers=workers)
@@ -262,18 +270,19 @@ def _size(source: Path | None) -> int | None:
 def _open_outputs(files: _Files, stack: ExitStack) -> "Outputs":
     from ai_psychiatrist.validation.jsonl.outputs import Outputs, output_file  # noqa: PLC0415
 
-    valid, failures, coercions = sys.stdout.buffer, sys.stderr.buffer, None
-    if files.valid is not None:
-        valid = stack.enter_context(output_file(files.valid, field="--valid"))
-    if files.failures is not None:
-        failures = stack.enter_context(output_file(files.failures, field="--failures"))
-    if files.coercions is not None:
-        coercions = stack.enter_context(output_file(files.coercions, field="--coercions"))
-    return Outputs(valid=valid, failures=failures, coercions=coercions)
+    def opened(path: Path | None, field: str) -> BinaryIO | None:
+        return None if path is None else stack.enter_context(output_file(path, field=field))
+
+    return Outputs(
+        valid=opened(files.valid, "--valid") or sys.stdout.buffer,
+        failures=opened(files.failures, "--failures") or sys.stderr.buffer,
+        coercions=opened(files.coercions, "--coercions"),
+        following=opened(files.following, "--next"),
+    )
 
 
-def _recorder(request: _Request, files: _Files, stack: ExitStack) -> "OnOutcome | None":
-    """Return what records every outcome in the run, once the stack is closed without an error."""
+def _recording(request: _Request, files: _Files, stack: ExitStack) -> "Recording | None":
+    """Return the run that records every outcome, once the stack is closed without an error."""
     if files.run is None:
         return None
     from ai_psychiatrist.cli.run_recording import recording  # noqa: PLC0415

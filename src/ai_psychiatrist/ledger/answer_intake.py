@@ -120,5 +120,5 @@ def judged_answer(outcome: Outcome) -> JudgedAnswer | None:
     if unit.key is None or not was_asked:
         return None
     return JudgedAnswer(
-        unit_id=unit.key, context=outcome.context, raw=unit.raw_response, verdict=verdict
+        unit_id=unit.key, context=outcome.given, raw=unit.raw_response, verdict=verdict
     )

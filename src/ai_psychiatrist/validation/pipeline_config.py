@@ -1,6 +1,6 @@
 """Load a pipeline file, or refuse it with the places that have to be mended."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -64,10 +64,20 @@ def load_pipeline(path: Path) -> PipelineConfig:
     return PipelineConfig(
         path=path,
         digest=reading.digest,
-        steps=tuple(step.config for step in reading.steps),
+        steps=_protecting_together([step.config for step in reading.steps]),
         retry=reading.settings.retry,
         deadline_seconds=reading.settings.deadline_seconds,
         files=tuple(dict.fromkeys((path, *schemas, *templates))),
+    )
+
+
+def _protecting_together(steps: list[StepConfig]) -> tuple[StepConfig, ...]:
+    """Let every step protect what one protects: no earlier answer is to replace it either."""
+    blocks = [step.rules for step in steps if step.rules is not None]
+    names = tuple(dict.fromkeys(name for block in blocks for name in block.protected))
+    return tuple(
+        step if step.rules is None else replace(step, rules=replace(step.rules, protected=names))
+        for step in steps
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Self
 
 from ai_psychiatrist.domain.errors import ConfigurationError, OutputRejected
+from ai_psychiatrist.validation.accumulation import accumulated, is_protected
 from ai_psychiatrist.validation.canonical import canonical_json
 from ai_psychiatrist.validation.coercion.coercer import Coercer
 from ai_psychiatrist.validation.expressions import Scope
@@ -221,6 +222,12 @@ class StepValidator:
             skipped_rules=tuple(outcome.skipped),
         )
 
+    def accumulated(
+        self, context: Mapping[str, object], answer: Mapping[str, object]
+    ) -> dict[str, object]:
+        """Return the context of the next step: this one's, and over it what an answer found."""
+        return accumulated(context, answer, protected=self._protected)
+
     def _without_host_fields(self, value: dict[str, object]) -> dict[str, object]:
         """Return the answer alone; the argument itself when it holds nothing else."""
         if self._host_names.isdisjoint(value):
@@ -256,11 +263,10 @@ class StepValidator:
                 message=f"the answer gives {name!r} another value than the input, which counts",
             )
             for name, value in answer.items()
-            if name in inputs and self._is_protected(name) and _differ(value, inputs[name])
+            if name in inputs
+            and is_protected(name, self._protected)
+            and _differ(value, inputs[name])
         )
-
-    def _is_protected(self, name: str) -> bool:
-        return name in self._protected or name.startswith("_")
 
     def _protected_in(self, inputs: Mapping[str, object]) -> frozenset[str]:
         hidden = [name for name in inputs if name.startswith("_")]

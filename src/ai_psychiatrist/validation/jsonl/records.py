@@ -7,6 +7,7 @@ import orjson
 
 from ai_psychiatrist.validation.host_fields import METADATA, SET_ASIDE, UNIT_ID
 from ai_psychiatrist.validation.jsonl.outcome import Outcome
+from ai_psychiatrist.validation.step import StepValidator
 
 
 def valid_line(outcome: Outcome) -> bytes:
@@ -33,6 +34,12 @@ def failure_line(outcome: Outcome) -> bytes:
             "line": unit.number,
         }
     )
+
+
+def following_line(outcome: Outcome, validator: StepValidator) -> bytes:
+    """Return what the next step is asked about for a valid unit."""
+    known = validator.accumulated(outcome.context or {}, outcome.verdict.value or {})
+    return _line({UNIT_ID: outcome.unit.unit_id, **known})
 
 
 def coercion_lines(outcome: Outcome) -> Iterator[bytes]:

@@ -22,7 +22,7 @@ _NUMBERS: Final = frozenset({"number", "integer"})
 
 def check_fields(step: StepReading, names: KnownNames) -> None:
     """Report fields that no answer can have, and checks that no answer can pass."""
-    fields = SchemaFields.of(True if step.schema is None else step.schema.document)
+    fields = step.fields or SchemaFields.of({})
     if step.block is None or step.block_node is None:
         return
     if _are_paths(step.block_node, step.block):
