@@ -9,9 +9,9 @@ from ai_psychiatrist.domain.errors import ConfigurationError, OutputRejected
 from ai_psychiatrist.validation.accumulation import accumulated, is_protected
 from ai_psychiatrist.validation.canonical import canonical_json
 from ai_psychiatrist.validation.coercion.coercer import Coercer
-from ai_psychiatrist.validation.expressions import Scope
+from ai_psychiatrist.validation.expressions import Scope, compile_expression
 from ai_psychiatrist.validation.fields.checks import FieldChecks
-from ai_psychiatrist.validation.fields.paths import top_name
+from ai_psychiatrist.validation.fields.paths import parts_of, top_name
 from ai_psychiatrist.validation.host_fields import (
     ALWAYS_PROTECTED,
     METADATA,
@@ -99,6 +99,7 @@ class StepValidator:
         )
         self._rules = RuleSet.compile(block.rules) if block.rules else None
         self._protected = ALWAYS_PROTECTED | frozenset(block.protected)
+        self._names = self._schema.field_names() | _names_of_checks(block)
         self._host_names = host_names(self.known_fields)
         self._injected = tuple(sorted(self.known_fields & SET_ASIDE))
 
@@ -222,6 +223,14 @@ class StepValidator:
             skipped_rules=tuple(outcome.skipped),
         )
 
+    def field_of(self, error: UnitError) -> str:
+        """Return where an error is, for a table: items alike, and no name of the answer's own."""
+        keys = ["[*]" if isinstance(part, int) else self._named(part) for part in error.parts]
+        return "".join(keys).removeprefix(".") or "(whole)"
+
+    def _named(self, key: str) -> str:
+        return f".{key}" if key in self._names else ".(unknown)"
+
     def accumulated(
         self, context: Mapping[str, object], answer: Mapping[str, object]
     ) -> dict[str, object]:
@@ -309,6 +318,15 @@ def _known_fields(schema: Schema, block: RuleBlock) -> frozenset[str]:
             if isinstance(found, Mapping | list | tuple):
                 named.update(found)
     return frozenset(named)
+
+
+def _names_of_checks(block: RuleBlock) -> frozenset[str]:
+    """Return every name that checks and rules may report, at whatever depth it stands."""
+    fields = (*block.required, *block.types, *block.enums, *block.ranges)
+    names = {part for field in fields for part in parts_of(field) if isinstance(part, str)}
+    reads = [read for spec in block.rules for read in compile_expression(spec.expr).reads]
+    names |= {key for read in reads for key in (read.name, *read.keys) if isinstance(key, str)}
+    return frozenset(names | SET_ASIDE | {RETRY_COUNT, "error"})
 
 
 def _digest(config: object) -> str:

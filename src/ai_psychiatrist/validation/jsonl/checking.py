@@ -86,6 +86,7 @@ class UnitChecker:
         self._new_ids, self._deadline = new_ids, deadline
         self._earlier, self._on_outcome = options.earlier, options.on_outcome
         self._clock = options.clock
+        self._needs_ids = options.needs_unit_ids or join is not None
 
     def check(self, block: Sequence[Line]) -> None:
         """Check a block of lines."""
@@ -158,7 +159,12 @@ class UnitChecker:
     def _read(self, line: Line) -> Unit:
         validator = self._validator
         try:
-            return read_unit(line, limits=validator.limits, answers_with=validator.known_fields)
+            return read_unit(
+                line,
+                limits=validator.limits,
+                answers_with=validator.known_fields,
+                needs_id=self._needs_ids,
+            )
         except Exception as error:  # noqa: BLE001 - one unit must not end the others
             refused = internal_error(error)
             return Unit(
@@ -198,7 +204,7 @@ class UnitChecker:
         coercions: list[bytes] = []
         following: list[bytes] = []
         for outcome in outcomes:
-            self.tally.count(outcome)
+            self.tally.count(outcome, self._validator.field_of)
             if outcome.verdict.is_valid:
                 valid.append(valid_line(outcome))
                 if self._outputs.following is not None:
@@ -233,7 +239,8 @@ def _surroundings(case: _Case) -> Surroundings:
     unit = case.unit
     metadata = unit.host.get(METADATA)
     meta: dict[str, object] = dict(metadata) if isinstance(metadata, dict) else {}
-    meta[UNIT_ID] = unit.unit_id
+    if unit.unit_id is not None:
+        meta[UNIT_ID] = unit.unit_id
     meta[RETRY_COUNT] = unit.retry_count
     if METADATA in unit.host:
         meta[METADATA] = metadata

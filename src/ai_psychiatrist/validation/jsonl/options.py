@@ -23,11 +23,13 @@ def _say_nothing(_size: int, _lines: int) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """How a run is done; none of it changes what is found, unless the deadline passes."""
+    """How a run is done."""
 
     deadline_seconds: float | None = None
     """What is not checked by then fails as `pipeline_internal`."""
     longest_line: int = LONGEST_LINE_BYTES
+    needs_unit_ids: bool = True
+    """Whether a line that names no unit fails; else it is a unit without a name."""
     on_outcome: OnOutcome | None = None
     on_progress: OnProgress = _say_nothing
     earlier: Earlier | None = None

@@ -13,7 +13,8 @@ from ai_psychiatrist.validation.step import StepValidator
 def valid_line(outcome: Outcome) -> bytes:
     """Return the coerced answer between the unit's id and the other fields of its host."""
     unit = outcome.unit
-    written: dict[str, object] = {UNIT_ID: unit.unit_id, **(outcome.verdict.value or {})}
+    named = {} if unit.unit_id is None else {UNIT_ID: unit.unit_id}
+    written: dict[str, object] = {**named, **(outcome.verdict.value or {})}
     written |= {name: value for name, value in unit.host.items() if name not in SET_ASIDE}
     if METADATA in unit.host:
         written[METADATA] = unit.host[METADATA]

@@ -56,6 +56,7 @@ class _Job:
     context: Path | None
     deadline: float | None
     longest_line: int
+    needs_unit_ids: bool
     earlier: bytes = field(default=b"", repr=False)
     """Digests of units of this shard that came in an earlier one."""
 
@@ -125,6 +126,7 @@ def validate_file(
                     context=None if join is None else join.path,
                     deadline=deadline,
                     longest_line=options.longest_line,
+                    needs_unit_ids=options.needs_unit_ids,
                 )
             )
             first_line += count
@@ -241,6 +243,7 @@ def _check(job: _Job) -> _Finding:
             seen=SeenIds(_digests(job.earlier)),
             new_ids=new_ids,
             deadline=job.deadline,
+            options=RunOptions(needs_unit_ids=job.needs_unit_ids),
         )
         lines = read_lines(
             source, longest=job.longest_line, first=job.first_line, size=job.shard.size

@@ -1,6 +1,6 @@
 """The account of a whole run, in numbers alone."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from ai_psychiatrist.validation.jsonl.tally import Tally
@@ -35,6 +35,8 @@ class Summary:
     """Lines of units that were not asked for."""
     by_stage: Mapping[str, int]
     by_rule: Mapping[str, int]
+    by_field: Sequence[Mapping[str, object]]
+    """`stage`, `field`, `rule`, `count` and `first_line` of every kind of error, the most first."""
     warnings: Mapping[str, int]
     skipped_rules: Mapping[str, int]
     coercions: int
@@ -84,6 +86,7 @@ def summarise(
         unexpected=tally.unexpected,
         by_stage=dict(sorted(tally.stages.items())),
         by_rule=dict(sorted(tally.rules.items())),
+        by_field=_by_field(tally),
         warnings=dict(sorted(tally.warnings.items())),
         skipped_rules=dict(sorted(tally.skipped_rules.items())),
         coercions=tally.coercions,
@@ -93,3 +96,8 @@ def summarise(
         is_balanced=pending == 0 and tally.lines == read == told,
         seconds={name: round(spent, 3) for name, spent in asdict(tally.seconds).items()},
     )
+
+
+def _by_field(tally: Tally) -> Sequence[Mapping[str, object]]:
+    kinds = sorted(tally.fields.items(), key=lambda item: (-item[1].count, item[0]))
+    return tuple({**kind._asdict(), **asdict(found)} for kind, found in kinds)

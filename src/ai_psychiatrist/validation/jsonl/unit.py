@@ -68,7 +68,9 @@ class Unit:
         return self.content.decode("utf-8", "backslashreplace")
 
 
-def read_unit(line: Line, *, limits: ParseLimits, answers_with: frozenset[str]) -> Unit:
+def read_unit(
+    line: Line, *, limits: ParseLimits, answers_with: frozenset[str], needs_id: bool = True
+) -> Unit:
     """Return the unit of a line that is not blank.
 
     `answers_with`: fields that the step's schema knows, so that a field called `error` can be part
@@ -84,16 +86,18 @@ def read_unit(line: Line, *, limits: ParseLimits, answers_with: frozenset[str]) 
             _refuse_two_ids(line.content, limits, is_repaired=parsed.repaired)
     except OutputRejected as rejection:
         return _refused(line.number, line.content, rejection, limits)
-    return _unit(line, parsed, answers_with)
+    return _unit(line, parsed, answers_with, needs_id=needs_id)
 
 
-def _unit(line: Line, parsed: ParsedObject, answers_with: frozenset[str]) -> Unit:
+def _unit(
+    line: Line, parsed: ParsedObject, answers_with: frozenset[str], *, needs_id: bool
+) -> Unit:
     value = parsed.value
     names = [name for name in value if is_of_a_line(name, answers_with)]
     host = {name: value.pop(name) for name in names}
     unit_id, text, metadata = unit_id_of(host), host.get(RAW_TEXT), host.get(METADATA)
     refused = None
-    if unit_id is None:
+    if unit_id is None and (needs_id or UNIT_ID in host):
         refused = _NO_UNIT_ID
     elif text is not None and not isinstance(text, str):
         refused = _RAW_TEXT_IS_NO_TEXT

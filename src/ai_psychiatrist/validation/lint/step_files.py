@@ -76,7 +76,7 @@ def read_schema(node: Node, folder: Path, *, checks_formats: bool) -> SchemaFile
     path = folder / name
     try:
         content = read_bounded(path)
-        document = _parse(decoded(content))
+        document = parse_json(content)
     except FileUnusable as error:
         shown = f"{folder.name}/{name}"
         node.error("schema_file", f"the schema {shown!r} cannot be used: {error}")
@@ -96,10 +96,11 @@ def read_schema(node: Node, folder: Path, *, checks_formats: bool) -> SchemaFile
     return SchemaFile(path=path, content=content, document=document)
 
 
-def _parse(text: str) -> object:
+def parse_json(content: bytes) -> object:
+    """Return what a file of JSON holds; raises `FileUnusable` for anything else."""
     try:
         return json.loads(
-            text, object_pairs_hook=_without_duplicates, parse_constant=_refuse_constant
+            decoded(content), object_pairs_hook=_without_duplicates, parse_constant=_refuse_constant
         )
     except JSONDecodeError as error:
         msg = f"it is no JSON, line {error.lineno} column {error.colno}: {error.msg}"

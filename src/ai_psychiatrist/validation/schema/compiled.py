@@ -83,6 +83,19 @@ class CompiledSchema:
         except ValueError:
             return False
 
+    def field_names(self) -> frozenset[str]:
+        """Return the fields that the schema names, at whatever depth."""
+        schemas = [found.schema for found in self.references.sub_schemas()]
+        named = [
+            schema.get(keyword)
+            for schema in schemas
+            if isinstance(schema, Mapping)
+            for keyword in ("properties", "required")
+        ]
+        return frozenset(
+            name for names in named if isinstance(names, dict | list) for name in names
+        )
+
     def unchecked_formats(self) -> frozenset[str]:
         """Return the formats that the schema names and the standard does not know."""
         schemas = [found.schema for found in self.references.sub_schemas()]
