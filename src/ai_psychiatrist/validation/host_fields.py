@@ -1,5 +1,6 @@
 """The fields that a host adds to an answer: no part of what the model said."""
 
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from typing import Final
 
@@ -20,8 +21,11 @@ def host_names(known: AbstractSet[str]) -> frozenset[str]:
     return SET_ASIDE if RETRY_COUNT in known else SET_ASIDE | {RETRY_COUNT}
 
 
-def is_of_a_line(name: str, known: AbstractSet[str]) -> bool:
-    """Return whether a field of a line is its host's: of these also any that begins with `_`."""
-    if name in known:
-        return name in SET_ASIDE
-    return name.startswith("_") or name in ALWAYS_PROTECTED
+def host_names_of_line(names: Iterable[str], known: AbstractSet[str]) -> list[str]:
+    """Return the names that are a host's on a line: of these also any that begins with `_`."""
+    return [
+        name
+        for name in names
+        if (name[:1] == "_" or name in ALWAYS_PROTECTED)
+        and (name not in known or name in SET_ASIDE)
+    ]

@@ -237,15 +237,17 @@ def _garbage_kept() -> Iterator[None]:
 
 def _surroundings(case: _Case) -> Surroundings:
     unit = case.unit
-    metadata = unit.host.get(METADATA)
-    meta: dict[str, object] = dict(metadata) if isinstance(metadata, dict) else {}
+    context, meta = case.context or {}, dict[str, object]()
+    if unit.host:
+        metadata = unit.host.get(METADATA)
+        meta = dict(metadata) if isinstance(metadata, dict) else meta
+        meta |= {METADATA: metadata} if METADATA in unit.host else {}
+        hidden = {name: held for name, held in unit.host.items() if name not in _KNOWN_OTHERWISE}
+        context = {**hidden, **context}
     if unit.unit_id is not None:
         meta[UNIT_ID] = unit.unit_id
     meta[RETRY_COUNT] = unit.retry_count
-    if METADATA in unit.host:
-        meta[METADATA] = metadata
-    hidden = {name: value for name, value in unit.host.items() if name not in _KNOWN_OTHERWISE}
-    return Surroundings(context={**hidden, **(case.context or {})}, meta=meta)
+    return Surroundings(context=context, meta=meta)
 
 
 _KNOWN_OTHERWISE: Final = SET_ASIDE | {RETRY_COUNT}

@@ -13,11 +13,11 @@ from ai_psychiatrist.validation.step import StepValidator
 def valid_line(outcome: Outcome) -> bytes:
     """Return the coerced answer between the unit's id and the other fields of its host."""
     unit = outcome.unit
-    named = {} if unit.unit_id is None else {UNIT_ID: unit.unit_id}
-    written: dict[str, object] = {**named, **(outcome.verdict.value or {})}
-    written |= {name: value for name, value in unit.host.items() if name not in SET_ASIDE}
-    if METADATA in unit.host:
-        written[METADATA] = unit.host[METADATA]
+    answer = outcome.verdict.value or {}
+    written = dict(answer) if unit.unit_id is None else {UNIT_ID: unit.unit_id, **answer}
+    if unit.host:
+        written |= {name: value for name, value in unit.host.items() if name not in SET_ASIDE}
+        written |= {METADATA: unit.host[METADATA]} if METADATA in unit.host else {}
     return _line(written)
 
 

@@ -14,7 +14,7 @@ from ai_psychiatrist.validation.host_fields import (
     RAW_TEXT,
     RETRY_COUNT,
     UNIT_ID,
-    is_of_a_line,
+    host_names_of_line,
 )
 from ai_psychiatrist.validation.jsonl.decoding import decode_leniently, decode_object
 from ai_psychiatrist.validation.jsonl.lines import Line
@@ -47,7 +47,7 @@ class Unit:
     text: str | None = field(default=None, repr=False)
     """The model's own words, when the line holds them."""
     host: Mapping[str, object] = field(default_factory=dict, repr=False)
-    """The fields that its host put on the line."""
+    """The fields that its host put on the line beside the id."""
     retry_count: int = 0
     is_repaired: bool = False
     is_object: bool = True
@@ -93,11 +93,12 @@ def _unit(
     line: Line, parsed: ParsedObject, answers_with: frozenset[str], *, needs_id: bool
 ) -> Unit:
     value = parsed.value
-    names = [name for name in value if is_of_a_line(name, answers_with)]
-    host = {name: value.pop(name) for name in names}
-    unit_id, text, metadata = unit_id_of(host), host.get(RAW_TEXT), host.get(METADATA)
+    unit_id, has_id = unit_id_of(value), UNIT_ID in value
+    value.pop(UNIT_ID, None)
+    host = {name: value.pop(name) for name in host_names_of_line(value, answers_with)}
+    text, metadata = host.get(RAW_TEXT), host.get(METADATA)
     refused = None
-    if unit_id is None and (needs_id or UNIT_ID in host):
+    if unit_id is None and (needs_id or has_id):
         refused = _NO_UNIT_ID
     elif text is not None and not isinstance(text, str):
         refused = _RAW_TEXT_IS_NO_TEXT
