@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ai_psychiatrist.domain.failures import FailureStage
-from ai_psychiatrist.domain.retries import RetryLimits
 from ai_psychiatrist.ledger.checker import judged
 from ai_psychiatrist.ledger.ledger import Ledger
 from ai_psychiatrist.ledger.pipeline_runs import PipelineChecker, kept_pipeline, write_context
 from ai_psychiatrist.ledger.records import AttemptRecord, CurrentRow, Origin
 from ai_psychiatrist.validation.jsonl.outcome import Outcome
+from ai_psychiatrist.validation.retries import RetryLimits
 from ai_psychiatrist.validation.step import StepValidator
 from ai_psychiatrist.validation.verdict import Verdict
 

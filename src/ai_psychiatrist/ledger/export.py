@@ -8,10 +8,10 @@ from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.failures import FailureStage
-from ai_psychiatrist.domain.retries import RetryLimits
 from ai_psychiatrist.infrastructure.private_files import draft_of, make_folder, make_subfolder
 from ai_psychiatrist.ledger.ledger import ContextOf, Ledger
 from ai_psychiatrist.ledger.records import CurrentRow
+from ai_psychiatrist.validation.retries import RetryLimits
 
 _CLASSIC_STAGES: Final = frozenset({FailureStage.SCHEMA_VALIDATION, FailureStage.VALIDATION})
 

@@ -8,7 +8,6 @@ from typing import Protocol, Self
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.model_call import ModelCall
-from ai_psychiatrist.domain.retries import RetryLimits
 from ai_psychiatrist.ledger import queries
 from ai_psychiatrist.ledger.cipher import Cipher
 from ai_psychiatrist.ledger.database import Database, Row, Values
@@ -24,6 +23,7 @@ from ai_psychiatrist.ledger.rows import (
     read_current,
 )
 from ai_psychiatrist.ledger.vault import Vault
+from ai_psychiatrist.validation.retries import RetryLimits
 
 
 class ContextOf(Protocol):

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.domain.retries import RetryLimits
 from ai_psychiatrist.validation.lint.nearest import did_you_mean
 from ai_psychiatrist.validation.lint.problem import LintProblem
 from ai_psychiatrist.validation.lint.reading import lint_pipeline, read_pipeline
 from ai_psychiatrist.validation.lint.step_files import FileUnusable, parse_json, read_bounded
+from ai_psychiatrist.validation.retries import RetryLimits
 from ai_psychiatrist.validation.step_config import MODEL_SCOPES, RuleBlock, StepConfig
 
 __all__ = [

@@ -4,9 +4,9 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from ai_psychiatrist.domain.retries import RetryLimits
 from ai_psychiatrist.validation.lint.nearest import did_you_mean, nearest
 from ai_psychiatrist.validation.lint.node import Node
+from ai_psychiatrist.validation.retries import RetryLimits
 
 DEFAULT_DEADLINE_SECONDS: Final = 600.0
 
