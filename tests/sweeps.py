@@ -48,3 +48,5 @@ DEADLINES: Final = Sweep(slice=40, whole=600)
 """Drawn deadlines of one assessment, with its events in any order."""
 GENERATED_REQUESTS: Final = Sweep(slice=300, whole=20_000)
 """Requests made from the API's description, valid and not."""
+DAMAGED_FILES: Final = Sweep(slice=300, whole=20_000)
+"""Damaged files of JSON lines, of which no line and no unit may be lost."""

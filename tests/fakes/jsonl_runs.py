@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ai_psychiatrist.validation.jsonl.options import DEFAULT_OPTIONS, RunOptions
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
-from ai_psychiatrist.validation.jsonl.run import DEFAULT_OPTIONS, RunOptions, validate_lines
+from ai_psychiatrist.validation.jsonl.run import validate_lines
 from ai_psychiatrist.validation.jsonl.summary import Summary
 from ai_psychiatrist.validation.reply.limits import ParseLimits
 from ai_psychiatrist.validation.rules import RuleSpec

@@ -366,3 +366,134 @@ def test_documented_example_runs_as_shown(tmp_path: Path) -> None:
     assert done.code == 1
     assert output in done.err
     assert [one["unit_id"] for one in records((folder / "failures.jsonl").read_bytes())] == ["u4"]
+
+
+@pytest.fixture
+def two_steps(tmp_path: Path) -> Path:
+    """The documented pipeline of two steps."""
+    return Path(shutil.copytree(EXAMPLES / "two_steps", tmp_path / "two_steps"))
+
+
+def check_second_step(done: Finished) -> None:
+    assert done.code == 1
+    assert [unit["unit_id"] for unit in records(done.out)] == ["u1"]
+    (failure,) = records(done.err)
+    assert failure["unit_id"] == "u2"
+    assert failure["errors"][0]["rule"] == "no_score_is_said_to_be_unknown"
+    assert failure["input"] == {"excerpt": "Work is fine.", "most_words": 8, "score": None}
+
+
+def test_second_step_sees_what_the_first_found_by_its_file(two_steps: Path) -> None:
+    first = ["rate.jsonl", "--context", "context.jsonl", "--next", "next.jsonl"]
+    assert validate(two_steps, *first, step="rate").code == 1
+    check_second_step(validate(two_steps, "sum_up.jsonl", "--context", "next.jsonl", step="sum_up"))
+
+
+def test_second_step_sees_what_the_first_found_by_the_run(two_steps: Path) -> None:
+    run_folder = ["--run", "../sleep"]
+    first = ["rate.jsonl", "--context", "context.jsonl", *run_folder]
+    assert validate(two_steps, *first, step="rate").code == 1
+    assert run(["export", "../sleep", "--out", "../out"], two_steps).code == 0
+    queued = records((two_steps / "../out/sum_up_queue.jsonl").read_bytes())
+    assert [unit["unit_id"] for unit in queued] == ["u1", "u2"]
+    assert queued[0]["input"]["score"] == 3
+    check_second_step(validate(two_steps, "sum_up.jsonl", *run_folder, step="sum_up"))
+    again = run(["revalidate", "../sleep"], two_steps)
+    assert "sum_up: 2 requested = 1 valid + 1 failed + 0 pending" in again.out
+    assert "sum_up: 2 answers checked, 0 units without one; 0 changed" in again.out
+
+
+def test_protected_name_is_kept_from_step_to_step_and_the_clash_told(two_steps: Path) -> None:
+    schema = json.loads((two_steps / "rate.json").read_text("utf-8"))
+    schema["properties"]["most_words"] = {"type": "integer"}
+    (two_steps / "rate.json").write_text(json.dumps(schema), "utf-8")
+    (two_steps / "rate.jsonl").write_text(
+        lines({"unit_id": "u1", "score": 3, "most_words": 900}), "utf-8"
+    )
+    outputs = ["--next", "next.jsonl", "--summary", "s.json", "--failures", "f.jsonl"]
+    validate(two_steps, "rate.jsonl", "--context", "context.jsonl", *outputs, step="rate")
+    assert json.loads((two_steps / "s.json").read_bytes())["warnings"] == {"protected_name": 1}
+    (following,) = records((two_steps / "next.jsonl").read_bytes())
+    assert (following["most_words"], following["score"]) == (8, 3)
+
+
+class TestSchemaAlone:
+    """The simple case: a schema and answers, no pipeline file."""
+
+    DATA = (
+        '{"score": "2"}\n{"unit_id": "a", "score": 9}\n{"score": 8, "her name": 1}\n'
+        '{"items": [{"n": "x"}, {"n": "y"}]}\noops\n'
+    )
+
+    def validate(self, folder: Path, *arguments: str, stdin: bytes = b"") -> Finished:
+        item = {"type": "object", "properties": {"n": {"type": "integer"}}}
+        schema = {
+            "additionalProperties": False,
+            "properties": {
+                "score": {"type": "integer", "maximum": 3},
+                "items": {"type": "array", "items": item},
+            },
+        }
+        (folder / "schema.json").write_text(json.dumps(schema), "utf-8")
+        return run(["validate", "--schema", "schema.json", *arguments], folder, stdin=stdin)
+
+    def test_needs_neither_pipeline_nor_ids_and_ends_with_a_table(self, tmp_path: Path) -> None:
+        (tmp_path / "answers.jsonl").write_text(self.DATA, "utf-8")
+        done = self.validate(tmp_path, "answers.jsonl")
+        assert done.code == 1
+        assert done.out == '{"score":2}\n'
+        assert "schema: 5 requested = 1 valid + 4 failed + 0 pending" in done.err
+        assert "lines: 5 read = 0 blank + 4 objects + 1 that are no one object" in done.err
+        table = [line.split() for line in done.err.splitlines() if line.startswith("  ")]
+        assert table == [
+            ["category", "field", "rule", "count", "first", "line"],
+            ["schema_validation", "items[*].n", "schema_type", "2", "4"],
+            ["schema_validation", "score", "schema_maximum", "2", "2"],
+            ["parse", "(whole)", "parse_no_json", "1", "5"],
+            ["schema_validation", "(unknown)", "schema_additionalProperties", "1", "3"],
+        ]
+        assert "her name" not in done.err
+
+    def test_reads_standard_input_and_writes_failures_where_asked(self, tmp_path: Path) -> None:
+        outputs = ["--failures", "f.jsonl", "--summary", "s.json"]
+        done = self.validate(tmp_path, "--stdin", *outputs, stdin=self.DATA.encode())
+        assert done.out == '{"score":2}\n'
+        told = [
+            (one["unit_id"], one["line"]) for one in records((tmp_path / "f.jsonl").read_bytes())
+        ]
+        assert told == [("a", 2), (None, 3), (None, 4), (None, 5)]
+        summary = json.loads((tmp_path / "s.json").read_bytes())
+        assert summary["by_field"][0] == {
+            "stage": "schema_validation",
+            "field": "items[*].n",
+            "rule": "schema_type",
+            "count": 2,
+            "first_line": 4,
+        }
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            pytest.param(["--config", "p.yaml"], id="both"),
+            pytest.param(["--step", "s1"], id="step"),
+            pytest.param(["--run", "r"], id="run"),
+            pytest.param(["in.jsonl", "--stdin"], id="two_inputs"),
+        ],
+    )
+    def test_contradictions_are_refused(self, arguments: list[str], tmp_path: Path) -> None:
+        done = self.validate(tmp_path, *arguments)
+        assert (done.code, done.out) == (2, "")
+        assert done.err.startswith("error: ")
+
+    def test_one_of_schema_and_pipeline_is_needed(self, tmp_path: Path) -> None:
+        done = run(["validate", "--stdin"], tmp_path)
+        assert done.code == 2
+        assert "--schema" in done.err
+
+
+def test_step_need_not_be_named_where_there_is_one(folder: Path, two_steps: Path) -> None:
+    done = run(["validate", "--config", "pipeline.yaml", "in.jsonl"], folder)
+    assert records(done.out) == [KEPT]
+    several = run(["validate", "--config", "pipeline.yaml", "--stdin"], two_steps)
+    assert several.code == 2
+    assert "steps: rate, sum_up" in several.err

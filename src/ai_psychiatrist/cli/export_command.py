@@ -49,6 +49,7 @@ def export(
 ) -> None:
     """Write a run's valid units, failures and queue as JSON lines."""
     from ai_psychiatrist.cli.run_source import open_run  # noqa: PLC0415
+    from ai_psychiatrist.ledger.accumulated_context import accumulating  # noqa: PLC0415
     from ai_psychiatrist.ledger.export import ExportChoices, export_run  # noqa: PLC0415
     from ai_psychiatrist.ledger.pipeline_runs import kept_pipeline  # noqa: PLC0415
 
@@ -58,6 +59,7 @@ def export(
         choices = ExportChoices(
             limits=config.retry,
             schemas=_schemas(ledger, config),
+            context_of=accumulating(ledger, config),
             has_classic_stages=has_classic_stages,
             retries_failed=retries_failed,
         )

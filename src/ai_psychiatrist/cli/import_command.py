@@ -32,17 +32,28 @@ def import_outcomes(
 ) -> None:
     """Take outcomes that were exported, or written by another program, into a run."""
     from ai_psychiatrist.cli.run_source import open_or_create_run  # noqa: PLC0415
+    from ai_psychiatrist.ledger.accumulated_context import AccumulatedContexts  # noqa: PLC0415
     from ai_psychiatrist.ledger.answer_intake import checker_of  # noqa: PLC0415
     from ai_psychiatrist.ledger.line_import import (  # noqa: PLC0415
         import_into,
         refuse_unusable_lines,
     )
-    from ai_psychiatrist.ledger.pipeline_runs import following_steps  # noqa: PLC0415
+    from ai_psychiatrist.ledger.pipeline_runs import (  # noqa: PLC0415
+        following_steps,
+        kept_pipeline,
+    )
 
     with refusing_bad_input():
         refuse_unusable_lines(file)
         with open_or_create_run(run, config) as ledger, ledger.lock():
             checker = checker_of(ledger, step)
             following = following_steps(ledger.steps).get(step)
-            counts = import_into(ledger, file, checker=checker, next_step=following)
+            contexts = AccumulatedContexts.of(ledger, kept_pipeline(run))
+            counts = import_into(
+                ledger,
+                file,
+                checker=checker,
+                next_step=following,
+                earlier=lambda unit_id: contexts.before(unit_id, step),
+            )
     typer.echo(f"{step}: {counts.imported} imported, {counts.known} known already", err=True)

@@ -12,7 +12,7 @@ from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
 
 if TYPE_CHECKING:
     from ai_psychiatrist.ledger.checker import Checker
-    from ai_psychiatrist.ledger.ledger import Ledger
+    from ai_psychiatrist.ledger.ledger import ContextOf, Ledger
     from ai_psychiatrist.ledger.records import Account
     from ai_psychiatrist.ledger.revalidation import StepChanges
 
@@ -64,6 +64,7 @@ def revalidate(
             applied.checkers,
             steps=step or applied.steps,
             next_steps=applied.following,
+            context_of=applied.context_of,
             is_dry_run=is_dry_run,
             demotes=demotes,
         )
@@ -95,10 +96,12 @@ class _Rules:
     checkers: "Mapping[str, Checker]"
     steps: Sequence[str]
     following: Mapping[str, str]
+    context_of: "ContextOf | None" = None
 
 
 def _rules_of(ledger: "Ledger", path: Path | None) -> _Rules:
     """Return the rules of a pipeline's steps, which follow each other, or of the agents."""
+    from ai_psychiatrist.ledger.accumulated_context import accumulating  # noqa: PLC0415
     from ai_psychiatrist.ledger.pipeline_runs import (  # noqa: PLC0415
         KIND,
         following_steps,
@@ -113,6 +116,7 @@ def _rules_of(ledger: "Ledger", path: Path | None) -> _Rules:
             checkers=pipeline_checkers(config),
             steps=ledger.steps,
             following=following_steps(ledger.steps),
+            context_of=accumulating(ledger, config),
         )
     from ai_psychiatrist.evaluation.checkers import checkers_for  # noqa: PLC0415
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,20 +11,31 @@ import typer
 if TYPE_CHECKING:
     from ai_psychiatrist.ledger.answer_intake import AnswerIntake
     from ai_psychiatrist.ledger.ledger import Ledger
+    from ai_psychiatrist.validation.jsonl.options import Earlier
     from ai_psychiatrist.validation.jsonl.outcome import OnOutcome
     from ai_psychiatrist.validation.step import StepValidator
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """A run that takes the outcomes of one step."""
+
+    take: "OnOutcome"
+    earlier: "Earlier"
+    """Gives what the run's earlier steps know of a unit."""
 
 
 @contextmanager
 def recording(
     run: Path, config: Path, validator: "StepValidator", *, is_told: bool
-) -> "Iterator[OnOutcome]":
-    """Yield what takes every outcome; all of them are recorded when the block ends, or none.
+) -> Iterator[Recording]:
+    """Yield a run for every outcome; all of them are recorded when the block ends, or none.
 
     `is_told`: whether the account is printed on standard error. Raises `InputError` when another
     process works on the run, or it was made with another pipeline.
     """
     from ai_psychiatrist.cli.run_source import open_or_create_run  # noqa: PLC0415
+    from ai_psychiatrist.ledger.accumulated_context import AccumulatedContexts  # noqa: PLC0415
     from ai_psychiatrist.ledger.answer_intake import AnswerIntake, judged_answer  # noqa: PLC0415
     from ai_psychiatrist.ledger.pipeline_runs import (  # noqa: PLC0415
         PipelineChecker,
@@ -33,11 +45,13 @@ def recording(
     from ai_psychiatrist.validation.jsonl.outcome import Outcome  # noqa: PLC0415
 
     with open_or_create_run(run, config) as ledger, ledger.lock():
+        pipeline = kept_pipeline(run)
+        contexts = AccumulatedContexts.of(ledger, pipeline)
         intake = AnswerIntake(
             ledger=ledger,
             step=validator.name,
             checker=PipelineChecker(validator=validator),
-            limits=kept_pipeline(run).retry,
+            limits=pipeline.retry,
             next_step=following_steps(ledger.steps).get(validator.name),
         )
 
@@ -47,7 +61,7 @@ def recording(
                 intake.take(answer)
 
         with ledger.transaction():
-            yield take
+            yield Recording(take=take, earlier=lambda key: contexts.before(key, validator.name))
         _tell(ledger, intake, is_told=is_told)
 
 

@@ -1,27 +1,30 @@
 """The command `validate`: one step's checks over a file of units."""
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, BinaryIO, Final
 
 import typer
 
 from ai_psychiatrist.cli.exits import ExitCode, fail, refusing_bad_input
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.validation.jsonl.outcome import OnOutcome
+    from ai_psychiatrist.cli.run_recording import Recording
+    from ai_psychiatrist.validation.jsonl.options import RunOptions
     from ai_psychiatrist.validation.jsonl.outputs import Outputs
-    from ai_psychiatrist.validation.jsonl.run import RunOptions
     from ai_psychiatrist.validation.jsonl.summary import Summary
     from ai_psychiatrist.validation.step import StepValidator
     from ai_psychiatrist.validation.step_config import StepConfig
 
 EXAMPLES: Final = """
 Examples:
+
+  ai-psychiatrist validate --schema schema.json answers.jsonl > valid.jsonl
 
   ai-psychiatrist validate --config pipeline.yaml --step score answers.jsonl > valid.jsonl
 
@@ -51,8 +54,15 @@ def validate(
         typer.Argument(metavar="[IN]", help="JSON lines, .gz too; - or nothing reads stdin."),
     ] = STANDARD,
     *,
-    config: Annotated[Path, typer.Option("--config", help="The pipeline file.")],
-    step: Annotated[str, typer.Option("--step", help="The step whose answers these are.")],
+    schema: Annotated[
+        Path | None, typer.Option("--schema", help="A JSON Schema alone; no pipeline is needed.")
+    ] = None,
+    config: Annotated[Path | None, typer.Option("--config", help="The pipeline file.")] = None,
+    step: Annotated[
+        str | None,
+        typer.Option("--step", help="The step whose answers these are, if there are several."),
+    ] = None,
+    is_stdin: Annotated[bool, typer.Option("--stdin", help="Read standard input.")] = False,
     context: Annotated[
         Path | None,
         typer.Option("--context", help="Units that were asked for, joined by unit_id."),
@@ -65,6 +75,10 @@ def validate(
     ] = None,
     coercions: Annotated[
         Path | None, typer.Option("--coercions", help="One line for each coerced value.")
+    ] = None,
+    following: Annotated[
+        Path | None,
+        typer.Option("--next", help="What the next step is asked about: its --context."),
     ] = None,
     summary: Annotated[
         Path | None, typer.Option("--summary", help="The account in numbers, as JSON.")
@@ -87,23 +101,22 @@ def validate(
 
     Valid units, failures and coercions go to streams of their own, in the order of the input.
     """
-    from ai_psychiatrist.infrastructure.logging import setup_logging  # noqa: PLC0415
-
     files = _Files(
         source=_file(source),
         context=context,
         valid=_file(valid),
         failures=failures,
         coercions=coercions,
+        following=following,
         summary=summary,
         run=run,
     )
     with refusing_bad_input(), _ending_quietly():
-        request = _request(config, step, keeps_last_key=duplicate_keys is DuplicateKeys.LAST)
-        # Where the failures go, nothing else is written.
-        setup_logging("CRITICAL" if failures is None else "INFO")
+        _refuse_contradictions(files, schema=schema, config=config, step=step, is_stdin=is_stdin)
+        keeps_last_key = duplicate_keys is DuplicateKeys.LAST
+        request = _request(schema, config, step, keeps_last_key=keeps_last_key)
         found = _validated(request, files, workers=workers, longest_line=longest_line)
-    if failures is not None:
+    if request.config is None or failures is not None:
         from ai_psychiatrist.cli.validation_account import print_account  # noqa: PLC0415
 
         print_account(found)
@@ -137,6 +150,7 @@ class _Files:
     valid: Path | None
     failures: Path | None
     coercions: Path | None
+    following: Path | None
     summary: Path | None
     run: Path | None
 
@@ -146,6 +160,7 @@ class _Files:
 
         options = {"--valid": self.valid, "--failures": self.failures}
         options |= {"--coercions": self.coercions, "--summary": self.summary}
+        options |= {"--next": self.following}
         taken: dict[Path, str] = {}
         for option, path in options.items():
             if path is None or (path.exists() and not path.is_file()):
@@ -160,30 +175,56 @@ class _Files:
 class _Request:
     """The step, and its compiled checks."""
 
-    config: Path
+    config: Path | None
+    """`None` for a schema alone: a person reads standard error, so no record goes there."""
     step: "StepConfig"
     validator: "StepValidator"
-    deadline_seconds: float
+    deadline_seconds: float | None
+
+
+def _refuse_contradictions(
+    files: _Files, *, schema: Path | None, config: Path | None, step: str | None, is_stdin: bool
+) -> None:
+    from ai_psychiatrist.domain.errors import InputError  # noqa: PLC0415
+
+    if (schema is None) is (config is None):
+        msg = "name either a pipeline file with --config, or a schema alone with --schema"
+        raise InputError(msg, field="--schema")
+    if schema is not None and (step is not None or files.run is not None):
+        msg = "--step and --run go with a pipeline file, not with --schema"
+        raise InputError(msg, field="--schema")
+    if is_stdin and files.source is not None:
+        msg = "name a file or --stdin, not both"
+        raise InputError(msg, field="--stdin")
 
 
 def _file(path: Path | None) -> Path | None:
     return None if path == STANDARD else path
 
 
-def _request(config: Path, step: str, *, keeps_last_key: bool) -> _Request:
-    """Compile the step before any data is read."""
-    from ai_psychiatrist.validation.pipeline_config import load_pipeline  # noqa: PLC0415
+def _request(
+    schema: Path | None, config: Path | None, step: str | None, *, keeps_last_key: bool
+) -> _Request:
+    """Compile the step before any data is read; either schema or config is there."""
+    from ai_psychiatrist.validation.pipeline_config import (  # noqa: PLC0415
+        load_pipeline,
+        step_of_schema,
+    )
     from ai_psychiatrist.validation.reply.limits import ParseLimits  # noqa: PLC0415
     from ai_psychiatrist.validation.step import MAX_DEPTH, StepValidator  # noqa: PLC0415
 
-    pipeline = load_pipeline(config)
-    chosen = pipeline.step(step)
+    deadline_seconds = None
+    if config is None:
+        chosen = step_of_schema(schema or STANDARD)
+    else:
+        pipeline = load_pipeline(config)
+        chosen, deadline_seconds = pipeline.step(step), pipeline.deadline_seconds
     limits = ParseLimits(max_depth=MAX_DEPTH, keeps_last_key=keeps_last_key)
     return _Request(
         config=config,
         step=chosen,
         validator=StepValidator.compile(chosen, limits=limits),
-        deadline_seconds=pipeline.deadline_seconds,
+        deadline_seconds=deadline_seconds,
     )
 
 
@@ -191,12 +232,13 @@ def _validated(request: _Request, files: _Files, *, workers: int, longest_line: 
     import orjson  # noqa: PLC0415
 
     from ai_psychiatrist.cli.validation_progress import line_progress  # noqa: PLC0415
+    from ai_psychiatrist.infrastructure.logging import setup_logging  # noqa: PLC0415
+    from ai_psychiatrist.validation.jsonl.options import RunOptions  # noqa: PLC0415
     from ai_psychiatrist.validation.jsonl.outputs import output_file  # noqa: PLC0415
-    from ai_psychiatrist.validation.jsonl.run import RunOptions  # noqa: PLC0415
 
     files.refuse_the_same_twice()
     with ExitStack() as stack:
-        outputs = _open_outputs(files, stack)
+        outputs = _open_outputs(files, stack, is_schema_alone=request.config is None)
         account = (
             None
             if files.summary is None
@@ -204,10 +246,16 @@ def _validated(request: _Request, files: _Files, *, workers: int, longest_line: 
         )
         progress = line_progress(_size(files.source), is_shown=files.failures is not None)
         with progress as on_progress:
+            run = _recording(request, files, stack)
+            # Where the failures go, nothing else is written; opening a run sets up its own log.
+            is_logged = request.config is not None and files.failures is not None
+            setup_logging("INFO" if is_logged else "CRITICAL")
             options = RunOptions(
                 deadline_seconds=request.deadline_seconds,
                 longest_line=longest_line,
-                on_outcome=_recorder(request, files, stack),
+                needs_unit_ids=request.config is not None,
+                on_outcome=None if run is None else run.take,
+                earlier=None if run is None else run.earlier,
                 on_progress=on_progress,
             )
             found = _run(request, files, outputs, options=options, workers=workers)
@@ -259,22 +307,26 @@ def _size(source: Path | None) -> int | None:
     return source.stat().st_size
 
 
-def _open_outputs(files: _Files, stack: ExitStack) -> "Outputs":
+def _open_outputs(files: _Files, stack: ExitStack, *, is_schema_alone: bool) -> "Outputs":
     from ai_psychiatrist.validation.jsonl.outputs import Outputs, output_file  # noqa: PLC0415
 
-    valid, failures, coercions = sys.stdout.buffer, sys.stderr.buffer, None
-    if files.valid is not None:
-        valid = stack.enter_context(output_file(files.valid, field="--valid"))
-    if files.failures is not None:
-        failures = stack.enter_context(output_file(files.failures, field="--failures"))
-    if files.coercions is not None:
-        coercions = stack.enter_context(output_file(files.coercions, field="--coercions"))
-    return Outputs(valid=valid, failures=failures, coercions=coercions)
+    def opened(path: Path | None, field: str) -> BinaryIO | None:
+        return None if path is None else stack.enter_context(output_file(path, field=field))
+
+    failures = files.failures
+    if failures is None and is_schema_alone:
+        failures = Path(os.devnull)
+    return Outputs(
+        valid=opened(files.valid, "--valid") or sys.stdout.buffer,
+        failures=opened(failures, "--failures") or sys.stderr.buffer,
+        coercions=opened(files.coercions, "--coercions"),
+        following=opened(files.following, "--next"),
+    )
 
 
-def _recorder(request: _Request, files: _Files, stack: ExitStack) -> "OnOutcome | None":
-    """Return what records every outcome in the run, once the stack is closed without an error."""
-    if files.run is None:
+def _recording(request: _Request, files: _Files, stack: ExitStack) -> "Recording | None":
+    """Return the run that records every outcome, once the stack is closed without an error."""
+    if files.run is None or request.config is None:
         return None
     from ai_psychiatrist.cli.run_recording import recording  # noqa: PLC0415
 

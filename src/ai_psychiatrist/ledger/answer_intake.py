@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ai_psychiatrist.domain.failures import FailureStage
-from ai_psychiatrist.domain.retries import RetryLimits
 from ai_psychiatrist.ledger.checker import judged
 from ai_psychiatrist.ledger.ledger import Ledger
 from ai_psychiatrist.ledger.pipeline_runs import PipelineChecker, kept_pipeline, write_context
 from ai_psychiatrist.ledger.records import AttemptRecord, CurrentRow, Origin
 from ai_psychiatrist.validation.jsonl.outcome import Outcome
+from ai_psychiatrist.validation.retries import RetryLimits
 from ai_psychiatrist.validation.step import StepValidator
 from ai_psychiatrist.validation.verdict import Verdict
 
@@ -120,5 +120,5 @@ def judged_answer(outcome: Outcome) -> JudgedAnswer | None:
     if unit.key is None or not was_asked:
         return None
     return JudgedAnswer(
-        unit_id=unit.key, context=outcome.context, raw=unit.raw_response, verdict=verdict
+        unit_id=unit.key, context=outcome.given, raw=unit.raw_response, verdict=verdict
     )

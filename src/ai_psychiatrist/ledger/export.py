@@ -8,10 +8,10 @@ from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.failures import FailureStage
-from ai_psychiatrist.domain.retries import RetryLimits
 from ai_psychiatrist.infrastructure.private_files import draft_of, make_folder, make_subfolder
-from ai_psychiatrist.ledger.ledger import Ledger
+from ai_psychiatrist.ledger.ledger import ContextOf, Ledger
 from ai_psychiatrist.ledger.records import CurrentRow
+from ai_psychiatrist.validation.retries import RetryLimits
 
 _CLASSIC_STAGES: Final = frozenset({FailureStage.SCHEMA_VALIDATION, FailureStage.VALIDATION})
 
@@ -37,6 +37,8 @@ class ExportChoices:
     """Step → its schema as it was."""
     has_classic_stages: bool = False
     """Whether every failure other than of schema and rules is called `pipeline_internal`."""
+    context_of: ContextOf | None = None
+    """What steps were asked about, where that is more than the run keeps for them."""
     retries_failed: bool = False
     """Whether failed units that may be tried again are queued beside those never asked."""
 
@@ -88,7 +90,7 @@ def _export_queue(ledger: Ledger, out: Path, step: str, choices: ExportChoices) 
             row = ledger.last(unit_id, step, round=number)
             asked: dict[str, object] = {
                 "unit_id": unit_id,
-                "input": _context(ledger, unit_id, step, number),
+                "input": _context(ledger, choices, unit_id, step, number),
                 "retry_count": 0 if row is None else row.provider_failures + row.other_failures,
             }
             lines.write(_line(asked))
@@ -107,7 +109,7 @@ def _failure(row: CurrentRow, ledger: Ledger, choices: ExportChoices) -> dict[st
     return {
         "unit_id": record.unit_id,
         "failure_stage": _stage(record.stage, choices),
-        "input": _context(ledger, record.unit_id, record.step, record.round),
+        "input": _context(ledger, choices, record.unit_id, record.step, record.round),
         "raw_response": record.raw,
         "errors": record.errors,
         "retry_count": max(failures - 1, 0),
@@ -123,9 +125,11 @@ def _stage(stage: str | None, choices: ExportChoices) -> str | None:
     return stage
 
 
-def _context(ledger: Ledger, unit_id: str, step: str, number: int) -> object:
+def _context(
+    ledger: Ledger, choices: ExportChoices, unit_id: str, step: str, number: int
+) -> object:
     """Return what a step was asked about: an object where it is one, else the text."""
-    content = ledger.step_context(unit_id, step, round=number)
+    content = (choices.context_of or ledger.step_context)(unit_id, step, round=number)
     if content is None:
         return None
     text = content.decode("utf-8", "surrogateescape")

@@ -4,11 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Self
+from typing import Protocol, Self
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.model_call import ModelCall
-from ai_psychiatrist.domain.retries import RetryLimits
 from ai_psychiatrist.ledger import queries
 from ai_psychiatrist.ledger.cipher import Cipher
 from ai_psychiatrist.ledger.database import Database, Row, Values
@@ -24,6 +23,13 @@ from ai_psychiatrist.ledger.rows import (
     read_current,
 )
 from ai_psychiatrist.ledger.vault import Vault
+from ai_psychiatrist.validation.retries import RetryLimits
+
+
+class ContextOf(Protocol):
+    """Gives what a step was asked about for a unit; `None` when that is not known."""
+
+    def __call__(self, unit_id: str, step: str, *, round: int = 0) -> bytes | None: ...  # noqa: A002
 
 
 class Ledger:

@@ -17,6 +17,7 @@ from ai_psychiatrist.ledger.records import AttemptRecord, Origin
 from ai_psychiatrist.validation.host_fields import RAW_TEXT, RETRY_COUNT, UNIT_ID
 from ai_psychiatrist.validation.jsonl.decoding import decode_object
 from ai_psychiatrist.validation.jsonl.lines import Line, read_lines
+from ai_psychiatrist.validation.jsonl.options import Earlier
 from ai_psychiatrist.validation.step import DEFAULT_LIMITS
 
 _STAGE: Final = "failure_stage"
@@ -67,23 +68,34 @@ def read_outcomes(path: Path) -> Iterator[ImportedLine]:
 
 
 def import_into(
-    ledger: Ledger, path: Path, *, checker: PipelineChecker, next_step: str | None = None
+    ledger: Ledger,
+    path: Path,
+    *,
+    checker: PipelineChecker,
+    next_step: str | None = None,
+    earlier: Earlier | None = None,
 ) -> ImportCounts:
     """Add every record of a file in one transaction, each as the last attempt of its unit.
 
     The retries that a record counts become attempts without an answer, so that they stay counted.
-    Valid units are asked for `next_step`. Raises `InputError` naming the line, and adds nothing,
-    when one cannot be used. The caller holds the run's lock.
+    Valid units are asked for `next_step`, and judged with what `earlier` knows of them. Raises
+    `InputError` naming the line, and adds nothing, when one cannot be used. The caller holds the
+    run's lock.
     """
     counts = {True: 0, False: 0}
     with ledger.transaction():
         for line in read_outcomes(path):
-            counts[_add(ledger, line, checker, next_step)] += 1
+            known = None if earlier is None else earlier(line.unit_id)
+            counts[_add(ledger, line, checker, next_step, known)] += 1
     return ImportCounts(imported=counts[True], known=counts[False])
 
 
 def _add(
-    ledger: Ledger, line: ImportedLine, checker: PipelineChecker, next_step: str | None
+    ledger: Ledger,
+    line: ImportedLine,
+    checker: PipelineChecker,
+    next_step: str | None,
+    known: Mapping[str, object] | None,
 ) -> bool:
     """Add a record and return whether it is new; a valid unit keeps what it has."""
     step = checker.validator.name
@@ -91,7 +103,7 @@ def _add(
     first = 1 if row is None else row.newest_attempt + 1
     counted = 0 if row is None else row.provider_failures + row.other_failures
     earlier = max(line.retry_count - counted, 0)
-    record = _attempt(line, checker, first + earlier)
+    record = _attempt(line, checker, first + earlier, known)
     if row is not None:
         is_same = (row.record.stage, row.record.raw) == (record.stage, record.raw)
         if row.is_valid or is_same:
@@ -102,7 +114,12 @@ def _add(
     return True
 
 
-def _attempt(line: ImportedLine, checker: PipelineChecker, number: int) -> AttemptRecord:
+def _attempt(
+    line: ImportedLine,
+    checker: PipelineChecker,
+    number: int,
+    known: Mapping[str, object] | None,
+) -> AttemptRecord:
     attempt = AttemptRecord(
         unit_id=line.unit_id,
         step=checker.validator.name,
@@ -115,7 +132,7 @@ def _attempt(line: ImportedLine, checker: PipelineChecker, number: int) -> Attem
     if line.stage is not None:
         # Another program judged it, under rules that are not known here.
         return attempt
-    verdict = checker.check(line.unit_id, line.raw or "", write_context(line.context))
+    verdict = checker.check(line.unit_id, line.raw or "", write_context(known))
     return judged(attempt, verdict, checker)
 
 

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.domain.model_call import ModelCall
-from ai_psychiatrist.domain.retries import RetryLimits
+from ai_psychiatrist.validation.retries import RetryLimits
 
 RETRYABLE_STAGES: Final = tuple(stage for stage in FailureStage if stage.is_retryable)
 

@@ -8,7 +8,7 @@ from typing import Final
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.ledger.checker import Checker, judged
-from ai_psychiatrist.ledger.ledger import Ledger
+from ai_psychiatrist.ledger.ledger import ContextOf, Ledger
 from ai_psychiatrist.ledger.records import AttemptRecord, CurrentRow, Origin
 from ai_psychiatrist.validation.verdict import UnitError, Verdict
 
@@ -45,6 +45,7 @@ def revalidate(
     *,
     steps: Sequence[str] | None = None,
     next_steps: Mapping[str, str] | None = None,
+    context_of: ContextOf | None = None,
     is_dry_run: bool = False,
     demotes: bool = False,
 ) -> list[StepChanges]:
@@ -52,7 +53,8 @@ def revalidate(
 
     Each step is one transaction. Units that become valid are requested for the step that follows
     in `next_steps`. A valid unit that is now rejected is reported, and made a failure only with
-    `demotes`. `steps`: all of the run's when not given. The caller holds the run's lock.
+    `demotes`. `steps`: all of the run's when not given. `context_of` gives what a step was asked
+    about where that is more than the run keeps for it. The caller holds the run's lock.
 
     Raises `InputError` when the run keeps no answers, and `ConfigurationError` when a step has no
     rules; both before anything is written.
@@ -71,6 +73,7 @@ def revalidate(
             ledger=ledger,
             checker=checkers[step],
             next_step=following.get(step),
+            context_of=context_of or ledger.step_context,
             is_dry_run=is_dry_run,
             demotes=demotes,
             changes=StepChanges(step=step),
@@ -90,6 +93,7 @@ class _Revision:
     ledger: Ledger
     checker: Checker
     next_step: str | None
+    context_of: "ContextOf"
     is_dry_run: bool
     demotes: bool
     changes: StepChanges
@@ -118,7 +122,7 @@ class _Revision:
             origin=Origin.REVALIDATE,
             raw=raw,
         )
-        context = self.ledger.step_context(old.unit_id, old.step, round=old.round)
+        context = self.context_of(old.unit_id, old.step, round=old.round)
         return judged(attempt, self._verdict(old.unit_id, raw, context), self.checker)
 
     def _verdict(self, unit_id: str, raw: str, context: bytes | None) -> Verdict:

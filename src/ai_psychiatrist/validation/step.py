@@ -6,17 +6,19 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Self
 
 from ai_psychiatrist.domain.errors import ConfigurationError, OutputRejected
+from ai_psychiatrist.validation.accumulation import accumulated, is_protected
 from ai_psychiatrist.validation.canonical import canonical_json
 from ai_psychiatrist.validation.coercion.coercer import Coercer
-from ai_psychiatrist.validation.expressions import Scope
+from ai_psychiatrist.validation.expressions import Scope, compile_expression
 from ai_psychiatrist.validation.fields.checks import FieldChecks
+from ai_psychiatrist.validation.fields.paths import parts_of, top_name
 from ai_psychiatrist.validation.host_fields import (
     ALWAYS_PROTECTED,
     METADATA,
     RETRY_COUNT,
     SET_ASIDE,
     UNIT_ID,
-    without_host_fields,
+    host_names,
 )
 from ai_psychiatrist.validation.refusals import refusal, unread_answer
 from ai_psychiatrist.validation.reply.limits import ParseLimits
@@ -73,12 +75,19 @@ class StepValidator:
         schema, block = _schema_of(step), _rules_of(step)
         self.name = step.name
         self.limits = limits
-        self.schema_digest = _digest(schema)
+        self.schema_digest = _digest(
+            schema if step.checks_formats else {"schema": schema, "checks_formats": False}
+        )
         self.ruleset_digest = _digest(block)
         self.known_fields = _known_fields(schema, block)
         """Fields of an answer that schema or checks name."""
-        self._schema = CompiledSchema(schema, name=step.schema_name or step.name)
-        self._coercer = Coercer(self._schema, block.coerce)
+        self._schema = CompiledSchema(
+            schema, name=step.schema_name or step.name, checks_formats=step.checks_formats
+        )
+        required = frozenset(block.required) - frozenset(block.inherited)
+        self._coercer = Coercer(
+            self._schema, block.coerce, required=frozenset(map(top_name, required))
+        )
         self._fields = FieldChecks.compile(
             required=block.required,
             types=block.types,
@@ -90,6 +99,8 @@ class StepValidator:
         )
         self._rules = RuleSet.compile(block.rules) if block.rules else None
         self._protected = ALWAYS_PROTECTED | frozenset(block.protected)
+        self._names = self._schema.field_names() | _names_of_checks(block)
+        self._host_names = host_names(self.known_fields)
         self._injected = tuple(sorted(self.known_fields & SET_ASIDE))
 
     @classmethod
@@ -117,9 +128,7 @@ class StepValidator:
         around = Surroundings(
             context=context or _NOTHING, meta=meta or _NOTHING, host=host or _NO_FUNCTIONS
         )
-        verdict = self.check_finite(without_host_fields(parsed.value), around)
-        mismatch = _unit_mismatch(parsed.value, around.meta)
-        return replace(verdict, repaired=parsed.repaired, warnings=(*mismatch, *verdict.warnings))
+        return replace(self.check_finite(parsed.value, around), repaired=parsed.repaired)
 
     def check_object(
         self,
@@ -149,21 +158,23 @@ class StepValidator:
         self, value: dict[str, object], around: Surroundings = NO_SURROUNDINGS
     ) -> StructureFinding:
         """Coerce an answer and check it by schema and fields."""
-        given = self._with_injected(value, around.meta)
-        if self._schema.is_valid(given):
+        own = self._without_host_fields(value)
+        warnings = () if own is value else self._host_clashes(value, around)
+        given = self._with_injected(own, around.meta)
+        if self._schema.is_valid(given) and not self._coercer.is_wrapped(given):
             coerced = self._coercer.normalise_whole_numbers(given)
-            kept, warnings, schema_errors = coerced.value, _NONE, list(_NONE)
+            kept, schema_errors = coerced.value, list(_NONE)
         else:
             coerced = self._coercer.coerce(given)
             # An unwrapped answer can bring fields of a host with it.
-            warnings = _unit_mismatch(coerced.value, around.meta)
-            kept = self._with_injected(without_host_fields(coerced.value), around.meta)
+            warnings = (*warnings, *self._host_clashes(coerced.value, around))
+            kept = self._with_injected(self._without_host_fields(coerced.value), around.meta)
             schema_errors = self._schema.errors(kept)
         normal = self._fields.normalise(kept)
         if normal.coercions:
             schema_errors = self._schema.errors(normal.value)
         return StructureFinding(
-            value=without_host_fields(normal.value),
+            value=self._without_host_fields(normal.value),
             coercions=(*coerced.coercions, *normal.coercions),
             errors=(
                 *schema_errors,
@@ -212,6 +223,34 @@ class StepValidator:
             skipped_rules=tuple(outcome.skipped),
         )
 
+    def field_of(self, error: UnitError) -> str:
+        """Return where an error is, for a table: items alike, and no name of the answer's own."""
+        keys = ["[*]" if isinstance(part, int) else self._named(part) for part in error.parts]
+        return "".join(keys).removeprefix(".") or "(whole)"
+
+    def _named(self, key: str) -> str:
+        return f".{key}" if key in self._names else ".(unknown)"
+
+    def accumulated(
+        self, context: Mapping[str, object], answer: Mapping[str, object]
+    ) -> dict[str, object]:
+        """Return the context of the next step: this one's, and over it what an answer found."""
+        return accumulated(context, answer, protected=self._protected)
+
+    def _without_host_fields(self, value: dict[str, object]) -> dict[str, object]:
+        """Return the answer alone; the argument itself when it holds nothing else."""
+        if self._host_names.isdisjoint(value):
+            return value
+        return {name: inner for name, inner in value.items() if name not in self._host_names}
+
+    def _host_clashes(
+        self, value: Mapping[str, object], around: Surroundings
+    ) -> tuple[UnitError, ...]:
+        """Return a warning for each field of the host that an answer gives another value."""
+        counted = {RETRY_COUNT: value[RETRY_COUNT]} if RETRY_COUNT in value else {}
+        clashes = self._clashes(counted, _inputs(around)) if counted else _NONE
+        return (*_unit_mismatch(value, around.meta), *clashes)
+
     def _with_injected(
         self, value: dict[str, object], meta: Mapping[str, object]
     ) -> dict[str, object]:
@@ -233,11 +272,10 @@ class StepValidator:
                 message=f"the answer gives {name!r} another value than the input, which counts",
             )
             for name, value in answer.items()
-            if name in inputs and self._is_protected(name) and _differ(value, inputs[name])
+            if name in inputs
+            and is_protected(name, self._protected)
+            and _differ(value, inputs[name])
         )
-
-    def _is_protected(self, name: str) -> bool:
-        return name in self._protected or name.startswith("_")
 
     def _protected_in(self, inputs: Mapping[str, object]) -> frozenset[str]:
         hidden = [name for name in inputs if name.startswith("_")]
@@ -280,6 +318,15 @@ def _known_fields(schema: Schema, block: RuleBlock) -> frozenset[str]:
             if isinstance(found, Mapping | list | tuple):
                 named.update(found)
     return frozenset(named)
+
+
+def _names_of_checks(block: RuleBlock) -> frozenset[str]:
+    """Return every name that checks and rules may report, at whatever depth it stands."""
+    fields = (*block.required, *block.types, *block.enums, *block.ranges)
+    names = {part for field in fields for part in parts_of(field) if isinstance(part, str)}
+    reads = [read for spec in block.rules for read in compile_expression(spec.expr).reads]
+    names |= {key for read in reads for key in (read.name, *read.keys) if isinstance(key, str)}
+    return frozenset(names | SET_ASIDE | {RETRY_COUNT, "error"})
 
 
 def _digest(config: object) -> str:

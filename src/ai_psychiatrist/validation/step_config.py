@@ -57,5 +57,7 @@ class StepConfig:
     """The parsed JSON Schema."""
     schema_name: str | None = None
     """The schema's file name, for messages."""
+    checks_formats: bool = True
+    """Whether `format` in the schema is asserted, and not a comment."""
     rules: RuleBlock | None = None
     """`None` when the file has no block for this step: it cannot be validated."""

@@ -10,7 +10,6 @@ from tests.fakes.ledgers import attempt, new_ledger
 from tests.fakes.pipeline_folder import changed, written
 
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
-from ai_psychiatrist.domain.retries import RetryLimits
 from ai_psychiatrist.ledger.answer_intake import AnswerIntake, JudgedAnswer, checker_of
 from ai_psychiatrist.ledger.export import ExportChoices, export_run
 from ai_psychiatrist.ledger.ledger import Ledger
@@ -23,6 +22,7 @@ from ai_psychiatrist.ledger.pipeline_runs import (
 )
 from ai_psychiatrist.ledger.records import Origin
 from ai_psychiatrist.validation.pipeline_config import load_pipeline
+from ai_psychiatrist.validation.retries import RetryLimits
 
 LIMITS = RetryLimits(provider_attempts=2, validation_attempts=2)
 

@@ -1,6 +1,7 @@
 """Lines of units through the checks of a step."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,8 @@ from hypothesis import strategies as st
 from tests.fakes.jsonl_runs import STEP, run_bytes, run_lines, unit
 
 from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.validation.jsonl.options import RunOptions
 from ai_psychiatrist.validation.jsonl.outcome import Outcome
-from ai_psychiatrist.validation.jsonl.run import RunOptions
 from ai_psychiatrist.validation.reply.limits import ParseLimits
 from ai_psychiatrist.validation.rules import Level, RuleSpec
 from ai_psychiatrist.validation.step_config import RuleBlock, StepConfig
@@ -53,9 +54,7 @@ def test_text_that_looks_like_broken_json_is_not_touched() -> None:
         pytest.param("42", "parse_not_an_object", id="number"),
         pytest.param("null", "parse_not_an_object", id="null"),
         pytest.param("I am sorry.", "parse_no_json", id="apology"),
-        pytest.param('{"unit_id": "u0", "score"', "parse_truncated", id="cut_off"),
         pytest.param(unit("u0") + unit("u1"), "parse_unrepairable", id="two_objects"),
-        pytest.param(unit("u0") + " and so on", "parse_unrepairable", id="words_after_it"),
         pytest.param('{"score": 2}', "unit_id", id="no_id"),
         pytest.param('{"unit_id": true, "score": 2}', "unit_id", id="boolean_id"),
         pytest.param('{"unit_id": "", "score": 2}', "unit_id", id="empty_id"),
@@ -109,6 +108,8 @@ def test_line_without_a_unit_fails_under_its_number_and_the_next_is_read(
             id="infinity_in_metadata",
         ),
         pytest.param('{"unit_id":"u0","_raw_text":{}}', "parse", "raw_text", id="raw_text_type"),
+        pytest.param('{"unit_id": "u0", "score"', "parse", "parse_truncated", id="cut_off"),
+        pytest.param(unit("u0") + " and so on", "parse", "parse_unrepairable", id="words_after_it"),
     ],
 )
 def test_line_that_is_refused_keeps_its_id(line: str, stage: str, rule: str) -> None:
@@ -481,3 +482,67 @@ def test_any_bytes_are_accounted_for(lines: list[bytes]) -> None:
     ran = run_bytes(data)
     assert ran.summary.lines == ran.summary.blank_lines + ran.summary.failure_records
     assert [json.loads(line) for line in ran.failures.splitlines()] == ran.failed
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        pytest.param({"retry_count": 2}, id="count"),
+        pytest.param({"retry_count": 2, "_retry": {"why": "cut"}, "_trace": 7}, id="and_more"),
+    ],
+)
+def test_fields_of_a_retried_unit_pass_a_closed_schema_and_are_kept(
+    fields: dict[str, Any],
+) -> None:
+    ran = run_lines([unit("u0", "2", **fields)])
+    assert ran.kept == [{"unit_id": "u0", "score": 2, **fields}]
+
+
+def test_field_of_the_answer_that_looks_like_a_hosts_is_judged_by_its_schema() -> None:
+    schema: dict[str, object] = {
+        "properties": {"retry_count": {"type": "integer"}, "_kind": {"enum": ["a"]}},
+        "required": ["retry_count", "_kind"],
+        "additionalProperties": False,
+    }
+    step = StepConfig(name="s1", scope="llm", schema=schema, rules=RuleBlock())
+    lines = ['{"unit_id":1,"retry_count":"3","_kind":"A"}', '{"unit_id":2,"retry_count":1}']
+    ran = run_lines(lines, step=step)
+    assert ran.kept == [{"unit_id": 1, "retry_count": 3, "_kind": "a"}]
+    assert ran.told == [(2, "schema_validation", "schema_required")]
+
+
+def test_rules_see_what_a_host_put_on_the_line() -> None:
+    rules = (RuleSpec(name="host", expr="_trace == 7 and retry_count == 2", error="no"),)
+    step = replace(STEP, rules=RuleBlock(rules=rules))
+    assert run_lines([unit("u0", retry_count=2, _trace=7)], step=step).summary.valid == 1
+
+
+def test_object_under_response_is_the_answer() -> None:
+    ran = run_lines(['{"unit_id":"u0","response":{"score":"2","unit_id":"u0"},"retry_count":1}'])
+    assert ran.kept == [{"unit_id": "u0", "score": 2, "retry_count": 1}]
+
+
+def test_line_that_cannot_be_read_fails_under_the_unit_that_it_names() -> None:
+    ran = run_lines(['[{"unit_id":"u1","score":2},', '{"unit_id":"u2","score":2},', "]"])
+    assert [(one["unit_id"], one["failure_stage"], one["line"]) for one in ran.failed] == [
+        ("u1", "parse", 1),
+        (None, "parse", 3),
+    ]
+    assert [one["unit_id"] for one in ran.kept] == ["u2"]
+    summary = ran.summary
+    assert (summary.lines, summary.objects, summary.unreadable_lines) == (3, 1, 2)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param('{"unit_id":"u1","score":2,"unit_id":"u2"}', id="plain"),
+        pytest.param('{"unit_id":"u1","score":2,"unit\\u005fid":"u2"}', id="escaped"),
+        pytest.param('{"unit_id":"u1","score":2},"unit_id":"u2"}', id="repaired"),
+        pytest.param('{unit_id:"u1","score":2,unit_id:"u2"}', id="without_marks"),
+    ],
+)
+def test_no_unit_is_lost_where_the_last_of_equal_keys_counts(line: str) -> None:
+    limits = ParseLimits(max_depth=200, keeps_last_key=True)
+    ran = run_lines([line], limits=limits)
+    assert [(stage, rule) for _, stage, rule in ran.told] == [("parse", "parse_duplicate_key")]

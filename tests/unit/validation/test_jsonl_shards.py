@@ -11,8 +11,8 @@ from tests.fakes.jsonl_runs import STEP, Ran, run_bytes, unit
 from tests.sweeps import SHARDED_LINES, SHARDING_WORKERS
 
 from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.validation.jsonl.options import RunOptions
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
-from ai_psychiatrist.validation.jsonl.run import RunOptions
 from ai_psychiatrist.validation.jsonl.shards import split, validate_file
 
 LONGEST = 400

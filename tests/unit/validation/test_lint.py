@@ -5,6 +5,7 @@ import pytest
 from tests.fakes.pipeline_folder import PIPELINE, changed, found, only, written
 
 from ai_psychiatrist.validation.lint import lint_pipeline
+from ai_psychiatrist.validation.pipeline_config import load_pipeline
 
 TYPES = "      score: integer\n"
 RANGE = "      score: [0, 3]\n"
@@ -699,3 +700,21 @@ def test_a_block_may_be_opted_out_of_in_words(tmp_path: Path) -> None:
     assert found(written(tmp_path, pipeline)) == [
         ("warning", "unused_input", "processing.inputs[1]")
     ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "codes"),
+    [
+        pytest.param("", ["unknown_format"], id="told"),
+        pytest.param("  check_formats: false\n", [], id="opted_out"),
+        pytest.param("  check_formats: sometimes\n", ["unknown_format", "wrong_shape"], id="wrong"),
+    ],
+)
+def test_format_that_nobody_checks_is_told(settings: str, codes: list[str], tmp_path: Path) -> None:
+    fields = {"day": {"format": "date"}, "n": {"format": "int32"}}
+    schema: dict[str, object] = {"properties": {"score": {}, "tone": {}, **fields}}
+    pipeline = changed("schemas:\n", f"schemas:\n{settings}")
+    path = written(tmp_path, pipeline, schema=schema)
+    assert sorted(code for _, code, _ in found(path)) == codes
+    if not codes:
+        assert not load_pipeline(path).step("rate").checks_formats

@@ -155,3 +155,31 @@ def with_odd_place(value: object, data: st.DataObject) -> object:
             for place, item in enumerate(value)
         ]
     return data.draw(ODD)
+
+
+@pytest.mark.parametrize(
+    ("expr", "message"),
+    [
+        pytest.param("rated == 'two'", "'rated' is integer in the step 'first'", id="bare"),
+        pytest.param("inp.get('rated') == 2 and inp['rated'] == 'x'", "'rated' is", id="inp"),
+        pytest.param("marks['lo'] == 1", "the schema names no 'lo' there", id="inside"),
+        pytest.param("rated == 2 and marks['low'] == 'a'", None, id="sound"),
+    ],
+)
+def test_rules_know_the_types_that_earlier_steps_give(
+    expr: str, message: str | None, tmp_path: Path
+) -> None:
+    marks = {"type": "object", "properties": {"low": {"type": "string"}}}
+    fields: dict[str, object] = {"rated": {"type": "integer"}, "marks": marks}
+    pipeline = (
+        PIPELINE.replace("steps:\n", "steps:\n    - {name: first}\n", 1)
+        .replace("templates:\n", "templates:\n    first: rate.jinja2\n", 1)
+        .replace("files:\n", "files:\n    first: first.json\n", 1)
+        .replace("validation:\n", "validation:\n  first: none\n", 1)
+        .replace("score >= threshold", expr)
+    )
+    path = written(tmp_path, pipeline)
+    (tmp_path / "schemas" / "first.json").write_text(json.dumps({"properties": fields}), "utf-8")
+    problems = [problem.message for problem in lint_pipeline(path)]
+    assert [found for found in problems if message and found.startswith(message)] == problems
+    assert bool(problems) is (message is not None)

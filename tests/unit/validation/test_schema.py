@@ -196,8 +196,12 @@ def test_messages_hold_no_value_of_the_answer() -> None:
     assert not any("SECRET" in message for _, _, message in found)
 
 
-def test_format_is_no_assertion() -> None:
-    assert errors({"type": "string", "format": "date"}, "tomorrow") == []
+def test_format_is_an_assertion_unless_that_is_not_wished() -> None:
+    schema = {"type": "string", "format": "date"}
+    message = "does not have the format 'date'"
+    assert errors(schema, "tomorrow") == [("", "schema_format", message)]
+    assert errors(schema, "2024-02-29") == []
+    assert CompiledSchema(schema, name="a.json", checks_formats=False).is_valid("tomorrow")
 
 
 def test_half_a_character_is_an_error_and_no_crash() -> None:

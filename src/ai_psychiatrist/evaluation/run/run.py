@@ -10,7 +10,6 @@ from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
 from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.failures import FailureCategory, FailureStage
-from ai_psychiatrist.domain.retries import RetryLimits
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
 from ai_psychiatrist.evaluation.prediction import (
     FailureSummary,
@@ -23,6 +22,7 @@ from ai_psychiatrist.evaluation.run.stages import ASSESSMENT_STEP, stage_of_unit
 from ai_psychiatrist.evaluation.run.unit_calls import UnitCalls, open_unit
 from ai_psychiatrist.evaluation.run.unit_records import FinishedUnit, record_unit
 from ai_psychiatrist.ledger.ledger import Ledger
+from ai_psychiatrist.validation.retries import RetryLimits
 
 DEFAULT_CONCURRENCY: Final = 8
 

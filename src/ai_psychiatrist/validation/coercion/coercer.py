@@ -45,7 +45,14 @@ class Coercer:
     It never changes its argument in place, and a second run over its result changes nothing.
     """
 
-    def __init__(self, schema: CompiledSchema | Schema, profile: CoercionProfile = DEFAULT) -> None:
+    def __init__(
+        self,
+        schema: CompiledSchema | Schema,
+        profile: CoercionProfile = DEFAULT,
+        *,
+        required: frozenset[str] = frozenset(),
+    ) -> None:
+        """`required`: fields that an answer has to have beside those that the schema requires."""
         self._schema = (
             schema
             if isinstance(schema, CompiledSchema)
@@ -54,7 +61,7 @@ class Coercer:
         self._profile = profile
         document, references = self._schema.document, self._schema.references
         self._wrapper = WrapperRule(
-            required=required_names(references, document),
+            required=required_names(references, document) | required,
             is_declared=any(True for _ in schemas_at(references, document, (WRAPPER,))),
         )
         try:
@@ -73,13 +80,20 @@ class Coercer:
 
         One that is nested too deeply to be walked through is given back as it is.
         """
-        if not self._profile.is_enabled or self._schema.is_valid(value):
+        if not self._profile.is_enabled or (
+            self._schema.is_valid(value) and not self.is_wrapped(value)
+        ):
             return self.normalise_whole_numbers(value)
         notes = CoercionNotes()
         try:
             return self._finished(self._settled(self._unwrapped(value, notes), notes), notes)
         except RecursionError:
             return Coerced(value=value)
+
+    def is_wrapped(self, value: dict[str, object]) -> bool:
+        """Return whether an answer that fits the schema lacks what its wrapper may hold."""
+        is_short = WRAPPER in value and not self._wrapper.required <= value.keys()
+        return is_short and self._profile.is_enabled and not self._wrapper.is_declared
 
     def normalise_whole_numbers(self, value: dict[str, object]) -> Coerced:
         """Return an answer that fits the schema with 5.0 written as 5 where an integer is wanted.
@@ -103,13 +117,14 @@ class Coercer:
 
     def _unwrapped(self, value: dict[str, object], notes: CoercionNotes) -> dict[str, object]:
         while (inner := self._wrapper.unwrapped(value)) is not None:
+            is_text = isinstance(value[WRAPPER], str)
             value = inner
             notes.coercions.append(
                 Coercion(
                     parts=(WRAPPER,),
-                    before="(text)",
+                    before="(text)" if is_text else "(object)",
                     after="(object)",
-                    before_type="string",
+                    before_type="string" if is_text else "object",
                     after_type="object",
                 )
             )

@@ -1,4 +1,4 @@
-"""Take an answer out of a field `response` that holds it as text."""
+"""Take an answer out of a field `response` that holds it, as text or as an object."""
 
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -15,6 +15,7 @@ class WrapperRule:
     """When the field `response` is a wrapper, and not a part of the answer."""
 
     required: AbstractSet[str]
+    """Fields that an answer has to have; with all of them beside it, `response` is one more."""
     is_declared: bool
     """Whether the schema itself has a field of this name: then it is never a wrapper."""
 
@@ -23,13 +24,13 @@ class WrapperRule:
 
         A field beside the wrapper wins over one of the same name inside it.
         """
-        text = value.get(WRAPPER)
-        if self.is_declared or not isinstance(text, str):
+        held = value.get(WRAPPER)
+        if self.is_declared or not isinstance(held, str | dict):
             return None
-        outer = {name: held for name, held in value.items() if name != WRAPPER}
+        outer = {name: inner for name, inner in value.items() if name != WRAPPER}
         if outer and self.required <= outer.keys():
             return None
-        inner = _object_in(text)
+        inner = held if isinstance(held, dict) else _object_in(held)
         return {**outer, **inner, **outer} if inner else None
 
 

@@ -57,6 +57,19 @@ class FieldPath:
         return found
 
 
+def parts_of(field: str) -> tuple[PathPart, ...]:
+    """Return the way to a field such as `items[*].score`; a malformed name is one key."""
+    try:
+        return FieldPath.parse(field).parts
+    except ConfigurationError:
+        return (field,)
+
+
+def top_name(field: str) -> str:
+    """Return the top-level name of a field such as `items[*].score`."""
+    return str(parts_of(field)[0])
+
+
 def replaced(value: object, parts: Sequence[PathPart], new: object) -> object:
     """Return a copy of a value with another value at one place; what lies aside is shared."""
     if not parts:

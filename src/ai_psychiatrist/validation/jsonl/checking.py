@@ -2,19 +2,25 @@
 
 import gc
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from ai_psychiatrist.validation.host_fields import METADATA, RETRY_COUNT, UNIT_ID
+from ai_psychiatrist.validation.host_fields import METADATA, RETRY_COUNT, SET_ASIDE, UNIT_ID
 from ai_psychiatrist.validation.jsonl.context import Asked
 from ai_psychiatrist.validation.jsonl.join import ContextJoin
 from ai_psychiatrist.validation.jsonl.lines import Line
-from ai_psychiatrist.validation.jsonl.outcome import OnOutcome, Outcome
+from ai_psychiatrist.validation.jsonl.options import DEFAULT_OPTIONS, RunOptions
+from ai_psychiatrist.validation.jsonl.outcome import Outcome
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
-from ai_psychiatrist.validation.jsonl.records import coercion_lines, failure_line, valid_line
+from ai_psychiatrist.validation.jsonl.records import (
+    coercion_lines,
+    failure_line,
+    following_line,
+    valid_line,
+)
 from ai_psychiatrist.validation.jsonl.seen import SeenIds, id_digest
 from ai_psychiatrist.validation.jsonl.tally import Tally
 from ai_psychiatrist.validation.jsonl.unit import Unit, read_unit
@@ -29,8 +35,6 @@ from ai_psychiatrist.validation.verdict import FailureStage, Verdict
 
 BLOCK_LINES: Final = 256
 BLOCK_BYTES: Final = 1_000_000
-
-Clock = Callable[[], float]
 
 
 def blocks(lines: Iterable[Line]) -> Iterator[list[Line]]:
@@ -52,7 +56,8 @@ class _Case:
     """A unit under way."""
 
     unit: Unit
-    context: dict[str, object] | None
+    context: Mapping[str, object] | None = None
+    given: Mapping[str, object] | None = None
     refusal: Verdict | None
     """Set when the answer is not to be checked."""
 
@@ -69,8 +74,7 @@ class UnitChecker:
         seen: SeenIds | None = None,
         new_ids: bytearray | None = None,
         deadline: float | None = None,
-        on_outcome: OnOutcome | None = None,
-        clock: Clock = time.monotonic,
+        options: RunOptions = DEFAULT_OPTIONS,
     ) -> None:
         """`new_ids` takes the digests of the units that come first here, one after the other.
 
@@ -79,8 +83,10 @@ class UnitChecker:
         self.tally = Tally()
         self.seen = SeenIds() if seen is None else seen
         self._validator, self._outputs, self._join = validator, outputs, join
-        self._new_ids = new_ids
-        self._deadline, self._on_outcome, self._clock = deadline, on_outcome, clock
+        self._new_ids, self._deadline = new_ids, deadline
+        self._earlier, self._on_outcome = options.earlier, options.on_outcome
+        self._clock = options.clock
+        self._needs_ids = options.needs_unit_ids or join is not None
 
     def check(self, block: Sequence[Line]) -> None:
         """Check a block of lines."""
@@ -97,7 +103,7 @@ class UnitChecker:
         verdicts = list(map(self._verdict, findings, around))
         ruled = time.perf_counter()
         self._write(
-            Outcome(unit=case.unit, context=case.context, verdict=verdict)
+            Outcome(unit=case.unit, context=case.context, given=case.given, verdict=verdict)
             for case, verdict in zip(cases, verdicts, strict=True)
         )
         seconds.read += read - started
@@ -109,7 +115,7 @@ class UnitChecker:
         """Write a failure for every unit that was asked for and not answered."""
         following = iter(asked)
         while block := list(islice(following, BLOCK_LINES)):
-            self._write(map(_missing, block))
+            self._write(map(self._missing, block))
 
     def _holds_something(self, line: Line) -> bool:
         self.tally.lines += 1
@@ -120,28 +126,54 @@ class UnitChecker:
 
     def _case(self, line: Line) -> _Case:
         unit = self._read(line)
+        self.tally.objects += unit.is_object
+        self.tally.unreadable_lines += not unit.is_object
         if unit.key is None:
-            return _Case(unit=unit, context=None, refusal=unit.refusal)
+            return _Case(unit=unit, refusal=unit.refusal)
         digest = id_digest(unit.key)
         if not self.seen.add(digest):
-            return _Case(unit=unit, context=None, refusal=_DUPLICATE)
+            return _Case(unit=unit, refusal=_DUPLICATE)
         if self._new_ids is not None:
             self._new_ids += digest
         if self._join is None:
-            return _Case(unit=unit, context=None, refusal=unit.refusal)
+            return _Case(unit=unit, context=self._known(unit.key, None), refusal=unit.refusal)
         asked = self._join.take(unit.key)
         if asked is None:
             self.tally.unexpected += 1
-            return _Case(unit=unit, context=None, refusal=_NOT_ASKED)
-        return _Case(unit=unit, context=asked.context, refusal=unit.refusal)
+            return _Case(unit=unit, refusal=_NOT_ASKED)
+        known = self._known(unit.key, asked.context)
+        return _Case(unit=unit, context=known, given=asked.context, refusal=unit.refusal)
+
+    def _known(self, key: str, given: Mapping[str, object] | None) -> Mapping[str, object] | None:
+        """Return what earlier steps found, and over it what the context file gives."""
+        earlier = None if self._earlier is None else self._earlier(key)
+        if earlier is None or given is None:
+            return given if earlier is None else earlier
+        return {**earlier, **given}
+
+    def _missing(self, asked: Asked) -> Outcome:
+        unit = Unit(number=None, unit_id=asked.unit_id, content=None)
+        known = self._known(asked.key, asked.context)
+        return Outcome(unit=unit, context=known, given=asked.context, verdict=_MISSING)
 
     def _read(self, line: Line) -> Unit:
         validator = self._validator
         try:
-            return read_unit(line, limits=validator.limits, answers_with=validator.known_fields)
+            return read_unit(
+                line,
+                limits=validator.limits,
+                answers_with=validator.known_fields,
+                needs_id=self._needs_ids,
+            )
         except Exception as error:  # noqa: BLE001 - one unit must not end the others
             refused = internal_error(error)
-            return Unit(number=line.number, unit_id=None, content=line.content, refusal=refused)
+            return Unit(
+                number=line.number,
+                unit_id=None,
+                content=line.content,
+                is_object=False,
+                refusal=refused,
+            )
 
     def _structure(self, case: _Case, around: Surroundings) -> StructureFinding | Verdict:
         if case.refusal is not None:
@@ -170,10 +202,13 @@ class UnitChecker:
         valid: list[bytes] = []
         failures: list[bytes] = []
         coercions: list[bytes] = []
+        following: list[bytes] = []
         for outcome in outcomes:
-            self.tally.count(outcome)
+            self.tally.count(outcome, self._validator.field_of)
             if outcome.verdict.is_valid:
                 valid.append(valid_line(outcome))
+                if self._outputs.following is not None:
+                    following.append(following_line(outcome, self._validator))
             else:
                 failures.append(failure_line(outcome))
             if outcome.verdict.coercions and self._outputs.coercions is not None:
@@ -184,6 +219,8 @@ class UnitChecker:
         self._outputs.failures.write(b"".join(failures))
         if self._outputs.coercions is not None:
             self._outputs.coercions.write(b"".join(coercions))
+        if self._outputs.following is not None:
+            self._outputs.following.write(b"".join(following))
 
 
 @contextmanager
@@ -198,19 +235,23 @@ def _garbage_kept() -> Iterator[None]:
             gc.enable()
 
 
-def _missing(asked: Asked) -> Outcome:
-    unit = Unit(number=None, unit_id=asked.unit_id, content=None)
-    return Outcome(unit=unit, context=asked.context, verdict=_MISSING)
-
-
 def _surroundings(case: _Case) -> Surroundings:
     unit = case.unit
-    meta: dict[str, object] = dict(unit.metadata) if isinstance(unit.metadata, dict) else {}
-    meta[UNIT_ID] = unit.unit_id
+    context, meta = case.context or {}, dict[str, object]()
+    if unit.host:
+        metadata = unit.host.get(METADATA)
+        meta = dict(metadata) if isinstance(metadata, dict) else meta
+        meta |= {METADATA: metadata} if METADATA in unit.host else {}
+        hidden = {name: held for name, held in unit.host.items() if name not in _KNOWN_OTHERWISE}
+        context = {**hidden, **context}
+    if unit.unit_id is not None:
+        meta[UNIT_ID] = unit.unit_id
     meta[RETRY_COUNT] = unit.retry_count
-    if unit.has_metadata:
-        meta[METADATA] = unit.metadata
-    return Surroundings(context=case.context or {}, meta=meta)
+    return Surroundings(context=context, meta=meta)
+
+
+_KNOWN_OTHERWISE: Final = SET_ASIDE | {RETRY_COUNT}
+"""The host's fields that rules know as `meta`, and the model's own words."""
 
 
 _MISSING: Final = refusal(FailureStage.MISSING, "missing", "the unit was asked for, not answered")

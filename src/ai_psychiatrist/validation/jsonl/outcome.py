@@ -14,7 +14,9 @@ class Outcome:
 
     unit: Unit
     context: Mapping[str, object] | None = field(repr=False)
-    """`None` when no context was given, or the unit was not asked for."""
+    """What rules knew beside the answer; `None` when that is nothing, or nobody asked."""
+    given: Mapping[str, object] | None = field(default=None, repr=False)
+    """Of that what the context file gave."""
     verdict: Verdict
 
 

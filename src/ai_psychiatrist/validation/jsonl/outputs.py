@@ -23,6 +23,8 @@ class Outputs:
     failures: BinaryIO
     coercions: BinaryIO | None = None
     """`None` when nobody asked for them."""
+    following: BinaryIO | None = None
+    """The contexts of the next step; `None` when nobody asked for them."""
 
 
 @contextmanager

@@ -5,16 +5,19 @@ from collections.abc import Iterator
 
 import orjson
 
-from ai_psychiatrist.validation.host_fields import METADATA, UNIT_ID
+from ai_psychiatrist.validation.host_fields import METADATA, SET_ASIDE, UNIT_ID
 from ai_psychiatrist.validation.jsonl.outcome import Outcome
+from ai_psychiatrist.validation.step import StepValidator
 
 
 def valid_line(outcome: Outcome) -> bytes:
-    """Return the coerced answer between the unit's id and its metadata."""
+    """Return the coerced answer between the unit's id and the other fields of its host."""
     unit = outcome.unit
-    written: dict[str, object] = {UNIT_ID: unit.unit_id, **(outcome.verdict.value or {})}
-    if unit.has_metadata:
-        written[METADATA] = unit.metadata
+    answer = outcome.verdict.value or {}
+    written = dict(answer) if unit.unit_id is None else {UNIT_ID: unit.unit_id, **answer}
+    if unit.host:
+        written |= {name: value for name, value in unit.host.items() if name not in SET_ASIDE}
+        written |= {METADATA: unit.host[METADATA]} if METADATA in unit.host else {}
     return _line(written)
 
 
@@ -32,6 +35,12 @@ def failure_line(outcome: Outcome) -> bytes:
             "line": unit.number,
         }
     )
+
+
+def following_line(outcome: Outcome, validator: StepValidator) -> bytes:
+    """Return what the next step is asked about for a valid unit."""
+    known = validator.accumulated(outcome.context or {}, outcome.verdict.value or {})
+    return _line({UNIT_ID: outcome.unit.unit_id, **known})
 
 
 def coercion_lines(outcome: Outcome) -> Iterator[bytes]:

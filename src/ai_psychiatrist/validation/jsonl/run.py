@@ -1,19 +1,16 @@
 """Validate the lines of one stream, from the first to the account at the end."""
 
 import tempfile
-import time
-from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final, TypeAlias
+from typing import BinaryIO
 
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.validation.jsonl.checking import Clock, UnitChecker, blocks
+from ai_psychiatrist.validation.jsonl.checking import UnitChecker, blocks
 from ai_psychiatrist.validation.jsonl.context import plain_copy
 from ai_psychiatrist.validation.jsonl.join import ContextJoin
-from ai_psychiatrist.validation.jsonl.lines import LONGEST_LINE_BYTES, read_lines
-from ai_psychiatrist.validation.jsonl.outcome import OnOutcome
+from ai_psychiatrist.validation.jsonl.lines import read_lines
+from ai_psychiatrist.validation.jsonl.options import DEFAULT_OPTIONS, RunOptions
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
 from ai_psychiatrist.validation.jsonl.source import readable
 from ai_psychiatrist.validation.jsonl.summary import Summary, summarise
@@ -22,32 +19,6 @@ from ai_psychiatrist.validation.step import StepValidator
 from ai_psychiatrist.validation.verdict import FailureStage
 
 logger = get_logger(__name__)
-
-OnProgress: TypeAlias = Callable[[int, int], None]
-"""Told after each block how many bytes and lines it had."""
-
-
-def _say_nothing(_size: int, _lines: int) -> None:
-    """Take no notice of the progress."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunOptions:
-    """How a run is done; none of it changes what is found, unless the deadline passes."""
-
-    deadline_seconds: float | None = None
-    """What is not checked by then fails as `pipeline_internal`."""
-    longest_line: int = LONGEST_LINE_BYTES
-    on_outcome: OnOutcome | None = None
-    on_progress: OnProgress = _say_nothing
-    clock: Clock = time.monotonic
-
-    def deadline(self) -> float | None:
-        """Return the clock's time at which the deadline passes, counted from now."""
-        return None if self.deadline_seconds is None else self.clock() + self.deadline_seconds
-
-
-DEFAULT_OPTIONS: Final = RunOptions()
 
 
 def validate_lines(
@@ -75,8 +46,7 @@ def validate_lines(
             outputs,
             join=join,
             deadline=deadline,
-            on_outcome=options.on_outcome,
-            clock=options.clock,
+            options=options,
         )
         for block in blocks(readable(read_lines(source, longest=options.longest_line))):
             checker.check(block)

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -16,8 +16,9 @@ from ai_psychiatrist.validation.jsonl.checking import UnitChecker, blocks
 from ai_psychiatrist.validation.jsonl.context import plain_copy
 from ai_psychiatrist.validation.jsonl.join import ContextJoin
 from ai_psychiatrist.validation.jsonl.lines import read_lines, skip_line
+from ai_psychiatrist.validation.jsonl.options import DEFAULT_OPTIONS, RunOptions
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
-from ai_psychiatrist.validation.jsonl.run import DEFAULT_OPTIONS, RunOptions, account
+from ai_psychiatrist.validation.jsonl.run import account
 from ai_psychiatrist.validation.jsonl.seen import DIGEST_BYTES, SeenIds
 from ai_psychiatrist.validation.jsonl.source import readable
 from ai_psychiatrist.validation.jsonl.summary import Summary
@@ -50,10 +51,12 @@ class _Job:
     first_line: int
     parts: Path
     """The beginning of the names of the files that it writes."""
-    has_coercions: bool
+    kinds: tuple[str, ...]
+    """The outputs that somebody asked for."""
     context: Path | None
     deadline: float | None
     longest_line: int
+    needs_unit_ids: bool
     earlier: bytes = field(default=b"", repr=False)
     """Digests of units of this shard that came in an earlier one."""
 
@@ -91,8 +94,8 @@ def validate_file(
     The outputs are those of `validate_lines`, byte for byte, unless the deadline passes. Raises
     `ConfigurationError` when every outcome is to be told: only one process can do that in order.
     """
-    if options.on_outcome is not None:
-        msg = "several workers cannot tell of every outcome; use one"
+    if options.on_outcome is not None or options.earlier is not None:
+        msg = "several workers cannot tell of every outcome, nor ask for each unit; use one"
         raise ConfigurationError(msg)
     validator = StepValidator.compile(step, limits=limits)
     deadline = options.deadline()
@@ -119,10 +122,11 @@ def validate_file(
                     shard=shard,
                     first_line=first_line,
                     parts=folder / str(number),
-                    has_coercions=outputs.coercions is not None,
+                    kinds=_kinds(outputs),
                     context=None if join is None else join.path,
                     deadline=deadline,
                     longest_line=options.longest_line,
+                    needs_unit_ids=options.needs_unit_ids,
                 )
             )
             first_line += count
@@ -167,10 +171,8 @@ def _gather(
         if join is not None:
             join.mark(finding.answered)
         tally.add(finding.tally)
-        _append(job, "valid", outputs.valid)
-        _append(job, "failures", outputs.failures)
-        if outputs.coercions is not None:
-            _append(job, "coercions", outputs.coercions)
+        for kind in job.kinds:
+            _append(job, kind, getattr(outputs, kind))
         options.on_progress(finding.size, finding.lines)
     return tally
 
@@ -184,6 +186,11 @@ def _join(
     stack.callback(join.close)
     join.use_index()
     return join
+
+
+def _kinds(outputs: Outputs) -> tuple[str, ...]:
+    names = (output.name for output in fields(outputs))
+    return tuple(name for name in names if getattr(outputs, name) is not None)
 
 
 def _append(job: _Job, kind: str, output: BinaryIO) -> None:
@@ -227,23 +234,16 @@ def _check(job: _Job) -> _Finding:
             join = ContextJoin(job.context, job.parts.parent, validator.limits)
             stack.callback(join.close)
             join.use_index()
-        outputs = Outputs(
-            valid=stack.enter_context(_part(job, "valid").open("wb")),
-            failures=stack.enter_context(_part(job, "failures").open("wb")),
-            coercions=(
-                stack.enter_context(_part(job, "coercions").open("wb"))
-                if job.has_coercions
-                else None
-            ),
-        )
+        parts = {kind: stack.enter_context(_part(job, kind).open("wb")) for kind in job.kinds}
         new_ids = bytearray()
         checker = UnitChecker(
             validator,
-            outputs,
+            Outputs(**parts),
             join=join,
             seen=SeenIds(_digests(job.earlier)),
             new_ids=new_ids,
             deadline=job.deadline,
+            options=RunOptions(needs_unit_ids=job.needs_unit_ids),
         )
         lines = read_lines(
             source, longest=job.longest_line, first=job.first_line, size=job.shard.size

@@ -1,6 +1,6 @@
 """The account of a whole run, in numbers alone."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from ai_psychiatrist.validation.jsonl.tally import Tally
@@ -23,6 +23,10 @@ class Summary:
     """Lines of the failures: failed units, and lines that are beside the account of units."""
     lines: int
     blank_lines: int
+    objects: int
+    """Lines that are one JSON object, valid or not."""
+    unreadable_lines: int
+    """Lines that are none, more than one, or too long."""
     unidentified: int
     """Lines that name no unit."""
     duplicates: int
@@ -31,6 +35,8 @@ class Summary:
     """Lines of units that were not asked for."""
     by_stage: Mapping[str, int]
     by_rule: Mapping[str, int]
+    by_field: Sequence[Mapping[str, object]]
+    """`stage`, `field`, `rule`, `count` and `first_line` of every kind of error, the most first."""
     warnings: Mapping[str, int]
     skipped_rules: Mapping[str, int]
     coercions: int
@@ -62,7 +68,8 @@ def summarise(
     failed = tally.failed_lines + tally.missing - beside
     requested = tally.lines - tally.blank_lines - duplicates if asked is None else asked
     pending = requested - tally.valid - failed
-    accounted = tally.blank_lines + tally.valid + tally.failed_lines
+    read = tally.blank_lines + tally.objects + tally.unreadable_lines
+    told = tally.blank_lines + tally.valid + tally.failed_lines
     return Summary(
         step=step,
         requested=requested,
@@ -72,17 +79,25 @@ def summarise(
         failure_records=tally.failed_lines + tally.missing,
         lines=tally.lines,
         blank_lines=tally.blank_lines,
+        objects=tally.objects,
+        unreadable_lines=tally.unreadable_lines,
         unidentified=tally.unidentified,
         duplicates=duplicates,
         unexpected=tally.unexpected,
         by_stage=dict(sorted(tally.stages.items())),
         by_rule=dict(sorted(tally.rules.items())),
+        by_field=_by_field(tally),
         warnings=dict(sorted(tally.warnings.items())),
         skipped_rules=dict(sorted(tally.skipped_rules.items())),
         coercions=tally.coercions,
         repaired=tally.repaired,
         ruleset_digest=ruleset_digest,
         schema_digest=schema_digest,
-        is_balanced=pending == 0 and accounted == tally.lines,
+        is_balanced=pending == 0 and tally.lines == read == told,
         seconds={name: round(spent, 3) for name, spent in asdict(tally.seconds).items()},
     )
+
+
+def _by_field(tally: Tally) -> Sequence[Mapping[str, object]]:
+    kinds = sorted(tally.fields.items(), key=lambda item: (-item[1].count, item[0]))
+    return tuple({**kind._asdict(), **asdict(found)} for kind, found in kinds)

@@ -1,11 +1,12 @@
 """Count what became of the units, and show that none is lost."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from ai_psychiatrist.validation.jsonl.outcome import Outcome
-from ai_psychiatrist.validation.verdict import FailureStage
+from ai_psychiatrist.validation.verdict import FailureStage, UnitError
 
 MOST_NAMES: Final = 1_000
 """Rules that are told apart; the names of providers' errors come from outside."""
@@ -30,12 +31,41 @@ class Seconds:
         self.write += other.write
 
 
+class FailureKind(NamedTuple):
+    """What failed, and where in the answer."""
+
+    stage: str
+    field: str
+    rule: str
+
+
+_OTHERS: Final = FailureKind(stage="(others)", field="(others)", rule="(others)")
+
+
+@dataclass(slots=True, kw_only=True)
+class Found:
+    """How often something failed, and where first."""
+
+    count: int = 0
+    first_line: int | None = None
+
+    def add(self, other: Self) -> None:
+        """Add what was found elsewhere."""
+        self.count += other.count
+        numbers = [one for one in (self.first_line, other.first_line) if one is not None]
+        self.first_line = min(numbers, default=None)
+
+
 @dataclass(slots=True, kw_only=True)
 class Tally:
     """The counters of a run or of one worker's part of it."""
 
     lines: int = 0
     blank_lines: int = 0
+    objects: int = 0
+    """Lines that are one JSON object; counted, as the next, when they are read."""
+    unreadable_lines: int = 0
+    """Lines that are none, more than one, or too long."""
     valid: int = 0
     failed_lines: int = 0
     """Lines with a failure record."""
@@ -52,15 +82,17 @@ class Tally:
     """Errors by rule."""
     warnings: Counter[str] = field(default_factory=Counter)
     skipped_rules: Counter[str] = field(default_factory=Counter)
+    fields: dict[FailureKind, Found] = field(default_factory=dict)
+    """Errors by category, field and rule."""
     seconds: Seconds = field(default_factory=Seconds)
 
-    def count(self, outcome: Outcome) -> None:
-        """Count one unit."""
+    def count(self, outcome: Outcome, field_of: Callable[[UnitError], str]) -> None:
+        """Count one unit; `field_of` tells where an error is, without words of the answer."""
         verdict = outcome.verdict
         if verdict.stage is None:
             self.valid += 1
         else:
-            self._count_failure(outcome, verdict.stage)
+            self._count_failure(outcome, verdict.stage, field_of)
         for warning in verdict.warnings:
             self.warnings[warning.rule] += 1
         for name in verdict.skipped_rules:
@@ -72,6 +104,8 @@ class Tally:
         """Add the counters of another worker."""
         self.lines += other.lines
         self.blank_lines += other.blank_lines
+        self.objects += other.objects
+        self.unreadable_lines += other.unreadable_lines
         self.valid += other.valid
         self.failed_lines += other.failed_lines
         self.unidentified += other.unidentified
@@ -84,8 +118,16 @@ class Tally:
         self.warnings.update(other.warnings)
         self.skipped_rules.update(other.skipped_rules)
         self.seconds.add(other.seconds)
+        for failure, found in other.fields.items():
+            self._field(failure).add(found)
 
-    def _count_failure(self, outcome: Outcome, stage: FailureStage) -> None:
+    def _field(self, kind: "FailureKind") -> Found:
+        known = kind in self.fields or len(self.fields) < MOST_NAMES
+        return self.fields.setdefault(kind if known else _OTHERS, Found())
+
+    def _count_failure(
+        self, outcome: Outcome, stage: FailureStage, field_of: Callable[[UnitError], str]
+    ) -> None:
         if stage is FailureStage.MISSING:
             self.missing += 1
         else:
@@ -94,4 +136,7 @@ class Tally:
         self.stages[stage.value] += 1
         for error in outcome.verdict.errors:
             known = error.rule in self.rules or len(self.rules) < MOST_NAMES
-            self.rules[error.rule if known else "other"] += 1
+            rule = error.rule if known else "other"
+            self.rules[rule] += 1
+            kind = FailureKind(stage=stage.value, field=field_of(error), rule=rule)
+            self._field(kind).add(Found(count=1, first_line=outcome.unit.number))

@@ -1,17 +1,25 @@
 """One line as a unit: whose it is, what was answered, and what came with it."""
 
+import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
-from ai_psychiatrist.validation.host_fields import METADATA, RAW_TEXT, RETRY_COUNT, UNIT_ID
+from ai_psychiatrist.validation.host_fields import (
+    METADATA,
+    RAW_TEXT,
+    RETRY_COUNT,
+    UNIT_ID,
+    host_names_of_line,
+)
 from ai_psychiatrist.validation.jsonl.decoding import decode_leniently, decode_object
 from ai_psychiatrist.validation.jsonl.lines import Line
 from ai_psychiatrist.validation.refusals import refusal, unread_answer
-from ai_psychiatrist.validation.reply.limits import ParseLimits
+from ai_psychiatrist.validation.reply.limits import ParseLimits, rejected
 from ai_psychiatrist.validation.reply.parse import ParsedObject
 from ai_psychiatrist.validation.verdict import FailureStage, Verdict
 
@@ -38,10 +46,12 @@ class Unit:
     """The answer, when the line holds it as an object."""
     text: str | None = field(default=None, repr=False)
     """The model's own words, when the line holds them."""
-    metadata: object = field(default=None, repr=False)
-    has_metadata: bool = False
+    host: Mapping[str, object] = field(default_factory=dict, repr=False)
+    """The fields that its host put on the line beside the id."""
     retry_count: int = 0
     is_repaired: bool = False
+    is_object: bool = True
+    """Whether the line is one JSON object, whatever becomes of it."""
     refusal: Verdict | None = None
     """Why there is no answer to check."""
 
@@ -58,30 +68,37 @@ class Unit:
         return self.content.decode("utf-8", "backslashreplace")
 
 
-def read_unit(line: Line, *, limits: ParseLimits, answers_with: frozenset[str]) -> Unit:
+def read_unit(
+    line: Line, *, limits: ParseLimits, answers_with: frozenset[str], needs_id: bool = True
+) -> Unit:
     """Return the unit of a line that is not blank.
 
     `answers_with`: fields that the step's schema knows, so that a field called `error` can be part
     of an answer.
     """
     if line.content is None:
-        return Unit(number=line.number, unit_id=None, content=None, refusal=_TOO_LONG)
+        return Unit(
+            number=line.number, unit_id=None, content=None, is_object=False, refusal=_TOO_LONG
+        )
     try:
         parsed = decode_object(line.content, limits)
+        if limits.keeps_last_key:
+            _refuse_two_ids(line.content, limits, is_repaired=parsed.repaired)
     except OutputRejected as rejection:
         return _refused(line.number, line.content, rejection, limits)
-    return _unit(line, parsed, answers_with)
+    return _unit(line, parsed, answers_with, needs_id=needs_id)
 
 
-def _unit(line: Line, parsed: ParsedObject, answers_with: frozenset[str]) -> Unit:
+def _unit(
+    line: Line, parsed: ParsedObject, answers_with: frozenset[str], *, needs_id: bool
+) -> Unit:
     value = parsed.value
-    unit_id = unit_id_of(value)
+    unit_id, has_id = unit_id_of(value), UNIT_ID in value
     value.pop(UNIT_ID, None)
-    has_metadata = METADATA in value
-    metadata = value.pop(METADATA, None)
-    text = value.pop(RAW_TEXT, None)
+    host = {name: value.pop(name) for name in host_names_of_line(value, answers_with)}
+    text, metadata = host.get(RAW_TEXT), host.get(METADATA)
     refused = None
-    if unit_id is None:
+    if unit_id is None and (needs_id or has_id):
         refused = _NO_UNIT_ID
     elif text is not None and not isinstance(text, str):
         refused = _RAW_TEXT_IS_NO_TEXT
@@ -96,9 +113,8 @@ def _unit(line: Line, parsed: ParsedObject, answers_with: frozenset[str]) -> Uni
         content=line.content,
         answer=value if has_answer and refused is None else None,
         text=text if isinstance(text, str) else None,
-        metadata=metadata,
-        has_metadata=has_metadata,
-        retry_count=_retry_count(value, metadata),
+        host=host,
+        retry_count=_retry_count(value, host, metadata),
         is_repaired=parsed.repaired,
         refusal=refused,
     )
@@ -112,14 +128,47 @@ def _refused(number: int, content: bytes, rejection: OutputRejected, limits: Par
     is_certain = content.count(_ID_KEY) == 1
     return Unit(
         number=number,
-        unit_id=unit_id_of(value) if is_certain else None,
+        unit_id=(unit_id_of(value) if value else _written_id(content)) if is_certain else None,
         content=content,
+        is_object=bool(unread.value),
         retry_count=_retry_count(value, value.get(METADATA)),
         refusal=unread.verdict,
     )
 
 
 _ID_KEY: Final = f'"{UNIT_ID}"'.encode()
+_WRITTEN_ID: Final = re.compile(
+    rb'\s*(?:\[\s*)?\{(?:[^{}\[\]]*,)?\s*"unit_id"\s*:\s*'
+    rb'("(?:[^"\\\x00-\x1f]|\\.)*+"|-?\d{1,18})\s*[,}]'
+)
+
+
+def _written_id(content: bytes) -> UnitId | None:
+    """Return the id that stands in the first object of a line that cannot be read."""
+    found = _WRITTEN_ID.match(content)
+    return None if found is None else unit_id_of(decode_leniently(b'{"unit_id":%b}' % found[1]))
+
+
+def _refuse_two_ids(content: bytes, limits: ParseLimits, *, is_repaired: bool) -> None:
+    """Raise `OutputRejected` when an object of the line names its unit twice: one would be lost.
+
+    Of a damaged line that holds the name twice no other key may come twice either.
+    """
+    if content.count(UNIT_ID.encode()) == 1 and _ESCAPED not in content:
+        return
+    if is_repaired:
+        decode_object(content, replace(limits, keeps_last_key=False))
+        return
+
+    def members(pairs: list[tuple[str, object]]) -> None:
+        if sum(key == UNIT_ID for key, _ in pairs) > 1:
+            raise rejected(RejectionCode.DUPLICATE_KEY)
+
+    with suppress(ValueError):
+        json.loads(content, object_pairs_hook=members)
+
+
+_ESCAPED: Final = b"\\u00"
 
 
 def unit_id_of(value: Mapping[str, object]) -> UnitId | None:
@@ -130,9 +179,9 @@ def unit_id_of(value: Mapping[str, object]) -> UnitId | None:
     return unit_id
 
 
-def _retry_count(value: Mapping[str, object], metadata: object) -> int:
-    """Return how often the unit was tried before, as the line or its metadata says."""
-    for source in (value, metadata):
+def _retry_count(*sources: object) -> int:
+    """Return how often the unit was tried before, as the first source that tells it says."""
+    for source in sources:
         if isinstance(source, Mapping):
             count = source.get(RETRY_COUNT)
             if type(count) is int and count >= 0:

@@ -6,15 +6,10 @@ from typing import Final
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.validation.fields.checks import FieldChecks
-from ai_psychiatrist.validation.fields.paths import FieldPath
+from ai_psychiatrist.validation.fields.paths import FieldPath, parts_of, top_name
 from ai_psychiatrist.validation.fields.rules import EnumRule
 from ai_psychiatrist.validation.host_fields import SET_ASIDE
-from ai_psychiatrist.validation.lint.known_names import (
-    KnownNames,
-    described_names,
-    parts_of,
-    top_name,
-)
+from ai_psychiatrist.validation.lint.known_names import KnownNames, described_names
 from ai_psychiatrist.validation.lint.nearest import did_you_mean
 from ai_psychiatrist.validation.lint.node import Node
 from ai_psychiatrist.validation.lint.schema_fields import SchemaFields
@@ -27,7 +22,7 @@ _NUMBERS: Final = frozenset({"number", "integer"})
 
 def check_fields(step: StepReading, names: KnownNames) -> None:
     """Report fields that no answer can have, and checks that no answer can pass."""
-    fields = SchemaFields.of(True if step.schema is None else step.schema.document)
+    fields = step.fields or SchemaFields.of({})
     if step.block is None or step.block_node is None:
         return
     if _are_paths(step.block_node, step.block):

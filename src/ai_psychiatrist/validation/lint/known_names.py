@@ -1,18 +1,16 @@
 """Decide whether a name that a pipeline uses can mean anything."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
-from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.validation.fields.paths import FieldPath
+from ai_psychiatrist.validation.fields.paths import top_name
 from ai_psychiatrist.validation.host_fields import METADATA, RETRY_COUNT, UNIT_ID
 from ai_psychiatrist.validation.lint.inputs import Inputs
 from ai_psychiatrist.validation.lint.nearest import did_you_mean
 from ai_psychiatrist.validation.lint.node import Node
-from ai_psychiatrist.validation.lint.schema_fields import SchemaFields
 from ai_psychiatrist.validation.lint.steps import StepReading
 from ai_psychiatrist.validation.step_config import RuleBlock
-from ai_psychiatrist.validation.verdict import PathPart
 
 ALWAYS_THERE: Final = frozenset({UNIT_ID, RETRY_COUNT, METADATA})
 
@@ -29,6 +27,10 @@ class KnownNames:
     """What inputs and earlier steps give."""
     is_complete: bool
     """Whether there can be no other names."""
+    protected: frozenset[str] = frozenset()
+    """What no answer overrides, by any step's block."""
+    given_by: Mapping[str, StepReading] = field(default_factory=dict, repr=False)
+    """Names of the context, with the last earlier step whose answer gives each."""
 
     @property
     def all(self) -> frozenset[str]:
@@ -82,8 +84,8 @@ class KnownNames:
 def described_names(step: StepReading) -> frozenset[str]:
     """Return the fields that a step's schema or its expressions name."""
     found: set[str] = set()
-    if step.schema is not None:
-        found |= SchemaFields.of(step.schema.document).names
+    if step.fields is not None:
+        found |= step.fields.names
     for key in ("init", "expressions"):
         child = step.node.child(key)
         if child is not None and isinstance(child.value, dict):
@@ -99,25 +101,23 @@ def _checked_names(block: RuleBlock | None) -> frozenset[str]:
     return frozenset(map(top_name, (*required, *block.types, *block.enums, *block.ranges)))
 
 
-def parts_of(field: str) -> tuple[PathPart, ...]:
-    """Return the way to a field such as `items[*].score`; a malformed name is one key."""
-    try:
-        return FieldPath.parse(field).parts
-    except ConfigurationError:
-        return (field,)
-
-
-def top_name(field: str) -> str:
-    """Return the top-level name of a field such as `items[*].score`."""
-    return str(parts_of(field)[0])
-
-
 def known_names(steps: list[StepReading], inputs: Inputs) -> list[KnownNames]:
     """Return what each step can use, in the order of the steps."""
     context = inputs.names | ALWAYS_THERE
     found: list[KnownNames] = []
+    given_by: dict[str, StepReading] = {}
+    blocks = [step.block for step in steps if step.block is not None]
+    protected = frozenset(name for block in blocks for name in block.protected)
     for step in steps:
         own = described_names(step) | _checked_names(step.block)
-        found.append(KnownNames(answer=own, context=context, is_complete=inputs.is_complete))
+        names = KnownNames(
+            answer=own,
+            context=context,
+            is_complete=inputs.is_complete,
+            protected=protected,
+            given_by=dict(given_by),
+        )
+        found.append(names)
+        given_by |= dict.fromkeys(own - (protected & context), step)
         context |= own
     return found

@@ -13,7 +13,6 @@ from ai_psychiatrist.validation.expressions import (
 from ai_psychiatrist.validation.lint.known_names import NAMESPACES, KnownNames
 from ai_psychiatrist.validation.lint.nearest import did_you_mean, nearest
 from ai_psychiatrist.validation.lint.node import Node
-from ai_psychiatrist.validation.lint.schema_fields import SchemaFields
 from ai_psychiatrist.validation.lint.steps import StepReading
 
 
@@ -25,9 +24,7 @@ def check_rules(step: StepReading, names: KnownNames) -> frozenset[str]:
     rules = None if step.block_node is None else step.block_node.child("rules")
     if rules is None or not isinstance(rules.value, list):
         return frozenset()
-    fields = None if step.schema is None else SchemaFields.of(step.schema.document)
-    protected = () if step.block is None else step.block.protected
-    check = _RuleCheck(names=names, fields=fields, protected=protected)
+    check = _RuleCheck(names=names, step=step)
     used = [check.rule(node) for node in rules.items(of="rules")]
     return frozenset().union(*used)
 
@@ -35,9 +32,7 @@ def check_rules(step: StepReading, names: KnownNames) -> frozenset[str]:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _RuleCheck:
     names: KnownNames
-    fields: SchemaFields | None
-    protected: tuple[str, ...]
-    """Names that are the context's, whatever the schema says of the answer's."""
+    step: StepReading
 
     def rule(self, rule: Node) -> frozenset[str]:
         expression = self._expression(rule.child("expr"), is_optional=False)
@@ -72,11 +67,11 @@ class _RuleCheck:
             self._inner_keys(node, read)
 
     def _inner_keys(self, node: Node, read: FieldRead) -> None:
-        """Report a key inside a field of the answer that the schema names otherwise."""
-        way = _way(read)
+        """Report a key inside a field that the schema of its step names otherwise."""
+        way, giver = _way(read), self._giver(read)
         for length in range(1, len(way)):
             key = way[length]
-            known = None if self.fields is None else self.fields.names_at(way[:length])
+            known = None if giver is None else giver.names_at(way[:length])
             if isinstance(key, str) and known and key not in known:
                 report = node.warn if nearest(key, known) is None else node.error
                 message = f"the schema names no {key!r} there{did_you_mean(key, known)}"
@@ -86,14 +81,28 @@ class _RuleCheck:
     def _types(self, node: Node, expression: Expression) -> None:
         """Report comparisons with a constant of a type that the field never has."""
         for read, kind in expression.compared_types:
-            if read.name in self.protected:
-                continue
-            allowed = None if self.fields is None else self.fields.types_at(_way(read))
-            if allowed is None or kind in allowed or (kind == "number" and "integer" in allowed):
+            giver = self._giver(read)
+            allowed = None if giver is None else giver.types_at(_way(read))
+            if (
+                giver is None
+                or allowed is None
+                or kind in allowed
+                or (kind == "number" and "integer" in allowed)
+            ):
                 continue
             types = " or ".join(sorted(allowed))
-            message = f"{read.name!r} is {types} in the schema, here it is a {kind}"
+            place = "the schema" if giver is self.step else f"the step {giver.name!r}"
+            message = f"{_way(read)[0]!r} is {types} in {place}, here it is a {kind}"
             node.error("type_conflict", message)
+
+    def _giver(self, read: FieldRead) -> StepReading | None:
+        """Return the step whose answer gives what is read; `None` for inputs of the context."""
+        way = _way(read)
+        name = str(way[0]) if way else ""
+        is_own = read.name == "out" or (
+            read.name != "inp" and name in self.names.answer and name not in self.names.protected
+        )
+        return self.step if is_own else self.names.given_by.get(name)
 
     def _message(self, node: Node | None) -> None:
         if node is None or not isinstance(node.value, str):
@@ -127,5 +136,5 @@ def _names_read(expression: Expression) -> frozenset[str]:
 
 
 def _way(read: FieldRead) -> tuple[str | int, ...]:
-    """Return the way from the answer to the place that is read."""
-    return read.keys if read.name == "out" else (read.name, *read.keys)
+    """Return the way from an answer or the context to the place that is read."""
+    return read.keys if read.name in {"out", "inp"} else (read.name, *read.keys)

@@ -4,9 +4,9 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from ai_psychiatrist.domain.retries import RetryLimits
 from ai_psychiatrist.validation.lint.nearest import did_you_mean, nearest
 from ai_psychiatrist.validation.lint.node import Node
+from ai_psychiatrist.validation.retries import RetryLimits
 
 DEFAULT_DEADLINE_SECONDS: Final = 600.0
 
@@ -114,6 +114,16 @@ def read_folder(section: Node | None, key: str, *, default: str) -> str:
     return default if child is None else child.text() or default
 
 
+def read_check_formats(section: Node | None) -> bool:
+    """Return whether `format` in schemas is to be asserted."""
+    child = None if section is None else section.child("check_formats")
+    if child is None:
+        return True
+    if not isinstance(child.value, bool):
+        child.error("wrong_shape", "schemas.check_formats is true or false")
+    return child.value is not False
+
+
 def read_settings(sections: Sections) -> RunSettings:
     """Read limits and deadline from the sections of settings."""
     default = RetryLimits()
@@ -131,7 +141,7 @@ def read_settings(sections: Sections) -> RunSettings:
 def _check_keys(sections: Sections) -> None:
     expected = (
         (sections.prompts, {"template_dir", "templates"}),
-        (sections.schemas, {"schema_dir", "files"}),
+        (sections.schemas, {"schema_dir", "files", "check_formats"}),
         (sections.api, _API_KEYS),
         (sections.processing, _PROCESSING_KEYS),
     )

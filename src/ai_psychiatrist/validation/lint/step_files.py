@@ -68,7 +68,7 @@ def decoded(content: bytes) -> str:
         raise FileUnusable(msg) from None
 
 
-def read_schema(node: Node, folder: Path) -> SchemaFile | None:
+def read_schema(node: Node, folder: Path, *, checks_formats: bool) -> SchemaFile | None:
     """Read and compile the schema that `node` names; what is wrong is reported there."""
     name = node.text()
     if name is None:
@@ -76,7 +76,7 @@ def read_schema(node: Node, folder: Path) -> SchemaFile | None:
     path = folder / name
     try:
         content = read_bounded(path)
-        document = _parse(decoded(content))
+        document = parse_json(content)
     except FileUnusable as error:
         shown = f"{folder.name}/{name}"
         node.error("schema_file", f"the schema {shown!r} cannot be used: {error}")
@@ -85,17 +85,22 @@ def read_schema(node: Node, folder: Path) -> SchemaFile | None:
         node.error("schema_invalid", f"the schema {name!r} is neither an object nor true or false")
         return None
     try:
-        Coercer(CompiledSchema(document, name=name))
+        compiled = CompiledSchema(document, name=name)
+        Coercer(compiled)
     except SchemaInvalid as error:
         node.error("schema_invalid", str(error))
         return None
+    for unknown in sorted(compiled.unchecked_formats()) if checks_formats else ():
+        message = f"{unknown!r} is no format of the standard: it is not checked"
+        node.warn("unknown_format", message)
     return SchemaFile(path=path, content=content, document=document)
 
 
-def _parse(text: str) -> object:
+def parse_json(content: bytes) -> object:
+    """Return what a file of JSON holds; raises `FileUnusable` for anything else."""
     try:
         return json.loads(
-            text, object_pairs_hook=_without_duplicates, parse_constant=_refuse_constant
+            decoded(content), object_pairs_hook=_without_duplicates, parse_constant=_refuse_constant
         )
     except JSONDecodeError as error:
         msg = f"it is no JSON, line {error.lineno} column {error.colno}: {error.msg}"

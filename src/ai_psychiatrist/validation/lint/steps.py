@@ -1,14 +1,17 @@
 """Read the steps of a pipeline and what the other sections say about each."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.validation.lint.node import Node
 from ai_psychiatrist.validation.lint.rule_block import read_rule_block
+from ai_psychiatrist.validation.lint.schema_fields import SchemaFields
 from ai_psychiatrist.validation.lint.sections import (
     Sections,
     entries_under,
+    read_check_formats,
     read_folder,
     report_orphans,
 )
@@ -25,6 +28,7 @@ from ai_psychiatrist.validation.step_config import (
     StepConfig,
     StepScope,
 )
+from ai_psychiatrist.validation.verdict import PathPart
 
 _SCOPES: Final[dict[str, StepScope]] = {
     "llm": "llm",
@@ -62,8 +66,22 @@ class StepReading:
     node: Node = field(repr=False)
     template: TemplateFile | None
     schema: SchemaFile | None
+    fields: SchemaFields | None
+    """What the schema says; `None` without one."""
+    checks_formats: bool
     block: RuleBlock | None
     block_node: Node | None = field(repr=False)
+
+    def names_at(self, way: Sequence[PathPart]) -> frozenset[str]:
+        """Return the fields that the step's schema names inside a place of its answer."""
+        return frozenset() if self.fields is None else self.fields.names_at(way)
+
+    def types_at(self, way: Sequence[PathPart]) -> frozenset[str] | None:
+        """Return the types that a place of its answer may have; `None` where nothing says so."""
+        said = None if self.fields is None else self.fields.types_at(way)
+        if said is None and self.block is not None and len(way) == 1 and way[0] in self.block.types:
+            return frozenset(self.block.types[str(way[0])])
+        return said
 
     @property
     def config(self) -> StepConfig:
@@ -74,6 +92,7 @@ class StepReading:
             template=None if self.template is None else self.template.path,
             schema=None if self.schema is None else self.schema.document,
             schema_name=None if self.schema is None else self.schema.path.name,
+            checks_formats=self.checks_formats,
             rules=self.block,
         )
 
@@ -87,6 +106,7 @@ class _Links:
     blocks: dict[str, Node]
     template_folder: Path
     schema_folder: Path
+    checks_formats: bool
 
 
 def read_steps(sections: Sections, folder: Path) -> list[StepReading]:
@@ -151,6 +171,7 @@ def _read_links(sections: Sections, folder: Path) -> _Links:
         blocks={} if sections.validation is None else sections.validation.entries(of="steps"),
         template_folder=folder / read_folder(sections.prompts, "template_dir", default="templates"),
         schema_folder=folder / read_folder(sections.schemas, "schema_dir", default="schemas"),
+        checks_formats=read_check_formats(sections.schemas),
     )
 
 
@@ -161,12 +182,17 @@ def _read_step(name: str, node: Node, links: _Links) -> StepReading:
     if scope in MODEL_SCOPES:
         _check_links(name, node, template=template, schema=schema, block=block)
     _check_prompt_template(node, template)
+    file = None
+    if schema is not None:
+        file = read_schema(schema, links.schema_folder, checks_formats=links.checks_formats)
     return StepReading(
         name=name,
         scope=scope,
         node=node,
         template=None if template is None else read_template(template, links.template_folder),
-        schema=None if schema is None else read_schema(schema, links.schema_folder),
+        schema=file,
+        fields=None if file is None else SchemaFields.of(file.document),
+        checks_formats=links.checks_formats,
         block=None if block is None else read_rule_block(block),
         block_node=block,
     )

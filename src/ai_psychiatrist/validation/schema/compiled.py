@@ -25,6 +25,11 @@ _UNCHECKABLE: Final = UnitError(
 PATTERNS: Final = jsonschema_rs.RegexOptions(size_limit=1 << 17)
 """The engine whose time grows with the text alone; the size of a pattern is its factor."""
 _MOST_LEVELS: Final = 100
+_FORMATS: Final = frozenset(
+    "date-time date time duration email idn-email hostname idn-hostname ipv4 ipv6 uri iri uuid "
+    "uri-reference iri-reference uri-template json-pointer relative-json-pointer regex".split()
+)
+"""JSON Schema Validation, draft 2020-12, section 7.3."""
 
 
 class SchemaInvalid(ConfigurationError):
@@ -40,8 +45,9 @@ class SchemaInvalid(ConfigurationError):
 class CompiledSchema:
     """A JSON Schema that says whether a value fits it, and if not, why.
 
-    `format` is a comment to it, and nothing is fetched: `resources` holds, by URI, every other
-    document that `$ref` may name. Raises `SchemaInvalid` naming the keyword and the place.
+    `format` is asserted as the standard's vocabulary does, unless `checks_formats` is false, and
+    nothing is fetched: `resources` holds, by URI, every other document that `$ref` may name. Raises
+    `SchemaInvalid` naming the keyword and the place.
     """
 
     def __init__(
@@ -50,9 +56,11 @@ class CompiledSchema:
         *,
         name: str,
         resources: Mapping[str, Schema] | None = None,
+        checks_formats: bool = True,
     ) -> None:
         self.document = document
         self.name = name
+        self._checks_formats = checks_formats
         _refuse_deep(name, document)
         self.references = SchemaReferences(document, resources)
         _refuse_other_dialects(name, self.references)
@@ -75,11 +83,30 @@ class CompiledSchema:
         except ValueError:
             return False
 
+    def field_names(self) -> frozenset[str]:
+        """Return the fields that the schema names, at whatever depth."""
+        schemas = [found.schema for found in self.references.sub_schemas()]
+        named = [
+            schema.get(keyword)
+            for schema in schemas
+            if isinstance(schema, Mapping)
+            for keyword in ("properties", "required")
+        ]
+        return frozenset(
+            name for names in named if isinstance(names, dict | list) for name in names
+        )
+
+    def unchecked_formats(self) -> frozenset[str]:
+        """Return the formats that the schema names and the standard does not know."""
+        schemas = [found.schema for found in self.references.sub_schemas()]
+        named = {schema.get("format") for schema in schemas if isinstance(schema, Mapping)}
+        return frozenset(name for name in named if isinstance(name, str) and name not in _FORMATS)
+
     def checks_by_pointer(self) -> jsonschema_rs.ValidatorMap:
         """Return a check of every schema in the document, each by its JSON pointer after `#`."""
         return jsonschema_rs.validator_map_for(
             _plain(self.document),
-            validate_formats=False,
+            validate_formats=self._checks_formats,
             offline=True,
             registry=self._registry,
             pattern_options=PATTERNS,
@@ -101,7 +128,7 @@ class CompiledSchema:
         try:
             return jsonschema_rs.Draft202012Validator(
                 _plain(self.document),
-                validate_formats=False,
+                validate_formats=self._checks_formats,
                 offline=True,
                 registry=self._registry,
                 pattern_options=PATTERNS,

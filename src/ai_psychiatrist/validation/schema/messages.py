@@ -90,6 +90,8 @@ def _message(error: ValidationError, keyword: str, value: object) -> str:
     match kind:
         case ValidationErrorKind.Type(types=types):
             return expected_type(types, error.instance)
+        case ValidationErrorKind.Format(format=name):
+            return f"does not have the format {name!r}"
         case ValidationErrorKind.Enum(options=options):
             return outside_of(len(options))
         case ValidationErrorKind.AnyOf(context=branches):
@@ -134,7 +136,6 @@ _FIXED: Final = {
     "unevaluatedItems": "has more items than allowed",
     "false_schema": "is not allowed here",
     "propertyNames": "has a field whose name is not allowed",
-    "format": "does not have the required format",
     "$ref": "the schema's reference cannot be followed",
 }
 
