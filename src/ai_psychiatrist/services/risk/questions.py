@@ -20,7 +20,8 @@ _SHORTEST_QUESTION: Final = 6
 """In words; a shorter one is read with what was said before it."""
 _TOO: Final = "too"
 _SAFETY: Final = "safety"
-_LEVELS: Final = {"moderate": RiskLevel.MODERATE}
+_OPEN: Final = "topic"
+_LEVELS: Final = {"moderate": RiskLevel.MODERATE, _OPEN: RiskLevel.MODERATE}
 _ASKED_KINDS: Final = tuple(f"{kind.value}{ASKED}" for kind in RiskKind)
 
 
@@ -35,6 +36,8 @@ class Question:
     """Whether "no" tells of danger, as after "do you feel safe at home?"."""
     is_supposed: bool
     """Whether it asks what might be."""
+    is_open: bool
+    """Whether it asks about a danger only where one is the topic: "so you stopped yourself?"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +65,7 @@ def questions_in(words: str) -> tuple[Question, ...]:
             level=_LEVELS.get(hit.kind, RiskLevel.HIGH),
             is_about_safety=hit.kind == _SAFETY,
             is_supposed=is_supposed,
+            is_open=hit.kind == _OPEN,
         )
         known = found.setdefault(question.kind.category, question)
         if question.level.rank > known.level.rank:
