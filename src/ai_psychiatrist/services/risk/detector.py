@@ -93,7 +93,7 @@ def _is_of_suicide(signal: RiskSignal) -> bool:
 
 
 def _names_death(signal: RiskSignal) -> bool:
-    """Whether what follows speaks of suicide; "there is no point in it" alone says nothing of it."""
+    """Whether what follows speaks of suicide; "there is no point in it" says nothing of it."""
     is_alarm = signal.level.rank >= RiskLevel.MODERATE.rank
     return is_alarm and (signal.level is RiskLevel.HIGH or signal.kind in _OF_DEATH)
 

@@ -102,7 +102,9 @@ def answer_to(question: Question, words: str, clauses: tuple[Clause, ...]) -> An
     if not opening:
         return None
     statements = [read_statement(words[clause.start : clause.end]) for clause in opening]
-    replies = [reply_in(statement) for statement in statements]
+    well = Reply.YES if question.is_about_safety else Reply.UNTOLD
+    told = [reply_in(statement) for statement in statements]
+    replies = [well if reply is Reply.WELL else reply for reply in told]
     at = next((n for n, reply in enumerate(replies) if reply is not Reply.UNTOLD), None)
     reply = Reply.UNTOLD if at is None else replies[at]
     rising = None if question.is_about_safety else _first_rising(statements)
