@@ -13,6 +13,7 @@ from typing import Final
 from ai_psychiatrist.domain.evidence import Timeframe
 from ai_psychiatrist.domain.risk import (
     RiskCategory,
+    RiskKind,
     RiskLevel,
     RiskPolarity,
     RiskReport,
@@ -35,6 +36,7 @@ from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.reading import read_transcript
 
 _OPENING_CHARACTERS: Final = 100
+_OF_DEATH: Final = frozenset({RiskKind.WISH_TO_BE_DEAD, RiskKind.NONSPECIFIC_THOUGHTS})
 _TOPIC_TURNS: Final = 4
 """For how many turns a danger stays the topic, so that "I have it all ready" speaks of it."""
 
@@ -61,21 +63,39 @@ def detect_risk(transcript: Transcript) -> RiskReport:
     for turn in transcript.turns:
         # Words of others and of nobody known are no evidence, but they alarm.
         if turn.speaker is not Speaker.INTERVIEWER:
-            signals += _signals_of_turn(transcript, turn, asked, is_topic=_is_topic(signals, turn))
+            is_topic = _is_topic(signals, turn)
+            meant = tuple(one for one in asked if is_topic or not one.is_open)
+            signals += _signals_of_turn(transcript, turn, meant, is_topic=is_topic)
         is_participant = turn.speaker is Speaker.PARTICIPANT
         asked = () if is_participant else questions_in(transcript.words(turn))
     return risk_report(signals, examined_in(transcript))
 
 
 def _is_topic(signals: list[RiskSignal], turn: Turn) -> bool:
-    """Whether a danger to the speaker was told of a few turns before."""
-    return any(_opens_topic(one) for one in signals if turn.index - one.turn <= _TOPIC_TURNS)
+    """Whether a danger to the speaker was told of a few turns before, and not denied since."""
+    near = [one for one in signals if turn.index - one.turn <= _TOPIC_TURNS]
+    last = max((one.turn for one in near if _opens_topic(one)), default=None)
+    return last is not None and not any(one.turn > last and _closes_topic(one) for one in near)
 
 
 def _opens_topic(signal: RiskSignal) -> bool:
     is_told = signal.polarity in {RiskPolarity.AFFIRMED, RiskPolarity.HYPOTHETICAL}
+    return is_told and _is_of_suicide(signal) and _names_death(signal)
+
+
+def _closes_topic(signal: RiskSignal) -> bool:
+    is_over = signal.polarity in {RiskPolarity.DENIED, RiskPolarity.PAST}
+    return is_over and _is_of_suicide(signal)
+
+
+def _is_of_suicide(signal: RiskSignal) -> bool:
+    return signal.category is RiskCategory.SUICIDAL_IDEATION
+
+
+def _names_death(signal: RiskSignal) -> bool:
+    """Whether what follows speaks of suicide; "there is no point in it" says nothing of it."""
     is_alarm = signal.level.rank >= RiskLevel.MODERATE.rank
-    return is_told and is_alarm and signal.category is RiskCategory.SUICIDAL_IDEATION
+    return is_alarm and (signal.level is RiskLevel.HIGH or signal.kind in _OF_DEATH)
 
 
 def _signals_of_turn(
@@ -86,7 +106,8 @@ def _signals_of_turn(
     stated = list(_stated(turn, words, clauses, is_implied=False))
     answered = list(_answered(turn, words, clauses, asked, stated))
     is_asked = any(one.kind.category is RiskCategory.SUICIDAL_IDEATION for one in asked)
-    if is_topic or is_asked or any(map(_opens_topic, stated)):
+    is_denied = any(map(_closes_topic, answered))
+    if any(map(_opens_topic, stated)) or ((is_topic or is_asked) and not is_denied):
         stated += _stated(turn, words, clauses, is_implied=True)
     return [*answered, *sorted(stated, key=lambda signal: signal.start)]
 

@@ -20,7 +20,8 @@ _SHORTEST_QUESTION: Final = 6
 """In words; a shorter one is read with what was said before it."""
 _TOO: Final = "too"
 _SAFETY: Final = "safety"
-_LEVELS: Final = {"moderate": RiskLevel.MODERATE}
+_OPEN: Final = "topic"
+_LEVELS: Final = {"moderate": RiskLevel.MODERATE, _OPEN: RiskLevel.MODERATE}
 _ASKED_KINDS: Final = tuple(f"{kind.value}{ASKED}" for kind in RiskKind)
 
 
@@ -35,6 +36,8 @@ class Question:
     """Whether "no" tells of danger, as after "do you feel safe at home?"."""
     is_supposed: bool
     """Whether it asks what might be."""
+    is_open: bool
+    """Whether it asks about a danger only where one is the topic: "so you stopped yourself?"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +65,7 @@ def questions_in(words: str) -> tuple[Question, ...]:
             level=_LEVELS.get(hit.kind, RiskLevel.HIGH),
             is_about_safety=hit.kind == _SAFETY,
             is_supposed=is_supposed,
+            is_open=hit.kind == _OPEN,
         )
         known = found.setdefault(question.kind.category, question)
         if question.level.rank > known.level.rank:
@@ -98,7 +102,9 @@ def answer_to(question: Question, words: str, clauses: tuple[Clause, ...]) -> An
     if not opening:
         return None
     statements = [read_statement(words[clause.start : clause.end]) for clause in opening]
-    replies = [reply_in(statement) for statement in statements]
+    well = Reply.YES if question.is_about_safety else Reply.UNTOLD
+    told = [reply_in(statement) for statement in statements]
+    replies = [well if reply is Reply.WELL else reply for reply in told]
     at = next((n for n, reply in enumerate(replies) if reply is not Reply.UNTOLD), None)
     reply = Reply.UNTOLD if at is None else replies[at]
     rising = None if question.is_about_safety else _first_rising(statements)

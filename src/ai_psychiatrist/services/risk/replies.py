@@ -11,6 +11,8 @@ class Reply(StrEnum):
     YES = "yes"
     NO = "no"
     OVER = "over"
+    WELL = "well"
+    """It praises what was asked about: "he's a lamb" after "do you feel safe with him?"."""
     UNTOLD = "untold"
     """It answers neither yes nor no."""
     NOT_UNDERSTOOD = "not_understood"
