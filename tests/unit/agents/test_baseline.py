@@ -415,3 +415,26 @@ def test_quotes_of_any_transcript_are_accepted_by_the_evidence_check(
 ) -> None:
     text = "\n".join(f"Ellie: {question}\nP: {' '.join(said)}" for question, said in turns)
     assert unaccepted(f"{text}\nP: That is all.") == []
+
+
+SMALL_TALK = "Interviewer: And then?\nParticipant: We went on the bus.\n" * 5
+
+
+@pytest.mark.parametrize(
+    ("last", "item", "score"),
+    [
+        ("Interviewer: And the kitchen?\nParticipant: I keep walking.", Item.MOVING, "N/A"),
+        ("Interviewer: Are you restless?\nParticipant: I keep walking.", Item.MOVING, 1),
+        ("Interviewer: And the week?\nParticipant: I'm restless.", Item.MOVING, 1),
+    ],
+    ids=["figure of speech", "asked for", "named"],
+)
+def test_in_other_talk_a_word_is_no_symptom_unless_asked_for_or_named(
+    last: str, item: Item, score: int | str
+) -> None:
+    assert scored(f"{SMALL_TALK}{last}")[item] == score
+
+
+def test_what_is_told_aside_of_a_question_for_another_item_is_no_symptom_alone() -> None:
+    told = "Interviewer: How do you sleep?\nParticipant: Fine, but I keep walking."
+    assert scored(told)[Item.MOVING] == "N/A"

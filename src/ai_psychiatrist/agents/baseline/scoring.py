@@ -8,6 +8,7 @@ from ai_psychiatrist.agents.output_models import NOT_EXAMINED
 from ai_psychiatrist.domain.evidence import Frequency, Polarity, Segment, Timeframe, UnverifiedQuote
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.services.evidence_validation.transcript_index import LONGEST_QUOTE
+from ai_psychiatrist.services.language.reading import Footing
 
 _MOST_QUOTES: Final = 50
 _SCORES: Final = {frequency: score for score, frequency in enumerate(HOW_OFTEN, start=1)}
@@ -47,6 +48,7 @@ def _proposed(quotes: list[str], analysis: Analysis, item: Item) -> dict[str, ob
     reads = {text: read for text in quotes if (read := _read(analysis, item, text)) is not None}
     affirmed: _Reads = {text: read for text, read in reads.items() if read.quote.supports_symptom}
     denied: _Reads = {text: read for text, read in reads.items() if read.quote.denies_symptom}
+    affirmed, denied = _borne(affirmed, analysis), _borne(denied, analysis)
     if affirmed and denied:
         affirmed, denied = _weightier(affirmed, denied)
         if affirmed and denied:
@@ -64,6 +66,13 @@ def _proposed(quotes: list[str], analysis: Analysis, item: Item) -> dict[str, ob
         return _proposal("N/A", 1, NOT_EXAMINED)
     unsettled = "The words do not settle whether the symptom is there."
     return _proposal("N/A", 1, unsettled if quotes else "No evidence was given for this item.")
+
+
+def _borne(reads: _Reads, analysis: Analysis) -> _Reads:
+    """Leave out one reading alone whose words may mean something else where they stand."""
+    unsure = {Footing.ASIDE, Footing.UNASKED} if analysis.is_other_talk else {Footing.ASIDE}
+    is_unsure = len(reads) == 1 and {read.footing for read in reads.values()} <= unsure
+    return {} if is_unsure else reads
 
 
 def _weightier(affirmed: _Reads, denied: _Reads) -> tuple[_Reads, _Reads]:

@@ -24,7 +24,7 @@ from ai_psychiatrist.services.evidence_validation.transcript_index import Transc
 from ai_psychiatrist.services.language.conversation import Conversation
 from ai_psychiatrist.services.language.identification import examined_in
 from ai_psychiatrist.services.language.questions import question_in
-from ai_psychiatrist.services.language.reading import Saying
+from ai_psychiatrist.services.language.reading import Footing, Saying
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 _MOST_QUOTES: Final = 6
@@ -34,6 +34,9 @@ HOW_OFTEN: Final = {
     Frequency.NEARLY_EVERY_DAY: "nearly every day",
 }
 """The stated frequencies of a symptom, rising as the scores 1 to 3 do."""
+_LEAST_TURNS: Final = 5
+_LEAST_ASKED: Final = 3
+"""For how many items the interviewer of so many answers asks at least, if items are the matter."""
 _MOST_PER_ITEM: Final = 100
 """After how many signals of one item no more are looked for, so that repetition stays cheap."""
 
@@ -49,6 +52,9 @@ class Signal:
     is_answer: bool
     """Whether only the interviewer's question tells which item it is about."""
 
+    footing: Footing
+    """By what it is known to be about the item."""
+
     @property
     def start(self) -> int:
         """Where it begins in the transcript's text."""
@@ -61,6 +67,7 @@ class Signals:
 
     found: tuple[Signal, ...] = field(repr=False)
     examined: Examined
+    is_other_talk: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +78,8 @@ class Analysis:
     signals: tuple[Signal, ...]
     examined: Examined
     """What of the transcript is in a language that is read."""
+    is_other_talk: bool
+    """Whether it is a talk of some length in which hardly any item is asked for."""
 
     @cached_property
     def index(self) -> TranscriptIndex:
@@ -134,12 +143,24 @@ def signals_in(text: str) -> Signals:
     """Return the signals of a transcript alone, which are few, whatever its length."""
     transcript = _readable(text)
     examined = examined_in(transcript)
-    return Signals(found=tuple(_signals(transcript, examined)), examined=examined)
+    conversation = Conversation()
+    found = tuple(_signals(transcript, conversation, examined))
+    is_long = sum(1 for _ in transcript.participant_turns()) >= _LEAST_TURNS
+    return Signals(
+        found=found,
+        examined=examined,
+        is_other_talk=is_long and len(conversation.asked) < _LEAST_ASKED,
+    )
 
 
 def analysis_of(text: str, signals: Signals) -> Analysis:
     """Return the analysis of a transcript whose signals are known."""
-    return Analysis(transcript=_readable(text), signals=signals.found, examined=signals.examined)
+    return Analysis(
+        transcript=_readable(text),
+        signals=signals.found,
+        examined=signals.examined,
+        is_other_talk=signals.is_other_talk,
+    )
 
 
 def _readable(text: str) -> Transcript:
@@ -149,9 +170,10 @@ def _readable(text: str) -> Transcript:
         return Transcript(text=text, turns=(), speakers_assumed=True)
 
 
-def _signals(transcript: Transcript, examined: Examined) -> Iterator[Signal]:
+def _signals(
+    transcript: Transcript, conversation: Conversation, examined: Examined
+) -> Iterator[Signal]:
     counts: Counter[Item] = Counter()
-    conversation = Conversation()
     unread = examined.wholly_unread
     for turn in transcript.turns:
         words = transcript.words(turn)
@@ -181,4 +203,5 @@ def signal_of(saying: Saying, words: str, turn: Turn) -> Signal:
         ),
         is_stated=saying.is_stated,
         is_answer=saying.is_answer,
+        footing=saying.footing,
     )

@@ -101,10 +101,17 @@ def _of_somebody(heard: Heard, hit: Hit, before: Before, *, is_question: bool) -
         return Status.OTHER
     if owner is Status.UNCLEAR or is_question or is_reported(heard, hit):
         return Status.UNCLEAR
-    if has_strange_subject(heard, hit):
+    if has_strange_subject(heard, hit) or _is_taken_elsewhere(heard, hit):
         return Status.UNCLEAR
     goes_on = before.is_supposed and heard.texts[0] in words("links")
     return Status.SUPPOSED if goes_on or is_supposed(heard, hit) else None
+
+
+def _is_taken_elsewhere(heard: Heard, hit: Hit) -> bool:
+    """Return whether a first word is taken up for something else: "slow, the laptop is slow"."""
+    if hit.last or not (words("self_named") | words("mine")).isdisjoint(heard.texts):
+        return False
+    return any(other.kind == "look_alike" and other.subject == hit.subject for other in heard.hits)
 
 
 def _is_general(heard: Heard, hit: Hit) -> bool:

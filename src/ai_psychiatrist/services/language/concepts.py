@@ -44,6 +44,11 @@ def concept_of(hit: Hit) -> str:
     return hit.subject.removesuffix(_ASKED)
 
 
+def names_in_questions(hit: Hit, concept: str) -> bool:
+    """Return whether a phrase is one by which questions ask for a concept."""
+    return hit.subject == f"{concept}{_ASKED}"
+
+
 def says_something(hit: Hit) -> bool:
     """Return whether a phrase says something of a concept, and does not only look like it."""
     return hit.subject in concept_tables() and hit.kind != "look_alike"

@@ -39,12 +39,15 @@ class Conversation:
     """Reads the turns of a conversation in their order."""
 
     def __init__(self) -> None:
+        self.asked: set[str] = set()
+        """The concepts that were asked for so far."""
         self._question = NOTHING
         self._topic: _Topic | None = None
 
     def ask(self, words: str) -> None:
         """Hear what an interviewer says."""
         self._question = question_in(words)
+        self.asked |= self._question.asked.keys()
 
     def answer(self, words: str) -> tuple[Saying, ...]:
         """Read what a participant says."""
@@ -87,11 +90,13 @@ def _topic_after(
     before: _Topic | None, question: Question, sayings: Sequence[Saying]
 ) -> _Topic | None:
     """Return what the next question may go on about."""
-    told = {
-        one.concept
+    affirmed = [
+        one
         for one in sayings
         if one.polarity is Polarity.AFFIRMED and one.timeframe is not Timeframe.PAST
-    }
+    ]
+    # What is only inferred from a doing is no topic beside what is stated.
+    told = {one.concept for one in affirmed if one.is_stated} or {one.concept for one in affirmed}
     if question.asked and told:
         told &= question.asked.keys()
         if not told:

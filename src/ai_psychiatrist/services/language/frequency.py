@@ -6,8 +6,8 @@ from functools import cache
 from typing import Final
 
 from ai_psychiatrist.domain.evidence import Frequency, Polarity
-from ai_psychiatrist.services.language.matcher import Matcher, every_phrase
-from ai_psychiatrist.services.language.spoken import every_word
+from ai_psychiatrist.services.language.matcher import Hit, Matcher, every_phrase
+from ai_psychiatrist.services.language.spoken import Spoken, every_word
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,18 +43,19 @@ _NUMBERS: Final = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen".split()
 )
 _NUMBER: Final = rf"(?:{'|'.join(_NUMBERS)}|\d{{1,2}})\b"
+_NUMBER_WORDS: Final = frozenset(_NUMBERS)
 _COUNTING: Final = frozenset({*_NUMBERS, "once", "all"})
 _UNIT: Final = r"(?:days?|nights?|mornings?|afternoons?|evenings?|times?)"
 _COUNTED: Final = re.compile(
-    rf"\b(?P<count>{_NUMBER})(?:,? (?:or|to|maybe|out) {_NUMBER})?"
+    rf"\b(?P<count>{_NUMBER})(?:(?: {_UNIT})?,?(?: or| to| maybe| out)? {_NUMBER})?"
     rf" (?:{_UNIT}"
-    r"(?: (?:a|per|every|each|this|out of|of|in|over) (?:the )?(?:last |past )?"
-    rf"(?P<span>week|two weeks|fortnight|{_NUMBER}))?"
-    r"|(?:out )?of (?:the )?(?:last |past )?"
+    r"(?: (?:a|per|every|each|this|out of|outta|of|in|over) (?:the )?(?:last |past )?"
+    rf"(?P<span>week or two|one week|week|two weeks|fortnight|{_NUMBER}))?"
+    r"|(?:(?:out )?of|outta) (?:the )?(?:last |past )?"
     rf"(?:(?P<days>seven|7|fourteen|14)\b|(?P<of>{_NUMBER}) {_UNIT}))"
 )
 _WITHIN: Final = re.compile(r"\b(?:this|past|last) (?P<span>week|fortnight|two weeks)\b")
-_SPANS: Final = {"week": 7, "fortnight": 14, "two weeks": 14}
+_SPANS: Final = {"week": 7, "one week": 7, "week or two": 14, "fortnight": 14, "two weeks": 14}
 # "Haven't felt low once", "didn't cry at all this week".
 _NOT_ONCE: Final = re.compile(
     r"\b(?:not|never|havent|hasnt|hadnt|didnt|dont|wasnt|isnt|aint)\b[^,]*?"
@@ -66,7 +67,7 @@ def occurrences_in(text: str) -> tuple[Occurrence, ...]:
     """Find the frequencies that a clause states."""
     words = every_word(text)
     found = _matcher().find(words)
-    if found:
+    if found and not _is_counted_too(words, found):
         return tuple(Occurrence(start=words.spans[hit.first][0], cue=hit.kind) for hit in found)
     if _COUNTING.isdisjoint(words.texts) and not any(map(str.isdecimal, words.texts)):
         return ()
@@ -75,6 +76,14 @@ def occurrences_in(text: str) -> tuple[Occurrence, ...]:
         return (Occurrence(start=0, cue="not_at_all"),)
     counted = _counted(told)
     return () if counted is None else (Occurrence(start=0, cue=counted.value),)
+
+
+def _is_counted_too(words: Spoken, found: tuple[Hit, ...]) -> bool:
+    """Return whether days are counted beside "every day": "all day, four days of the fourteen"."""
+    if any(hit.kind != Frequency.NEARLY_EVERY_DAY for hit in found):
+        return False
+    is_numbered = not _NUMBER_WORDS.isdisjoint(words.texts) or any(map(str.isdecimal, words.texts))
+    return is_numbered and _counted(words.with_commas) is not None
 
 
 @cache

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
 
 from ai_psychiatrist.domain.evidence import Frequency, Polarity, Timeframe
 from ai_psychiatrist.services.language.assertion import ClauseReading, Finding, Status, Strength
+from ai_psychiatrist.services.language.concepts import names_in_questions
 from ai_psychiatrist.services.language.questions import (
     NOTHING,
     Question,
@@ -27,6 +29,19 @@ _LEAD_WORDS: Final = 4
 """Below how many words a clause may only lead in the answer, which comes after it."""
 
 
+class Footing(StrEnum):
+    """By what a saying is known to be about its concept."""
+
+    ASKED = "asked"
+    """The question asks for it."""
+    NAMED = "named"
+    """Its clause has words by which a question asks for it."""
+    UNASKED = "unasked"
+    """Only by what its words mean mostly; the question asks for no concept."""
+    ASIDE = "aside"
+    """Only by what its words mean mostly; the question asks for another concept."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Saying:
     """What a stretch of a turn says of a concept; characters of the turn's words."""
@@ -39,6 +54,7 @@ class Saying:
     end: int
     frequency: Frequency
     timeframe: Timeframe
+    footing: Footing = Footing.ASKED
     is_answer: bool = False
     """Whether only the question tells what it is about."""
     is_past_by_tense: bool = False
@@ -69,7 +85,7 @@ def _stated(told: ToldClauses, times: Timeline, question: Question) -> Iterator[
             # "I couldn't sleep four nights" counts days of these weeks.
             is_undated = frequency not in _COUNTED and time is Timeframe.UNSTATED
             is_told = found.is_past_tense and found.status in POLARITIES
-            is_by_tense = is_told and is_undated and not _is_of_now(times, question)
+            is_by_tense = is_told and is_undated and not _is_of_now(told, at, times, question)
             if is_by_tense or (found.status is Status.AFFIRMED and _is_over(told, at, found)):
                 time = Timeframe.PAST
             yield Saying(
@@ -80,8 +96,17 @@ def _stated(told: ToldClauses, times: Timeline, question: Question) -> Iterator[
                 end=told.end(at),
                 frequency=frequency,
                 timeframe=time,
+                footing=_footing(one, found, question),
                 is_past_by_tense=is_by_tense,
             )
+
+
+def _footing(one: ClauseReading, found: Finding, question: Question) -> Footing:
+    if found.concept in question.asked:
+        return Footing.ASKED
+    if any(names_in_questions(hit, found.concept) for hit in one.heard.hits):
+        return Footing.NAMED
+    return Footing.ASIDE if question.asked else Footing.UNASKED
 
 
 def _is_over(told: ToldClauses, at: int, found: Finding) -> bool:
@@ -132,10 +157,11 @@ def _reply(told: ToldClauses) -> tuple[int, Reply]:
 
 
 def _is_of_what_was_asked(one: ClauseReading, found: Finding, question: Question) -> bool:
-    """Whether a bare word of another concept answers the question: "your energy?" "Low"."""
+    """Whether bare words of another concept answer the question: "your energy?" "Low"."""
     if not question.asked or found.concept in question.asked:
         return False
-    return len(one.heard.texts) <= _BARE_WORDS and one.spanned(found) == 1
+    length = len(one.heard.texts)
+    return length <= _BARE_WORDS and one.spanned(found) in {1, length}
 
 
 def _time(times: Timeline, start: int, end: int) -> Timeframe:
@@ -147,6 +173,12 @@ def _time(times: Timeline, start: int, end: int) -> Timeframe:
     return times.timeframe_of(start, end)
 
 
-def _is_of_now(times: Timeline, question: Question) -> bool:
-    """Whether the turn or the question names a time of these weeks."""
-    return times.names_these_weeks or timeline_of(question.words).names_these_weeks
+def _is_of_now(told: ToldClauses, at: int, times: Timeline, question: Question) -> bool:
+    """Whether the turn or the question names a time of these weeks for what a clause tells."""
+    asked = timeline_of(question.words)
+    if asked.timeframe_of(0, len(asked.words)) is Timeframe.PAST:
+        return False
+    # "I loved it. Now I feel nothing."
+    if any(one.heard.texts[:1] == ("now",) for one in told.readings[at + 1 :]):
+        return False
+    return times.names_these_weeks or asked.names_these_weeks

@@ -31,7 +31,7 @@ def is_there(heard: Heard, hit: Hit, *, is_bad: bool | None) -> bool | None:
             if trigger.kind == "inability" and hit.kind == "symptom":
                 return None
             value = _turned(trigger.kind, hit.kind, value=value)
-        elif is_agreed or _is_said_twice(heard, hit):
+        elif is_agreed or _is_said_twice(heard, trigger, hit):
             # "Never any" and "not nothing" deny once.
             is_agreed = False
         elif value is None and hit.kind == "topic" and not _has_none(heard, trigger, hit):
@@ -69,8 +69,12 @@ def is_denied(heard: Heard, hit: Hit, passed: frozenset[int] = frozenset()) -> b
     return value
 
 
-def _is_said_twice(heard: Heard, hit: Hit) -> bool:
+def _is_said_twice(heard: Heard, trigger: Hit, hit: Hit) -> bool:
     """Return whether a phrase denies by itself, so that a negator before it agrees with it."""
+    if hit.kind == "symptom":
+        # "I don't feel nothing about it."
+        texts = heard.texts[hit.first : hit.last + 1]
+        return trigger.last + 1 == hit.first and "nothing" in texts
     return hit.kind == "well" and heard.texts[hit.first] in words("concord")
 
 
@@ -137,6 +141,10 @@ def _is_cut(heard: Heard, cue: Hit, hit: Hit) -> bool:
         if says_something(other) or other.subject == "quality"
     )
     if any(_ends_at(heard, cue, at, reached=reached) for at in range(cue.last + 1, hit.first)):
+        return True
+    is_whole = cue.kind == "negator" and heard.texts[cue.last] != "not"
+    if is_whole and heard.texts[cue.last + 1] in words("self_with_verb"):
+        # "I wasn't, I'm useless", said without a comma.
         return True
     return (
         reached

@@ -18,6 +18,11 @@ CASES = [
     ("I don't feel depressed.", Item.DEPRESSED, {"denied"}),
     ("No complaints about my sleep.", Item.SLEEP, {"unclear"}),
     ("Can't complain about my sleep.", Item.SLEEP, {"unclear"}),
+    ("not at all im in a really good mood", Item.DEPRESSED, {"denied"}),
+    ("i was meant to be good and i wasnt im useless", Item.FAILURE, {"affirmed"}),
+    ("no yeah energy's fine", Item.TIRED, {"denied"}),
+    ("i don't feel nothing about it", Item.NO_INTEREST, {"affirmed"}),
+    ("It's not like I'm sad.", Item.DEPRESSED, {"denied"}),
     ("I wouldn't say depressed, I'd say worn out.", Item.DEPRESSED, {"denied"}),
     ("I wouldn't say depressed, I'd say worn out.", Item.TIRED, {"affirmed"}),
 ]

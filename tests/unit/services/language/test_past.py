@@ -44,3 +44,15 @@ def test_a_fragment_goes_on_about_the_person_before_it() -> None:
 
 def test_a_denial_said_twice_is_one() -> None:
     assert said(Item.FAILURE, "I ain't done nothing to feel bad about.") == {"denied"}
+
+
+def test_what_was_well_before_now_is_past() -> None:
+    assert said(Item.NO_INTEREST, "I was loving it. Now I feel nothing about it.") == {
+        "denied past",
+        "affirmed",
+    }
+
+
+def test_the_past_that_a_question_names_is_that_of_its_answer() -> None:
+    asked = "After the chemo you had a hard winter, I remember?"
+    assert said(Item.SLEEP, "I slept round the clock.", asked) == {"affirmed past"}

@@ -20,6 +20,8 @@ CASES = [
     ("I have an appetite for risk.", Item.APPETITE, set()),
     ("I can't sit still.", Item.MOVING, {"affirmed"}),
     ("I had to slow down for the lights.", Item.MOVING, set()),
+    ("slow ha ha the laptop is slow", Item.MOVING, {"unclear"}),
+    ("what even is a good night's sleep", Item.SLEEP, set()),
     ("I can't concentrate.", Item.CONCENTRATING, {"affirmed"}),
     ("He is the centre of attention.", Item.CONCENTRATING, set()),
     ("I'm low on petrol.", Item.TIRED, set()),
