@@ -4,7 +4,7 @@ The answers are frozen; labels that were corrected carry a `note`. They are in
 `labelled/interview_answers.jsonl`, to which the reading was tuned,
 `labelled/interview_answers_held_out.jsonl`, which was measured once and then mended to, and
 `labelled/interview_answers_corrections.jsonl`: people who take back what they said, contradict
-themselves, or come to the point late.
+themselves, or come to the point late. `labelled/interview_answers_opened.jsonl` was a sealed set.
 """
 
 import json
@@ -21,10 +21,12 @@ from benchmarks.labelled_sets import LABELLED
 TUNED: Final = "interview_answers.jsonl"
 HELD_OUT: Final = "interview_answers_held_out.jsonl"
 CORRECTIONS: Final = "interview_answers_corrections.jsonl"
+OPENED: Final = "interview_answers_opened.jsonl"
 SETS: Final = (
     ("tuned to", TUNED),
     ("first held out", HELD_OUT),
     ("corrected, contradictory or wandering", CORRECTIONS),
+    ("sealed until they were opened", OPENED),
 )
 
 

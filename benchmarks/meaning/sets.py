@@ -22,7 +22,7 @@ class SealBroken(Exception):
 
 
 def tuning(kind: str) -> tuple[Record, ...]:
-    """Load all tuning sets of a kind: `items`, `interviews` or `danger`."""
+    """Load all tuning sets of a kind: `items`, `interviews`, `sessions` or `danger`."""
     files = sorted((TUNING / kind).glob("*.jsonl"))
     return tuple(record for file in files for record in _records(file.read_text("utf-8")))
 

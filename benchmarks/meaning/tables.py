@@ -15,13 +15,14 @@ _AGREEMENT: Final = "| labels | the same | Cohen's kappa |\n| --- | ---: | ---: 
 
 def tuning_tables() -> Iterator[str]:
     """Yield the lines of all tables of the tuning sets."""
-    conversations = tuning("interviews")
+    conversations, sessions = tuning("interviews"), tuning("sessions")
     yield from _titled("Tuning: items in single statements", items.findings(tuning("items")))
     yield from _titled("Tuning: items in whole interviews", items.findings(conversations))
+    yield from _titled("Tuning: items in sessions", items.findings(sessions))
     yield "### Tuning: danger in statements\n"
     yield from danger.statement_tables(danger.readings(tuning("danger")))
-    yield "\n### Tuning: danger in interviews\n"
-    yield from danger.conversation_table(danger.readings(conversations))
+    yield "\n### Tuning: danger in conversations\n"
+    yield from danger.conversation_table(danger.readings((*conversations, *sessions)))
     for title, name in interview_answers.SETS:
         yield f"\n### Interview answers, {title}\n"
         yield from answers.table(answers.readings(labelled_sets.read_lines(name)))

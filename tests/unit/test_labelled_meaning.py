@@ -22,7 +22,7 @@ from benchmarks.meaning.tables import sealed_tables
 
 from ai_psychiatrist.domain.phq8 import Item
 
-SIZES = {"items": 4247, "interviews": 22, "danger": 1806}
+SIZES = {"items": 4247, "interviews": 88, "sessions": 100, "danger": 2372}
 
 
 @pytest.mark.parametrize("kind", SIZES)
