@@ -7,7 +7,7 @@ as said.
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import Final
 
 from ai_psychiatrist.domain.evidence import Timeframe
@@ -73,7 +73,8 @@ def detect_risk(transcript: Transcript) -> RiskReport:
 
 def _is_topic(signals: list[RiskSignal], turn: Turn) -> bool:
     """Whether a danger to the speaker was told of a few turns before, and not denied since."""
-    near = [one for one in signals if turn.index - one.turn <= _TOPIC_TURNS]
+    # From the end, so that the work does not grow with the transcript.
+    near = list(takewhile(lambda one: turn.index - one.turn <= _TOPIC_TURNS, reversed(signals)))
     last = max((one.turn for one in near if _opens_topic(one)), default=None)
     return last is not None and not any(one.turn > last and _closes_topic(one) for one in near)
 
