@@ -20,6 +20,7 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "evaluation": ("jinja2", "numpy"),
     "fuzzy": ("rapidfuzz",),
     "google": ("google.genai",),
+    "spreadsheets": ("openpyxl",),
 }
 """Optional dependency → the packages that it brings."""
 _SHOWN_VERSIONS: Final = ("ai-psychiatrist", "pydantic-ai-slim", "pydantic", "fastapi")

@@ -142,7 +142,8 @@ def _is_cut(heard: Heard, cue: Hit, hit: Hit) -> bool:
     )
     if any(_ends_at(heard, cue, at, reached=reached) for at in range(cue.last + 1, hit.first)):
         return True
-    is_whole = cue.kind == "negator" and heard.texts[cue.last] != "not"
+    last = heard.texts[cue.last]
+    is_whole = cue.kind == "negator" and last != "not" and last not in words("carriers")
     if is_whole and heard.texts[cue.last + 1] in words("self_with_verb"):
         # "I wasn't, I'm useless", said without a comma.
         return True

@@ -10,11 +10,13 @@ from ai_psychiatrist.services.language.concepts import hear as hear_concepts
 from ai_psychiatrist.services.language.matcher import Hit
 from ai_psychiatrist.services.language.remembered import remembered
 from ai_psychiatrist.services.language.vocabulary import words
-from ai_psychiatrist.services.risk.vocabulary import IMPLIED, Heard, hear
+from ai_psychiatrist.services.risk.vocabulary import HINT, IMPLIED, Heard, hear
 
 FIRST_PERSON: Final = frozenset({"i", "im", "ive", "i'd", "i'll", "me", "my", "myself"})
 _SECTIONS: Final = ("context", "manner", "time", "ending", "after")
-_KINDS: Final = frozenset(f"{kind.value}{ending}" for kind in RiskKind for ending in ("", IMPLIED))
+_KINDS: Final = {
+    f"{kind.value}{ending}": kind for kind in RiskKind for ending in ("", IMPLIED, HINT)
+}
 _SHOWN: Final = "shown"
 """Phrases of what only the speaker can show: "I did these"."""
 _OTHERS: Final = "others"
@@ -151,7 +153,7 @@ def _is_same(one: Danger, other: Danger) -> bool:
 def _danger(heard: Heard, hit: Hit) -> Danger:
     texts = heard.texts[hit.first : hit.last + 1]
     return Danger(
-        kind=RiskKind(hit.subject.removesuffix(IMPLIED)),
+        kind=_KINDS[hit.subject],
         level=_LEVELS.get(hit.kind) or RiskLevel(hit.kind),
         first=hit.first,
         last=hit.last,

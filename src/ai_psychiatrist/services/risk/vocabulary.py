@@ -18,6 +18,8 @@ ASKED: Final = "?"
 """Ends the subject of the phrases that ask about a kind."""
 IMPLIED: Final = "+"
 """Ends the subject of the phrases that only the topic gives a meaning."""
+HINT: Final = "-"
+"""Ends the subject of those that are a hint alone."""
 _CONTEXT: Final = (
     "context",
     "manner",
@@ -79,13 +81,18 @@ def _matcher() -> Matcher:
     for kind in RiskKind:
         file = _file(kind.value)
         for key, entries in file["said"].items():
-            # Of their own, so that they keep no phrase from being found that says it by itself.
-            subject = f"{kind.value}{IMPLIED}" if key.startswith("implied") else kind.value
-            tables[f"{subject}.{key}"] = entries
+            tables[f"{kind.value}{_ending(key)}.{key}"] = entries
         tables |= {f"{kind.value}{ASKED}.{key}": entries for key, entries in file["asked"].items()}
         tables[f"{LOOK_ALIKE}.{kind.value}"] = file["harmless"].get(LOOK_ALIKE, [])
         lists |= file.get("lists", {})
     return Matcher(tables, lists, passes_over=_fillers().union(",").__contains__)
+
+
+def _ending(key: str) -> str:
+    """Return what parts phrases, so that they keep none from being found that says more."""
+    if key.startswith("implied"):
+        return IMPLIED
+    return HINT if key == "low" else ""
 
 
 @cache
