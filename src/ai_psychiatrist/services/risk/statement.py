@@ -48,6 +48,11 @@ class Danger:
     is_implied: bool
 
     @property
+    def length(self) -> int:
+        """How many words it has."""
+        return self.last - self.first + 1
+
+    @property
     def is_active(self) -> bool:
         """Whether it is a thought, plan or act rather than a hint."""
         return self.level is RiskLevel.HIGH or self.is_of_others
@@ -76,7 +81,7 @@ class Statement:
     @property
     def is_nothing_else(self) -> bool:
         """Whether the clause holds a danger and hardly a word more."""
-        named = max((danger.last - danger.first + 1 for danger in self.dangers), default=0)
+        named = max((danger.length for danger in self.dangers), default=0)
         return len(self.texts) <= named + 1
 
     def has(self, cue: str) -> bool:
@@ -135,19 +140,25 @@ def read_statement(text: str) -> Statement:
 
 
 def _dangers(heard: Heard) -> list[Danger]:
-    """Return the dangers; of two of a category on the same words the more urgent, or longer one."""
+    """Return the dangers; of two of a category on the same words the more urgent, or longer one.
+
+    What says it by itself comes before what only the topic gives a meaning, if that is no more
+    urgent.
+    """
     named = [_danger(heard, hit) for hit in heard.among(*_KINDS) if not heard.is_harmless(hit)]
     kept: list[Danger] = []
-    for danger in sorted(named, key=lambda one: (-one.level.rank, one.first - one.last)):
-        if not any(_is_same(danger, other) for other in kept):
+    for danger in sorted(named, key=lambda one: (one.is_implied, -one.level.rank, -one.length)):
+        if not any(_holds(other, danger) for other in kept):
             kept.append(danger)
     return sorted(kept, key=lambda one: one.first)
 
 
-def _is_same(one: Danger, other: Danger) -> bool:
+def _holds(one: Danger, other: Danger) -> bool:
+    """Whether one danger says on the same words what another does."""
     is_apart = one.last < other.first or other.last < one.first
-    is_alike = one.kind.category is other.kind.category and one.is_implied is other.is_implied
-    return is_alike and not is_apart
+    is_alike = one.kind.category is other.kind.category
+    is_weaker = not other.is_implied or other.level.rank <= one.level.rank
+    return is_alike and is_weaker and not is_apart
 
 
 def _danger(heard: Heard, hit: Hit) -> Danger:
