@@ -8,12 +8,13 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from ai_psychiatrist.agents.baseline import answers
 from ai_psychiatrist.agents.baseline.judgement import MOST_QUOTES
 from ai_psychiatrist.agents.extractors import extract_qualitative
+from ai_psychiatrist.domain.errors import SpeakersUnknown
 from ai_psychiatrist.domain.evidence import Quote
 from ai_psychiatrist.domain.phq8 import PHQ8_DOMAIN_KEYS, Item
 from ai_psychiatrist.services.evidence_validation.transcript_index import TranscriptIndex
@@ -414,7 +415,12 @@ def test_quotes_of_any_transcript_are_accepted_by_the_evidence_check(
     turns: list[tuple[str, list[str]]],
 ) -> None:
     text = "\n".join(f"Ellie: {question}\nP: {' '.join(said)}" for question, said in turns)
-    assert unaccepted(f"{text}\nP: That is all.") == []
+    try:
+        refused = unaccepted(f"{text}\nP: That is all.")
+    except SpeakersUnknown:
+        # Lines of a time or a mark alone can look like a head.
+        reject()
+    assert refused == []
 
 
 SMALL_TALK = "Interviewer: And then?\nParticipant: We went on the bus.\n" * 5
