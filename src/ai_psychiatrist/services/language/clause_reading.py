@@ -10,6 +10,7 @@ from ai_psychiatrist.services.language.assertion import (
     Status,
     Strength,
 )
+from ai_psychiatrist.services.language.clauses import is_asked
 from ai_psychiatrist.services.language.concepts import (
     Heard,
     hear,
@@ -55,7 +56,7 @@ START: Final = Before()
 def read_clause(text: str, before: Before = START) -> ClauseReading:
     """Read one clause."""
     heard = hear(text)
-    is_question = text.rstrip(" \t\r\n\"'”’)").endswith("?")
+    is_question = is_asked(text)
     return ClauseReading(
         heard=heard,
         findings=tuple(_findings(heard, before, is_question=is_question)),

@@ -48,6 +48,11 @@ def _boundary() -> re.Pattern[str]:
     )
 
 
+def is_asked(clause: str) -> bool:
+    """Return whether a clause ends in a question mark."""
+    return clause.rstrip(" \t\r\n\"'”’)").endswith("?")
+
+
 def _cut(words: str) -> Iterator[Clause]:
     start = 0
     for found in _boundary().finditer(words):

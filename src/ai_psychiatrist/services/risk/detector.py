@@ -21,7 +21,7 @@ from ai_psychiatrist.domain.risk import (
     risk_report,
 )
 from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
-from ai_psychiatrist.services.language.clauses import Clause, clauses_of
+from ai_psychiatrist.services.language.clauses import Clause
 from ai_psychiatrist.services.language.identification import examined_in
 from ai_psychiatrist.services.language.timeline import Timeline, timeline_of
 from ai_psychiatrist.services.risk.polarity import Surroundings, polarity_of_danger
@@ -103,20 +103,19 @@ def _signals_of_turn(
     transcript: Transcript, turn: Turn, asked: tuple[Question, ...], *, is_topic: bool
 ) -> list[RiskSignal]:
     words = transcript.words(turn)
-    clauses = clauses_of(words)
-    stated = list(_stated(turn, words, clauses, is_implied=False))
+    times = timeline_of(words)
+    clauses = times.clauses
+    stated = list(_stated(turn, times, is_implied=False))
     answered = list(_answered(turn, words, clauses, asked, stated))
     is_asked = any(one.kind.category is RiskCategory.SUICIDAL_IDEATION for one in asked)
     is_denied = any(map(_closes_topic, answered))
     if any(map(_opens_topic, stated)) or ((is_topic or is_asked) and not is_denied):
-        stated += _stated(turn, words, clauses, is_implied=True)
+        stated += _stated(turn, times, is_implied=True)
     return [*answered, *sorted(stated, key=lambda signal: signal.start)]
 
 
-def _stated(
-    turn: Turn, words: str, clauses: tuple[Clause, ...], *, is_implied: bool
-) -> Iterator[RiskSignal]:
-    times = timeline_of(words)
+def _stated(turn: Turn, times: Timeline, *, is_implied: bool) -> Iterator[RiskSignal]:
+    words, clauses = times.words, times.clauses
     for at, clause in enumerate(clauses):
         statement = read_statement(words[clause.start : clause.end])
         dangers = [one for one in statement.dangers if one.is_implied is is_implied]

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Final
 
 from ai_psychiatrist.domain.risk import RiskKind, RiskLevel, RiskPolarity
+from ai_psychiatrist.services.language.clauses import is_asked
 from ai_psychiatrist.services.language.concepts import Heard as LanguageHeard
 from ai_psychiatrist.services.language.concepts import hear as hear_concepts
 from ai_psychiatrist.services.language.matcher import Hit
@@ -91,7 +92,7 @@ class Statement:
     @property
     def is_question(self) -> bool:
         """Whether the clause ends in a question mark."""
-        return self.text.rstrip(" \t\r\n\"'”’)").endswith("?")
+        return is_asked(self.text)
 
     @property
     def is_past(self) -> bool:

@@ -1,17 +1,15 @@
 """The phrases of danger, and what is said of one, as they are heard in a clause."""
 
-import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
-from typing import Any, Final
+from typing import Final
 
-from ai_psychiatrist.domain.examined import READ_LANGUAGE
 from ai_psychiatrist.domain.risk import RiskKind
 from ai_psychiatrist.services.language.matcher import Hit, Matcher
 from ai_psychiatrist.services.language.remembered import remembered
 from ai_psychiatrist.services.language.spoken import Spoken, spoken_without
+from ai_psychiatrist.services.language.vocabulary import word_file
 
 LOOK_ALIKE: Final = "look_alike"
 ASKED: Final = "?"
@@ -50,10 +48,6 @@ class Heard:
         """Yield the phrases of some tables."""
         return (hit for hit in self.hits if hit.subject in subjects)
 
-    def has(self, cue: str) -> bool:
-        """Return whether a phrase of a table is there, named as "section.key"."""
-        return any(hit.cue == cue for hit in self.hits)
-
     def is_harmless(self, hit: Hit) -> bool:
         """Return whether a harmless phrase is the better reading of words that it shares."""
         return any(
@@ -74,12 +68,12 @@ def hear(text: str) -> Heard:
 @cache
 def _matcher() -> Matcher:
     tables: dict[str, list[str]] = {}
-    lists = dict(_file("lists")["lists"])
+    lists = dict(word_file("danger/lists")["lists"])
     for section in _CONTEXT:
-        for key, entries in _file("context")[section].items():
+        for key, entries in word_file("danger/context")[section].items():
             tables[f"{section}.{key}"] = entries
     for kind in RiskKind:
-        file = _file(kind.value)
+        file = word_file(f"danger/{kind.value}")
         for key, entries in file["said"].items():
             tables[f"{kind.value}{_ending(key)}.{key}"] = entries
         tables |= {f"{kind.value}{ASKED}.{key}": entries for key, entries in file["asked"].items()}
@@ -97,11 +91,4 @@ def _ending(key: str) -> str:
 
 @cache
 def _fillers() -> frozenset[str]:
-    return frozenset(_file("context")["fillers"])
-
-
-@cache
-def _file(name: str) -> Mapping[str, Any]:
-    folder = resources.files("ai_psychiatrist.services.language.vocabulary")
-    place = folder.joinpath(READ_LANGUAGE, "danger", f"{name}.toml")
-    return tomllib.loads(place.read_text(encoding="utf-8"))
+    return frozenset(word_file("danger/context")["fillers"])

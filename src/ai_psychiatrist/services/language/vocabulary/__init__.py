@@ -11,13 +11,13 @@ from ai_psychiatrist.domain.examined import READ_LANGUAGE
 
 def word_table(name: str, section: str) -> Mapping[str, list[str]]:
     """Return a section of a file: key → entries."""
-    table: Mapping[str, list[str]] = _file(name)[section]
+    table: Mapping[str, list[str]] = word_file(name)[section]
     return table
 
 
 def word_list(name: str, key: str) -> list[str]:
     """Return a list of a file."""
-    entries: list[str] = _file(name)[key]
+    entries: list[str] = word_file(name)[key]
     return entries
 
 
@@ -55,6 +55,7 @@ def lists() -> Mapping[str, list[str]]:
 
 
 @cache
-def _file(name: str) -> Mapping[str, Any]:
+def word_file(name: str) -> Mapping[str, Any]:
+    """Return a file of the language, such as `assertion` or `danger/context`."""
     place = resources.files(__package__).joinpath(READ_LANGUAGE, f"{name}.toml")
     return tomllib.loads(place.read_text(encoding="utf-8"))
