@@ -1,6 +1,5 @@
 """What calibration errors are of signals that have none, and of signals that are off by a tenth."""
 
-import argparse
 from collections.abc import Iterator, Sequence
 from statistics import NormalDist
 from typing import Final
@@ -16,10 +15,8 @@ from ai_psychiatrist.evaluation.metrics.formulas.ece import ece
 from ai_psychiatrist.evaluation.metrics.formulas.ece_of_calibrated import ece_of_calibrated
 from ai_psychiatrist.evaluation.metrics.intervals import figure_of
 from ai_psychiatrist.evaluation.metrics.measure import Array, Measure
+from benchmarks.simulation import print_table
 
-COHORTS: Final = 2_000
-QUICK: Final = 200
-RESAMPLES: Final = 1_000
 PARTICIPANTS: Final = (20, 41, 100)
 SHIFTS: Final = (0.0, 0.1)
 """How much more often a score is right than the signal says."""
@@ -83,13 +80,7 @@ def _holds(measure: Measure, found: Estimate, truth: float) -> bool:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(prog="calibration_error", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer cohorts and resamples")
-    is_quick = parser.parse_args(arguments).quick
-    for line in rows(
-        cohorts=QUICK if is_quick else COHORTS, resamples=QUICK if is_quick else RESAMPLES
-    ):
-        print(line, flush=True)
+    print_table(rows, name="calibration_error", description=__doc__, arguments=arguments)
 
 
 if __name__ == "__main__":

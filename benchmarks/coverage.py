@@ -4,7 +4,6 @@ A participant's sessions share four fifths of the variance of severity and of er
 participants stand beside those of the same resamples of sessions, as percentiles.
 """
 
-import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -19,11 +18,8 @@ from ai_psychiatrist.evaluation.metrics.formulas.quadratic_kappa import quadrati
 from ai_psychiatrist.evaluation.metrics.intervals import INTERVAL, figure_of
 from ai_psychiatrist.evaluation.metrics.measure import Array, Measure, ratio
 from ai_psychiatrist.evaluation.metrics.totals import Severities
+from benchmarks.simulation import print_table
 
-COHORTS: Final = 2_000
-RESAMPLES: Final = 1_000
-QUICK: Final = 200
-"""Cohorts and resamples of the quick form."""
 PARTICIPANTS: Final = (10, 20, 41, 100)
 SESSIONS: Final = (1, 3)
 BATCH: Final = 40
@@ -138,13 +134,7 @@ def rows(*, cohorts: int, resamples: int) -> Iterator[str]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(prog="coverage", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer cohorts and resamples")
-    is_quick = parser.parse_args(arguments).quick
-    for line in rows(
-        cohorts=QUICK if is_quick else COHORTS, resamples=QUICK if is_quick else RESAMPLES
-    ):
-        print(line, flush=True)
+    print_table(rows, name="coverage", description=__doc__, arguments=arguments)
 
 
 if __name__ == "__main__":
