@@ -19,7 +19,7 @@ from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics
 from ai_psychiatrist.evaluation.metrics.report import compute_metrics
 from ai_psychiatrist.evaluation.metrics.scores import Scores, scores_of
-from ai_psychiatrist.evaluation.prediction import ItemPrediction, ItemSignals, UnitPrediction
+from ai_psychiatrist.evaluation.scores.prediction import ItemPrediction, ItemSignals, UnitPrediction
 
 RESAMPLES: Final = 10_000
 LOOPED: Final = 200

@@ -170,11 +170,11 @@ def measure(folder: Path, size: int, *, workers: int = 1) -> Measurement:
 def run_one(source: Path, *, workers: int) -> Measurement:
     """Validate a file in this process, with all outputs."""
     from ai_psychiatrist.infrastructure.logging import setup_logging  # noqa: PLC0415
+    from ai_psychiatrist.validation.checks.step import StepValidator  # noqa: PLC0415
+    from ai_psychiatrist.validation.config.pipeline import load_pipeline  # noqa: PLC0415
     from ai_psychiatrist.validation.jsonl.outputs import Outputs, output_file  # noqa: PLC0415
     from ai_psychiatrist.validation.jsonl.run import validate_lines  # noqa: PLC0415
     from ai_psychiatrist.validation.jsonl.shards import validate_file  # noqa: PLC0415
-    from ai_psychiatrist.validation.pipeline_config import load_pipeline  # noqa: PLC0415
-    from ai_psychiatrist.validation.step import StepValidator  # noqa: PLC0415
 
     setup_logging("CRITICAL")
     step = load_pipeline(source.parent / "pipeline.yaml").step("score")

@@ -20,10 +20,10 @@ from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
 from ai_psychiatrist.config import Settings, refuse_contradictions
 from ai_psychiatrist.infrastructure.digests import load_installation_key, use_installation_key
 from ai_psychiatrist.infrastructure.logging import get_logger, setup_logging
+from ai_psychiatrist.interview.interviews import InterviewOptions, Interviews, load_protocols
 from ai_psychiatrist.interview.limits import InterviewLimits, StoreLimits
-from ai_psychiatrist.interview.opening import InterviewOptions, Interviews, load_protocols
+from ai_psychiatrist.interview.store.interview_file import FILE_NAME
 from ai_psychiatrist.interview.store.keys import KEY_NAME, StoreKeys
-from ai_psychiatrist.interview.store.opening import FILE_NAME
 from ai_psychiatrist.llm.connections import BackendOptions, ModelConnections
 from ai_psychiatrist.llm.retries import CallRetries
 from ai_psychiatrist.llm.routes import ModelChain

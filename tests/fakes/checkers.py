@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ai_psychiatrist.domain.failures import FailureStage
-from ai_psychiatrist.validation.verdict import UnitError, Verdict
+from ai_psychiatrist.validation.checks.verdict import UnitError, Verdict
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ai_psychiatrist.validation.checks.rules import RuleSpec
+from ai_psychiatrist.validation.checks.step import DEFAULT_LIMITS, StepValidator
+from ai_psychiatrist.validation.config.step import RuleBlock, StepConfig
 from ai_psychiatrist.validation.jsonl.options import DEFAULT_OPTIONS, RunOptions
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
 from ai_psychiatrist.validation.jsonl.run import validate_lines
 from ai_psychiatrist.validation.jsonl.summary import Summary
 from ai_psychiatrist.validation.reply.limits import ParseLimits
-from ai_psychiatrist.validation.rules import RuleSpec
-from ai_psychiatrist.validation.step import DEFAULT_LIMITS, StepValidator
-from ai_psychiatrist.validation.step_config import RuleBlock, StepConfig
 
 STEP = StepConfig(
     name="s1",

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from ai_psychiatrist.validation.lint import LintProblem, lint_pipeline
+from ai_psychiatrist.validation.config.lint import LintProblem, lint_pipeline
 
 PIPELINE = """\
 pipeline:

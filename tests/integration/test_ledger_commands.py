@@ -14,8 +14,8 @@ from ai_psychiatrist.cli.export_command import export
 from ai_psychiatrist.cli.import_command import import_outcomes
 from ai_psychiatrist.cli.revalidate_command import revalidate
 from ai_psychiatrist.cli.validate_command import validate
-from ai_psychiatrist.ledger.ledger import Ledger
-from ai_psychiatrist.ledger.lock import run_lock
+from ai_psychiatrist.ledger.store.ledger import Ledger
+from ai_psychiatrist.ledger.store.lock import run_lock
 from tests.fakes.pipeline_folder import changed, written
 from tests.integration.command import run as run_command
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from ai_psychiatrist.domain.errors import AssessmentServiceError
-from ai_psychiatrist.evaluation.datasets.opening import open_dataset
-from ai_psychiatrist.evaluation.labels_file import read_labels
-from ai_psychiatrist.evaluation.prediction import read_predictions
-from ai_psychiatrist.ledger.line_import import refuse_unusable_lines
+from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
+from ai_psychiatrist.evaluation.scores.labels_file import read_labels
+from ai_psychiatrist.evaluation.scores.prediction import read_predictions
+from ai_psychiatrist.ledger.exchange.line_import import refuse_unusable_lines
 from tests.fakes.model_server import ModelServerThread, Reply, Request
 from tests.fakes.pipeline_folder import PIPELINE, changed, written
 from tests.integration.canary import (

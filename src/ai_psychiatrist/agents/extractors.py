@@ -30,7 +30,7 @@ from ai_psychiatrist.services.evidence_validation import (
     EvidenceSchemaError,
     validate_evidence_schema,
 )
-from ai_psychiatrist.validation.coerce import WholeNumber, whole_number
+from ai_psychiatrist.validation.checks.coercion.whole_numbers import WholeNumber, whole_number
 from ai_psychiatrist.validation.reply.locate import Parsed
 from ai_psychiatrist.validation.reply.parse import (
     ParsedObject,

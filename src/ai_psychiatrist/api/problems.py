@@ -39,7 +39,7 @@ from ai_psychiatrist.interview.errors import (
     StoreUnusable,
     VersionConflict,
 )
-from ai_psychiatrist.interview.opening import log_unavailable
+from ai_psychiatrist.interview.interviews import log_unavailable
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
 from ai_psychiatrist.llm.cures import Cause
 

@@ -83,7 +83,7 @@ class DatasetChoice:
 
     def opened(self, on_progress: "OnProgress | None" = None) -> "Dataset":
         """Open the dataset; raises `InputError` when it cannot be, or no such unit is in it."""
-        from ai_psychiatrist.evaluation.datasets.opening import open_dataset  # noqa: PLC0415
+        from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset  # noqa: PLC0415
         from ai_psychiatrist.evaluation.datasets.options import silent  # noqa: PLC0415
         from ai_psychiatrist.evaluation.datasets.selection import (  # noqa: PLC0415
             Selection,

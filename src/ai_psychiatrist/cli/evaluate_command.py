@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ai_psychiatrist.config import Settings
-    from ai_psychiatrist.evaluation.run.opening import RunRequest
-    from ai_psychiatrist.evaluation.run.sitting import SittingEnd, SittingOptions
+    from ai_psychiatrist.evaluation.runs.session import SittingEnd, SittingOptions
+    from ai_psychiatrist.evaluation.runs.start import RunRequest
     from ai_psychiatrist.wiring import Services
 
 evaluate_app = typer.Typer(
@@ -168,7 +168,7 @@ def run(
 ) -> None:
     """Assess every unit of a dataset; can be stopped at any time and gone on with."""
     with refusing_bad_input():
-        from ai_psychiatrist.evaluation.run.sitting import SittingOptions  # noqa: PLC0415
+        from ai_psychiatrist.evaluation.runs.session import SittingOptions  # noqa: PLC0415
 
         settings = quiet(read_settings(model))
         wanted = _Wanted(
@@ -220,8 +220,8 @@ def replicate(
             PARTS,
             write_aggregates,
         )
-        from ai_psychiatrist.evaluation.run.folder import RunFolder  # noqa: PLC0415
-        from ai_psychiatrist.evaluation.run.sitting import SittingOptions  # noqa: PLC0415
+        from ai_psychiatrist.evaluation.runs.folder import RunFolder  # noqa: PLC0415
+        from ai_psychiatrist.evaluation.runs.session import SittingOptions  # noqa: PLC0415
 
         settings = quiet(read_settings(model))
         choice = DatasetChoice(path=dataset, labels=settings.transcript.labels)
@@ -263,11 +263,11 @@ class _Wanted:
 async def _run(settings: "Settings", wanted: _Wanted, options: "SittingOptions") -> "SittingEnd":
     from ai_psychiatrist.agents.contracts.contract import shipped_contract  # noqa: PLC0415
     from ai_psychiatrist.cli.evaluation_progress import unit_progress  # noqa: PLC0415
-    from ai_psychiatrist.evaluation.run.opening import open_run  # noqa: PLC0415
-    from ai_psychiatrist.evaluation.run.provenance import changes_of  # noqa: PLC0415
-    from ai_psychiatrist.evaluation.run.run import RunTools  # noqa: PLC0415
-    from ai_psychiatrist.evaluation.run.sitting import sit  # noqa: PLC0415
-    from ai_psychiatrist.evaluation.run.stages import ASSESSMENT_STEP  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.runs.provenance import changes_of  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.runs.run import RunTools  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.runs.session import sit  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.runs.start import open_run  # noqa: PLC0415
     from ai_psychiatrist.wiring import open_services  # noqa: PLC0415
 
     async with open_services(settings) as services:
@@ -289,10 +289,10 @@ async def _run(settings: "Settings", wanted: _Wanted, options: "SittingOptions")
 def _request(services: "Services", wanted: _Wanted) -> "RunRequest":
     from ai_psychiatrist.agents.contracts.contract import shipped_contract  # noqa: PLC0415
     from ai_psychiatrist.agents.prompts.digests import PROMPT_DIGESTS  # noqa: PLC0415
-    from ai_psychiatrist.evaluation.run.folder import RunFolder  # noqa: PLC0415
-    from ai_psychiatrist.evaluation.run.opening import RunRequest  # noqa: PLC0415
-    from ai_psychiatrist.evaluation.run.provenance import provenance  # noqa: PLC0415
-    from ai_psychiatrist.ledger.cipher import load_cipher  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.runs.folder import RunFolder  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.runs.provenance import provenance  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.runs.start import RunRequest  # noqa: PLC0415
+    from ai_psychiatrist.ledger.keys.cipher import load_cipher  # noqa: PLC0415
 
     dataset = wanted.dataset.opened()
     contract = shipped_contract()
@@ -426,7 +426,7 @@ def runs(
     """List the runs in a folder: what each was made with, and how its units ended."""
     with refusing_bad_input():
         from ai_psychiatrist.cli.run_table import print_runs  # noqa: PLC0415
-        from ai_psychiatrist.evaluation.run_list import runs_in  # noqa: PLC0415
+        from ai_psychiatrist.evaluation.runs.run_list import runs_in  # noqa: PLC0415
 
         found = runs_in(folder)
         if as_json:
@@ -444,7 +444,7 @@ def table(
 ) -> None:
     """Write the results of a run as a table, one row a unit: scores, labels, codes, no words."""
     with refusing_bad_input():
-        from ai_psychiatrist.evaluation.unit_table import write_table  # noqa: PLC0415
+        from ai_psychiatrist.evaluation.scores.unit_table import write_table  # noqa: PLC0415
 
         write_table(run, out)
         typer.echo(str(out))
@@ -460,7 +460,7 @@ def unit(
     """Write a unit's text, tasks, replies and quotes into a file; it holds what people said."""
     with refusing_bad_input():
         from ai_psychiatrist.cli.run_source import open_run  # noqa: PLC0415
-        from ai_psychiatrist.evaluation.unit_words import write_unit  # noqa: PLC0415
+        from ai_psychiatrist.evaluation.runs.unit_words import write_unit  # noqa: PLC0415
 
         with open_run(run, is_read_only=True) as ledger:
             write_unit(ledger, unit_id, out)

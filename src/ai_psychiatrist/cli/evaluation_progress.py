@@ -14,9 +14,9 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from ai_psychiatrist.evaluation.run.run import OnUnit
-from ai_psychiatrist.evaluation.run.unit_records import FinishedUnit
-from ai_psychiatrist.ledger.records import Account
+from ai_psychiatrist.evaluation.runs.run import OnUnit
+from ai_psychiatrist.evaluation.runs.unit_records import FinishedUnit
+from ai_psychiatrist.ledger.store.records import Account
 
 
 @contextmanager

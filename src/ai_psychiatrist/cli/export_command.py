@@ -8,8 +8,8 @@ import typer
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.ledger.ledger import Ledger
-    from ai_psychiatrist.validation.pipeline_config import PipelineConfig
+    from ai_psychiatrist.ledger.store.ledger import Ledger
+    from ai_psychiatrist.validation.config.pipeline import PipelineConfig
 
 EXAMPLES: Final = """
 Examples:
@@ -49,9 +49,9 @@ def export(
 ) -> None:
     """Write a run's valid units, failures and queue as JSON lines."""
     from ai_psychiatrist.cli.run_source import open_run  # noqa: PLC0415
-    from ai_psychiatrist.ledger.accumulated_context import accumulating  # noqa: PLC0415
-    from ai_psychiatrist.ledger.export import ExportChoices, export_run  # noqa: PLC0415
+    from ai_psychiatrist.ledger.exchange.export import ExportChoices, export_run  # noqa: PLC0415
     from ai_psychiatrist.ledger.pipeline_runs import kept_pipeline  # noqa: PLC0415
+    from ai_psychiatrist.ledger.recheck.accumulated_context import accumulating  # noqa: PLC0415
 
     folder = run / _FOLDER if out is None else out
     with refusing_bad_input(), open_run(run, is_read_only=True) as ledger:

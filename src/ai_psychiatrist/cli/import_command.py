@@ -32,9 +32,8 @@ def import_outcomes(
 ) -> None:
     """Take outcomes that were exported, or written by another program, into a run."""
     from ai_psychiatrist.cli.run_source import open_or_create_run  # noqa: PLC0415
-    from ai_psychiatrist.ledger.accumulated_context import AccumulatedContexts  # noqa: PLC0415
-    from ai_psychiatrist.ledger.answer_intake import checker_of  # noqa: PLC0415
-    from ai_psychiatrist.ledger.line_import import (  # noqa: PLC0415
+    from ai_psychiatrist.ledger.exchange.answer_intake import checker_of  # noqa: PLC0415
+    from ai_psychiatrist.ledger.exchange.line_import import (  # noqa: PLC0415
         import_into,
         refuse_unusable_lines,
     )
@@ -42,6 +41,7 @@ def import_outcomes(
         following_steps,
         kept_pipeline,
     )
+    from ai_psychiatrist.ledger.recheck.accumulated_context import AccumulatedContexts  # noqa: PLC0415
 
     with refusing_bad_input():
         refuse_unusable_lines(file)

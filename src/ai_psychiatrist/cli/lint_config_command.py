@@ -10,7 +10,7 @@ import typer
 from ai_psychiatrist.cli.exits import ExitCode
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.validation.lint import LintProblem
+    from ai_psychiatrist.validation.config.lint import LintProblem
 
 EXAMPLES = """
 Examples:
@@ -54,7 +54,7 @@ def lint_config(
 
 def _lint(config: Path) -> "list[LintProblem]":
     from ai_psychiatrist.interview.protocol import is_protocol, lint_protocol  # noqa: PLC0415
-    from ai_psychiatrist.validation.lint import lint_pipeline  # noqa: PLC0415
+    from ai_psychiatrist.validation.config.lint import lint_pipeline  # noqa: PLC0415
 
     return lint_protocol(config) if is_protocol(config) else lint_pipeline(config)
 

@@ -11,11 +11,11 @@ from ai_psychiatrist.evaluation.measuring import ComparedRuns
 from ai_psychiatrist.evaluation.report.account import Failures, cost_of, failures_of
 from ai_psychiatrist.evaluation.report.comparison import Comparison, comparison_of
 from ai_psychiatrist.evaluation.report.evidence import evidence_of
+from ai_psychiatrist.evaluation.report.figure_row import Shown
 from ai_psychiatrist.evaluation.report.figures import Metrics
 from ai_psychiatrist.evaluation.report.headline import headline_of, items_of
-from ai_psychiatrist.evaluation.report.reading import reading_of
 from ai_psychiatrist.evaluation.report.rows import Group
-from ai_psychiatrist.evaluation.report.shown import Shown
+from ai_psychiatrist.evaluation.report.sentences import reading_of
 
 _PIPE_WIDTH = 120
 _TEXT_WIDTH = 96

@@ -11,10 +11,10 @@ import typer
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.ledger.checker import Checker
-    from ai_psychiatrist.ledger.ledger import ContextOf, Ledger
-    from ai_psychiatrist.ledger.records import Account
-    from ai_psychiatrist.ledger.revalidation import StepChanges
+    from ai_psychiatrist.ledger.recheck.checker import Checker
+    from ai_psychiatrist.ledger.recheck.revalidation import StepChanges
+    from ai_psychiatrist.ledger.store.ledger import ContextOf, Ledger
+    from ai_psychiatrist.ledger.store.records import Account
 
 EXAMPLES: Final = """
 Examples:
@@ -55,7 +55,7 @@ def revalidate(
     now rejected are listed, and stay valid unless --demote is given.
     """
     from ai_psychiatrist.cli.run_source import open_run  # noqa: PLC0415
-    from ai_psychiatrist.ledger import revalidation  # noqa: PLC0415
+    from ai_psychiatrist.ledger.recheck import revalidation  # noqa: PLC0415
 
     with refusing_bad_input(), open_run(run) as ledger, ledger.lock():
         applied = _rules_of(ledger, rules)
@@ -81,8 +81,8 @@ def revalidate(
 
 def _write_results(ledger: "Ledger") -> None:
     """Write the result files anew that are made from the ledger, where the run has any."""
-    from ai_psychiatrist.evaluation.run.folder import RunFolder  # noqa: PLC0415
-    from ai_psychiatrist.evaluation.run.results import write_results  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.runs.folder import RunFolder  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.runs.results import write_results  # noqa: PLC0415
 
     folder = RunFolder(ledger.folder)
     if folder.run.exists():
@@ -101,14 +101,14 @@ class _Rules:
 
 def _rules_of(ledger: "Ledger", path: Path | None) -> _Rules:
     """Return the rules of a pipeline's steps, which follow each other, or of the agents."""
-    from ai_psychiatrist.ledger.accumulated_context import accumulating  # noqa: PLC0415
     from ai_psychiatrist.ledger.pipeline_runs import (  # noqa: PLC0415
         KIND,
         following_steps,
         kept_pipeline,
         pipeline_checkers,
     )
-    from ai_psychiatrist.validation.pipeline_config import load_pipeline  # noqa: PLC0415
+    from ai_psychiatrist.ledger.recheck.accumulated_context import accumulating  # noqa: PLC0415
+    from ai_psychiatrist.validation.config.pipeline import load_pipeline  # noqa: PLC0415
 
     config = kept_pipeline(ledger.folder) if path is None else load_pipeline(path)
     if ledger.about.get("kind") == KIND:
@@ -118,7 +118,7 @@ def _rules_of(ledger: "Ledger", path: Path | None) -> _Rules:
             following=following_steps(ledger.steps),
             context_of=accumulating(ledger, config),
         )
-    from ai_psychiatrist.evaluation.checkers import checkers_for  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.runs.reply_checkers import checkers_for  # noqa: PLC0415
 
     checkers = checkers_for(ledger, config)
     return _Rules(checkers=checkers, steps=tuple(checkers), following={})

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.ledger.answer_intake import AnswerIntake
-    from ai_psychiatrist.ledger.ledger import Ledger
+    from ai_psychiatrist.ledger.exchange.answer_intake import AnswerIntake
+    from ai_psychiatrist.ledger.store.ledger import Ledger
+    from ai_psychiatrist.validation.checks.step import StepValidator
     from ai_psychiatrist.validation.jsonl.options import Earlier
     from ai_psychiatrist.validation.jsonl.outcome import OnOutcome
-    from ai_psychiatrist.validation.step import StepValidator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,13 +35,13 @@ def recording(
     process works on the run, or it was made with another pipeline.
     """
     from ai_psychiatrist.cli.run_source import open_or_create_run  # noqa: PLC0415
-    from ai_psychiatrist.ledger.accumulated_context import AccumulatedContexts  # noqa: PLC0415
-    from ai_psychiatrist.ledger.answer_intake import AnswerIntake, judged_answer  # noqa: PLC0415
+    from ai_psychiatrist.ledger.exchange.answer_intake import AnswerIntake, judged_answer  # noqa: PLC0415
     from ai_psychiatrist.ledger.pipeline_runs import (  # noqa: PLC0415
         PipelineChecker,
         following_steps,
         kept_pipeline,
     )
+    from ai_psychiatrist.ledger.recheck.accumulated_context import AccumulatedContexts  # noqa: PLC0415
     from ai_psychiatrist.validation.jsonl.outcome import Outcome  # noqa: PLC0415
 
     with open_or_create_run(run, config) as ledger, ledger.lock():

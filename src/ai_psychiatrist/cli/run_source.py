@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 from ai_psychiatrist.cli.settings_source import read_settings
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.ledger.cipher import Cipher
-    from ai_psychiatrist.ledger.ledger import Ledger
+    from ai_psychiatrist.ledger.keys.cipher import Cipher
+    from ai_psychiatrist.ledger.store.ledger import Ledger
 
 
 def run_cipher() -> "Cipher | None":
     """Return what encrypts runs, `None` when `LEDGER_KEY_FILE` is not set."""
-    from ai_psychiatrist.ledger.cipher import load_cipher  # noqa: PLC0415
+    from ai_psychiatrist.ledger.keys.cipher import load_cipher  # noqa: PLC0415
 
     key_file = read_settings().ledger.key_file
     return None if key_file is None else load_cipher(key_file)
@@ -20,7 +20,7 @@ def run_cipher() -> "Cipher | None":
 
 def open_run(folder: Path, *, is_read_only: bool = False) -> "Ledger":
     """Return the ledger of a run; raises `InputError` when there is none."""
-    from ai_psychiatrist.ledger.ledger import Ledger  # noqa: PLC0415
+    from ai_psychiatrist.ledger.store.ledger import Ledger  # noqa: PLC0415
 
     return Ledger.open(folder, cipher=run_cipher(), is_read_only=is_read_only)
 
@@ -32,13 +32,13 @@ def open_or_create_run(folder: Path, config: Path | None) -> "Ledger":
     a new run has none.
     """
     from ai_psychiatrist.domain.errors import ConfigurationError  # noqa: PLC0415
-    from ai_psychiatrist.ledger.ledger import Ledger  # noqa: PLC0415
-    from ai_psychiatrist.ledger.opening import holds_run  # noqa: PLC0415
     from ai_psychiatrist.ledger.pipeline_runs import (  # noqa: PLC0415
         create_pipeline_run,
         refuse_other_pipeline,
     )
-    from ai_psychiatrist.validation.pipeline_config import load_pipeline  # noqa: PLC0415
+    from ai_psychiatrist.ledger.store.ledger import Ledger  # noqa: PLC0415
+    from ai_psychiatrist.ledger.store.ledger_file import holds_run  # noqa: PLC0415
+    from ai_psychiatrist.validation.config.pipeline import load_pipeline  # noqa: PLC0415
 
     pipeline = None if config is None else load_pipeline(config)
     if holds_run(folder):

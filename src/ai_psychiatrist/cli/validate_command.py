@@ -15,11 +15,11 @@ from ai_psychiatrist.cli.exits import ExitCode, fail, refusing_bad_input
 
 if TYPE_CHECKING:
     from ai_psychiatrist.cli.run_recording import Recording
+    from ai_psychiatrist.validation.checks.step import StepValidator
+    from ai_psychiatrist.validation.config.step import StepConfig
     from ai_psychiatrist.validation.jsonl.options import RunOptions
     from ai_psychiatrist.validation.jsonl.outputs import Outputs
     from ai_psychiatrist.validation.jsonl.summary import Summary
-    from ai_psychiatrist.validation.step import StepValidator
-    from ai_psychiatrist.validation.step_config import StepConfig
 
 EXAMPLES: Final = """
 Examples:
@@ -206,12 +206,12 @@ def _request(
     schema: Path | None, config: Path | None, step: str | None, *, keeps_last_key: bool
 ) -> _Request:
     """Compile the step before any data is read; either schema or config is there."""
-    from ai_psychiatrist.validation.pipeline_config import (  # noqa: PLC0415
+    from ai_psychiatrist.validation.checks.step import MAX_DEPTH, StepValidator  # noqa: PLC0415
+    from ai_psychiatrist.validation.config.pipeline import (  # noqa: PLC0415
         load_pipeline,
         step_of_schema,
     )
     from ai_psychiatrist.validation.reply.limits import ParseLimits  # noqa: PLC0415
-    from ai_psychiatrist.validation.step import MAX_DEPTH, StepValidator  # noqa: PLC0415
 
     deadline_seconds = None
     if config is None:

@@ -2,7 +2,7 @@
 
 from ai_psychiatrist.config.groups import Settings
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.ledger.cipher import load_cipher
+from ai_psychiatrist.ledger.keys.cipher import load_cipher
 from ai_psychiatrist.services.evidence_validation.similarity import similarity_package
 
 

@@ -8,18 +8,18 @@ from pathlib import Path
 import orjson
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.evaluation.comparability import refuse_incomparable
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.datasets.selection import (
     Selection,
     has_all_items,
     units_of_split,
 )
-from ai_psychiatrist.evaluation.labels_file import read_labels
-from ai_psychiatrist.evaluation.prediction import UnitPrediction, read_predictions
-from ai_psychiatrist.evaluation.run.folder import RunFolder
-from ai_psychiatrist.evaluation.run.name import RunName, name_of
-from ai_psychiatrist.evaluation.units_file import read_units
+from ai_psychiatrist.evaluation.runs.comparability import refuse_incomparable
+from ai_psychiatrist.evaluation.runs.folder import RunFolder
+from ai_psychiatrist.evaluation.runs.name import RunName, name_of
+from ai_psychiatrist.evaluation.runs.units_file import read_units
+from ai_psychiatrist.evaluation.scores.labels_file import read_labels
+from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction, read_predictions
 from ai_psychiatrist.infrastructure.private_files import write_whole
 
 WHOLE = Selection()

@@ -44,12 +44,6 @@ from ai_psychiatrist.interview.ids import check_id, make_id
 from ai_psychiatrist.interview.limits import InterviewLimits
 from ai_psychiatrist.interview.protocol.accepted_inputs import accepted_inputs
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol, ProtocolKind
-from ai_psychiatrist.interview.showing import (
-    is_resumable,
-    report_inputs_hash,
-    report_of,
-    snapshot_of,
-)
 from ai_psychiatrist.interview.snapshot import (
     InterviewListing,
     InterviewReport,
@@ -62,6 +56,12 @@ from ai_psychiatrist.interview.submission import (
     check_key,
     given_answer,
     refuse_broken_text,
+)
+from ai_psychiatrist.interview.visible_state import (
+    is_resumable,
+    report_inputs_hash,
+    report_of,
+    snapshot_of,
 )
 from ai_psychiatrist.llm.call_log import CallLog
 

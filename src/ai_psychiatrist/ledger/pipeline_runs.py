@@ -10,15 +10,15 @@ from ai_psychiatrist import __version__
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.infrastructure.given_files import read_regular
 from ai_psychiatrist.infrastructure.private_files import make_subfolder, write_whole
-from ai_psychiatrist.ledger.cipher import Cipher
-from ai_psychiatrist.ledger.ledger import Ledger
-from ai_psychiatrist.ledger.opening import holds_run, make_private_folder
-from ai_psychiatrist.validation.host_fields import UNIT_ID
-from ai_psychiatrist.validation.lint.step_files import MOST_BYTES
-from ai_psychiatrist.validation.pipeline_config import PipelineConfig, StepConfig, load_pipeline
-from ai_psychiatrist.validation.step import StepValidator
-from ai_psychiatrist.validation.step_config import MODEL_SCOPES
-from ai_psychiatrist.validation.verdict import Verdict
+from ai_psychiatrist.ledger.keys.cipher import Cipher
+from ai_psychiatrist.ledger.store.ledger import Ledger
+from ai_psychiatrist.ledger.store.ledger_file import holds_run, make_private_folder
+from ai_psychiatrist.validation.checks.host_fields import UNIT_ID
+from ai_psychiatrist.validation.checks.step import StepValidator
+from ai_psychiatrist.validation.checks.verdict import Verdict
+from ai_psychiatrist.validation.config.lint.step_files import MOST_BYTES
+from ai_psychiatrist.validation.config.pipeline import PipelineConfig, StepConfig, load_pipeline
+from ai_psychiatrist.validation.config.step import MODEL_SCOPES
 
 KIND: Final = "pipeline"
 """Value of `kind` in what a run says about itself."""

@@ -23,8 +23,8 @@ from ai_psychiatrist.domain.evidence import (
     Timeframe,
 )
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason, severity_of
-from ai_psychiatrist.validation.lint import lint_pipeline
-from ai_psychiatrist.validation.verdict import FailureStage, Verdict
+from ai_psychiatrist.validation.checks.verdict import FailureStage, Verdict
+from ai_psychiatrist.validation.config.lint import lint_pipeline
 
 WORDS = "marigold"
 ITEMS = [item.value for item in Item]

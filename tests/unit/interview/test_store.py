@@ -45,7 +45,7 @@ from ai_psychiatrist.interview.store.parts import (
     whole,
 )
 from ai_psychiatrist.interview.store.store import InterviewStore, TakenAnswer
-from ai_psychiatrist.ledger.database import Database
+from ai_psychiatrist.ledger.store.database import Database
 
 SECRET = "SECRET-WORDS-OF-A-PERSON"
 PROTOCOL = ProtocolReference(id="phq8", version="1", digest="d" * 64)

@@ -20,8 +20,8 @@ from ai_psychiatrist.interview.ids import make_id
 from ai_psychiatrist.interview.store.keys import StoreKeys
 from ai_psychiatrist.interview.store.store import InterviewStore
 from ai_psychiatrist.interview.store.tables import MIGRATIONS
-from ai_psychiatrist.ledger.cipher import Cipher, load_cipher
-from ai_psychiatrist.ledger.database import Database, create_file
+from ai_psychiatrist.ledger.keys.cipher import Cipher, load_cipher
+from ai_psychiatrist.ledger.store.database import Database, create_file
 
 SECRET = "SECRET-WORDS-OF-A-PERSON"
 KEYS = ("SECRET-KEY-1", "SECRET-KEY-2")

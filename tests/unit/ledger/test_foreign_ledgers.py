@@ -11,8 +11,8 @@ from tests.fakes.ledgers import attempt, new_ledger
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.ledger.errors import LedgerUnusable
-from ai_psychiatrist.ledger.export import ExportChoices, export_run
-from ai_psychiatrist.ledger.ledger import Ledger
+from ai_psychiatrist.ledger.exchange.export import ExportChoices, export_run
+from ai_psychiatrist.ledger.store.ledger import Ledger
 
 LONG = "s" * 5_000
 _CHANGE = "UPDATE attempts SET {}"

@@ -15,9 +15,9 @@ from tests.fakes.ledgers import attempt, call, keep, new_ledger, recalled
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.ledger.errors import LedgerUnusable, RunBusy
-from ai_psychiatrist.ledger.ledger import Ledger
-from ai_psychiatrist.ledger.opening import holds_run
-from ai_psychiatrist.ledger.records import Origin
+from ai_psychiatrist.ledger.store.ledger import Ledger
+from ai_psychiatrist.ledger.store.ledger_file import holds_run
+from ai_psychiatrist.ledger.store.records import Origin
 
 
 @pytest.fixture
@@ -287,7 +287,7 @@ def test_a_ledger_opened_for_reading_takes_nothing(run: Path) -> None:
 _HOLD = """
 import sys, pathlib
 sys.modules["fcntl"] = None
-from ai_psychiatrist.ledger.lock import run_lock
+from ai_psychiatrist.ledger.store.lock import run_lock
 with run_lock(pathlib.Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()
@@ -312,7 +312,7 @@ def test_a_run_that_another_process_works_on_is_busy_until_that_is_killed(run: P
 
 _KILLED = """
 import os, pathlib, signal, sys
-from ai_psychiatrist.ledger.ledger import Ledger
+from ai_psychiatrist.ledger.store.ledger import Ledger
 from tests.fakes.ledgers import attempt, call, keep, recalled
 ledger = Ledger.open(pathlib.Path(sys.argv[1]))
 keep(ledger, call())

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.fakes.ledgers import attempt, new_ledger
 
 from ai_psychiatrist.domain.failures import FailureStage
-from ai_psychiatrist.ledger.ledger import Ledger
-from ai_psychiatrist.validation.retries import RetryLimits
+from ai_psychiatrist.ledger.store.ledger import Ledger
+from ai_psychiatrist.validation.config.retry_limits import RetryLimits
 
 LIMITS = RetryLimits(provider_attempts=2, validation_attempts=3)
 

@@ -7,9 +7,9 @@ import pytest
 from tests.fakes.ledgers import call, keep, new_ledger, recalled
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.ledger.cipher import Cipher, load_cipher
-from ai_psychiatrist.ledger.ledger import Ledger
-from ai_psychiatrist.ledger.records import AttemptRecord, Origin
+from ai_psychiatrist.ledger.keys.cipher import Cipher, load_cipher
+from ai_psychiatrist.ledger.store.ledger import Ledger
+from ai_psychiatrist.ledger.store.records import AttemptRecord, Origin
 
 CANARY = "yellow-submarine-canary"
 

@@ -12,9 +12,9 @@ from tests.fakes.checkers import AtMost
 from tests.fakes.ledgers import attempt, new_ledger
 
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
-from ai_psychiatrist.ledger.ledger import Ledger
-from ai_psychiatrist.ledger.records import Origin
-from ai_psychiatrist.ledger.revalidation import StepChanges, revalidate
+from ai_psychiatrist.ledger.recheck.revalidation import StepChanges, revalidate
+from ai_psychiatrist.ledger.store.ledger import Ledger
+from ai_psychiatrist.ledger.store.records import Origin
 
 
 @pytest.fixture
@@ -234,8 +234,8 @@ def test_a_run_without_raw_text_is_refused(run: Path) -> None:
 
 _KILLED = """
 import os, pathlib, signal, sys
-from ai_psychiatrist.ledger.ledger import Ledger
-from ai_psychiatrist.ledger.revalidation import revalidate
+from ai_psychiatrist.ledger.store.ledger import Ledger
+from ai_psychiatrist.ledger.recheck.revalidation import revalidate
 from tests.fakes.checkers import AtMost
 
 def die():

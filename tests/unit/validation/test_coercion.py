@@ -4,9 +4,14 @@ import copy
 
 import pytest
 
-from ai_psychiatrist.validation.coercion.coercer import STRICT, Coerced, Coercer, CoercionProfile
-from ai_psychiatrist.validation.schema.compiled import CompiledSchema
-from ai_psychiatrist.validation.schema.references import Schema
+from ai_psychiatrist.validation.checks.coercion.coercer import (
+    STRICT,
+    Coerced,
+    Coercer,
+    CoercionProfile,
+)
+from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema
+from ai_psychiatrist.validation.checks.schema.references import Schema
 
 SHADOWED = CoercionProfile(enum_prefixes=("shadow ",), enum_split=" | ")
 

@@ -6,8 +6,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.unit.validation.schema_strategies import answers, schemas
 
-from ai_psychiatrist.validation.coercion.coercer import Coercer, CoercionProfile
-from ai_psychiatrist.validation.schema.compiled import CompiledSchema
+from ai_psychiatrist.validation.checks.coercion.coercer import Coercer, CoercionProfile
+from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema
 
 PROFILES = st.sampled_from(
     [CoercionProfile(), CoercionProfile(enum_prefixes=("shadow ",), enum_split=" | ")]

@@ -4,6 +4,7 @@ from types import CodeType, FunctionType
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ai_psychiatrist.validation.checks.rules import RuleSet, RuleSpec
 from ai_psychiatrist.validation.expressions import (
     EvaluationFailed,
     ExpressionRefused,
@@ -11,7 +12,6 @@ from ai_psychiatrist.validation.expressions import (
     compile_expression,
 )
 from ai_psychiatrist.validation.expressions.functions import FUNCTIONS, METHODS
-from ai_psychiatrist.validation.rules import RuleSet, RuleSpec
 
 NAMES = ["a", "b", "items", "len", "nowhere", "out", "inp"]
 KEYS = ["'a'", "'b'", "0", "-1", "a", "b"]

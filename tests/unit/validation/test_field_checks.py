@@ -6,10 +6,10 @@ from collections.abc import Mapping
 import pytest
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.validation.coercion.coercer import STRICT, CoercionProfile
-from ai_psychiatrist.validation.fields.checks import EnumRule, FieldChecks, RangeRule
-from ai_psychiatrist.validation.schema.compiled import CompiledSchema
-from ai_psychiatrist.validation.schema.references import Schema
+from ai_psychiatrist.validation.checks.coercion.coercer import STRICT, CoercionProfile
+from ai_psychiatrist.validation.checks.fields.checks import EnumRule, FieldChecks, RangeRule
+from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema
+from ai_psychiatrist.validation.checks.schema.references import Schema
 
 UNIT_RANGE = RangeRule(low=0, high=1)
 TONE = EnumRule(values=("warm", "cold"))

@@ -11,13 +11,13 @@ from tests.fakes.damaged_lines import BYTE_ORDER_MARK, LONGEST_LINE, MadeFile, m
 from tests.fakes.jsonl_runs import STEP
 from tests.sweeps import DAMAGED_FILES
 
+from ai_psychiatrist.validation.checks.step import StepValidator
 from ai_psychiatrist.validation.jsonl.options import RunOptions
 from ai_psychiatrist.validation.jsonl.outcome import Outcome
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
 from ai_psychiatrist.validation.jsonl.run import validate_lines
 from ai_psychiatrist.validation.jsonl.summary import Summary
 from ai_psychiatrist.validation.reply.limits import ParseLimits
-from ai_psychiatrist.validation.step import StepValidator
 
 VALIDATORS = [
     StepValidator.compile(STEP, limits=ParseLimits(max_depth=200, keeps_last_key=keeps_last))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ai_psychiatrist.validation.jsonl.lines import read_lines
-from ai_psychiatrist.validation.jsonl.seen import DIGEST_BYTES, SeenIds, id_digest
+from ai_psychiatrist.validation.jsonl.unit_index import DIGEST_BYTES, SeenIds, id_digest
 
 
 def lines_of(data: bytes, longest: int = 100) -> list[tuple[int, bytes | None]]:

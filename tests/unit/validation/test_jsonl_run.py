@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from tests.fakes.jsonl_runs import STEP, run_bytes, run_lines, unit
 
 from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.validation.checks.rules import Level, RuleSpec
+from ai_psychiatrist.validation.config.step import RuleBlock, StepConfig
 from ai_psychiatrist.validation.jsonl.options import RunOptions
 from ai_psychiatrist.validation.jsonl.outcome import Outcome
 from ai_psychiatrist.validation.reply.limits import ParseLimits
-from ai_psychiatrist.validation.rules import Level, RuleSpec
-from ai_psychiatrist.validation.step_config import RuleBlock, StepConfig
 
 
 def context_file(folder: Path, *lines: str) -> Path:

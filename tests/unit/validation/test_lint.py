@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 from tests.fakes.pipeline_folder import PIPELINE, changed, found, only, written
 
-from ai_psychiatrist.validation.lint import lint_pipeline
-from ai_psychiatrist.validation.pipeline_config import load_pipeline
+from ai_psychiatrist.validation.config.lint import lint_pipeline
+from ai_psychiatrist.validation.config.pipeline import load_pipeline
 
 TYPES = "      score: integer\n"
 RANGE = "      score: [0, 3]\n"

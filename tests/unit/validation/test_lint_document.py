@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.pipeline_folder import PIPELINE, changed, found, only, written
 
-from ai_psychiatrist.validation.lint import lint_pipeline
-from ai_psychiatrist.validation.lint.nearest import nearest
-from ai_psychiatrist.validation.lint.problem import Place, Problems, dotted
-from ai_psychiatrist.validation.lint.yaml_document import read_document
+from ai_psychiatrist.validation.config.lint import lint_pipeline
+from ai_psychiatrist.validation.config.lint.nearest import nearest
+from ai_psychiatrist.validation.config.lint.problem import Place, Problems, dotted
+from ai_psychiatrist.validation.config.lint.yaml_document import read_document
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 import pytest
 
+from ai_psychiatrist.validation.checks.rules import Level, RuleOutcome, RuleSet, RuleSpec
+from ai_psychiatrist.validation.checks.verdict import UnitError
 from ai_psychiatrist.validation.expressions import ExpressionRefused, Scope
-from ai_psychiatrist.validation.rules import Level, RuleOutcome, RuleSet, RuleSpec
-from ai_psychiatrist.validation.verdict import UnitError
 
 MANY: list[object] = list(range(2_000))
 

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.validation.schema.compiled import (
+from ai_psychiatrist.validation.checks.schema.compiled import (
     CompiledSchema,
     SchemaInvalid,
     non_finite_errors,
 )
-from ai_psychiatrist.validation.schema.references import Schema
+from ai_psychiatrist.validation.checks.schema.references import Schema
 
 SCORES = {
     "type": "object",

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from tests.unit.validation.schema_strategies import answers, schemas
 
-from ai_psychiatrist.validation.schema.compiled import CompiledSchema
-from ai_psychiatrist.validation.verdict import PathPart
+from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema
+from ai_psychiatrist.validation.checks.verdict import PathPart
 
 Finding = tuple[tuple[PathPart, ...], str]
 

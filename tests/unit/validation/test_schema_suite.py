@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from ai_psychiatrist.validation.schema.compiled import CompiledSchema, SchemaInvalid
+from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema, SchemaInvalid
 
 REMOTE_HOST: Final = "http://localhost:1234/"
 OTHER_DIALECTS: Final = ("v1", "draft3", "draft4", "draft6", "draft7", "draft2019-09")

@@ -5,8 +5,8 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from ai_psychiatrist.validation.pipeline_config import PipelineConfig, load_pipeline
-from ai_psychiatrist.validation.step import StepValidator
+from ai_psychiatrist.validation.checks.step import StepValidator
+from ai_psychiatrist.validation.config.pipeline import PipelineConfig, load_pipeline
 
 CONTRACT_FILE = "pipeline.yaml"
 

@@ -13,7 +13,11 @@ from ai_psychiatrist.evaluation.metrics.figure import Figure, Json
 from ai_psychiatrist.evaluation.metrics.measure import ratio
 from ai_psychiatrist.evaluation.metrics.scores import ITEMS
 from ai_psychiatrist.evaluation.metrics.tree import Tree
-from ai_psychiatrist.evaluation.prediction import AttemptSummary, FailureSummary, UnitPrediction
+from ai_psychiatrist.evaluation.scores.prediction import (
+    AttemptSummary,
+    FailureSummary,
+    UnitPrediction,
+)
 
 FREQUENT_FAILURES: Final = 0.05
 """A failure in more units than this share deserves a look before the scores do."""

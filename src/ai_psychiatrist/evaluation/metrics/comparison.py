@@ -23,7 +23,7 @@ from ai_psychiatrist.evaluation.metrics.scores import Scores, is_label, scores_o
 from ai_psychiatrist.evaluation.metrics.selective import Accepted, accepted_of, signal_statistics
 from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL, SIGNALS
 from ai_psychiatrist.evaluation.metrics.tree import Path, Tree, named_measures, resolve
-from ai_psychiatrist.evaluation.prediction import UnitPrediction
+from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 
 NOTHING_IN_COMMON = "one of the runs has no score for a labelled item of the shared units"
 

@@ -10,7 +10,7 @@ from ai_psychiatrist.evaluation.metrics.measure import BoolArray, Measure, ratio
 from ai_psychiatrist.evaluation.metrics.registry import measured
 from ai_psychiatrist.evaluation.metrics.scores import ITEMS
 from ai_psychiatrist.evaluation.metrics.tree import Tree
-from ai_psychiatrist.evaluation.prediction import ItemPrediction, UnitPrediction
+from ai_psychiatrist.evaluation.scores.prediction import ItemPrediction, UnitPrediction
 
 NO_SCORES = "scoring finished for no unit"
 

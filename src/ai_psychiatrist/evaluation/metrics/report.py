@@ -27,7 +27,7 @@ from ai_psychiatrist.evaluation.metrics.selective import selective_section
 from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL
 from ai_psychiatrist.evaluation.metrics.totals import severity_section, total_section
 from ai_psychiatrist.evaluation.metrics.tree import Tree, resolve
-from ai_psychiatrist.evaluation.prediction import UnitPrediction
+from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 
 SCHEMA_VERSION: Final = 1
 RESAMPLES: Final = 10_000

@@ -8,7 +8,7 @@ import numpy as np
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.evaluation.metrics.measure import Array
 from ai_psychiatrist.evaluation.metrics.scores import ITEMS, Scores
-from ai_psychiatrist.evaluation.prediction import ItemPrediction
+from ai_psychiatrist.evaluation.scores.prediction import ItemPrediction
 
 DEFAULT_SIGNAL: Final = "llm_evidence_count"
 MISSING: Final = -1.0

@@ -12,8 +12,8 @@ from ai_psychiatrist.evaluation.metrics.pairs import Pairs
 from ai_psychiatrist.evaluation.metrics.registry import measured
 from ai_psychiatrist.evaluation.metrics.scores import Scores
 from ai_psychiatrist.evaluation.metrics.tree import Tree
-from ai_psychiatrist.evaluation.prediction import UnitPrediction
 from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 
 NO_TOTAL: Final = "no unit has a labelled total"
 UNDECIDABLE: Final = "undecidable"

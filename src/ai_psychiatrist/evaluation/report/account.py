@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from ai_psychiatrist.evaluation.report.figure_row import Shown, grouped, of, show, words
 from ai_psychiatrist.evaluation.report.figures import Metrics, Scale, figure_of
-from ai_psychiatrist.evaluation.report.shown import Shown, grouped, of, show, words
 
 MOST_ROWS: Final = 40
 

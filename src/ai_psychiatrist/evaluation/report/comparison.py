@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ai_psychiatrist.evaluation.metrics.registry import Better, all_metrics
+from ai_psychiatrist.evaluation.report.figure_row import Shown, grouped, show_difference
 from ai_psychiatrist.evaluation.report.figures import Figure, Metrics, Scale, number_of
-from ai_psychiatrist.evaluation.report.shown import Shown, grouped, show_difference
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ai_psychiatrist.domain.phq8 import Severity
-from ai_psychiatrist.evaluation.report.shown import grouped
+from ai_psychiatrist.evaluation.report.figure_row import grouped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

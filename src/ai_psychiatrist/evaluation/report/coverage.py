@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
+from ai_psychiatrist.evaluation.report.figure_row import grouped, of, percent
 from ai_psychiatrist.evaluation.report.figures import Metrics
-from ai_psychiatrist.evaluation.report.shown import grouped, of, percent
 
 _PARTS: Final[Mapping[str, str]] = {
     "scored": "scored",

@@ -4,22 +4,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.prediction import UnitPrediction
 from ai_psychiatrist.evaluation.report.account import Cost, Failures, cost_of, failures_of
 from ai_psychiatrist.evaluation.report.comparison import Comparison
 from ai_psychiatrist.evaluation.report.confusion import Confusion, confusion_of
 from ai_psychiatrist.evaluation.report.coverage import CoverageChart, coverage_of
 from ai_psychiatrist.evaluation.report.definitions import NOTICE, TERMS, Term
 from ai_psychiatrist.evaluation.report.evidence import EvidenceRates, evidence_of
+from ai_psychiatrist.evaluation.report.figure_row import Shown, show
 from ai_psychiatrist.evaluation.report.figures import Metrics, Scale
 from ai_psychiatrist.evaluation.report.headline import headline_of
 from ai_psychiatrist.evaluation.report.panels import Panel, panels_of
 from ai_psychiatrist.evaluation.report.provenance import Block, Entry, blocks_of, facts_of, value_at
-from ai_psychiatrist.evaluation.report.reading import reading_of
 from ai_psychiatrist.evaluation.report.rows import Group
-from ai_psychiatrist.evaluation.report.shown import Shown, show
+from ai_psychiatrist.evaluation.report.sentences import reading_of
 from ai_psychiatrist.evaluation.report.tiles import Tile, tiles_of
 from ai_psychiatrist.evaluation.report.units import UnitTable, units_of
+from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ai_psychiatrist.evaluation.report.shown import grouped, words
+from ai_psychiatrist.evaluation.report.figure_row import grouped, words
 
 MOST_ENTRIES: Final = 60
 """Of one block; what is left out is counted."""

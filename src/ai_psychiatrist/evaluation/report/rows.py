@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ai_psychiatrist.evaluation.metrics.registry import all_metrics
+from ai_psychiatrist.evaluation.report.figure_row import Shown, show
 from ai_psychiatrist.evaluation.report.figures import Metrics, Scale
-from ai_psychiatrist.evaluation.report.shown import Shown, show
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
+from ai_psychiatrist.evaluation.report.figure_row import Shown, show
 from ai_psychiatrist.evaluation.report.figures import Metrics, Scale
-from ai_psychiatrist.evaluation.report.shown import Shown, show
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from ai_psychiatrist.domain.phq8 import MAX_TOTAL_SCORE, Item
-from ai_psychiatrist.evaluation.prediction import UnitPrediction
-from ai_psychiatrist.evaluation.report.shown import words
+from ai_psychiatrist.evaluation.report.figure_row import words
+from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 
 MOST_UNITS: Final = 60
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.evaluation.prediction import UnitPrediction
 from ai_psychiatrist.evaluation.report.comparison import Comparison
+from ai_psychiatrist.evaluation.report.figure_row import grouped
 from ai_psychiatrist.evaluation.report.page import Page, page_of
-from ai_psychiatrist.evaluation.report.shown import grouped
+from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 from ai_psychiatrist.infrastructure.private_files import write_whole
 
 

@@ -9,8 +9,8 @@ from typing import Final
 
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.phq8.day_counts import ALL, ANY_DAY, NEARLY_EVERY_DAY, NO_DAY, Days
+from ai_psychiatrist.interview.phq8.pauses import Stretch, stretches_of
 from ai_psychiatrist.interview.phq8.phrases import Kind, Phrase, agreement, phrases_in, refusal
-from ai_psychiatrist.interview.phq8.stretches import Stretch, stretches_of
 
 _MOST_CHARACTERS: Final = 4_000
 _ASIDE: Final = frozenset({Kind.UNKNOWN, Kind.NUMBER, Kind.FILLER})

@@ -11,8 +11,8 @@ from ai_psychiatrist.interview.protocol.records import (
     InterviewProtocol,
     TextInput,
 )
+from ai_psychiatrist.validation.config.lint.nearest import did_you_mean
 from ai_psychiatrist.validation.expressions import Scope
-from ai_psychiatrist.validation.lint.nearest import did_you_mean
 
 _DIGITS: Final = re.compile(r"[0-9]{1,7}\Z")
 

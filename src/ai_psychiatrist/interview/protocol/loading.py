@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.interview.protocol.reading import PROTOCOL_FILE, read_protocol
+from ai_psychiatrist.interview.protocol.folder import PROTOCOL_FILE, read_protocol
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol
-from ai_psychiatrist.validation.lint.nearest import did_you_mean
-from ai_psychiatrist.validation.lint.problem import LintProblem
+from ai_psychiatrist.validation.config.lint.nearest import did_you_mean
+from ai_psychiatrist.validation.config.lint.problem import LintProblem
 
 BUILTIN_PROTOCOLS: Final = ("phq8", "incident")
 _FOLDER: Final = Path(__file__).parent.parent / "protocols"

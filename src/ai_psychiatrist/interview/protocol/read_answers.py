@@ -19,7 +19,7 @@ from ai_psychiatrist.interview.protocol.records import (
     Confirmation,
     ProtocolKind,
 )
-from ai_psychiatrist.validation.lint.node import Node
+from ai_psychiatrist.validation.config.lint.node import Node
 
 _KEYS: Final = frozenset(
     {"anchors", "offered", "decline", "confirmation", "free_text", "max_length"}

@@ -7,10 +7,10 @@ from typing import Final
 from ai_psychiatrist.interview.protocol.fields import choice, flag, integer, required_text, whole
 from ai_psychiatrist.interview.protocol.placeholders import check_places
 from ai_psychiatrist.interview.protocol.records import Input, IntegerInput, TextInput
+from ai_psychiatrist.validation.checks.rules import RuleSet, RuleSpec
+from ai_psychiatrist.validation.config.lint.nearest import did_you_mean
+from ai_psychiatrist.validation.config.lint.node import Node
 from ai_psychiatrist.validation.expressions import ExpressionRefused, compile_expression
-from ai_psychiatrist.validation.lint.nearest import did_you_mean
-from ai_psychiatrist.validation.lint.node import Node
-from ai_psychiatrist.validation.rules import RuleSet, RuleSpec
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}\Z")
 _TEXT_KEYS: Final = frozenset({"type", "required", "max_length"})

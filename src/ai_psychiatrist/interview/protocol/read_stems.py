@@ -10,7 +10,7 @@ from ai_psychiatrist.interview.protocol.fields import required_text
 from ai_psychiatrist.interview.protocol.leading import leading_words
 from ai_psychiatrist.interview.protocol.placeholders import check_no_places
 from ai_psychiatrist.interview.protocol.records import Stem
-from ai_psychiatrist.validation.lint.node import Node
+from ai_psychiatrist.validation.config.lint.node import Node
 
 WORDINGS: Final = ("question", "clarifying", "second_ask")
 _PERIOD: Final = re.compile(r"\b(?:two weeks|fortnight|(?:14|fourteen) (?:days|nights))\b")

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.validation.rules import RuleSet
+from ai_psychiatrist.validation.checks.rules import RuleSet
 
 
 class ProtocolKind(StrEnum):

@@ -11,7 +11,7 @@ from typing import Final
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.infrastructure.given_files import open_regular, read_at_most
 from ai_psychiatrist.interview.store.private_place import refuse_shared
-from ai_psychiatrist.ledger.cipher import (
+from ai_psychiatrist.ledger.keys.cipher import (
     KEY_BYTES,
     MOST_KEY_FILE_BYTES,
     Cipher,

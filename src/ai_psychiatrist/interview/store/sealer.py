@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.interview.errors import InterviewUnreadable
-from ai_psychiatrist.ledger.cipher import Cipher
-from ai_psychiatrist.ledger.database import Value
+from ai_psychiatrist.ledger.keys.cipher import Cipher
+from ai_psychiatrist.ledger.store.database import Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

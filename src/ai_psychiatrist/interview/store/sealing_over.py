@@ -13,7 +13,7 @@ from ai_psychiatrist.interview.ids import id_hash, key_hash
 from ai_psychiatrist.interview.store.parts import origin_bytes, state_bytes, turn_bytes
 from ai_psychiatrist.interview.store.sealer import Sealer
 from ai_psychiatrist.interview.store.tables import PLAIN_TABLES
-from ai_psychiatrist.ledger.database import Database, Value
+from ai_psychiatrist.ledger.store.database import Database, Value
 
 
 def seal_over(database: Database, sealer: Sealer, *, was_sealed: bool, now: str) -> None:

@@ -19,8 +19,8 @@ from ai_psychiatrist.interview.errors import (
 from ai_psychiatrist.interview.ids import id_hash, key_hash
 from ai_psychiatrist.interview.limits import StoreLimits
 from ai_psychiatrist.interview.snapshot import InterviewListing
+from ai_psychiatrist.interview.store.interview_file import MOST_JOURNAL_BYTES, OpenedFile, open_file
 from ai_psychiatrist.interview.store.keys import KEY_NAME, StoreKeys
-from ai_psychiatrist.interview.store.opening import MOST_JOURNAL_BYTES, OpenedFile, open_file
 from ai_psychiatrist.interview.store.parts import (
     after_turn,
     origin_bytes,
@@ -28,8 +28,8 @@ from ai_psychiatrist.interview.store.parts import (
     turn_bytes,
     whole,
 )
-from ai_psychiatrist.ledger.database import Row, Value
 from ai_psychiatrist.ledger.errors import LedgerUnusable
+from ai_psychiatrist.ledger.store.database import Row, Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

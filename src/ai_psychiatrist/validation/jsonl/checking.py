@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from ai_psychiatrist.validation.host_fields import METADATA, RETRY_COUNT, SET_ASIDE, UNIT_ID
+from ai_psychiatrist.validation.checks.host_fields import METADATA, RETRY_COUNT, SET_ASIDE, UNIT_ID
+from ai_psychiatrist.validation.checks.refusals import refusal
+from ai_psychiatrist.validation.checks.step import (
+    StepValidator,
+    StructureFinding,
+    Surroundings,
+    internal_error,
+)
+from ai_psychiatrist.validation.checks.verdict import FailureStage, Verdict
 from ai_psychiatrist.validation.jsonl.context import Asked
 from ai_psychiatrist.validation.jsonl.join import ContextJoin
 from ai_psychiatrist.validation.jsonl.lines import Line
@@ -21,17 +29,9 @@ from ai_psychiatrist.validation.jsonl.records import (
     following_line,
     valid_line,
 )
-from ai_psychiatrist.validation.jsonl.seen import SeenIds, id_digest
 from ai_psychiatrist.validation.jsonl.tally import Tally
 from ai_psychiatrist.validation.jsonl.unit import Unit, read_unit
-from ai_psychiatrist.validation.refusals import refusal
-from ai_psychiatrist.validation.step import (
-    StepValidator,
-    StructureFinding,
-    Surroundings,
-    internal_error,
-)
-from ai_psychiatrist.validation.verdict import FailureStage, Verdict
+from ai_psychiatrist.validation.jsonl.unit_index import SeenIds, id_digest
 
 BLOCK_LINES: Final = 256
 BLOCK_BYTES: Final = 1_000_000

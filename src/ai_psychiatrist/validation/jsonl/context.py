@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, Self
 
 from ai_psychiatrist.domain.errors import InputError, OutputRejected
-from ai_psychiatrist.validation.host_fields import SET_ASIDE, UNIT_ID
+from ai_psychiatrist.validation.checks.host_fields import SET_ASIDE, UNIT_ID
 from ai_psychiatrist.validation.jsonl.decoding import decode_object
 from ai_psychiatrist.validation.jsonl.lines import Line, read_lines
 from ai_psychiatrist.validation.jsonl.unit import unit_id_of

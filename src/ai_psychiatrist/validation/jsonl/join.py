@@ -9,7 +9,7 @@ from ai_psychiatrist.validation.jsonl.context import (
     asked_twice,
     read_context,
 )
-from ai_psychiatrist.validation.jsonl.seen import SeenIds, id_digest
+from ai_psychiatrist.validation.jsonl.unit_index import SeenIds, id_digest
 from ai_psychiatrist.validation.reply.limits import ParseLimits
 
 

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from ai_psychiatrist.validation.checks.verdict import Verdict
 from ai_psychiatrist.validation.jsonl.unit import Unit
-from ai_psychiatrist.validation.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

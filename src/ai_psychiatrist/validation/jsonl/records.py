@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import orjson
 
-from ai_psychiatrist.validation.host_fields import METADATA, SET_ASIDE, UNIT_ID
+from ai_psychiatrist.validation.checks.host_fields import METADATA, SET_ASIDE, UNIT_ID
+from ai_psychiatrist.validation.checks.step import StepValidator
 from ai_psychiatrist.validation.jsonl.outcome import Outcome
-from ai_psychiatrist.validation.step import StepValidator
 
 
 def valid_line(outcome: Outcome) -> bytes:

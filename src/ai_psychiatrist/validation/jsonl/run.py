@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.validation.checks.step import StepValidator
+from ai_psychiatrist.validation.checks.verdict import FailureStage
 from ai_psychiatrist.validation.jsonl.checking import UnitChecker, blocks
 from ai_psychiatrist.validation.jsonl.context import plain_copy
 from ai_psychiatrist.validation.jsonl.join import ContextJoin
@@ -15,8 +17,6 @@ from ai_psychiatrist.validation.jsonl.outputs import Outputs
 from ai_psychiatrist.validation.jsonl.source import readable
 from ai_psychiatrist.validation.jsonl.summary import Summary, summarise
 from ai_psychiatrist.validation.jsonl.tally import Tally
-from ai_psychiatrist.validation.step import StepValidator
-from ai_psychiatrist.validation.verdict import FailureStage
 
 logger = get_logger(__name__)
 

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.validation.checks.step import DEFAULT_LIMITS, StepValidator
+from ai_psychiatrist.validation.config.step import StepConfig
 from ai_psychiatrist.validation.jsonl.checking import UnitChecker, blocks
 from ai_psychiatrist.validation.jsonl.context import plain_copy
 from ai_psychiatrist.validation.jsonl.join import ContextJoin
@@ -19,13 +21,11 @@ from ai_psychiatrist.validation.jsonl.lines import read_lines, skip_line
 from ai_psychiatrist.validation.jsonl.options import DEFAULT_OPTIONS, RunOptions
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
 from ai_psychiatrist.validation.jsonl.run import account
-from ai_psychiatrist.validation.jsonl.seen import DIGEST_BYTES, SeenIds
 from ai_psychiatrist.validation.jsonl.source import readable
 from ai_psychiatrist.validation.jsonl.summary import Summary
 from ai_psychiatrist.validation.jsonl.tally import Tally
+from ai_psychiatrist.validation.jsonl.unit_index import DIGEST_BYTES, SeenIds
 from ai_psychiatrist.validation.reply.limits import ParseLimits
-from ai_psychiatrist.validation.step import DEFAULT_LIMITS, StepValidator
-from ai_psychiatrist.validation.step_config import StepConfig
 
 WORTH_SHARING_BYTES: Final = 50_000_000
 """Smaller files are done sooner than further processes have started."""

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
+from ai_psychiatrist.validation.checks.verdict import FailureStage
 from ai_psychiatrist.validation.jsonl.tally import Tally
-from ai_psychiatrist.validation.verdict import FailureStage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Self
 
+from ai_psychiatrist.validation.checks.verdict import FailureStage, UnitError
 from ai_psychiatrist.validation.jsonl.outcome import Outcome
-from ai_psychiatrist.validation.verdict import FailureStage, UnitError
 
 MOST_NAMES: Final = 1_000
 """Rules that are told apart; the names of providers' errors come from outside."""

@@ -9,19 +9,19 @@ from typing import Final, TypeAlias
 
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
-from ai_psychiatrist.validation.host_fields import (
+from ai_psychiatrist.validation.checks.host_fields import (
     METADATA,
     RAW_TEXT,
     RETRY_COUNT,
     UNIT_ID,
     host_names_of_line,
 )
+from ai_psychiatrist.validation.checks.refusals import refusal, unread_answer
+from ai_psychiatrist.validation.checks.verdict import FailureStage, Verdict
 from ai_psychiatrist.validation.jsonl.decoding import decode_leniently, decode_object
 from ai_psychiatrist.validation.jsonl.lines import Line
-from ai_psychiatrist.validation.refusals import refusal, unread_answer
 from ai_psychiatrist.validation.reply.limits import ParseLimits, rejected
 from ai_psychiatrist.validation.reply.parse import ParsedObject
-from ai_psychiatrist.validation.verdict import FailureStage, Verdict
 
 UnitId: TypeAlias = str | int
 

@@ -9,7 +9,7 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.transcript import Speaker
 from ai_psychiatrist.evaluation.datasets.dataset import DatasetKind
 from ai_psychiatrist.evaluation.datasets.oddities import Cost, OddityCode
-from ai_psychiatrist.evaluation.datasets.opening import open_dataset
+from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
 
 TALK = "Therapist: how are you\nClient: fine"
 CUES = "WEBVTT\n\n00:01.000 --> 00:02.000\n<v Doctor>hi\n\n00:02.000 --> 00:03.000\n<v Patient>well"

@@ -10,7 +10,7 @@ from ai_psychiatrist.domain.errors import InputError, TranscriptUnreadable
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset, SpeakerFilter
 from ai_psychiatrist.evaluation.datasets.oddities import OddityCode
-from ai_psychiatrist.evaluation.datasets.opening import open_dataset
+from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
 from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.services.transcripts.rendering import shown_to_models

@@ -11,7 +11,7 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset, Labels
 from ai_psychiatrist.evaluation.datasets.oddities import OddityCode
-from ai_psychiatrist.evaluation.datasets.opening import open_dataset
+from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
 from ai_psychiatrist.evaluation.datasets.synthetic.generator import (
     CorpusKind,
     DatasetRecipe,

@@ -9,7 +9,7 @@ from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import Speaker
 from ai_psychiatrist.evaluation.datasets.dataset import DatasetKind, SpeakerFilter
 from ai_psychiatrist.evaluation.datasets.oddities import OddityCode
-from ai_psychiatrist.evaluation.datasets.opening import open_dataset
+from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
 
 TALK = "Therapist: how are you\r\nClient: fine\nreally fine\nTherapist: good"
 

@@ -13,7 +13,7 @@ from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.metrics.bootstrap import Bootstrap
 from ai_psychiatrist.evaluation.metrics.report import MetricsReport, compute_metrics
 from ai_psychiatrist.evaluation.metrics.tree import Tree, resolve
-from ai_psychiatrist.evaluation.prediction import (
+from ai_psychiatrist.evaluation.scores.prediction import (
     AttemptSummary,
     FailureSummary,
     ItemPrediction,

@@ -18,7 +18,11 @@ from ai_psychiatrist.evaluation.metrics.accounts import (
     warning_counts,
 )
 from ai_psychiatrist.evaluation.metrics.evidence import evidence_rates
-from ai_psychiatrist.evaluation.prediction import AttemptSummary, FailureSummary, failed_prediction
+from ai_psychiatrist.evaluation.scores.prediction import (
+    AttemptSummary,
+    FailureSummary,
+    failed_prediction,
+)
 
 TIMED_OUT = FailureSummary(
     category=FailureCategory.AGENT_FAILED, stage="judge", code=FailureCode.TIMED_OUT

@@ -11,7 +11,7 @@ from ai_psychiatrist.evaluation.metrics.auroc import auroc
 from ai_psychiatrist.evaluation.metrics.binary import binary_section
 from ai_psychiatrist.evaluation.metrics.bootstrap import estimate
 from ai_psychiatrist.evaluation.metrics.scores import scores_of
-from ai_psychiatrist.evaluation.prediction import UnitPrediction, failed_prediction
+from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction, failed_prediction
 
 YES = [3, 3, 3, 1, 0, 0, 0, None]
 NO = [3, 3, 0, 0, 0, 0, 0, None]

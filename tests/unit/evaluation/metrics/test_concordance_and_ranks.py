@@ -15,7 +15,7 @@ from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.metrics.items import item_section, noise_section
 from ai_psychiatrist.evaluation.metrics.scores import scores_of
 from ai_psychiatrist.evaluation.metrics.totals import total_section
-from ai_psychiatrist.evaluation.prediction import UnitPrediction
+from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 
 
 def concordance(first: Sequence[float], second: Sequence[float]) -> float:

@@ -8,7 +8,7 @@ from tests.unit.evaluation.metrics.built import at, labels, plain, random_run, u
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.metrics.items import item_section
 from ai_psychiatrist.evaluation.metrics.scores import scores_of
-from ai_psychiatrist.evaluation.prediction import UnitPrediction, failed_prediction
+from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction, failed_prediction
 
 RIGHT = [0, 1, 2, 3, 0, 1, 2, 3]
 

@@ -11,7 +11,7 @@ from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.metrics.report import compute_metrics
 from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL
-from ai_psychiatrist.evaluation.prediction import UnitPrediction, failed_prediction
+from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction, failed_prediction
 
 Run = tuple[list[UnitPrediction], dict[str, Labels]]
 

@@ -36,7 +36,7 @@ from ai_psychiatrist.domain.failures import (
 )
 from ai_psychiatrist.domain.phq8 import Item, Severity, UnknownReason
 from ai_psychiatrist.domain.risk import RiskLevel, RiskReport
-from ai_psychiatrist.evaluation.prediction import (
+from ai_psychiatrist.evaluation.scores.prediction import (
     AttemptSummary,
     FailureSummary,
     UnitPrediction,

@@ -20,7 +20,7 @@ from ai_psychiatrist.evaluation.metrics.report import (
 from ai_psychiatrist.evaluation.metrics.scores import scores_of
 from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL
 from ai_psychiatrist.evaluation.metrics.tree import Path, named_measures
-from ai_psychiatrist.evaluation.prediction import UnitPrediction
+from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 
 
 def all_measures(

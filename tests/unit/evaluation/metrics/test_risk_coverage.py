@@ -15,7 +15,7 @@ from ai_psychiatrist.evaluation.metrics.risk_coverage import augrc, aurc, rankin
 from ai_psychiatrist.evaluation.metrics.scores import scores_of
 from ai_psychiatrist.evaluation.metrics.selective import selective_section
 from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL, SIGNALS
-from ai_psychiatrist.evaluation.prediction import UnitPrediction
+from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 
 Groups = Sequence[Sequence[int]]
 

@@ -5,7 +5,7 @@ from tests.unit.evaluation.metrics.built import at, labels, metrics, number, ran
 
 from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics
 from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL
-from ai_psychiatrist.evaluation.prediction import failed_prediction
+from ai_psychiatrist.evaluation.scores.prediction import failed_prediction
 
 
 def test_run_compared_with_itself_differs_nowhere() -> None:

@@ -5,7 +5,7 @@ from tests.unit.evaluation.metrics.built import at, labels, plain, unit, value
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.metrics.scores import scores_of
 from ai_psychiatrist.evaluation.metrics.totals import severity_section, total_section
-from ai_psychiatrist.evaluation.prediction import UnitPrediction, failed_prediction
+from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction, failed_prediction
 
 EXACT_9 = [3, 3, 3, 0, 0, 0, 0, 0]
 EXACT_12 = [3, 3, 3, 3, 0, 0, 0, 0]

@@ -14,9 +14,13 @@ from ai_psychiatrist.domain.failures import (
 )
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.metrics.report import compute_metrics
-from ai_psychiatrist.evaluation.prediction import AttemptSummary, FailureSummary, UnitPrediction
 from ai_psychiatrist.evaluation.report.comparison import Comparison
 from ai_psychiatrist.evaluation.report.write import write_report
+from ai_psychiatrist.evaluation.scores.prediction import (
+    AttemptSummary,
+    FailureSummary,
+    UnitPrediction,
+)
 
 PROVENANCE: Mapping[str, object] = {
     "dataset": {"name": "interviews", "kind": "jsonl", "digest": "ab" * 32},

@@ -5,12 +5,12 @@ from tests.unit.evaluation.metrics.built import random_run, unit
 from tests.unit.evaluation.report.built_report import TIMED_OUT, figures_of
 
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
-from ai_psychiatrist.evaluation.prediction import failed_prediction
 from ai_psychiatrist.evaluation.report.confusion import confusion_of
 from ai_psychiatrist.evaluation.report.coverage import coverage_of
 from ai_psychiatrist.evaluation.report.curve import MOST_POINTS, Curve, Point, draw_curves
 from ai_psychiatrist.evaluation.report.figures import Metrics
 from ai_psychiatrist.evaluation.report.units import MOST_UNITS, units_of
+from ai_psychiatrist.evaluation.scores.prediction import failed_prediction
 
 
 def _line(*places: tuple[float, float], name: str = "signal") -> Curve:

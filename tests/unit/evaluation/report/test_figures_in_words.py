@@ -3,8 +3,8 @@
 import pytest
 
 from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.evaluation.report.figure_row import grouped, percent, show, show_difference
 from ai_psychiatrist.evaluation.report.figures import Figure, Metrics, Scale, figure_of
-from ai_psychiatrist.evaluation.report.shown import grouped, percent, show, show_difference
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from tests.unit.evaluation.report.built_report import TIMED_OUT, figures_of
 from ai_psychiatrist.cli.metrics_table import print_metrics
 from ai_psychiatrist.evaluation.measuring import ComparedRuns
 from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics
-from ai_psychiatrist.evaluation.prediction import FailureSummary
-from ai_psychiatrist.evaluation.run.name import RunName
+from ai_psychiatrist.evaluation.runs.name import RunName
+from ai_psychiatrist.evaluation.scores.prediction import FailureSummary
 
 
 def _printed(document: dict[str, object], *comparisons: ComparedRuns) -> str:

@@ -10,13 +10,13 @@ from tests.unit.evaluation.report.built_report import TIMED_OUT, attempt, figure
 
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics
-from ai_psychiatrist.evaluation.prediction import UnitPrediction, failed_prediction
 from ai_psychiatrist.evaluation.report.account import cost_of, failures_of
 from ai_psychiatrist.evaluation.report.comparison import comparison_of
 from ai_psychiatrist.evaluation.report.evidence import evidence_of
 from ai_psychiatrist.evaluation.report.figures import Metrics
 from ai_psychiatrist.evaluation.report.headline import headline_of
-from ai_psychiatrist.evaluation.report.reading import reading_of
+from ai_psychiatrist.evaluation.report.sentences import reading_of
+from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction, failed_prediction
 
 
 def _reading(metrics: Metrics, *, concerns_depression: bool = True, not_read: int = 0) -> str:

@@ -9,8 +9,8 @@ import pytest
 
 from ai_psychiatrist.domain.failures import CallPath
 from ai_psychiatrist.domain.model_call import ModelCall
-from ai_psychiatrist.evaluation.run.ledger_writer import LedgerWriter
-from ai_psychiatrist.ledger.records import KeptCall
+from ai_psychiatrist.evaluation.runs.ledger_writer import LedgerWriter
+from ai_psychiatrist.ledger.store.records import KeptCall
 
 
 @dataclass

@@ -10,7 +10,7 @@ from ai_psychiatrist.domain.failures import (
     FailureStage,
     RejectionCode,
 )
-from ai_psychiatrist.evaluation.run.stages import stage_of_code, stage_of_unit
+from ai_psychiatrist.evaluation.runs.stages import stage_of_code, stage_of_unit
 
 
 def attempts(*codes: tuple[str, RejectionCode | FailureCode | None]) -> Sequence[Attempt]:

@@ -1,0 +1,103 @@
+"""The files of a run: written whole or not at all, readable by their owner alone."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import orjson
+
+from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.infrastructure.given_files import read_regular, told
+from ai_psychiatrist.infrastructure.private_files import write_whole
+from ai_psychiatrist.ledger.store.ledger_file import make_private_folder
+from ai_psychiatrist.ledger.store.lock import run_lock
+
+_MOST_BYTES: Final = 1 << 26
+_PRETTY: Final = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """Where the files of a run are."""
+
+    path: Path
+
+    @property
+    def run(self) -> Path:
+        """What the run was made with."""
+        return self.path / "run.json"
+
+    @property
+    def predictions(self) -> Path:
+        """One line for each unit that has finished."""
+        return self.path / "predictions.jsonl"
+
+    @property
+    def units(self) -> Path:
+        """One line for each unit that the run is asked for."""
+        return self.path / "units.jsonl"
+
+    @property
+    def labels(self) -> Path:
+        """The true scores of the units that have any."""
+        return self.path / "labels.jsonl"
+
+    @property
+    def failures(self) -> Path:
+        """One line for each unit and step without an accepted output: codes, no text."""
+        return self.path / "failures.jsonl"
+
+    @property
+    def timings(self) -> Path:
+        """How long each sitting took; the only file that differs from one run to its repetition."""
+        return self.path / "timings.json"
+
+    def change(self, number: int) -> Path:
+        """Where the contract lies that the run went on with after a change, from 1."""
+        return self.path / "changes" / str(number)
+
+    @property
+    def metrics(self) -> Path:
+        """The metrics, once they were computed."""
+        return self.path / "metrics.json"
+
+    @property
+    def report(self) -> Path:
+        """The report, once it was made."""
+        return self.path / "report.html"
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the run for this process; raises `RunBusy` when another one is at it."""
+        make_private_folder(self.path)
+        with run_lock(self.path):
+            yield
+
+    def require_run(self) -> dict[str, object]:
+        """Return what the run was made with; raises `InputError` when this is no run."""
+        return read_json(self.run, missing="is no run: it has no run.json")
+
+
+def read_json(path: Path, *, missing: str) -> dict[str, object]:
+    """Read a JSON object; raises `InputError` for a file that is missing or holds none.
+
+    `missing`: what to say of the folder when there is no file.
+    """
+    try:
+        value = orjson.loads(read_regular(path, most_bytes=_MOST_BYTES))
+    except FileNotFoundError:
+        raise InputError(f"{path.parent} {missing}", field="RUN") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {told(error)}", field="RUN") from None
+    except orjson.JSONDecodeError:
+        value = None
+    if not isinstance(value, dict):
+        raise InputError(f"{path} is damaged: it holds no JSON object", field="RUN")
+    return value
+
+
+def write_json(path: Path, value: Mapping[str, object]) -> None:
+    """Write one JSON object with sorted keys."""
+    write_whole(path, [orjson.dumps(value, option=_PRETTY)])

@@ -1,0 +1,48 @@
+"""What a run is called beside others: its folder, models, mode and prompts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import orjson
+
+from ai_psychiatrist.evaluation.runs.folder import RunFolder
+from ai_psychiatrist.infrastructure.digests import plain_digest
+
+_UNKNOWN: Final = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunName:
+    """What tells a run from another."""
+
+    folder: str
+    model: str
+    """The chain of models; several chains where agents have their own."""
+    mode: str
+    prompts: str
+    """Digest over the prompts of all agents, 12 hex digits."""
+
+    def __str__(self) -> str:
+        """Write it in one line."""
+        return f"{self.folder} ({self.model}, {self.mode}, prompts {self.prompts})"
+
+
+def name_of(folder: RunFolder) -> RunName:
+    """Return the name of a run; raises `InputError` for a folder that is none."""
+    record = folder.require_run()
+    chains = _mapping(record.get("models")).values()
+    models = dict.fromkeys(
+        ", then ".join(map(str, chain)) for chain in chains if isinstance(chain, list)
+    )
+    prompts = orjson.dumps(_mapping(record.get("prompts")), option=orjson.OPT_SORT_KEYS)
+    return RunName(
+        folder=folder.path.resolve().name,
+        model=" and ".join(models) or _UNKNOWN,
+        mode=str(record.get("mode") or _UNKNOWN),
+        prompts=plain_digest(prompts.decode()),
+    )
+
+
+def _mapping(found: object) -> Mapping[str, object]:
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,65 @@
+"""The result files of a run, made from its ledger alone, so that no sitting leaves a trace."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import orjson
+
+from ai_psychiatrist.evaluation.runs.folder import RunFolder
+from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
+from ai_psychiatrist.infrastructure.private_files import write_whole
+from ai_psychiatrist.ledger.store.ledger import Ledger
+
+_LINE = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
+
+
+def write_results(folder: RunFolder, ledger: Ledger) -> None:
+    """Write predictions and failures of what has finished, in the order of the dataset."""
+    write_whole(folder.predictions, _predictions(ledger))
+    write_whole(folder.failures, _failures(ledger))
+
+
+@dataclass(slots=True)
+class CarriedFailures:
+    """What went wrong in units that are complete all the same."""
+
+    units: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)
+    """Category → units, the most frequent first once they are told."""
+
+
+def carried_failures(ledger: Ledger) -> CarriedFailures:
+    """Count what the complete units carry, such as quotes that nobody said."""
+    carried = CarriedFailures()
+    for row in ledger.current(ASSESSMENT_STEP):
+        output = row.record.output if row.is_valid else None
+        failures = output.get("failures") if output is not None else None
+        if isinstance(failures, list) and failures:
+            carried.units += 1
+            carried.kinds.update({str(failure["category"]) for failure in failures})
+    return carried
+
+
+def _predictions(ledger: Ledger) -> Iterator[bytes]:
+    for row in ledger.current(ASSESSMENT_STEP):
+        if row.record.output is not None:
+            yield orjson.dumps(row.record.output, option=_LINE)
+
+
+def _failures(ledger: Ledger) -> Iterator[bytes]:
+    for step in (ASSESSMENT_STEP, *(step for step in ledger.steps if step != ASSESSMENT_STEP)):
+        for row in ledger.current(step):
+            if row.record.stage is not None:
+                yield orjson.dumps(
+                    {
+                        "unit_id": row.record.unit_id,
+                        "step": step,
+                        "round": row.record.round,
+                        "failure_stage": row.record.stage,
+                        "codes": sorted({str(error["rule"]) for error in row.record.errors}),
+                        "attempts": row.attempts,
+                        "is_retryable": row.is_retryable,
+                    },
+                    option=_LINE,
+                )

@@ -1,0 +1,163 @@
+"""Begin a run, or go on with one: its ledger, its units and the record of what it is made with."""
+
+import secrets
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from ai_psychiatrist.agents.definition import AGENT_ORDER, DANGER
+from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.evaluation.datasets.dataset import Dataset
+from ai_psychiatrist.evaluation.runs.folder import RunFolder, write_json
+from ai_psychiatrist.evaluation.runs.provenance import changes_of, gone_on_with
+from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
+from ai_psychiatrist.evaluation.runs.units_file import (
+    RunUnit,
+    read_units,
+    text_digest,
+    write_units,
+)
+from ai_psychiatrist.evaluation.scores.labels_file import write_labels
+from ai_psychiatrist.infrastructure.digests import keyed_digest, use_installation_key
+from ai_psychiatrist.ledger.keys.cipher import Cipher
+from ai_psychiatrist.ledger.pipeline_runs import keep_pipeline
+from ai_psychiatrist.ledger.store.ledger import Ledger
+from ai_psychiatrist.ledger.store.ledger_file import FILE_NAME, holds_run
+from ai_psychiatrist.services.transcripts.rendering import shown_to_models
+from ai_psychiatrist.validation.config.pipeline import PipelineConfig
+
+RUN_KIND: Final = "assessment"
+_PROMPT_KEY: Final = "prompt_key"
+_BATCH: Final = 200
+_KEY_BYTES: Final = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """Which run is wanted."""
+
+    dataset: Dataset
+    folder: RunFolder
+    record: Mapping[str, object]
+    """The provenance."""
+    contract: PipelineConfig
+    limit: int | None = None
+    """Most units, the first ones of the dataset."""
+    is_resumed: bool = False
+    accepts_changed: bool = False
+    """Whether a run goes on under another version, other prompts or other rules."""
+    keeps_raw: bool = True
+    """Of a run that keeps texts, `False` leaves out those that are still to come."""
+    cipher: Cipher | None = None
+
+
+def open_run(request: RunRequest) -> Ledger:
+    """Return the ledger of a run whose units are all requested; the caller closes it.
+
+    Digests of this process are made with the run's own key from here on, so that a prompt has the
+    same digest wherever the run goes on. Raises `InputError` for a folder that holds a run and is
+    not to be resumed, or the other way round, and `ArtifactMismatch` for one that was begun with
+    other inputs.
+    """
+    ledger = _resumed(request) if request.is_resumed else _created(request)
+    try:
+        use_installation_key(bytes.fromhex(ledger.about[_PROMPT_KEY]))
+        digests = dict(_add_units(ledger, request))
+        _write_units(ledger, request, digests)
+    except BaseException:
+        ledger.close()
+        raise
+    return ledger
+
+
+def _created(request: RunRequest) -> Ledger:
+    folder = request.folder
+    if folder.run.exists():
+        msg = f"{folder.path} holds a run already; add --resume to go on with it"
+        raise InputError(msg, field="--out")
+    _clear_half_begun(folder, request.cipher)
+    ledger = Ledger.create(
+        folder.path,
+        steps=(*_agents(request), ASSESSMENT_STEP),
+        keeps_raw=request.keeps_raw,
+        cipher=request.cipher,
+        about={"kind": RUN_KIND, _PROMPT_KEY: secrets.token_hex(_KEY_BYTES)},
+    )
+    keep_pipeline(folder.path, request.contract)
+    # Last, because a folder with this file is a run that can be gone on with.
+    write_json(folder.run, request.record)
+    return ledger
+
+
+def _agents(request: RunRequest) -> list[str]:
+    """Return the agents that are asked; nobody is asked to read for danger where that is off."""
+    models = request.record.get("models")
+    reads_danger = isinstance(models, dict) and DANGER.name in models
+    return [agent for agent in AGENT_ORDER if reads_danger or agent != DANGER.name]
+
+
+def _clear_half_begun(folder: RunFolder, cipher: Cipher | None) -> None:
+    """Remove what a start that was killed left behind: a ledger of ours without any unit."""
+    if not holds_run(folder.path):
+        return
+    with Ledger.open(folder.path, cipher=cipher) as ledger:
+        is_empty = ledger.about.get("kind") == RUN_KIND and not ledger.unit_ids()
+    if is_empty:
+        for path in folder.path.glob(f"{FILE_NAME}*"):
+            path.unlink()
+
+
+def _resumed(request: RunRequest) -> Ledger:
+    folder = request.folder
+    before = folder.require_run()
+    record = gone_on_with(before, request.record, accepts_changed=request.accepts_changed)
+    ledger = Ledger.open(folder.path, cipher=request.cipher, drops_raw=not request.keeps_raw)
+    if record != before:
+        keep_pipeline(folder.change(len(changes_of(record))), request.contract)
+        write_json(folder.run, record)
+    return ledger
+
+
+def _add_units(ledger: Ledger, request: RunRequest) -> Iterator[tuple[str, str | None]]:
+    """Add what is asked for, and yield the digest of each unit's text."""
+    wanted = iter([unit.unit_id for unit in request.dataset.units[: request.limit]])
+    while batch := list(islice(wanted, _BATCH)):
+        with ledger.transaction():
+            for unit_id in batch:
+                yield unit_id, _add_unit(ledger, request.dataset, unit_id)
+                ledger.request(unit_id, ASSESSMENT_STEP)
+
+
+def _add_unit(ledger: Ledger, dataset: Dataset, unit_id: str) -> str | None:
+    try:
+        text = shown_to_models(dataset.transcript(unit_id))
+    except InputError:
+        # The unit is assessed all the same, and fails with that reason.
+        ledger.add_unit(unit_id, context_digest="unreadable")
+        return None
+    content = text.encode("utf-8", "surrogatepass")
+    ledger.add_unit(unit_id, context_digest=keyed_digest(text), context=content)
+    return text_digest(unit_id, text)
+
+
+def _write_units(ledger: Ledger, request: RunRequest, digests: Mapping[str, str | None]) -> None:
+    """Write units and labels of all that the run was ever asked for."""
+    folder, asked = request.folder, set(ledger.unit_ids())
+    before = read_units(folder.units)
+    units = [unit for unit in request.dataset.units if unit.unit_id in asked]
+    write_units(
+        folder.units,
+        (
+            before.get(unit.unit_id)
+            or RunUnit(
+                unit_id=unit.unit_id,
+                participant_id=unit.participant_id,
+                split=unit.split,
+                text_digest=digests.get(unit.unit_id),
+            )
+            for unit in units
+        ),
+    )
+    labels = {unit.unit_id: unit.labels for unit in units if unit.labels is not None}
+    write_labels(folder.labels, labels)

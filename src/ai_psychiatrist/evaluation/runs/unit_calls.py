@@ -1,0 +1,74 @@
+"""The kept model calls of one unit: found again when the unit is run anew."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import count, takewhile
+
+from ai_psychiatrist.domain.model_call import ModelCall
+from ai_psychiatrist.evaluation.runs.ledger_writer import LedgerWriter
+from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
+from ai_psychiatrist.ledger.store.ledger import Ledger
+from ai_psychiatrist.ledger.store.records import KeptCall
+from ai_psychiatrist.llm.call_store import Judgement
+
+
+@dataclass(slots=True, kw_only=True)
+class UnitCalls:
+    """The store that one assessment keeps its calls in."""
+
+    unit_id: str
+    attempt: int
+    """Which attempt at the unit this is, from 1."""
+    writer: LedgerWriter
+    known: Mapping[tuple[str, int], ModelCall]
+    """By digest and occurrence."""
+    judgements: list[Judgement] = field(default_factory=list)
+    paid: int = 0
+    """How many calls were made, and not found."""
+
+    async def recall(self, digest: str, occurrence: int) -> ModelCall | None:
+        """Return a call that was made before."""
+        return self.known.get((digest, occurrence))
+
+    async def keep(self, call: ModelCall) -> None:
+        """Put the call on disk."""
+        self.paid += 1
+        await self.writer.write(KeptCall(self.unit_id, self.attempt, call))
+
+    def judged(self, judgement: Judgement) -> None:
+        """Note what became of a reply."""
+        self.judgements.append(judgement)
+
+
+def open_unit(ledger: Ledger, unit_id: str, writer: LedgerWriter) -> UnitCalls:
+    """Return the store for the next attempt at a unit, with the calls that need not be repeated.
+
+    Those of the attempt itself, which a stop may have cut short, whatever they gave; and of earlier
+    attempts those of steps that ended well: a step that failed is asked anew.
+    """
+    attempt = len(ledger.history(unit_id, ASSESSMENT_STEP)) + 1
+    finished = {step for step in ledger.steps if attempt > 1 and _ended_well(ledger, unit_id, step)}
+    known = {
+        (call.digest, call.occurrence): call
+        for number in range(1, attempt + 1)
+        for call in ledger.calls_of(unit_id, number)
+        if number == attempt or call.agent in finished
+    }
+    return UnitCalls(
+        unit_id=unit_id,
+        attempt=attempt,
+        writer=writer,
+        known=known if ledger.keeps_raw and all(map(_is_kept, known.values())) else {},
+    )
+
+
+def _is_kept(call: ModelCall) -> bool:
+    """Return whether a call can be used again: a part of the run may have kept no reply."""
+    return call.reply is not None or call.code is not None
+
+
+def _ended_well(ledger: Ledger, unit_id: str, step: str) -> bool:
+    """Return whether a step was asked for a unit, and each round of it ended with an output."""
+    rounds = (ledger.history(unit_id, step, round=number) for number in count())
+    last = [history[-1].stage for history in takewhile(bool, rounds)]
+    return bool(last) and all(stage is None for stage in last)

@@ -1,0 +1,87 @@
+"""What a finished unit leaves in the ledger: one attempt per reply, and one for the unit."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from ai_psychiatrist.agents.contracts.contract import shipped_step, step_of_agent
+from ai_psychiatrist.domain.failures import FailureStage
+from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP, stage_of_code
+from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction, to_line
+from ai_psychiatrist.ledger.store.ledger import Ledger
+from ai_psychiatrist.ledger.store.records import AttemptRecord, Origin
+from ai_psychiatrist.llm.call_store import Judgement
+from ai_psychiatrist.validation.checks.verdict import UnitError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishedUnit:
+    """One attempt at a unit that has come to its end."""
+
+    prediction: UnitPrediction
+    attempt: int
+    """From 1."""
+    stage: FailureStage | None
+    """Where the unit failed; `None` when its assessment is complete."""
+    judgements: Sequence[Judgement] = ()
+
+
+def record_unit(ledger: Ledger, unit: FinishedUnit) -> None:
+    """Write everything about an attempt at a unit in one transaction."""
+    with ledger.transaction():
+        for record in _replies(ledger, unit):
+            ledger.request(record.unit_id, record.step, round=record.round)
+            ledger.record([record])
+        ledger.record([_whole(unit)])
+
+
+def _replies(ledger: Ledger, unit: FinishedUnit) -> Iterator[AttemptRecord]:
+    unit_id = unit.prediction.unit_id
+    made: Counter[tuple[str, int]] = Counter()
+    for judgement in unit.judgements:
+        agent, number = judgement.attempt.agent, judgement.round
+        if (agent, number) not in made:
+            made[agent, number] = len(ledger.history(unit_id, agent, round=number))
+        made[agent, number] += 1
+        yield AttemptRecord(
+            unit_id=unit_id,
+            step=agent,
+            round=number,
+            attempt=made[agent, number],
+            origin=Origin.MODEL,
+            stage=stage_of_code(judgement.attempt.code),
+            errors=_errors(judgement),
+            raw=judgement.text,
+            output=judgement.output if ledger.keeps_raw else None,
+            ruleset_digest=shipped_step(step_of_agent(agent)).ruleset_digest,
+            schema_digest=shipped_step(step_of_agent(agent)).schema_digest,
+        )
+
+
+def _errors(judgement: Judgement) -> list[dict[str, object]]:
+    code = judgement.attempt.code
+    if code is None:
+        return []
+    message = judgement.feedback or "the call gave no reply"
+    return [UnitError(rule=code.value, message=message).note]
+
+
+def _whole(unit: FinishedUnit) -> AttemptRecord:
+    prediction = unit.prediction
+    failures = prediction.failures if unit.stage is not None else ()
+    return AttemptRecord(
+        unit_id=prediction.unit_id,
+        step=ASSESSMENT_STEP,
+        attempt=unit.attempt,
+        origin=Origin.MODEL,
+        stage=unit.stage,
+        errors=[
+            UnitError(
+                rule=failure.code or failure.category, message=f"failed at {failure.stage}"
+            ).note
+            for failure in failures
+        ],
+        output=orjson.loads(to_line(prediction)),
+    )

@@ -1,0 +1,327 @@
+"""What a run predicted for each unit, one JSON line apiece: scores, counts and codes, no text."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Annotated, ClassVar, Final
+
+import orjson
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+
+from ai_psychiatrist.domain.assessment import (
+    Assessment,
+    AssessmentStatus,
+    ItemAssessment,
+    PHQ8Assessment,
+)
+from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.evidence import Frequency, Polarity, Timeframe
+from ai_psychiatrist.domain.failures import (
+    Attempt,
+    AttemptOutcome,
+    CallPath,
+    FailureCategory,
+    FailureCode,
+    FailureRecord,
+    RejectionCode,
+)
+from ai_psychiatrist.domain.phq8 import (
+    MAX_ITEM_SCORE,
+    Item,
+    Severity,
+    TotalScore,
+    UnknownReason,
+    total_of,
+)
+from ai_psychiatrist.domain.risk import RiskLevel
+from ai_psychiatrist.evaluation.scores.record_lines import complaint_of, line_error, numbered_lines
+
+_FIELD: Final = "predictions"
+_STRICT: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+ItemScore = Annotated[int, Field(ge=0, le=MAX_ITEM_SCORE)]
+Confidence = Annotated[int, Field(ge=1, le=5)]
+Count = Annotated[int, Field(ge=0)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemSignals:
+    """What the evidence for one item amounts to, by counts of quotes."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+
+    llm_evidence_count: Count
+    """Quotes of the evidence stage that are grounded."""
+    llm_evidence_extracted_count: Count
+    llm_evidence_rejected_count: Count
+    affirmed: Count
+    """Grounded quotes that say that the symptom is there; with the next two, all of them."""
+    denied: Count
+    unclear: Count
+    past: Count
+    """Those of any of the three that speak of what is over."""
+    frequency: Frequency
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemPrediction:
+    """One item: a score 0-3, or unknown with the reason."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+
+    score: ItemScore | None
+    unknown_reason: UnknownReason | None
+    proposed_score: ItemScore | None
+    confidence: Confidence | None
+    """1 (guess) to 5 (certain), as the model said it."""
+    signals: ItemSignals
+    warnings: tuple[str, ...] = ()
+    """Names of the clinical rules that speak against the model's answer."""
+
+    def __post_init__(self) -> None:
+        if (self.score is None) == (self.unknown_reason is None):
+            msg = "an item has either a score or a reason why it is unknown"
+            raise ValueError(msg)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptSummary:
+    """One model call, without its digest and its duration: those differ from run to run."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+
+    agent: str
+    model: str
+    path: CallPath
+    outcome: AttemptOutcome
+    code: RejectionCode | FailureCode | None
+    repaired: bool
+    coercions: Count
+    input_tokens: Count | None
+    output_tokens: Count | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailureSummary:
+    """One thing that went wrong with a unit."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+
+    category: FailureCategory
+    stage: str
+    code: FailureCode | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitPrediction:
+    """What the run gave for one unit; totals follow from the items and are written with them."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+
+    unit_id: Annotated[str, Field(min_length=1)]
+    status: AssessmentStatus
+    items: Mapping[Item, ItemPrediction] = field(default_factory=dict)
+    """All eight items, or none when scoring failed."""
+    meta_review_severity: Severity | None = None
+    risk_level: RiskLevel | None = None
+    """`None` when the unit failed before its transcript was read, and the next with it."""
+    turns_not_examined: Count | None = None
+    """How many turns are in a language that is not read."""
+    attempts: tuple[AttemptSummary, ...] = ()
+    failures: tuple[FailureSummary, ...] = ()
+    changes: Count = 0
+    """After how many accepted changes of version, prompts or rules the unit was assessed."""
+
+    def __post_init__(self) -> None:
+        if self.items and set(self.items) != set(Item):
+            msg = "a prediction holds all eight items or none"
+            raise ValueError(msg)
+
+    @property
+    def range(self) -> TotalScore:
+        """The range of the total; 0-24 when scoring failed."""
+        return total_of(self.score(item) for item in Item)
+
+    @property
+    def total(self) -> int | None:
+        """The total, or `None` while an item is unknown."""
+        return self.range.exact
+
+    @property
+    def total_min(self) -> int:
+        """The smallest possible total."""
+        return self.range.minimum
+
+    @property
+    def total_max(self) -> int:
+        """The largest possible total."""
+        return self.range.maximum
+
+    @property
+    def severity(self) -> Severity | None:
+        """The band of the total, or `None` while an item is unknown."""
+        return self.range.severity
+
+    @property
+    def severity_lower_bound(self) -> Severity:
+        """The band of the smallest possible total."""
+        return self.range.severity_lower_bound
+
+    @property
+    def severity_upper_bound(self) -> Severity:
+        """The band of the largest possible total."""
+        return self.range.severity_upper_bound
+
+    def score(self, item: Item) -> int | None:
+        """Return an item's score, `None` when it is unknown or scoring failed."""
+        found = self.items.get(item)
+        return None if found is None else found.score
+
+    def unknown_reason(self, item: Item) -> UnknownReason | None:
+        """Return why an item has no score, `None` when it has one."""
+        found = self.items.get(item)
+        return UnknownReason.SCORING_FAILED if found is None else found.unknown_reason
+
+
+def prediction_of(assessment: Assessment, unit_id: str) -> UnitPrediction:
+    """Return what an assessment says about a unit, without its text."""
+    review = assessment.meta_review
+    return UnitPrediction(
+        unit_id=unit_id,
+        status=assessment.status,
+        items=_items_of(assessment.quantitative),
+        meta_review_severity=None if review is None else review.severity,
+        risk_level=assessment.risk.level,
+        turns_not_examined=len(assessment.risk.examined.unread),
+        attempts=tuple(map(_attempt_of, assessment.attempts)),
+        failures=tuple(map(_failure_of, assessment.failures)),
+    )
+
+
+def failed_prediction(unit_id: str, *failures: FailureSummary) -> UnitPrediction:
+    """Return the prediction of a unit that gave no assessment at all."""
+    return UnitPrediction(unit_id=unit_id, status=AssessmentStatus.FAILED, failures=failures)
+
+
+def to_line(prediction: UnitPrediction) -> bytes:
+    """Return a prediction as one JSON line; equal predictions give equal bytes."""
+    record = _adapter().dump_python(prediction, mode="json") | _totals(prediction)
+    return orjson.dumps(record, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
+
+
+def from_line(line: bytes, *, line_number: int = 1) -> UnitPrediction:
+    """Read one line of `to_line`.
+
+    Raises `InputError` that names the line and the field when anything in it is missing, unknown,
+    of another type, out of range, or at odds with the items.
+    """
+    try:
+        record = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        raise line_error(line_number, "is no JSON", field=_FIELD) from None
+    if not isinstance(record, dict):
+        raise line_error(line_number, "is no JSON object", field=_FIELD)
+    written = {name: record.pop(name, "missing") for name in _DERIVED}
+    try:
+        prediction = _adapter().validate_json(orjson.dumps(record))
+    except ValidationError as error:
+        complaint = complaint_of(error, known=_KEYS)
+        raise line_error(line_number, complaint, field=_FIELD) from None
+    for name, value in _totals(prediction).items():
+        if written[name] != value or isinstance(written[name], bool):
+            complaint = f"has a {name!r} that does not follow from its items"
+            raise line_error(line_number, complaint, field=_FIELD)
+    return prediction
+
+
+def read_predictions(path: Path) -> list[UnitPrediction]:
+    """Read all predictions of a file. Raises `InputError` naming the line that is unusable."""
+    lines = numbered_lines(path, field=_FIELD)
+    predictions = [from_line(line, line_number=number) for number, line in lines]
+    counts = Counter(prediction.unit_id for prediction in predictions)
+    if counts and counts.most_common(1)[0][1] > 1:
+        repeated = sum(count > 1 for count in counts.values())
+        message = f"predictions hold {repeated} units more than once; keep one line of each"
+        raise InputError(message, field=_FIELD)
+    return predictions
+
+
+@cache
+def _adapter() -> TypeAdapter[UnitPrediction]:
+    return TypeAdapter(UnitPrediction)
+
+
+def _totals(prediction: UnitPrediction) -> dict[str, int | None]:
+    total = prediction.range
+    return {
+        "total": total.exact,
+        "total_min": total.minimum,
+        "total_max": total.maximum,
+        "severity": total.severity,
+        "severity_lower_bound": total.severity_lower_bound,
+        "severity_upper_bound": total.severity_upper_bound,
+    }
+
+
+_DERIVED: Final = (
+    "total",
+    "total_min",
+    "total_max",
+    "severity",
+    "severity_lower_bound",
+    "severity_upper_bound",
+)
+
+
+_KEYS: Final = frozenset(
+    name
+    for record in (ItemSignals, ItemPrediction, AttemptSummary, FailureSummary, UnitPrediction)
+    for name in record.__dataclass_fields__
+) | frozenset(Item)
+
+
+def _items_of(scores: PHQ8Assessment | None) -> dict[Item, ItemPrediction]:
+    if scores is None or not scores.is_scored:
+        return {}
+    return {found.item: _item_of(found) for found in scores.items}
+
+
+def _item_of(found: ItemAssessment) -> ItemPrediction:
+    polarities = Counter(quote.polarity for quote in found.quotes)
+    return ItemPrediction(
+        score=found.score,
+        unknown_reason=found.unknown_reason,
+        proposed_score=found.proposed_score,
+        confidence=found.confidence,
+        warnings=found.warnings,
+        signals=ItemSignals(
+            llm_evidence_count=found.llm_evidence_count,
+            llm_evidence_extracted_count=found.llm_evidence_extracted_count,
+            llm_evidence_rejected_count=found.llm_evidence_rejected_count,
+            affirmed=polarities[Polarity.AFFIRMED],
+            denied=polarities[Polarity.DENIED],
+            unclear=polarities[Polarity.UNCLEAR],
+            past=sum(quote.timeframe is Timeframe.PAST for quote in found.quotes),
+            frequency=found.frequency,
+        ),
+    )
+
+
+def _attempt_of(attempt: Attempt) -> AttemptSummary:
+    return AttemptSummary(
+        agent=attempt.agent,
+        model=attempt.model,
+        path=attempt.path,
+        outcome=attempt.outcome,
+        code=attempt.code,
+        repaired=attempt.repaired,
+        coercions=attempt.coercions,
+        input_tokens=attempt.input_tokens,
+        output_tokens=attempt.output_tokens,
+    )
+
+
+def _failure_of(failure: FailureRecord) -> FailureSummary:
+    return FailureSummary(category=failure.category, stage=failure.stage, code=failure.code)

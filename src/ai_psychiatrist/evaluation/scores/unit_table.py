@@ -1,0 +1,103 @@
+"""The results of a run as a table, one row a unit: scores, labels and codes, no words."""
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from ai_psychiatrist.domain.errors import ConfigurationError, InputError
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.evaluation.datasets.dataset import Labels
+from ai_psychiatrist.evaluation.runs.folder import RunFolder
+from ai_psychiatrist.evaluation.runs.units_file import RunUnit, read_units
+from ai_psychiatrist.evaluation.scores.labels_file import read_labels
+from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction, read_predictions
+from ai_psychiatrist.infrastructure.private_files import write_whole
+
+Cell: TypeAlias = str | int | None
+
+_FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")
+_HEADER: Final = (
+    *("unit_id", "participant_id", "split", "status"),
+    *(item.value for item in Item),
+    *(f"{item.value}_unknown_reason" for item in Item),
+    *("total", "total_min", "total_max", "severity", "risk_level"),
+    *(f"label_{item.value}" for item in Item),
+    *("label_total", "label_binary", "failures", "changes"),
+)
+
+
+def write_table(run: Path, out: Path) -> None:
+    """Write the table as CSV, or as a workbook where the name ends in `.xlsx`.
+
+    Raises `InputError` for a folder that is no run and a file that cannot be written, and
+    `ConfigurationError` without the extra that writes workbooks.
+    """
+    folder = RunFolder(run)
+    folder.require_run()
+    rows = [_HEADER, *_rows(folder)]
+    content = _workbook(rows) if out.suffix.casefold() == ".xlsx" else _separated(rows)
+    try:
+        write_whole(out, [content])
+    except OSError as error:
+        raise InputError(f"{out} cannot be written: {error.strerror}", field="--out") from None
+
+
+def _rows(folder: RunFolder) -> Iterator[Sequence[Cell]]:
+    units, labels = read_units(folder.units), read_labels(folder.labels)
+    for prediction in read_predictions(folder.predictions):
+        unit_id = prediction.unit_id
+        yield _row(prediction, units.get(unit_id), labels.get(unit_id))
+
+
+def _row(unit: UnitPrediction, known: RunUnit | None, labels: Labels | None) -> Sequence[Cell]:
+    failures = dict.fromkeys(failure.code or failure.category for failure in unit.failures)
+    binary = None if labels is None or labels.binary is None else int(labels.binary)
+    return (
+        _inert(unit.unit_id),
+        None if known is None else known.participant_id,
+        None if known is None or known.split is None else _inert(known.split),
+        unit.status.value,
+        *(unit.score(item) for item in Item),
+        *(unit.unknown_reason(item) for item in Item),
+        *(unit.total, unit.total_min, unit.total_max),
+        None if unit.severity is None else unit.severity.label,
+        None if unit.risk_level is None else unit.risk_level.value,
+        *(None if labels is None else labels.items.get(item) for item in Item),
+        None if labels is None else labels.total,
+        binary,
+        " ".join(code.value for code in failures),
+        unit.changes,
+    )
+
+
+def _inert(name: str) -> str:
+    """Return a name that no spreadsheet takes for a formula."""
+    return f"'{name}" if name.startswith(_FORMULA_SIGNS) else name
+
+
+def _separated(rows: Sequence[Sequence[Cell]]) -> bytes:
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue().encode()
+
+
+def _workbook(rows: Sequence[Sequence[Cell]]) -> bytes:
+    try:
+        from openpyxl import Workbook  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
+    except ImportError:
+        msg = "workbooks need the extra `spreadsheets`: pip install 'ai-psychiatrist[spreadsheets]'"
+        raise ConfigurationError(msg) from None
+    book = Workbook(write_only=True)
+    sheet = book.create_sheet("units")
+    for row in rows:
+        sheet.append(list(map(_plain, row)))
+    content = io.BytesIO()
+    book.save(content)
+    return content.getvalue()
+
+
+def _plain(cell: Cell) -> Cell:
+    """Return a name of an enumeration as text."""
+    return str(cell) if isinstance(cell, str) else cell

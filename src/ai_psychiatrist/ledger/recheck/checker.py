@@ -1,0 +1,39 @@
+"""The rules that answers of a step are judged by, and the attempt that a verdict leaves."""
+
+from dataclasses import replace
+from typing import Protocol
+
+from ai_psychiatrist.ledger.store.records import AttemptRecord
+from ai_psychiatrist.validation.checks.verdict import Verdict
+
+
+class Checker(Protocol):
+    """The rules of one step."""
+
+    @property
+    def ruleset_digest(self) -> str:
+        """Digest of the rules."""
+        ...
+
+    @property
+    def schema_digest(self) -> str:
+        """Digest of the schema."""
+        ...
+
+    def check(self, unit_id: str, raw: str, context: bytes | None) -> Verdict:
+        """Return what becomes of an answer under these rules."""
+        ...
+
+
+def judged(attempt: AttemptRecord, verdict: Verdict, checker: Checker) -> AttemptRecord:
+    """Return an attempt with the verdict of some rules; the object is kept when it passed."""
+    return replace(
+        attempt,
+        stage=None if verdict.stage is None else verdict.stage.value,
+        errors=[error.note for error in verdict.errors],
+        warnings=[warning.note for warning in verdict.warnings],
+        coercions=[coercion.note for coercion in verdict.coercions],
+        output=verdict.value if verdict.is_valid else None,
+        ruleset_digest=checker.ruleset_digest,
+        schema_digest=checker.schema_digest,
+    )

@@ -1,0 +1,281 @@
+"""The one store of a run: its units, every model call, every attempt; nothing in it changes."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Protocol, Self
+
+from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.model_call import ModelCall
+from ai_psychiatrist.ledger.keys.cipher import Cipher
+from ai_psychiatrist.ledger.keys.vault import Vault
+from ai_psychiatrist.ledger.store import queries
+from ai_psychiatrist.ledger.store.database import Database, Row, Values
+from ai_psychiatrist.ledger.store.ledger_file import RunTerms, create_database, open_database
+from ai_psychiatrist.ledger.store.lock import run_lock
+from ai_psychiatrist.ledger.store.records import (
+    Account,
+    AttemptRecord,
+    CurrentRow,
+    KeptCall,
+    QueuedUnit,
+)
+from ai_psychiatrist.ledger.store.rows import (
+    attempt_values,
+    call_values,
+    context_digest,
+    read_attempt,
+    read_call,
+    read_current,
+)
+from ai_psychiatrist.validation.config.retry_limits import RetryLimits
+
+
+class ContextOf(Protocol):
+    """Gives what a step was asked about for a unit; `None` when that is not known."""
+
+    def __call__(self, unit_id: str, step: str, *, round: int = 0) -> bytes | None: ...  # noqa: A002
+
+
+class Ledger:
+    """A run's ledger; any thread may call it, and writing happens one transaction at a time.
+
+    Every method may raise `LedgerUnusable`, and those that read words `ConfigurationError` when
+    they were encrypted with another key.
+    """
+
+    def __init__(
+        self, folder: Path, database: Database, *, terms: RunTerms, cipher: Cipher | None
+    ) -> None:
+        self.folder = folder
+        self.steps = terms.steps
+        self.keeps_raw = terms.keeps_raw
+        self.about: Mapping[str, str] = terms.about
+        self._database = database
+        self._vault = Vault(cipher=cipher, keeps_raw=terms.keeps_raw)
+
+    @classmethod
+    def create(
+        cls,
+        folder: Path,
+        *,
+        steps: Sequence[str],
+        keeps_raw: bool = True,
+        cipher: Cipher | None = None,
+        about: Mapping[str, str] | None = None,
+    ) -> Self:
+        """Make the ledger of a new run; raises `InputError` when the folder holds one already.
+
+        Without raw text, contexts, replies and answers are left out, and of errors their texts.
+        """
+        terms = RunTerms(steps=tuple(steps), keeps_raw=keeps_raw, about=dict(about or {}))
+        database = create_database(folder, terms, cipher)
+        return cls(folder, database, terms=terms, cipher=cipher)
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path,
+        *,
+        cipher: Cipher | None = None,
+        is_read_only: bool = False,
+        drops_raw: bool = False,
+    ) -> Self:
+        """Open the ledger of a run.
+
+        `drops_raw`: write no raw text from here on, though the run keeps some. Raises `InputError`
+        when there is none, and `ConfigurationError` when it needs another key or a newer version of
+        this program.
+        """
+        database, terms = open_database(folder, cipher, is_read_only=is_read_only)
+        terms = replace(terms, keeps_raw=terms.keeps_raw and not drops_raw)
+        return cls(folder, database, terms=terms, cipher=cipher)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def lock(self) -> AbstractContextManager[None]:
+        """Hold the run for this process; raises `RunBusy` when another one holds it."""
+        return run_lock(self.folder)
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """Make everything that is written inside happen, or nothing of it."""
+        return self._database.transaction()
+
+    def add_unit(self, unit_id: str, *, context_digest: str, context: bytes | None = None) -> None:
+        """Add a unit after those there are; one that is there already is left as it is.
+
+        `context`: what the unit's steps are asked about, in the run's own encoding. Raises
+        `InputError` when the id is there with another context.
+        """
+        values: Values = {
+            "unit_id": unit_id,
+            "context_digest": context_digest,
+            "context": self._vault.put_raw(context, place=f"context:{unit_id}"),
+        }
+        is_new = self._database.execute(queries.ADD_UNIT, values)
+        if not is_new and self._unit(unit_id)["context_digest"] != context_digest:
+            raise _other_input(unit_id)
+
+    def unit_ids(self) -> list[str]:
+        """Return the ids of all units in the order in which they came."""
+        return [row["unit_id"] for row in self._database.fetch(queries.UNIT_IDS)]
+
+    def add_input(self, unit_id: str, step: str, context: bytes) -> None:
+        """Add what a step is asked about, where that is more than what the unit began with.
+
+        Raises `InputError` when the unit is unknown or has another input there.
+        """
+        self.refuse_unknown_step(step)
+        digest = context_digest(context)
+        place = f"input:{unit_id}"
+        values = {
+            "unit_id": unit_id,
+            "step": step,
+            "context_digest": digest,
+            "context": self._vault.put_raw(context, place=place),
+        }
+        if self._database.execute(queries.ADD_INPUT, values):
+            return
+        self._unit(unit_id)
+        (there,) = self._database.fetch(queries.INPUT, _at(unit_id, step))
+        is_same = there["context_digest"] == digest
+        if not is_same and self._vault.take_raw(there["context"], place=place) != context:
+            raise _other_input(unit_id)
+
+    def step_context(self, unit_id: str, step: str, *, round: int = 0) -> bytes | None:  # noqa: A002
+        """Return what a step was asked about: its own input, else the unit's context.
+
+        `None` when there is neither or the run keeps none.
+        """
+        rows = self._database.fetch(queries.INPUT, _at(unit_id, step, round))
+        if rows:
+            return self._vault.take_raw(rows[0]["context"], place=f"input:{unit_id}")
+        return self._vault.take_raw(self._unit(unit_id)["context"], place=f"context:{unit_id}")
+
+    def request(self, unit_id: str, step: str, *, round: int = 0) -> None:  # noqa: A002
+        """Note that a step is asked for a unit; asking again changes nothing."""
+        self.refuse_unknown_step(step)
+        if not self._database.execute(queries.REQUEST, _at(unit_id, step, round)):
+            self._unit(unit_id)
+
+    def keep_calls(self, calls: Iterable[KeptCall]) -> None:
+        """Keep finished calls in one transaction; one that is kept already stays as it is.
+
+        They are on the disk when this returns.
+        """
+        with self.transaction():
+            for kept in calls:
+                values = call_values(kept, vault=self._vault)
+                if not self._database.execute(queries.KEEP_CALL, values):
+                    self._unit(kept.unit_id)
+
+    def calls_of(self, unit_id: str, attempt: int) -> list[ModelCall]:
+        """Return the calls of one attempt of a unit in the order in which they were kept."""
+        values: Values = {"unit_id": unit_id, "attempt": attempt}
+        rows = self._database.fetch(queries.CALLS_OF_ATTEMPT, values)
+        return [read_call(row, vault=self._vault) for row in rows]
+
+    def record(self, attempts: Iterable[AttemptRecord]) -> None:
+        """Append attempts in one transaction; one that is there already is left as it is.
+
+        Raises `InputError`, and appends none, when a unit was not requested or the same attempt
+        is there with another outcome.
+        """
+        with self.transaction():
+            for attempt in attempts:
+                values = attempt_values(attempt, vault=self._vault)
+                if not self._database.execute(queries.RECORD, values):
+                    self._refuse_other_attempt(attempt)
+
+    def history(self, unit_id: str, step: str, *, round: int = 0) -> list[AttemptRecord]:  # noqa: A002
+        """Return all attempts of a unit at a step, the first one first."""
+        rows = self._database.fetch(queries.HISTORY, _at(unit_id, step, round))
+        return [read_attempt(row, vault=self._vault) for row in rows]
+
+    def current(self, step: str) -> Iterator[CurrentRow]:
+        """Yield the last attempt of every unit and round that has one, in the units' order.
+
+        What is written meanwhile does not show; a second answer to a unit never counts.
+        """
+        self.refuse_unknown_step(step)
+        for row in self._database.stream(queries.CURRENT, {"step": step}):
+            yield read_current(row, vault=self._vault)
+
+    def last(self, unit_id: str, step: str, *, round: int = 0) -> CurrentRow | None:  # noqa: A002
+        """Return the last attempt of one unit at a step, `None` when there is none."""
+        rows = self._database.fetch(queries.CURRENT_OF_UNIT, _at(unit_id, step, round))
+        return read_current(rows[0], vault=self._vault) if rows else None
+
+    def account(self, step: str) -> Account:
+        """Count where a step's units are, each number by itself."""
+        self.refuse_unknown_step(step)
+        values = {"step": step}
+        with self.transaction():
+            ((requested,),) = self._database.fetch(queries.REQUESTED, values)
+            ((pending,),) = self._database.fetch(queries.PENDING, values)
+            outcomes = dict(map(tuple, self._database.fetch(queries.OUTCOMES, values)))
+        return Account(
+            requested=requested,
+            pending=pending,
+            valid=outcomes.pop(None, 0),
+            failed=sum(outcomes.values()),
+            by_stage=outcomes,
+        )
+
+    def accounts(self) -> dict[str, Account]:
+        """Return the account of every step in the steps' order."""
+        return {step: self.account(step) for step in self.steps}
+
+    def queue(
+        self, step: str, limits: RetryLimits, *, includes_failed: bool = True
+    ) -> list[QueuedUnit]:
+        """Return what a step still has to be asked for, in the units' order.
+
+        That is what has no attempt yet, and failed units whose attempts are not used up.
+        """
+        self.refuse_unknown_step(step)
+        values: Values = {"step": step, "includes_failed": includes_failed, **asdict(limits)}
+        return [QueuedUnit(*row) for row in self._database.fetch(queries.QUEUE, values)]
+
+    def _unit(self, unit_id: str) -> Row:
+        """Return what is kept of a unit; raises `InputError` when there is none."""
+        rows = self._database.fetch(queries.UNIT, {"unit_id": unit_id})
+        if not rows:
+            raise InputError(f"the run has no unit {unit_id!r}", field="unit_id")
+        return rows[0]
+
+    def refuse_unknown_step(self, step: str) -> None:
+        """Raise `InputError` for a step that the run does not have."""
+        if step not in self.steps:
+            msg = f"the run has no step {step!r}; its steps are {', '.join(self.steps)}"
+            raise InputError(msg, field="step")
+
+    def _refuse_other_attempt(self, attempt: AttemptRecord) -> None:
+        history = self.history(attempt.unit_id, attempt.step, round=attempt.round)
+        there = next((kept for kept in history if kept.attempt == attempt.attempt), None)
+        if there is None:
+            msg = f"unit {attempt.unit_id!r} was not requested at step {attempt.step!r}"
+            raise InputError(msg, field="unit_id")
+        is_same_answer = not self.keeps_raw or there.raw == attempt.raw
+        if (there.origin, there.stage) != (attempt.origin, attempt.stage) or not is_same_answer:
+            msg = f"attempt {attempt.attempt} of unit {attempt.unit_id!r} is recorded otherwise"
+            raise InputError(msg, field="attempt")
+
+
+def _at(unit_id: str, step: str, round: int = 0) -> Values:  # noqa: A002
+    """Return the names under which queries know a unit's place at a step."""
+    return {"unit_id": unit_id, "step": step, "round": round}
+
+
+def _other_input(unit_id: str) -> InputError:
+    msg = f"unit {unit_id!r} is in the run with another input; start a new run"
+    return InputError(msg, field="unit_id")

@@ -1,0 +1,127 @@
+"""The questions a ledger is asked, in SQL; values are given by name."""
+
+from typing import Final
+
+from ai_psychiatrist.domain.failures import FailureStage
+from ai_psychiatrist.ledger.store.records import RETRYABLE_STAGES, Origin
+
+_DUPLICATE: Final = f"'{FailureStage.DUPLICATE}'"
+_PROVIDER: Final = f"'{FailureStage.PROVIDER}'"
+_REVALIDATE: Final = f"'{Origin.REVALIDATE}'"
+_RETRYABLE: Final = ", ".join(f"'{stage}'" for stage in RETRYABLE_STAGES)
+
+_CALL_COLUMNS: Final = (
+    "attempt, digest, occurrence, step, model, path, outcome, http_status, reply, reply_digest, "
+    "is_cut_off, input_tokens, output_tokens, duration_ms, recorded_at"
+)
+_ATTEMPT_COLUMNS: Final = (
+    "attempt, origin, stage, errors, warnings, coercions, raw, raw_digest, output, "
+    "ruleset_digest, schema_digest, code_version, recorded_at"
+)
+
+
+def _named(columns: str) -> str:
+    """Return the places of the values that columns get."""
+    return ", ".join(f":{column}" for column in columns.split(", "))
+
+
+# All inserted values are constants of this package.
+ADD_UNIT: Final = """
+    INSERT INTO units (unit_id, context_digest, context)
+    VALUES (:unit_id, :context_digest, :context) ON CONFLICT (unit_id) DO NOTHING
+"""
+ADD_INPUT: Final = """
+    INSERT INTO inputs (step, unit, round, context_digest, context)
+    SELECT :step, seq, 0, :context_digest, :context FROM units WHERE unit_id = :unit_id
+    ON CONFLICT DO NOTHING
+"""
+REQUEST: Final = """
+    INSERT INTO requests (step, unit, round)
+    SELECT :step, seq, :round FROM units WHERE unit_id = :unit_id ON CONFLICT DO NOTHING
+"""
+# A call whose reply was not kept may have to be paid again, and is kept under the next number.
+KEEP_CALL: Final = f"""
+    INSERT INTO calls (unit, repeat, {_CALL_COLUMNS})
+    SELECT u.seq, CASE WHEN :keeps_raw THEN 0 ELSE (
+        SELECT COUNT(*) FROM calls AS c WHERE c.unit = u.seq AND c.attempt = :attempt
+            AND c.digest = :digest AND c.occurrence = :occurrence
+    ) END, {_named(_CALL_COLUMNS)}
+    FROM units AS u WHERE u.unit_id = :unit_id ON CONFLICT DO NOTHING
+"""  # noqa: S608
+RECORD: Final = f"""
+    INSERT INTO attempts (step, unit, round, {_ATTEMPT_COLUMNS})
+    SELECT r.step, r.unit, r.round, {_named(_ATTEMPT_COLUMNS)}
+    FROM requests AS r JOIN units AS u ON u.seq = r.unit
+    WHERE u.unit_id = :unit_id AND r.step = :step AND r.round = :round
+    ON CONFLICT (step, unit, round, attempt) DO NOTHING
+"""  # noqa: S608
+
+UNIT_IDS: Final = "SELECT unit_id FROM units ORDER BY seq"
+UNIT: Final = "SELECT context, context_digest FROM units WHERE unit_id = :unit_id"
+INPUT: Final = """
+    SELECT i.context, i.context_digest FROM inputs AS i JOIN units AS u ON u.seq = i.unit
+    WHERE u.unit_id = :unit_id AND i.step = :step AND i.round = :round
+"""
+CALLS_OF_ATTEMPT: Final = """
+    SELECT u.unit_id, c.*, c.step AS agent, c.outcome AS code
+    FROM calls AS c JOIN units AS u ON u.seq = c.unit
+    WHERE u.unit_id = :unit_id AND c.attempt = :attempt ORDER BY c.seq
+"""
+HISTORY: Final = """
+    SELECT u.unit_id, a.* FROM attempts AS a JOIN units AS u ON u.seq = a.unit
+    WHERE u.unit_id = :unit_id AND a.step = :step AND a.round = :round ORDER BY a.attempt
+"""
+
+# A second answer to a unit is kept and never counts.
+_TALLIES: Final = f"""
+    SELECT unit, round, SUM(stage IS NOT {_DUPLICATE}) AS attempts,
+        MAX(CASE WHEN stage IS NOT {_DUPLICATE} THEN attempt END) AS last,
+        MAX(attempt) AS newest,
+        SUM(stage IS {_PROVIDER} AND origin <> {_REVALIDATE}) AS provider_failures,
+        SUM(stage IS NOT NULL AND stage <> {_PROVIDER} AND stage IN ({_RETRYABLE})
+            AND origin <> {_REVALIDATE}) AS other_failures
+    FROM attempts WHERE step = :step {{which}} GROUP BY unit, round
+"""  # noqa: S608
+_TALLY_OF_ALL: Final = _TALLIES.format(which="")
+_TALLY_OF_UNIT: Final = _TALLIES.format(
+    which="AND unit = (SELECT seq FROM units WHERE unit_id = :unit_id) AND round = :round"
+)
+_CURRENT: Final = """
+    SELECT u.unit_id, a.*, t.attempts, t.newest, t.provider_failures, t.other_failures
+    FROM ({tally}) AS t
+    JOIN attempts AS a
+        ON a.step = :step AND a.unit = t.unit AND a.round = t.round AND a.attempt = t.last
+    JOIN units AS u ON u.seq = t.unit
+    ORDER BY t.unit, t.round
+"""
+CURRENT: Final = _CURRENT.format(tally=_TALLY_OF_ALL)
+CURRENT_OF_UNIT: Final = _CURRENT.format(tally=_TALLY_OF_UNIT)
+QUEUE: Final = f"""
+    SELECT u.unit_id, r.round
+    FROM requests AS r
+    JOIN units AS u ON u.seq = r.unit
+    LEFT JOIN ({_TALLY_OF_ALL}) AS t ON t.unit = r.unit AND t.round = r.round
+    LEFT JOIN attempts AS a INDEXED BY outcomes
+        ON a.step = r.step AND a.unit = r.unit AND a.round = r.round AND a.attempt = t.last
+    WHERE r.step = :step AND (
+        t.last IS NULL
+        OR (:includes_failed AND a.stage IN ({_RETRYABLE})
+            AND t.provider_failures < :provider_attempts
+            AND t.other_failures < :validation_attempts)
+    )
+    ORDER BY r.unit, r.round
+"""  # noqa: S608
+REQUESTED: Final = "SELECT COUNT(*) FROM requests WHERE step = :step"
+PENDING: Final = f"""
+    SELECT COUNT(*) FROM requests AS r WHERE r.step = :step AND NOT EXISTS (
+        SELECT 1 FROM attempts AS a
+        WHERE a.step = r.step AND a.unit = r.unit AND a.round = r.round
+            AND a.stage IS NOT {_DUPLICATE}
+    )
+"""  # noqa: S608
+OUTCOMES: Final = f"""
+    SELECT stage, COUNT(*) FROM (
+        SELECT stage, MAX(attempt) FROM attempts
+        WHERE step = :step AND stage IS NOT {_DUPLICATE} GROUP BY unit, round
+    ) GROUP BY stage ORDER BY stage
+"""  # noqa: S608

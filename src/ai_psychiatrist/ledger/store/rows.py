@@ -1,0 +1,117 @@
+"""Turn records into rows and rows into records, words through the vault."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from ai_psychiatrist import __version__
+from ai_psychiatrist.domain.failures import CallPath, FailureCode
+from ai_psychiatrist.domain.model_call import ModelCall
+from ai_psychiatrist.infrastructure.digests import keyed_digest
+from ai_psychiatrist.ledger.errors import LedgerUnusable
+from ai_psychiatrist.ledger.keys.vault import Vault
+from ai_psychiatrist.ledger.store.database import Row, Values
+from ai_psychiatrist.ledger.store.records import AttemptRecord, CurrentRow, KeptCall, Origin
+
+_DIGEST_LENGTH: Final = 32
+_NOTES: Final = ("errors", "warnings", "coercions")
+
+# Columns are called as the fields are: a row holds all of a record by name, except its words,
+# which are sealed, and its enumerations, which are text.
+_CALL_FIELDS: Final = tuple(field.name for field in fields(ModelCall))
+_ATTEMPT_FIELDS: Final = tuple(field.name for field in fields(AttemptRecord))
+
+
+@contextmanager
+def _damage_told() -> Iterator[None]:
+    """Raise `LedgerUnusable` for a row that this program cannot have written."""
+    try:
+        yield
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        what = "a row is damaged"
+        raise LedgerUnusable(what) from None
+
+
+def call_values(kept: KeptCall, *, vault: Vault) -> Values:
+    """Return the values that `queries.KEEP_CALL` wants."""
+    call = kept.call
+    return {
+        **{name: getattr(call, name) for name in _CALL_FIELDS},
+        "unit_id": kept.unit_id,
+        "attempt": kept.attempt,
+        "step": call.agent,
+        "outcome": call.code,
+        "reply": vault.put_raw(call.reply, place=f"reply:{kept.unit_id}"),
+        "reply_digest": _text_digest(call.reply),
+        "keeps_raw": vault.keeps_raw,
+        "recorded_at": _now(),
+    }
+
+
+def read_call(row: Row, *, vault: Vault) -> ModelCall:
+    """Return a call from the columns of `queries.CALLS_OF_ATTEMPT`."""
+    with _damage_told():
+        values: dict[str, Any] = {name: row[name] for name in _CALL_FIELDS} | {
+            "path": CallPath(row["path"]),
+            "code": None if row["code"] is None else FailureCode(row["code"]),
+            "is_cut_off": bool(row["is_cut_off"]),
+            "reply": vault.take_text(row["reply"], place=f"reply:{row['unit_id']}"),
+        }
+        return ModelCall(**values)
+
+
+def attempt_values(record: AttemptRecord, *, vault: Vault) -> Values:
+    """Return the values that `queries.RECORD` wants."""
+    unit_id = record.unit_id
+    notes = {
+        name: vault.put_notes(getattr(record, name), place=f"{name}:{unit_id}") for name in _NOTES
+    }
+    return {
+        **{name: getattr(record, name) for name in _ATTEMPT_FIELDS},
+        **notes,
+        "raw": vault.put_raw(record.raw, place=f"raw:{unit_id}"),
+        "raw_digest": _text_digest(record.raw),
+        "output": vault.put_object(record.output, place=f"output:{unit_id}"),
+        "code_version": __version__,
+        "recorded_at": _now(),
+    }
+
+
+def read_attempt(row: Row, *, vault: Vault) -> AttemptRecord:
+    """Return an attempt from the columns of `queries.HISTORY`, which `queries.CURRENT` has too."""
+    with _damage_told():
+        unit_id = row["unit_id"]
+        values: dict[str, Any] = {name: row[name] for name in _ATTEMPT_FIELDS} | {
+            "origin": Origin(row["origin"]),
+            "raw": vault.take_text(row["raw"], place=f"raw:{unit_id}"),
+            "output": vault.take_object(row["output"], place=f"output:{unit_id}"),
+        }
+        for name in _NOTES:
+            values[name] = vault.take_notes(row[name], place=f"{name}:{unit_id}")
+        return AttemptRecord(**values)
+
+
+def read_current(row: Row, *, vault: Vault) -> CurrentRow:
+    """Return a last attempt from the columns of `queries.CURRENT`."""
+    return CurrentRow(
+        record=read_attempt(row, vault=vault),
+        attempts=row["attempts"],
+        newest_attempt=row["newest"],
+        provider_failures=row["provider_failures"],
+        other_failures=row["other_failures"],
+    )
+
+
+def context_digest(content: bytes) -> str:
+    """Return the digest under which a step's input is known."""
+    return keyed_digest(content.decode("utf-8", "backslashreplace"), length=_DIGEST_LENGTH)
+
+
+def _text_digest(text: str | None) -> str | None:
+    return None if text is None else keyed_digest(text, length=_DIGEST_LENGTH)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

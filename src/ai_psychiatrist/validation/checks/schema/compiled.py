@@ -1,0 +1,233 @@
+"""Check values against a JSON Schema of draft 2020-12 that is compiled once."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+import jsonschema_rs
+
+from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.validation.checks.schema.messages import sort_key, unit_errors
+from ai_psychiatrist.validation.checks.schema.references import (
+    DIALECT,
+    NAMING_KEYWORDS,
+    Schema,
+    SchemaReferences,
+)
+from ai_psychiatrist.validation.checks.schema.unfolding import TooMuchWork, refuse_too_much_work
+from ai_psychiatrist.validation.checks.verdict import PathPart, UnitError
+
+_UNCHECKABLE: Final = UnitError(
+    rule="schema_text", message="holds half a character or a key that is no text"
+)
+
+
+PATTERNS: Final = jsonschema_rs.RegexOptions(size_limit=1 << 17)
+"""The engine whose time grows with the text alone; the size of a pattern is its factor."""
+_MOST_LEVELS: Final = 100
+_FORMATS: Final = frozenset(
+    "date-time date time duration email idn-email hostname idn-hostname ipv4 ipv6 uri iri uuid "
+    "uri-reference iri-reference uri-template json-pointer relative-json-pointer regex".split()
+)
+"""JSON Schema Validation, draft 2020-12, section 7.3."""
+
+
+class SchemaInvalid(ConfigurationError):
+    """A schema is no JSON Schema of draft 2020-12, or a reference in it leads nowhere."""
+
+    def __init__(self, name: str, *, pointer: str, keyword: str, problem: str) -> None:
+        place = f"{keyword!r} at {pointer or '/'}" if keyword else f"the schema at {pointer or '/'}"
+        super().__init__(f"schema {name!r}: {place} {problem}")
+        self.pointer = pointer
+        self.keyword = keyword
+
+
+class CompiledSchema:
+    """A JSON Schema that says whether a value fits it, and if not, why.
+
+    `format` is asserted as the standard's vocabulary does, unless `checks_formats` is false, and
+    nothing is fetched: `resources` holds, by URI, every other document that `$ref` may name. Raises
+    `SchemaInvalid` naming the keyword and the place.
+    """
+
+    def __init__(
+        self,
+        document: Schema,
+        *,
+        name: str,
+        resources: Mapping[str, Schema] | None = None,
+        checks_formats: bool = True,
+    ) -> None:
+        self.document = document
+        self.name = name
+        self._checks_formats = checks_formats
+        _refuse_deep(name, document)
+        self.references = SchemaReferences(document, resources)
+        _refuse_other_dialects(name, self.references)
+        try:
+            jsonschema_rs.meta.validate(_plain(document))
+        except jsonschema_rs.ValidationError as error:
+            raise _broken_keyword(name, error, document) from None
+        for problem in self.references.problems():
+            raise SchemaInvalid(
+                name, pointer=problem.pointer, keyword=problem.keyword, problem=problem.message
+            )
+        _refuse_too_much_work(name, document, self.references)
+        self._registry = _registry(resources or {})
+        self._validator = self._compiled()
+
+    def is_valid(self, value: object) -> bool:
+        """Return whether a value fits the schema."""
+        try:
+            return self._validator.is_valid(value)
+        except ValueError:
+            return False
+
+    def field_names(self) -> frozenset[str]:
+        """Return the fields that the schema names, at whatever depth."""
+        schemas = [found.schema for found in self.references.sub_schemas()]
+        named = [
+            schema.get(keyword)
+            for schema in schemas
+            if isinstance(schema, Mapping)
+            for keyword in ("properties", "required")
+        ]
+        return frozenset(
+            name for names in named if isinstance(names, dict | list) for name in names
+        )
+
+    def unchecked_formats(self) -> frozenset[str]:
+        """Return the formats that the schema names and the standard does not know."""
+        schemas = [found.schema for found in self.references.sub_schemas()]
+        named = {schema.get("format") for schema in schemas if isinstance(schema, Mapping)}
+        return frozenset(name for name in named if isinstance(name, str) and name not in _FORMATS)
+
+    def checks_by_pointer(self) -> jsonschema_rs.ValidatorMap:
+        """Return a check of every schema in the document, each by its JSON pointer after `#`."""
+        return jsonschema_rs.validator_map_for(
+            _plain(self.document),
+            validate_formats=self._checks_formats,
+            offline=True,
+            registry=self._registry,
+            pattern_options=PATTERNS,
+        )
+
+    def errors(self, value: object) -> list[UnitError]:
+        """Return everything in which a value breaks the schema, ordered by place and rule."""
+        try:
+            found = {
+                (error.parts, error.rule, error.message): error
+                for engine_error in self._validator.iter_errors(value)
+                for error in unit_errors(engine_error, value)
+            }
+        except ValueError:
+            return [_UNCHECKABLE]
+        return sorted(found.values(), key=sort_key)
+
+    def _compiled(self) -> jsonschema_rs.Draft202012Validator:
+        try:
+            return jsonschema_rs.Draft202012Validator(
+                _plain(self.document),
+                validate_formats=self._checks_formats,
+                offline=True,
+                registry=self._registry,
+                pattern_options=PATTERNS,
+            )
+        except jsonschema_rs.ValidationError as error:
+            raise _broken_keyword(self.name, error, self.document) from None
+
+
+def non_finite_errors(value: object) -> list[UnitError]:
+    """Return an error for every NaN and infinity in a value, ordered by place."""
+    errors = [
+        UnitError(
+            parts=parts, rule="schema_non_finite_number", message="NaN and Infinity are no numbers"
+        )
+        for parts in _non_finite(value, ())
+    ]
+    return sorted(errors, key=sort_key)
+
+
+def _non_finite(value: object, parts: tuple[PathPart, ...]) -> Iterator[tuple[PathPart, ...]]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _non_finite(inner, (*parts, key))
+    elif isinstance(value, list):
+        for position, inner in enumerate(value):
+            yield from _non_finite(inner, (*parts, position))
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield parts
+
+
+def _refuse_deep(name: str, document: Schema) -> None:
+    level: list[object] = [document]
+    for _ in range(_MOST_LEVELS):
+        level = [inner for outer in level for inner in _parts(outer)]
+        if not level:
+            return
+    raise SchemaInvalid(
+        name, pointer="", keyword="", problem=f"is nested deeper than {_MOST_LEVELS} levels"
+    )
+
+
+def _parts(value: object) -> Iterable[object]:
+    if isinstance(value, Mapping):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
+def _refuse_too_much_work(name: str, document: Schema, references: SchemaReferences) -> None:
+    try:
+        refuse_too_much_work(document, references)
+    except TooMuchWork as error:
+        pointer = references.pointer(error.schema) or ""
+        raise SchemaInvalid(name, pointer=pointer, keyword="", problem=str(error)) from None
+
+
+def _refuse_other_dialects(name: str, references: SchemaReferences) -> None:
+    for found in references.sub_schemas():
+        if not isinstance(found.schema, Mapping):
+            continue
+        dialect = found.schema.get("$schema", DIALECT)
+        if not isinstance(dialect, str) or dialect.rstrip("#") != DIALECT:
+            raise SchemaInvalid(
+                name,
+                pointer=found.pointer,
+                keyword="$schema",
+                problem=f"names {dialect!r}; write {DIALECT!r} or leave it out",
+            )
+
+
+def _broken_keyword(
+    name: str, error: jsonschema_rs.ValidationError, document: Schema
+) -> SchemaInvalid:
+    path = [str(part) for part in error.instance_path]
+    pointer = "".join(f"/{part.replace('~', '~0').replace('/', '~1')}" for part in path)
+    keyword = next((part for part in reversed(path) if not part.isdecimal()), "")
+    is_a_name = len(path) > 1 and path[-2] in NAMING_KEYWORDS
+    problem = None if is_a_name else _CURES.get(keyword)
+    if problem is None:
+        problem = "; ".join(found.message for found in unit_errors(error, document))
+    return SchemaInvalid(name, pointer=pointer, keyword=keyword, problem=f"is wrong: {problem}")
+
+
+_CURES: Final = {
+    "type": "the types are array, boolean, integer, null, number, object and string",
+    "pattern": (
+        "it is no regular expression, or one that can take without end: look-around, a reference "
+        "to a group, or repetitions of repetitions that are too many"
+    ),
+}
+
+
+def _registry(resources: Mapping[str, Schema]) -> jsonschema_rs.Registry:
+    return jsonschema_rs.Registry(
+        [(uri, _plain(resource)) for uri, resource in resources.items()],
+        draft=jsonschema_rs.Draft202012,
+    )
+
+
+def _plain(document: Schema) -> dict[str, object] | bool:
+    if isinstance(document, Mapping) and not isinstance(document, dict):
+        return dict(document)
+    return document

@@ -1,0 +1,213 @@
+"""Read a YAML file into plain values that remember where they stand."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import yaml
+from yaml.constructor import ConstructorError, SafeConstructor
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from ai_psychiatrist.validation.config.lint.problem import KeyPath, Place, Problems
+
+_MAX_DEPTH: Final = 50
+_MAX_ALIASES: Final = 200
+_MAX_VALUES: Final = 20_000
+"""Counted after aliases are followed, so that aliases of aliases cannot multiply unseen."""
+
+_LONGEST_SCALAR: Final = 64
+"""Characters of a value other than a text: reading a number takes the square of its length."""
+
+_TEXT_TAG: Final = "tag:yaml.org,2002:str"
+_MERGE_TAG: Final = "tag:yaml.org,2002:merge"
+_UNREAD: Final = object()
+"""In place of a value that was reported and is left out."""
+_UNREADABLE: Final = (
+    ConstructorError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+)
+"""What PyYAML raises for a value that does not fit its tag, such as `!!bool perhaps`."""
+_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A YAML file as plain values."""
+
+    value: object
+    keys: Mapping[KeyPath, Place]
+    """Where the key of a value stands, or the value itself in a list."""
+    scalars: Mapping[KeyPath, Place]
+    """Where the first character of a text's content stands, where columns inside it can be told."""
+
+
+class _TooMuch(Exception):
+    """The file is larger or deeper than a pipeline can be; the message says which."""
+
+
+def read_document(text: str, problems: Problems) -> Document | None:
+    """Read YAML text; `None` after an error that leaves nothing to look at."""
+    try:
+        _check_bounds(text)
+        root = yaml.compose(text, Loader=_LOADER)
+    except yaml.YAMLError as error:
+        problems.error("yaml_syntax", (), *_syntax(error))
+        return None
+    except _TooMuch as error:
+        problems.error("yaml_too_large", (), str(error), None)
+        return None
+    if root is None:
+        problems.error("empty_file", (), "the file is empty", None)
+        return None
+    builder = _Builder(text=text, problems=problems)
+    try:
+        value = builder.build(root, ())
+    except _TooMuch as error:
+        problems.error("yaml_too_large", (), str(error), None)
+        return None
+    return Document(value=value, keys=builder.keys, scalars=builder.scalars)
+
+
+def _check_bounds(text: str) -> None:
+    """Count what the file holds before anything is built from it."""
+    depth = aliases = 0
+    for event in yaml.parse(text, Loader=_LOADER):
+        if isinstance(event, yaml.events.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.events.CollectionEndEvent):
+            depth -= 1
+        elif isinstance(event, yaml.events.AliasEvent):
+            aliases += 1
+        if depth > _MAX_DEPTH:
+            msg = f"the file is nested deeper than {_MAX_DEPTH} levels"
+            raise _TooMuch(msg)
+        if aliases > _MAX_ALIASES:
+            msg = f"the file has more than {_MAX_ALIASES} aliases"
+            raise _TooMuch(msg)
+
+
+def _syntax(error: yaml.YAMLError) -> tuple[str, Place | None]:
+    """Say what the parser found; its own text would quote the file."""
+    mark = getattr(error, "problem_mark", None)
+    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "not readable"
+    place = None if mark is None else Place(line=mark.line + 1, column=mark.column + 1)
+    return f"the file is no YAML: {problem}", place
+
+
+@dataclass(slots=True, kw_only=True)
+class _Builder:
+    """Builds plain values from YAML nodes and keeps their places."""
+
+    text: str
+    problems: Problems
+    keys: dict[KeyPath, Place] = field(default_factory=dict)
+    scalars: dict[KeyPath, Place] = field(default_factory=dict)
+    _count: int = 0
+    _open: set[int] = field(default_factory=set)
+    _constructor: SafeConstructor = field(default_factory=SafeConstructor)
+
+    def build(self, node: Node, path: KeyPath) -> object:
+        self._count += 1
+        if self._count > _MAX_VALUES:
+            msg = f"the file holds more than {_MAX_VALUES} values, aliases counted each time"
+            raise _TooMuch(msg)
+        if id(node) in self._open:
+            self.problems.error("yaml_loop", path, "an alias stands inside its own anchor", None)
+            return _UNREAD
+        self._open.add(id(node))
+        try:
+            match node:
+                case MappingNode():
+                    return self._mapping(node, path)
+                case SequenceNode():
+                    return self._sequence(node, path)
+                case _:
+                    return self._scalar(node, path)
+        finally:
+            self._open.discard(id(node))
+
+    def _mapping(self, node: MappingNode, path: KeyPath) -> dict[str, object]:
+        built: dict[str, object] = {}
+        merged: dict[str, object] = {}
+        for key_node, value_node in node.value:
+            if key_node.tag == _MERGE_TAG:
+                merged = self._merged(value_node, path) | merged
+                continue
+            key = self._key(key_node, path)
+            if key is None:
+                continue
+            if key in built:
+                message = f"the key {key!r} stands twice here; only one can count"
+                self.problems.error("duplicate_key", (*path, key), message, _start(key_node))
+                continue
+            self.keys[(*path, key)] = _start(key_node)
+            value = self.build(value_node, (*path, key))
+            if value is not _UNREAD:
+                built[key] = value
+        return merged | built
+
+    def _merged(self, node: Node, path: KeyPath) -> dict[str, object]:
+        """Return the keys that `<<` brings in; of several sources the first wins."""
+        sources = node.value if isinstance(node, SequenceNode) else [node]
+        merged: dict[str, object] = {}
+        for source in sources:
+            if not isinstance(source, MappingNode):
+                self.problems.error("merge", path, "`<<` needs a mapping", _start(source))
+                continue
+            value = self.build(source, path)
+            if isinstance(value, dict):
+                merged = value | merged
+        return merged
+
+    def _key(self, node: Node, path: KeyPath) -> str | None:
+        if isinstance(node, ScalarNode) and isinstance(self._constructed(node, path), str):
+            return str(node.value)
+        message = "a key is no text; write it in quotes"
+        self.problems.error("key_not_text", path, message, _start(node))
+        return None
+
+    def _sequence(self, node: SequenceNode, path: KeyPath) -> list[object]:
+        built: list[object] = []
+        for position, item in enumerate(node.value):
+            self.keys[(*path, position)] = _start(item)
+            value = self.build(item, (*path, position))
+            built.append(None if value is _UNREAD else value)
+        return built
+
+    def _scalar(self, node: Node, path: KeyPath) -> object:
+        value = self._constructed(node, path)
+        place = self._content(node, value)
+        if place is not None:
+            self.scalars[path] = place
+        return value
+
+    def _constructed(self, node: Node, path: KeyPath) -> object:
+        if node.tag != _TEXT_TAG and len(node.value) > _LONGEST_SCALAR:
+            message = f"a value of more than {_LONGEST_SCALAR} characters; write a text in quotes"
+            self.problems.error("value_type", path, message, _start(node))
+            return _UNREAD
+        try:
+            value: object = self._constructor.construct_object(node)
+        except _UNREADABLE:
+            message = "this value has a type that is not used here; write plain text or a number"
+            self.problems.error("value_type", path, message, _start(node))
+            return _UNREAD
+        return value
+
+    def _content(self, node: Node, value: object) -> Place | None:
+        """Return where a text begins if it stands in the file without escapes or folds."""
+        if not isinstance(node, ScalarNode) or not isinstance(value, str):
+            return None
+        quote = 1 if node.style in {"'", '"'} else 0
+        if not self.text.startswith(value, node.start_mark.index + quote):
+            return None
+        start = _start(node)
+        return Place(line=start.line, column=start.column + quote)
+
+
+def _start(node: Node) -> Place:
+    return Place(line=node.start_mark.line + 1, column=node.start_mark.column + 1)

@@ -1,0 +1,116 @@
+"""Load a pipeline file, or refuse it with the places that have to be mended."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.validation.config.lint.nearest import did_you_mean
+from ai_psychiatrist.validation.config.lint.problem import LintProblem
+from ai_psychiatrist.validation.config.lint.reading import lint_pipeline, read_pipeline
+from ai_psychiatrist.validation.config.lint.step_files import FileUnusable, parse_json, read_bounded
+from ai_psychiatrist.validation.config.retry_limits import RetryLimits
+from ai_psychiatrist.validation.config.step import MODEL_SCOPES, RuleBlock, StepConfig
+
+__all__ = [
+    "PipelineConfig",
+    "RetryLimits",
+    "RuleBlock",
+    "StepConfig",
+    "lint_pipeline",
+    "load_pipeline",
+]
+
+_SHOWN: Final = 5
+"""Errors that a refusal lists; the lint lists them all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineConfig:
+    """A pipeline file without errors."""
+
+    path: Path
+    digest: str
+    """SHA-256 of the file and its schemas, in hexadecimal."""
+    steps: tuple[StepConfig, ...]
+    retry: RetryLimits
+    deadline_seconds: float
+    """How long the validation of one step may take."""
+    files: tuple[Path, ...]
+    """The pipeline file and every schema and template that it names."""
+
+    def step(self, name: str | None) -> StepConfig:
+        """Return a step, without a name the one that a model answers, if there is but one.
+
+        Raises `ConfigurationError`, which names those there are, for any other.
+        """
+        answered = [step for step in self.steps if step.scope in MODEL_SCOPES]
+        if name is None and len(answered) == 1:
+            return answered[0]
+        for step in self.steps:
+            if step.name == name:
+                return step
+        names = [step.name for step in self.steps]
+        hint = "" if name is None else did_you_mean(name, names)
+        missing = (
+            "name a step of the pipeline" if name is None else f"the pipeline has no step {name!r}"
+        )
+        msg = f"{missing}{hint}; steps: {', '.join(names)}"
+        raise ConfigurationError(msg)
+
+
+def load_pipeline(path: Path) -> PipelineConfig:
+    """Load a pipeline file and its schemas.
+
+    Raises `ConfigurationError` with the first errors that the lint finds. Warnings are not shown.
+    """
+    reading = read_pipeline(path)
+    errors = [problem for problem in reading.problems if problem.is_error]
+    if errors or reading.settings is None:
+        raise ConfigurationError(_refusal(path, errors))
+    schemas = [step.schema.path for step in reading.steps if step.schema is not None]
+    templates = [step.template.path for step in reading.steps if step.template is not None]
+    return PipelineConfig(
+        path=path,
+        digest=reading.digest,
+        steps=_protecting_together([step.config for step in reading.steps]),
+        retry=reading.settings.retry,
+        deadline_seconds=reading.settings.deadline_seconds,
+        files=tuple(dict.fromkeys((path, *schemas, *templates))),
+    )
+
+
+def step_of_schema(path: Path) -> StepConfig:
+    """Return a step that checks answers by a schema alone.
+
+    Raises `ConfigurationError` when the file is no JSON of a schema.
+    """
+    try:
+        document = parse_json(read_bounded(path))
+    except FileUnusable as error:
+        msg = f"the schema {path.name!r} cannot be used: {error}"
+        raise ConfigurationError(msg) from None
+    if not isinstance(document, dict | bool):
+        msg = f"the schema {path.name!r} is neither an object nor true or false"
+        raise ConfigurationError(msg)
+    return StepConfig(
+        name=path.stem, scope="llm", schema=document, schema_name=path.name, rules=RuleBlock()
+    )
+
+
+def _protecting_together(steps: list[StepConfig]) -> tuple[StepConfig, ...]:
+    """Let every step protect what one protects: no earlier answer is to replace it either."""
+    blocks = [step.rules for step in steps if step.rules is not None]
+    names = tuple(dict.fromkeys(name for block in blocks for name in block.protected))
+    return tuple(
+        step if step.rules is None else replace(step, rules=replace(step.rules, protected=names))
+        for step in steps
+    )
+
+
+def _refusal(path: Path, errors: list[LintProblem]) -> str:
+    lines = [f"the pipeline {path.name} cannot be used"]
+    lines += [f"  {error.place_in(path.name)}: {error.message}" for error in errors[:_SHOWN]]
+    if len(errors) > _SHOWN:
+        lines.append(f"  and {len(errors) - _SHOWN} more; see lint-config")
+    return "\n".join(lines)

@@ -1,6 +1,0 @@
-"""Check pipeline files before anything runs."""
-
-from ai_psychiatrist.validation.lint.problem import LintProblem, ProblemLevel
-from ai_psychiatrist.validation.lint.reading import lint_pipeline
-
-__all__ = ["LintProblem", "ProblemLevel", "lint_pipeline"]
