@@ -10,7 +10,7 @@ import pytest
 
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.services.clause_memory import IDLE_SECONDS, remembering_clauses
-from ai_psychiatrist.services.risk.vocabulary import hear
+from ai_psychiatrist.services.risk.vocabulary import match_danger
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.wiring import Services, open_services
 from tests.fakes.permuting_loop import run_permuted
@@ -86,11 +86,11 @@ def test_nothing_of_an_answer_or_a_refused_transcript_stays_in_a_server(tmp_path
 def test_readings_of_clauses_are_forgotten_a_while_after_the_last_transcript() -> None:
     async def work() -> list[int]:
         with remembering_clauses():
-            hear(SAID)
+            match_danger(SAID)
         remembered = []
         for seconds in (IDLE_SECONDS - 1, 2):
             await asyncio.sleep(seconds)
-            remembered.append(hear.cache_info().currsize)
+            remembered.append(match_danger.cache_info().currsize)
         return remembered
 
     soon, later = run_permuted(work(), 0)

@@ -22,7 +22,7 @@ from ai_psychiatrist.services.evidence_validation.transcript_index import (
     TranscriptIndex,
     ground_all,
 )
-from ai_psychiatrist.services.transcripts.rendering import shown_to_models
+from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
 
 _BOUNDARY_DIGITS: Final = 16
 
@@ -88,7 +88,7 @@ def open_case(
     turns in a language that is not read.
     """
     boundary = boundary_for(transcript.text)
-    block = marked_block("transcript", boundary, shown_to_models(transcript))
+    block = marked_block("transcript", boundary, rendered_for_models(transcript))
     return Case(
         transcript=transcript,
         participant_id=participant_id,

@@ -13,7 +13,7 @@ from ai_psychiatrist.domain.errors import InputError, SpeakersUnknown
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.infrastructure.given_files import read_at_most, told
 from ai_psychiatrist.services.transcripts.labels import Roles, given_roles
-from ai_psychiatrist.services.transcripts.reading import read_transcript
+from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
 
 if TYPE_CHECKING:
     from ai_psychiatrist.config import Settings

@@ -12,9 +12,9 @@ from contextvars import Context
 from typing import Final
 
 from ai_psychiatrist.services.risk.statement import read_statement
-from ai_psychiatrist.services.risk.vocabulary import hear
+from ai_psychiatrist.services.risk.vocabulary import match_danger
 
-_CACHES: Final = (hear, read_statement)
+_CACHES: Final = (match_danger, read_statement)
 """Both are keyed by a clause: together they could tell much of a transcript."""
 
 

@@ -31,7 +31,7 @@ from ai_psychiatrist.services.evidence_validation.transcript_index import Lookup
 from ai_psychiatrist.services.risk.detector import read_with_risk
 from ai_psychiatrist.services.transcripts.labels import DEFAULT_LABELS
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
-from ai_psychiatrist.services.transcripts.reading import read_transcript
+from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
 
 TEXT = "Participant: I am tired."
 _kept: ContextVar[str] = ContextVar("kept", default="")

@@ -16,7 +16,7 @@ from ai_psychiatrist.services.evidence_validation.transcript_index import (
     GroundingMode,
     TranscriptIndex,
 )
-from ai_psychiatrist.services.evidence_validation.word_stream import Stretch, WordStream
+from ai_psychiatrist.services.evidence_validation.word_stream import WordRange, WordStream
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 INTERVIEW = """\
@@ -277,7 +277,7 @@ def test_repetitive_words_are_found_wherever_said(spoken: list[str], words: list
 
     length = len(words)
     assert list(stream.occurrences(words)) == [
-        Stretch(at, at + length)
+        WordRange(at, at + length)
         for at in range(len(spoken) - length + 1)
         if spoken[at : at + length] == words
     ]

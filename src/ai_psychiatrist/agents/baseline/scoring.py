@@ -8,7 +8,7 @@ from ai_psychiatrist.agents.output_models import NOT_EXAMINED
 from ai_psychiatrist.domain.evidence import Frequency, Polarity, Segment, Timeframe, UnverifiedQuote
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.services.evidence_validation.transcript_index import LONGEST_QUOTE
-from ai_psychiatrist.services.language.reading import Footing
+from ai_psychiatrist.services.language.mentions import Footing
 
 _MOST_QUOTES: Final = 50
 _SCORES: Final = {frequency: score for score, frequency in enumerate(HOW_OFTEN, start=1)}

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import islice, pairwise
 from typing import Final
 
-from ai_psychiatrist.agents.baseline.stretch import Stretch
+from ai_psychiatrist.agents.baseline.text_span import TextSpan
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.evidence import (
     Frequency,
@@ -23,8 +23,8 @@ from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
 from ai_psychiatrist.services.evidence_validation.transcript_index import TranscriptIndex
 from ai_psychiatrist.services.language.conversation import Conversation
 from ai_psychiatrist.services.language.identification import examined_in
+from ai_psychiatrist.services.language.mentions import Footing, Mention
 from ai_psychiatrist.services.language.questions import question_in
-from ai_psychiatrist.services.language.reading import Footing, Saying
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 _MOST_QUOTES: Final = 6
@@ -187,9 +187,9 @@ def _signals(
                 yield signal_of(saying, words, turn)
 
 
-def signal_of(saying: Saying, words: str, turn: Turn) -> Signal:
+def signal_of(saying: Mention, words: str, turn: Turn) -> Signal:
     """Return a saying with its place in the transcript."""
-    span = Stretch(words, saying.start, saying.end).trimmed()
+    span = TextSpan(words, saying.start, saying.end).trimmed()
     start = turn.words_start + span.start
     return Signal(
         item=Item(saying.concept),

@@ -19,7 +19,7 @@ from ai_psychiatrist.agents.interview.outputs import (
     goals_output,
 )
 from ai_psychiatrist.agents.interview.prompts import SYSTEM
-from ai_psychiatrist.agents.interview.reading import InterviewOutputT, reader_of
+from ai_psychiatrist.agents.interview.reply_parser import InterviewOutputT, reader_of
 from ai_psychiatrist.llm.definition import AgentDefinition
 from ai_psychiatrist.llm.output_mode import OutputTool
 

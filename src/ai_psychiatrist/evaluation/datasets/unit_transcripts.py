@@ -20,7 +20,7 @@ from ai_psychiatrist.services.transcripts.labels import (
     SpeakerLabels,
     label_key,
 )
-from ai_psychiatrist.services.transcripts.reading import read_transcript
+from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
 from ai_psychiatrist.services.transcripts.utterances import FileFault
 
 

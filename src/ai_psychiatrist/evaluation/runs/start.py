@@ -24,7 +24,7 @@ from ai_psychiatrist.ledger.keys.cipher import Cipher
 from ai_psychiatrist.ledger.pipeline_runs import keep_pipeline
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.ledger_file import FILE_NAME, holds_run
-from ai_psychiatrist.services.transcripts.rendering import shown_to_models
+from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig
 
 RUN_KIND: Final = "assessment"
@@ -131,7 +131,7 @@ def _add_units(ledger: Ledger, request: RunRequest) -> Iterator[tuple[str, str |
 
 def _add_unit(ledger: Ledger, dataset: Dataset, unit_id: str) -> str | None:
     try:
-        text = shown_to_models(dataset.transcript(unit_id))
+        text = rendered_for_models(dataset.transcript(unit_id))
     except InputError:
         # The unit is assessed all the same, and fails with that reason.
         ledger.add_unit(unit_id, context_digest="unreadable")

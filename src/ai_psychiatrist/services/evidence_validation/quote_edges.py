@@ -6,7 +6,7 @@ from typing import Final
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.services.evidence_validation.marks import marks_in
 from ai_psychiatrist.services.evidence_validation.tokens import Tokens, tokenise
-from ai_psychiatrist.services.evidence_validation.word_stream import Stretch, WordStream
+from ai_psychiatrist.services.evidence_validation.word_stream import WordRange, WordStream
 from ai_psychiatrist.services.evidence_validation.words import FILLERS
 
 
@@ -28,7 +28,7 @@ class QuoteEdges:
     head: _Edge
     tail: _Edge
 
-    def hold(self, stream: WordStream, stretch: Stretch, transcript: Transcript) -> bool:
+    def hold(self, stream: WordStream, words: WordRange, transcript: Transcript) -> bool:
         """Return whether both edges of a quote fit the place where its words were found.
 
         Fillers and marks at an edge have to stand there next to the words, unless the turn begins
@@ -36,7 +36,7 @@ class QuoteEdges:
         """
         if self.head is _BARE and self.tail is _BARE:
             return True
-        before, after = stream.surroundings(stretch, transcript)
+        before, after = stream.surroundings(words, transcript)
         text = transcript.text
         return _fits(self.head, text[before.gap], text[before.near], is_before=True) and _fits(
             self.tail, text[after.gap], text[after.near], is_before=False

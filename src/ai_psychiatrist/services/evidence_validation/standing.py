@@ -17,10 +17,10 @@ from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.services.language.assertion import Status
 from ai_psychiatrist.services.language.clauses import clauses_of
-from ai_psychiatrist.services.language.concepts import Heard, hear, is_instruction
-from ai_psychiatrist.services.language.matcher import Hit
+from ai_psychiatrist.services.language.concepts import is_instruction, match_concepts
+from ai_psychiatrist.services.language.matcher import Hit, MatchedText
+from ai_psychiatrist.services.language.mentions import Mention, mentions_in
 from ai_psychiatrist.services.language.questions import NOTHING, Question, question_in
-from ai_psychiatrist.services.language.reading import Saying, sayings_in
 from ai_psychiatrist.services.language.spoken import spoken, words_in
 from ai_psychiatrist.services.language.timeline import timeline_of
 from ai_psychiatrist.services.language.vocabulary import words
@@ -43,7 +43,7 @@ class ItemReader:
     transcript: Transcript
     unread: frozenset[int] = frozenset()
     """Turns in a language that is not read."""
-    _read: dict[Segment, tuple[Saying, ...]] = field(default_factory=dict, init=False, repr=False)
+    _read: dict[Segment, tuple[Mention, ...]] = field(default_factory=dict, init=False, repr=False)
     _told_to_readers: dict[Segment, bool] = field(default_factory=dict, init=False, repr=False)
 
     def for_item(self, quotes: Iterable[Quote], item: Item) -> tuple[Quote, ...]:
@@ -59,7 +59,7 @@ class ItemReader:
             return quote
         told = [
             one
-            for one in self._sayings_of(quote)
+            for one in self._mentions_of(quote)
             if not (one.is_answer and one.polarity is Polarity.AFFIRMED)
         ]
         return _told(quote, told) if told else self._untold(quote)
@@ -69,8 +69,8 @@ class ItemReader:
             return replace(quote, relevance=Relevance.INSTRUCTION)
         if self._is_in_unread_turns(quote):
             return quote
-        sayings = self._sayings_of(quote)
-        own = [one for one in sayings if one.concept == item.value]
+        mentions = self._mentions_of(quote)
+        own = [one for one in mentions if one.concept == item.value]
         if own and all(one.status is Status.OTHER for one in own):
             is_own_too = not words("self_named").isdisjoint(spoken(quote.text).texts)
             relevance = Relevance.UNREAD if is_own_too else Relevance.OTHER_PERSON
@@ -78,15 +78,15 @@ class ItemReader:
         if own:
             return replace(_told(quote, own), relevance=Relevance.ABOUT)
         is_asked = any(item.value in self._question(part.turn).asked for part in quote.segments)
-        if is_asked or not _is_elsewhere(quote, sayings):
+        if is_asked or not _is_elsewhere(quote, mentions):
             return self._untold(quote)
         return replace(quote, relevance=Relevance.ELSEWHERE)
 
     def _is_in_unread_turns(self, quote: Quote) -> bool:
         return all(segment.turn in self.unread for segment in quote.segments)
 
-    def _sayings_of(self, quote: Quote) -> list[Saying]:
-        return [one for segment in quote.segments for one in self._sayings(segment)]
+    def _mentions_of(self, quote: Quote) -> list[Mention]:
+        return [one for segment in quote.segments for one in self._mentions(segment)]
 
     def _untold(self, quote: Quote) -> Quote:
         """Return a quote that says nothing of a concept with how often and when it is so."""
@@ -112,7 +112,7 @@ class ItemReader:
         after = _SENTENCE_END.split(near.words[near.end - 1 :])[0][1:]
         return f"{before}{near.words[near.start : near.end]}{after}"
 
-    def _sayings(self, segment: Segment) -> tuple[Saying, ...]:
+    def _mentions(self, segment: Segment) -> tuple[Mention, ...]:
         """Return what is said at a segment; places are characters of what was read there."""
         known = self._read.get(segment)
         if known is None:
@@ -120,7 +120,7 @@ class ItemReader:
             question = self._question(segment.turn) if near.is_from_the_start else NOTHING
             known = self._read[segment] = tuple(
                 one
-                for one in sayings_in(near.words, question)
+                for one in mentions_in(near.words, question)
                 if one.start < near.end and near.start < one.end
             )
         return known
@@ -165,21 +165,21 @@ class _Near:
         return timeline_of(self.words).timeframe_of(self.start, self.end)
 
 
-def _is_elsewhere(quote: Quote, sayings: Sequence[Saying]) -> bool:
+def _is_elsewhere(quote: Quote, mentions: Sequence[Mention]) -> bool:
     """Whether each clause of a quote plainly tells of something else."""
-    if all(one.polarity is Polarity.UNCLEAR for one in sayings):
+    if all(one.polarity is Polarity.UNCLEAR for one in mentions):
         return False
     clauses = (quote.text[one.start : one.end] for one in clauses_of(quote.text))
     return all(
-        any(one.polarity is not Polarity.UNCLEAR for one in sayings_in(text))
+        any(one.polarity is not Polarity.UNCLEAR for one in mentions_in(text))
         for text in clauses
         if len(spoken(text).texts) > _LONGEST_ASIDE
     )
 
 
-def _told(quote: Quote, sayings: Sequence[Saying]) -> Quote:
+def _told(quote: Quote, mentions: Sequence[Mention]) -> Quote:
     """Return a quote with what its clauses say."""
-    told = [one for one in sayings if one.polarity is not Polarity.UNCLEAR] or sayings
+    told = [one for one in mentions if one.polarity is not Polarity.UNCLEAR] or mentions
     lasting = [one for one in told if one.timeframe is not Timeframe.PAST] or told
     polarities = {one.polarity for one in lasting}
     return replace(
@@ -187,7 +187,7 @@ def _told(quote: Quote, sayings: Sequence[Saying]) -> Quote:
         polarity=polarities.pop() if len(polarities) == 1 else Polarity.UNCLEAR,
         frequency=_stated(one.frequency for one in lasting),
         timeframe=_agreed(one.timeframe for one in lasting),
-        is_plain=not any(map(_is_doubtful, lasting)) and _denies_plainly(quote, sayings),
+        is_plain=not any(map(_is_doubtful, lasting)) and _denies_plainly(quote, mentions),
     )
 
 
@@ -203,27 +203,29 @@ def _stated(frequencies: Iterable[Frequency]) -> Frequency:
     return found.pop() if len(found) == 1 else Frequency.UNSTATED
 
 
-def _is_doubtful(one: Saying) -> bool:
+def _is_doubtful(one: Mention) -> bool:
     """Whether a denial or a past is not told as such, but only inferred from how it is told."""
     is_counted = one.frequency not in {Frequency.UNSTATED, Frequency.NOT_AT_ALL}
     is_tale = one.is_answer and one.end - one.start > _LONGEST_BARE_ANSWER
     return one.is_past_by_tense or is_counted or is_tale
 
 
-def _denies_plainly(quote: Quote, own: Sequence[Saying]) -> bool:
+def _denies_plainly(quote: Quote, own: Sequence[Mention]) -> bool:
     """Whether a denial has one reading: not "I'm not sad, just slow", "no day I haven't cried"."""
     texts = spoken(quote.text).texts
     if not words("qualifying").isdisjoint(word for word, _ in words_in(quote.text)):
         return False
     if texts[:1] and texts[0] in words("opening_own"):
-        alone = (one for one in sayings_in(quote.text) if one.concept == own[0].concept)
+        alone = (one for one in mentions_in(quote.text) if one.concept == own[0].concept)
         if any(one.polarity is Polarity.AFFIRMED for one in alone):
             return False
     return all(
-        sum(_denies(heard, hit) for hit in heard.hits) < _TWICE
-        for heard in (hear(quote.text[one.start : one.end]) for one in clauses_of(quote.text))
+        sum(_denies(matched, hit) for hit in matched.hits) < _TWICE
+        for matched in (
+            match_concepts(quote.text[one.start : one.end]) for one in clauses_of(quote.text)
+        )
     )
 
 
-def _denies(heard: Heard, hit: Hit) -> bool:
-    return hit.cue in _DENYING and heard.texts[hit.first] not in words("answering")
+def _denies(matched: MatchedText, hit: Hit) -> bool:
+    return hit.cue in _DENYING and matched.texts[hit.first] not in words("answering")

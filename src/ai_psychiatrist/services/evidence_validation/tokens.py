@@ -121,7 +121,7 @@ _chunk_words: Final = lru_cache(maxsize=4096)(_read_chunk)
 
 
 def _iterate_chunk(chunk: str) -> Iterator[tuple[str, int, int]]:
-    """Yield (word, start, end) within one stretch of text without white space."""
+    """Yield (word, start, end) within one piece of text without white space."""
     word: list[str] = []
     begin, stop = 0, 0
     clusters = list(_clusters(chunk))

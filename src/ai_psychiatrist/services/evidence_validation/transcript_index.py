@@ -42,7 +42,7 @@ from ai_psychiatrist.services.evidence_validation.utterances import (
     is_utterance,
 )
 from ai_psychiatrist.services.evidence_validation.word_stream import (
-    Stretch,
+    WordRange,
     WordStream,
     smooth_words,
     spoken_words,
@@ -175,27 +175,29 @@ class TranscriptIndex:
             yield _Look(quote, written_out_tokens(smooth), self._written_out, is_written_out=True)
 
     def _own(
-        self, look: "_Look", *, most: int, fits: Callable[[Stretch], bool] = lambda _: True
-    ) -> tuple[list[Stretch], QuoteRejection]:
-        """Return the first stretches that are the participant's alone, or why there are none."""
+        self, look: "_Look", *, most: int, fits: Callable[[WordRange], bool] = lambda _: True
+    ) -> tuple[list[WordRange], QuoteRejection]:
+        """Return the first ranges that are the participant's alone, or why there are none."""
         reason = QuoteRejection.NOT_FOUND
-        places: list[Stretch] = []
-        for stretch in look.stretches():
-            if not look.holds(stretch, self.transcript):
+        places: list[WordRange] = []
+        for words in look.word_ranges():
+            if not look.holds(words, self.transcript):
                 continue
-            turns = look.stream.turns(stretch)
+            turns = look.stream.turns(words)
             if self._others_before[turns.start] != self._others_before[turns.stop]:
                 is_one = len(turns) == 1
                 reason = (
                     QuoteRejection.INTERVIEWER_WORDS if is_one else QuoteRejection.CROSSES_SPEAKERS
                 )
-            elif fits(stretch):
-                places.append(stretch)
+            elif fits(words):
+                places.append(words)
                 if len(places) == most:
                     break
         return places, reason
 
-    def _accepted(self, look: "_Look", place: Stretch, threshold: float) -> Quote | QuoteRejection:
+    def _accepted(
+        self, look: "_Look", place: WordRange, threshold: float
+    ) -> Quote | QuoteRejection:
         segments = look.stream.segments(place)
         if look.is_literal:
             exact = self._verbatim(look, segments) or self._verbatim_elsewhere(look)
@@ -228,10 +230,10 @@ class TranscriptIndex:
             return self._accepted(look, places[0], 0.0)
         return QuoteRejection.TOO_SHORT
 
-    def _is_utterance(self, look: "_Look", stretch: Stretch) -> bool:
-        turns = look.stream.turns(stretch)
+    def _is_utterance(self, look: "_Look", words: WordRange) -> bool:
+        turns = look.stream.turns(words)
         starts = self._starts_of_clauses(turns[0])
-        return len(turns) == 1 and is_utterance(look.stream, stretch, self.transcript.text, starts)
+        return len(turns) == 1 and is_utterance(look.stream, words, self.transcript.text, starts)
 
     def _starts_of_clauses(self, turn: int) -> Sequence[int]:
         """Return where the clauses of a turn begin, in characters of the transcript, rising."""
@@ -293,15 +295,15 @@ class _Look:
     """Whether nothing that was said may be left out."""
     is_written_out: bool = False
 
-    def stretches(self) -> Iterator[Stretch]:
+    def word_ranges(self) -> Iterator[WordRange]:
         """Yield where the words stand."""
         words = self.tokens.words
         find = self.stream.occurrences if self.is_literal else self.stream.fluent_occurrences
         return find(words)
 
-    def holds(self, stretch: Stretch, transcript: Transcript) -> bool:
+    def holds(self, words: WordRange, transcript: Transcript) -> bool:
         """Return whether the edges of the quote lie between words."""
-        return self.stream.is_whole(stretch) and self._edges.hold(self.stream, stretch, transcript)
+        return self.stream.is_whole(words) and self._edges.hold(self.stream, words, transcript)
 
     @cached_property
     def _edges(self) -> QuoteEdges:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ai_psychiatrist.services.evidence_validation.tokens import is_ideographic
-from ai_psychiatrist.services.evidence_validation.word_stream import Stretch, WordStream
+from ai_psychiatrist.services.evidence_validation.word_stream import WordRange, WordStream
 from ai_psychiatrist.services.evidence_validation.words import (
     ANSWER_WORDS,
     BARE_WORDS,
@@ -51,21 +51,23 @@ def is_bare_answer(quote: str, words: Sequence[str]) -> bool:
 
 
 def is_utterance(
-    stream: WordStream, stretch: Stretch, text: str, clause_starts: Sequence[int]
+    stream: WordStream, words: WordRange, text: str, clause_starts: Sequence[int]
 ) -> bool:
-    """Return whether a stretch of one turn is a whole clause, but for words that only link it.
+    """Return whether a range of one turn is a whole clause, but for words that only link it.
 
     `clause_starts`: where the clauses of the turn begin in the text, rising.
     """
-    turn = stream.turn_stretch(stream.turns(stretch)[0])
+    turn = stream.turn_words(stream.turns(words)[0])
     clauses = _Clauses(stream, text, turn, clause_starts)
-    return clauses.begin_at(stretch.first) and clauses.end_at(stretch.after)
+    return clauses.begin_at(words.first) and clauses.end_at(words.after)
 
 
 class _Clauses:
     """Where the clauses of one turn begin and end among its words."""
 
-    def __init__(self, stream: WordStream, text: str, turn: Stretch, starts: Sequence[int]) -> None:
+    def __init__(
+        self, stream: WordStream, text: str, turn: WordRange, starts: Sequence[int]
+    ) -> None:
         self._stream, self._text, self._turn, self._starts = stream, text, turn, starts
 
     def begin_at(self, position: int) -> bool:

@@ -27,11 +27,11 @@ _STEPS_PER_WORD: Final = 4
 _FEWEST_STEPS: Final = 10_000
 """What a search for a quote may cost: so much for each word, and so much anyhow."""
 _NEAR: Final = 400
-"""How many characters beside a stretch are looked at."""
+"""How many characters beside a range are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class WordRange:
     """Positions of words in a stream, `after` exclusive."""
 
     first: int
@@ -40,7 +40,7 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """Characters of a turn beside a stretch: up to the next word, and some more."""
+    """Characters of a turn beside a range: up to the next word, and some more."""
 
     gap: slice
     near: slice
@@ -61,7 +61,7 @@ class WordStream(Tokens):
             table[word].append(position)
         return dict(table)
 
-    def occurrences(self, words: list[str]) -> Iterator[Stretch]:
+    def occurrences(self, words: list[str]) -> Iterator[WordRange]:
         """Yield where the words stand one after the other, in order."""
         spoken, first, length = self.words, words[0], len(words)
         offset, places = self._rarest(words, rare=_RARE)
@@ -72,9 +72,9 @@ class WordStream(Tokens):
             start = place - offset
             # The first word alone rules most places out, for less than a comparison of all.
             if start >= 0 and spoken[start] == first and spoken[start : start + length] == words:
-                yield Stretch(start, start + length)
+                yield WordRange(start, start + length)
 
-    def _repetitive_occurrences(self, words: list[str]) -> Iterator[Stretch]:
+    def _repetitive_occurrences(self, words: list[str]) -> Iterator[WordRange]:
         """Yield the same by reading every word of the stream once.
 
         Source: Knuth, Morris and Pratt, 1977.
@@ -85,9 +85,9 @@ class WordStream(Tokens):
                 matched = borders[matched - 1]
             matched += words[matched] == word
             if matched == len(words):
-                yield Stretch(position + 1 - matched, position + 1)
+                yield WordRange(position + 1 - matched, position + 1)
 
-    def fluent_occurrences(self, words: list[str]) -> Iterator[Stretch]:
+    def fluent_occurrences(self, words: list[str]) -> Iterator[WordRange]:
         """Yield where the words stand in order when repeated starts may be left out.
 
         Raises `SearchTooCostly` where both repeat so much that there is no end of ways.
@@ -100,7 +100,7 @@ class WordStream(Tokens):
                 if self.words[start] == words[0]:
                     after = end_without_repeats(self.words, start, words, self.repeats, steps)
                     if after is not None:
-                        yield Stretch(start, after)
+                        yield WordRange(start, after)
 
     @cached_property
     def repeats(self) -> Mapping[int, tuple[int, ...]]:
@@ -131,42 +131,42 @@ class WordStream(Tokens):
                     break
         return offset, rarest or []
 
-    def turns(self, stretch: Stretch) -> range:
-        """Return the turns that a stretch runs over."""
-        return range(self._turn_of(stretch.first), self._turn_of(stretch.after - 1) + 1)
+    def turns(self, words: WordRange) -> range:
+        """Return the turns that a range runs over."""
+        return range(self._turn_of(words.first), self._turn_of(words.after - 1) + 1)
 
-    def turn_stretch(self, turn: int) -> Stretch:
+    def turn_words(self, turn: int) -> WordRange:
         """Return all words of a turn."""
         following = self.first_words[turn + 1 : turn + 2]
-        return Stretch(self.first_words[turn], following[0] if following else len(self.words))
+        return WordRange(self.first_words[turn], following[0] if following else len(self.words))
 
-    def segments(self, stretch: Stretch) -> tuple[Segment, ...]:
-        """Return the characters of a stretch, one segment for each turn that has words of it."""
+    def segments(self, words: WordRange) -> tuple[Segment, ...]:
+        """Return the characters of a range, one segment for each turn that has words of it."""
         parts = []
-        for turn in self.turns(stretch):
-            whole = self.turn_stretch(turn)
-            first, after = max(stretch.first, whole.first), min(stretch.after, whole.after)
+        for turn in self.turns(words):
+            whole = self.turn_words(turn)
+            first, after = max(words.first, whole.first), min(words.after, whole.after)
             if first < after:
                 start, end = self.starts[first], self.ends[after - 1]
                 parts.append(Segment(turn=turn, start=start, end=end))
         return tuple(parts)
 
-    def is_whole(self, stretch: Stretch) -> bool:
-        """Return whether a stretch begins and ends at edges of words that were said as one."""
-        first, after, starts = stretch.first, stretch.after, self.starts
+    def is_whole(self, words: WordRange) -> bool:
+        """Return whether a range begins and ends at edges of words that were said as one."""
+        first, after, starts = words.first, words.after, self.starts
         return (first == 0 or starts[first - 1] != starts[first]) and (
             after == len(starts) or starts[after - 1] != starts[after]
         )
 
-    def surroundings(self, stretch: Stretch, transcript: Transcript) -> tuple[Beside, Beside]:
-        """Return what stands before and after a stretch in its turns."""
-        turns = self.turns(stretch)
+    def surroundings(self, words: WordRange, transcript: Transcript) -> tuple[Beside, Beside]:
+        """Return what stands before and after a range in its turns."""
+        turns = self.turns(words)
         first, last = transcript.turns[turns[0]], transcript.turns[turns[-1]]
-        start, end = self.starts[stretch.first], self.ends[stretch.after - 1]
+        start, end = self.starts[words.first], self.ends[words.after - 1]
         opening = max(first.words_start, start - _NEAR)
         closing = min(last.end, end + _NEAR)
-        before = self.ends[stretch.first - 1] if stretch.first else opening
-        after = self.starts[stretch.after] if stretch.after < len(self.starts) else closing
+        before = self.ends[words.first - 1] if words.first else opening
+        after = self.starts[words.after] if words.after < len(self.starts) else closing
         return (
             Beside(slice(max(before, opening), start), slice(opening, start)),
             Beside(slice(end, min(after, closing)), slice(end, closing)),

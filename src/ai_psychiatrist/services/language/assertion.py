@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ai_psychiatrist.services.language.concepts import Heard
+from ai_psychiatrist.services.language.matcher import MatchedText
 
 
 class Status(StrEnum):
@@ -44,7 +44,7 @@ class Finding:
 class ClauseReading:
     """One clause as it was read."""
 
-    heard: Heard
+    matched: MatchedText
     findings: tuple[Finding, ...]
     is_supposed: bool
     """Whether it opens with a supposition, which may go on in the next clause."""
@@ -53,4 +53,4 @@ class ClauseReading:
 
     def spanned(self, found: Finding) -> int:
         """Return over how many words a finding goes."""
-        return sum(found.start <= start < found.end for start, _ in self.heard.words.spans)
+        return sum(found.start <= start < found.end for start, _ in self.matched.words.spans)

@@ -12,9 +12,8 @@ from ai_psychiatrist.services.language.assertion import (
 )
 from ai_psychiatrist.services.language.clauses import is_asked
 from ai_psychiatrist.services.language.concepts import (
-    Heard,
-    hear,
     is_part_of_another,
+    match_concepts,
     says_something,
 )
 from ai_psychiatrist.services.language.experiencer import (
@@ -24,7 +23,7 @@ from ai_psychiatrist.services.language.experiencer import (
     last_person,
     may_be_own,
 )
-from ai_psychiatrist.services.language.matcher import Hit
+from ai_psychiatrist.services.language.matcher import Hit, MatchedText
 from ai_psychiatrist.services.language.modality import (
     is_supposed,
     opens_supposition,
@@ -55,78 +54,82 @@ START: Final = Before()
 
 def read_clause(text: str, before: Before = START) -> ClauseReading:
     """Read one clause."""
-    heard = hear(text)
+    matched = match_concepts(text)
     is_question = is_asked(text)
     return ClauseReading(
-        heard=heard,
-        findings=tuple(_findings(heard, before, is_question=is_question)),
-        is_supposed=opens_supposition(heard),
-        experiencer=last_person(heard.texts),
+        matched=matched,
+        findings=tuple(_findings(matched, before, is_question=is_question)),
+        is_supposed=opens_supposition(matched),
+        experiencer=last_person(matched.texts),
     )
 
 
-def _findings(heard: Heard, before: Before, *, is_question: bool) -> Iterator[Finding]:
-    for hit in heard.hits:
+def _findings(matched: MatchedText, before: Before, *, is_question: bool) -> Iterator[Finding]:
+    for hit in matched.hits:
         if not says_something(hit):
             continue
-        if hit.kind in _INFERRED and is_part_of_another(hit, heard.hits):
+        if hit.kind in _INFERRED and is_part_of_another(hit, matched.hits):
             continue
-        yield _finding(heard, hit, before, is_question=is_question)
+        yield _finding(matched, hit, before, is_question=is_question)
 
 
-def _finding(heard: Heard, hit: Hit, before: Before, *, is_question: bool) -> Finding:
-    quality = quality_of(heard, hit) if hit.kind in _INFERRED else None
-    value = is_there(heard, hit, is_bad=None if quality is None else quality.is_bad)
+def _finding(matched: MatchedText, hit: Hit, before: Before, *, is_question: bool) -> Finding:
+    quality = quality_of(matched, hit) if hit.kind in _INFERRED else None
+    value = is_there(matched, hit, is_bad=None if quality is None else quality.is_bad)
     is_stated = value is not None and hit.kind not in _INFERRED
-    if value and hit.kind == "function" and not _is_general(heard, hit):
+    if value and hit.kind == "function" and not _is_general(matched, hit):
         value = None
     status = _STATUSES[value]
     last = hit.last if quality is None else quality.last
     return Finding(
         concept=hit.subject,
-        status=_of_somebody(heard, hit, before, is_question=is_question)
-        or with_modality(heard, hit, status),
+        status=_of_somebody(matched, hit, before, is_question=is_question)
+        or with_modality(matched, hit, status),
         strength=Strength.STATED if is_stated else Strength.INFERRED,
-        start=heard.words.spans[hit.first][0],
-        end=heard.words.spans[last][1],
-        is_past_tense=_is_past_tense(heard, hit),
+        start=matched.words.spans[hit.first][0],
+        end=matched.words.spans[last][1],
+        is_past_tense=_is_past_tense(matched, hit),
     )
 
 
-def _of_somebody(heard: Heard, hit: Hit, before: Before, *, is_question: bool) -> Status | None:
+def _of_somebody(
+    matched: MatchedText, hit: Hit, before: Before, *, is_question: bool
+) -> Status | None:
     """Return what a phrase is where it is not plainly the speaker's, `None` where it is."""
-    owner = last_person(heard.texts[: hit.first])
-    if is_named_others(heard, hit) or owner is Status.OTHER:
-        return Status.UNCLEAR if may_be_own(heard, hit) else Status.OTHER
-    if owner is None and before.is_others and words("self_named").isdisjoint(heard.texts):
+    owner = last_person(matched.texts[: hit.first])
+    if is_named_others(matched, hit) or owner is Status.OTHER:
+        return Status.UNCLEAR if may_be_own(matched, hit) else Status.OTHER
+    if owner is None and before.is_others and words("self_named").isdisjoint(matched.texts):
         return Status.OTHER
-    if owner is Status.UNCLEAR or is_question or is_reported(heard, hit):
+    if owner is Status.UNCLEAR or is_question or is_reported(matched, hit):
         return Status.UNCLEAR
-    if has_strange_subject(heard, hit) or _is_taken_elsewhere(heard, hit):
+    if has_strange_subject(matched, hit) or _is_taken_elsewhere(matched, hit):
         return Status.UNCLEAR
-    goes_on = before.is_supposed and heard.texts[0] in words("links")
-    return Status.SUPPOSED if goes_on or is_supposed(heard, hit) else None
+    goes_on = before.is_supposed and matched.texts[0] in words("links")
+    return Status.SUPPOSED if goes_on or is_supposed(matched, hit) else None
 
 
-def _is_taken_elsewhere(heard: Heard, hit: Hit) -> bool:
+def _is_taken_elsewhere(matched: MatchedText, hit: Hit) -> bool:
     """Return whether a first word is taken up for something else: "slow, the laptop is slow"."""
-    if hit.last or not (words("self_named") | words("mine")).isdisjoint(heard.texts):
+    if hit.last or not (words("self_named") | words("mine")).isdisjoint(matched.texts):
         return False
-    return any(other.kind == "look_alike" and other.subject == hit.subject for other in heard.hits)
+    return any(
+        other.kind == "look_alike" and other.subject == hit.subject for other in matched.hits
+    )
 
 
-def _is_general(heard: Heard, hit: Hit) -> bool:
+def _is_general(matched: MatchedText, hit: Hit) -> bool:
     """Return whether what cannot be done is not one thing alone, which the speaker may dislike."""
     objects = concept_tables()[hit.subject].get("objects")
-    is_whole = hit.first == hit.last == len(heard.texts) - 1
+    is_whole = hit.first == hit.last == len(matched.texts) - 1
     if objects is None or is_whole:
         return True
-    return not set(heard.texts[hit.last : hit.last + 2]).isdisjoint(objects)
+    return not set(matched.texts[hit.last : hit.last + 2]).isdisjoint(objects)
 
 
-def _is_past_tense(heard: Heard, hit: Hit) -> bool:
+def _is_past_tense(matched: MatchedText, hit: Hit) -> bool:
     """Return whether the nearest verb that shows a tense shows the simple past."""
-    texts = heard.texts
+    texts = matched.texts
     for at in range(hit.first, max(-1, hit.first - _TENSE_REACH), -1):
         if texts[at] in words("present"):
             return False

@@ -1,12 +1,11 @@
-"""The phrases of all tables as they are heard in a text, and which of them name a concept."""
+"""The phrases of all tables among the words of a text, and which of them name a concept."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from ai_psychiatrist.services.language.matcher import Hit, Matcher
-from ai_psychiatrist.services.language.spoken import Spoken, spoken
+from ai_psychiatrist.services.language.matcher import Hit, MatchedText, Matcher
+from ai_psychiatrist.services.language.spoken import spoken
 from ai_psychiatrist.services.language.vocabulary import concept_tables, lists, word_table
 
 _NAMING: Final = ("symptom", "well", "function", "topic", "look_alike")
@@ -15,28 +14,14 @@ _ASKED: Final = "?"
 """Ends the subject of the phrases that only a question names a concept by."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Heard:
-    """The words of a text, and the phrases among them."""
-
-    words: Spoken
-    hits: tuple[Hit, ...]
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """The words as they are compared."""
-        return self.words.texts
-
-
-def hear(text: str) -> Heard:
+def match_concepts(text: str) -> MatchedText:
     """Find the phrases of a text."""
-    words = spoken(text)
-    return Heard(words=words, hits=_matcher().find(words))
+    return _matcher().match(spoken(text))
 
 
 def is_instruction(text: str) -> bool:
     """Return whether a text tells a reader or a program what to do with it."""
-    return any(hit.cue == "instruction.to_reader" for hit in hear(text).hits)
+    return any(hit.cue == "instruction.to_reader" for hit in match_concepts(text).hits)
 
 
 def concept_of(hit: Hit) -> str:

@@ -16,8 +16,8 @@ from ai_psychiatrist.services.language.how_often import (
     how_often,
     how_often_alone,
 )
+from ai_psychiatrist.services.language.mentions import Mention, mentions_in
 from ai_psychiatrist.services.language.questions import NOTHING, Asking, Question, question_in
-from ai_psychiatrist.services.language.reading import Saying, sayings_in
 
 _MOST_EXCHANGES: Final = 2
 """Through how many questions that name nothing a topic stays open."""
@@ -49,32 +49,32 @@ class Conversation:
         self._question = question_in(words)
         self.asked |= self._question.asked.keys()
 
-    def answer(self, words: str) -> tuple[Saying, ...]:
+    def answer(self, words: str) -> tuple[Mention, ...]:
         """Read what a participant says."""
         question, self._question = self._question, NOTHING
-        sayings = sayings_in(words, question)
+        mentions = mentions_in(words, question)
         topic = self._topic
-        self._topic = _topic_after(topic, question, sayings)
-        told = None if topic is None else _how_often(topic, words, question, sayings)
-        return sayings if topic is None or told is None else (*sayings, _said_of(topic, told))
+        self._topic = _topic_after(topic, question, mentions)
+        told = None if topic is None else _how_often(topic, words, question, mentions)
+        return mentions if topic is None or told is None else (*mentions, _said_of(topic, told))
 
 
 def _how_often(
-    topic: _Topic, words: str, question: Question, sayings: Sequence[Saying]
+    topic: _Topic, words: str, question: Question, mentions: Sequence[Mention]
 ) -> HowOften | None:
     """Return how often an answer says that what was told before it is there."""
     if not question.asked.keys() <= {topic.concept}:
         return None
-    if any(one.concept == topic.concept and one.polarity is Polarity.DENIED for one in sayings):
+    if any(one.concept == topic.concept and one.polarity is Polarity.DENIED for one in mentions):
         return None
     if asks_how_often(question.words):
         return how_often(words, question.words)
-    is_more = topic.is_told and not sayings and goes_on(question.words)
+    is_more = topic.is_told and not mentions and goes_on(question.words)
     return how_often_alone(words) if is_more else None
 
 
-def _said_of(topic: _Topic, told: HowOften) -> Saying:
-    return Saying(
+def _said_of(topic: _Topic, told: HowOften) -> Mention:
+    return Mention(
         concept=topic.concept,
         status=Status.AFFIRMED,
         is_stated=topic.is_told,
@@ -87,12 +87,12 @@ def _said_of(topic: _Topic, told: HowOften) -> Saying:
 
 
 def _topic_after(
-    before: _Topic | None, question: Question, sayings: Sequence[Saying]
+    before: _Topic | None, question: Question, mentions: Sequence[Mention]
 ) -> _Topic | None:
     """Return what the next question may go on about."""
     affirmed = [
         one
-        for one in sayings
+        for one in mentions
         if one.polarity is Polarity.AFFIRMED and one.timeframe is not Timeframe.PAST
     ]
     # What is only inferred from a doing is no topic beside what is stated.
@@ -104,16 +104,16 @@ def _topic_after(
     if told:
         return _Topic(concept=told.pop(), is_told=True) if len(told) == 1 else None
     if question.asked:
-        return _asked_alone(question, sayings)
+        return _asked_alone(question, mentions)
     if before is None or before.exchanges == _MOST_EXCHANGES:
         return None
     return replace(before, exchanges=before.exchanges + 1)
 
 
-def _asked_alone(question: Question, sayings: Sequence[Saying]) -> _Topic | None:
+def _asked_alone(question: Question, mentions: Sequence[Mention]) -> _Topic | None:
     """Return what was asked for, where nothing was read from the answer to it."""
     concept, asking = next(iter(question.asked.items()))
-    is_read = any(one.concept == concept for one in sayings)
+    is_read = any(one.concept == concept for one in mentions)
     if len(question.asked) > 1 or is_read or asking not in _OF_THE_SYMPTOM:
         return None
     return _Topic(concept=concept, is_told=False)

@@ -3,8 +3,7 @@
 from typing import Final
 
 from ai_psychiatrist.services.language.assertion import Status
-from ai_psychiatrist.services.language.concepts import Heard
-from ai_psychiatrist.services.language.matcher import Hit
+from ai_psychiatrist.services.language.matcher import Hit, MatchedText
 from ai_psychiatrist.services.language.vocabulary import words
 
 _REPORTER_BEFORE: Final = 3
@@ -49,12 +48,12 @@ def _is_relative(before: tuple[str, ...]) -> bool:
     return _is_other(before[-1]) and words("self_subjects").isdisjoint(before)
 
 
-def may_be_own(heard: Heard, hit: Hit) -> bool:
+def may_be_own(matched: MatchedText, hit: Hit) -> bool:
     """Return whether the speaker is named, too, so that somebody else may only be in the way.
 
     "They don't let me sleep", "I iron his shirts because I owe him, for being married to this".
     """
-    texts = heard.texts
+    texts = matched.texts
     until = min(hit.first + 2, len(texts))
     others = [at for at in range(until) if _is_other(texts[at])]
     own = [
@@ -66,19 +65,19 @@ def may_be_own(heard: Heard, hit: Hit) -> bool:
         return False
     if texts[others[-1]] in words("vague") and (own or not words("mine").isdisjoint(texts)):
         return True
-    if not own or is_reported(heard, hit):
+    if not own or is_reported(matched, hit):
         return False
     return others[-1] < own[-1] and (own[0] < others[0] or own[-1] <= hit.last)
 
 
-def is_named_others(heard: Heard, hit: Hit) -> bool:
+def is_named_others(matched: MatchedText, hit: Hit) -> bool:
     """Return whether a phrase itself begins with somebody else: "her mood"."""
-    return not words("possessives").isdisjoint(heard.texts[hit.first : hit.first + 2])
+    return not words("possessives").isdisjoint(matched.texts[hit.first : hit.first + 2])
 
 
-def has_strange_subject(heard: Heard, hit: Hit) -> bool:
+def has_strange_subject(matched: MatchedText, hit: Hit) -> bool:
     """Return whether a thing or a person without a known name is what a phrase speaks of."""
-    texts = heard.texts
+    texts = matched.texts
     if not words("self_named").isdisjoint(texts):
         return False
     before = texts[: hit.first]
@@ -89,14 +88,14 @@ def has_strange_subject(heard: Heard, hit: Hit) -> bool:
     return noun < hit.first and words("own").isdisjoint(texts[noun : noun + 3])
 
 
-def is_reported(heard: Heard, hit: Hit) -> bool:
+def is_reported(matched: MatchedText, hit: Hit) -> bool:
     """Return whether a phrase is what somebody else says or thinks."""
     return any(
         any(
             _is_other(word, plural=False) or word in words("generic")
-            for word in heard.texts[max(0, cue.first - _REPORTER_BEFORE) : cue.first]
+            for word in matched.texts[max(0, cue.first - _REPORTER_BEFORE) : cue.first]
         )
-        for cue in heard.hits
+        for cue in matched.hits
         if cue.cue == "modality.reported" and cue.last < hit.first
     )
 

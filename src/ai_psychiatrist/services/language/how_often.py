@@ -7,7 +7,7 @@ from ai_psychiatrist.domain.evidence import Frequency
 from ai_psychiatrist.services.language.assertion import ClauseReading, Status
 from ai_psychiatrist.services.language.clause_reading import read_clause
 from ai_psychiatrist.services.language.clauses import clauses_of
-from ai_psychiatrist.services.language.concepts import hear
+from ai_psychiatrist.services.language.concepts import match_concepts
 from ai_psychiatrist.services.language.counted_days import counted_days
 from ai_psychiatrist.services.language.frequency import occurrences_in
 from ai_psychiatrist.services.language.questions import reply_in
@@ -45,12 +45,14 @@ class HowOften:
 def asks_how_often(asked: str) -> bool:
     """Return whether the last words of an interviewer ask how often something is there."""
     clause = _last_clause(asked)
-    return bool(occurrences_in(clause)) or any(hit.cue == _ASKED for hit in hear(clause).hits)
+    return bool(occurrences_in(clause)) or any(
+        hit.cue == _ASKED for hit in match_concepts(clause).hits
+    )
 
 
 def goes_on(asked: str) -> bool:
     """Return whether the last words of an interviewer ask for more of the same."""
-    return any(hit.cue == "how_often.more" for hit in hear(_last_clause(asked)).hits)
+    return any(hit.cue == "how_often.more" for hit in match_concepts(_last_clause(asked)).hits)
 
 
 def how_often(said: str, asked: str) -> HowOften | None:
@@ -66,7 +68,7 @@ def how_often(said: str, asked: str) -> HowOften | None:
 def _agreed_with(answer: str, asked: str) -> HowOften | None:
     """Return the frequency that a question offers, if the answer is yes."""
     offered, read = _often_in(_last_clause(asked)), read_clause(answer)
-    cues = {hit.cue for hit in (*read.heard.hits, *hear(_last_clause(asked)).hits)}
+    cues = {hit.cue for hit in (*read.matched.hits, *match_concepts(_last_clause(asked)).hits)}
     if len(offered) != 1 or not cues.isdisjoint({"quality.good", _ASKED}):
         return None
     return HowOften(frequency=offered[0], start=0, end=len(answer)) if reply_in(read).says else None
@@ -87,10 +89,10 @@ def says_only_how_often(text: str) -> bool:
     if length > _LONGEST_BACKWARD or not (occurrences_in(text) or counted_days(text)):
         return False
     read = read_clause(text)
-    is_backward = not words("backward").isdisjoint(read.heard.texts[:_BACKWARD_BY])
+    is_backward = not words("backward").isdisjoint(read.matched.texts[:_BACKWARD_BY])
     if length > _LONGEST_ADDITION and not is_backward:
         return False
-    return not _is_telling(read) and words("speaker").isdisjoint(read.heard.texts)
+    return not _is_telling(read) and words("speaker").isdisjoint(read.matched.texts)
 
 
 def _is_telling(read: ClauseReading) -> bool:
@@ -98,13 +100,13 @@ def _is_telling(read: ClauseReading) -> bool:
 
 
 def _stated(text: str, asked: str = "") -> Frequency | None:
-    heard = hear(text)
+    matched = match_concepts(text)
     # "Most days are fine" counts the days without the symptom.
-    if any(hit.cue == "quality.good" for hit in heard.hits):
+    if any(hit.cue == "quality.good" for hit in matched.hits):
         return None
     if stated := _often_in(text):
         return stated[0]
-    is_whole = any(hit.cue == "how_often.whole" for hit in heard.hits)
+    is_whole = any(hit.cue == "how_often.whole" for hit in matched.hits)
     return Frequency.NEARLY_EVERY_DAY if is_whole else counted_days(text, asked)
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -32,6 +33,23 @@ class Hit(NamedTuple):
         return self.cue.partition(".")[2]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchedText:
+    """The words of a text, and the phrases among them in the order of their first words."""
+
+    words: Spoken
+    hits: tuple[Hit, ...]
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The words as they are compared."""
+        return self.words.texts
+
+    def among(self, *subjects: str) -> Iterator[Hit]:
+        """Yield the phrases of some tables."""
+        return (hit for hit in self.hits if hit.subject in subjects)
+
+
 class Matcher:
     """Phrases by cue. Those of a cue's subject, before its dot, compete: the longest wins."""
 
@@ -48,6 +66,10 @@ class Matcher:
         for cue, entries in tables.items():
             for entry in entries:
                 self._tree.add(cue, self._phrase(entry))
+
+    def match(self, words: Spoken) -> MatchedText:
+        """Find the phrases among words."""
+        return MatchedText(words=words, hits=self.find(words))
 
     def find(self, words: Spoken) -> tuple[Hit, ...]:
         """Return the phrases in the order of their first words."""

@@ -3,8 +3,7 @@
 from typing import Final
 
 from ai_psychiatrist.services.language.assertion import Status
-from ai_psychiatrist.services.language.concepts import Heard
-from ai_psychiatrist.services.language.matcher import Hit
+from ai_psychiatrist.services.language.matcher import Hit, MatchedText
 from ai_psychiatrist.services.language.vocabulary import phrases
 
 _SUPPOSED_SCOPE: Final = 12
@@ -16,14 +15,14 @@ _AFTER: Final = 2
 _DOUBTING: Final = frozenset({"mixed", "doubt"})
 
 
-def opens_supposition(heard: Heard) -> bool:
+def opens_supposition(matched: MatchedText) -> bool:
     """Return whether a clause opens with "if" or its like."""
-    return any(heard.texts[: len(opening)] == opening for opening in phrases("opens_supposition"))
+    return any(matched.texts[: len(opening)] == opening for opening in phrases("opens_supposition"))
 
 
-def is_supposed(heard: Heard, hit: Hit) -> bool:
+def is_supposed(matched: MatchedText, hit: Hit) -> bool:
     """Return whether something before a phrase only supposes it."""
-    cues = [cue for cue in heard.hits if cue.subject == "modality"]
+    cues = [cue for cue in matched.hits if cue.subject == "modality"]
     plain = [cue for cue in cues if cue.kind == "not_supposed"]
     return any(
         cue.kind == "supposed"
@@ -33,9 +32,9 @@ def is_supposed(heard: Heard, hit: Hit) -> bool:
     )
 
 
-def with_modality(heard: Heard, hit: Hit, status: Status) -> Status:
+def with_modality(matched: MatchedText, hit: Hit, status: Status) -> Status:
     """Return a status with what the words about a phrase make of it."""
-    cues = [cue for cue in heard.hits if cue.subject == "modality"]
+    cues = [cue for cue in matched.hits if cue.subject == "modality"]
     if any(cue.kind == "denied_after" and 0 < cue.first - hit.last <= _AFTER for cue in cues):
         return Status.DENIED
     near = {

@@ -8,14 +8,13 @@ from typing import Final
 from ai_psychiatrist.services.language.assertion import ClauseReading, Status
 from ai_psychiatrist.services.language.clauses import clauses_of
 from ai_psychiatrist.services.language.concepts import (
-    Heard,
     concept_of,
-    hear,
     is_part_of_another,
+    match_concepts,
     says_something,
 )
 from ai_psychiatrist.services.language.experiencer import is_of_others
-from ai_psychiatrist.services.language.matcher import Hit
+from ai_psychiatrist.services.language.matcher import Hit, MatchedText
 from ai_psychiatrist.services.language.spoken import spoken
 from ai_psychiatrist.services.language.vocabulary import concept_tables, word_list, words
 
@@ -74,8 +73,8 @@ def question_in(said: str) -> Question:
     """Read what the last question in an interviewer's words is about."""
     tail = said[-_TAIL_CHARACTERS:]
     for text, is_marked in _last_clauses(tail):
-        heard = hear(text if is_marked else _end_of(text))
-        if (is_marked or _asks_without_mark(heard)) and (asked := dict(_asked(heard))):
+        matched = match_concepts(text if is_marked else _end_of(text))
+        if (is_marked or _asks_without_mark(matched)) and (asked := dict(_asked(matched))):
             return Question(asked=asked, words=tail)
     return Question(words=tail)
 
@@ -110,13 +109,13 @@ def _end_of(text: str) -> str:
     return text[spans[0][0] :] if spans else text
 
 
-def _asks_without_mark(heard: Heard) -> bool:
+def _asks_without_mark(matched: MatchedText) -> bool:
     """Whether it asks by its opening, is a heading ("and energy"), or supposes ("you must be")."""
-    if not words("conditions").isdisjoint(heard.texts):
+    if not words("conditions").isdisjoint(matched.texts):
         return False
-    return len(heard.texts) <= _LONGEST_HEADING or any(
-        hit.cue in _OPENINGS and _is_led_by(heard.texts[: hit.first], "leading")
-        for hit in heard.hits
+    return len(matched.texts) <= _LONGEST_HEADING or any(
+        hit.cue in _OPENINGS and _is_led_by(matched.texts[: hit.first], "leading")
+        for hit in matched.hits
     )
 
 
@@ -124,30 +123,30 @@ def _is_led_by(before: tuple[str, ...], kind: str) -> bool:
     return len(before) <= _LONGEST_LEAD and words(kind).issuperset(before)
 
 
-def _asked(heard: Heard) -> Iterator[tuple[str, Asking]]:
-    if is_of_others(heard.texts) and words("generic").isdisjoint(heard.texts):
+def _asked(matched: MatchedText) -> Iterator[tuple[str, Asking]]:
+    if is_of_others(matched.texts) and words("generic").isdisjoint(matched.texts):
         return
-    is_tag = any(hit.cue == "tag.opening" and hit.first < _TAG_BEFORE for hit in heard.hits)
+    is_tag = any(hit.cue == "tag.opening" and hit.first < _TAG_BEFORE for hit in matched.hits)
     for concept in concept_tables():
         named = [
             hit
-            for hit in heard.hits
+            for hit in matched.hits
             if concept_of(hit) == concept
             and hit.cue not in {f"{concept}.function", f"{concept}.well"}
-            and not is_part_of_another(hit, heard.hits)
+            and not is_part_of_another(hit, matched.hits)
         ]
         kinds = {hit.kind for hit in named} - {"look_alike"}
         # "You aren't sleeping" denies no symptom, and a "no" to it may agree or not.
-        if not kinds or (is_tag and any(_holds_denial(heard, hit) for hit in named)):
+        if not kinds or (is_tag and any(_holds_denial(matched, hit) for hit in named)):
             continue
         kinds = _decided(concept, kinds, named)
-        yield concept, _denied(kinds) if is_tag else _put(heard, kinds, named)
+        yield concept, _denied(kinds) if is_tag else _put(matched, kinds, named)
 
 
-def _holds_denial(heard: Heard, hit: Hit) -> bool:
-    return heard.texts[hit.first] in word_list("spoken", "denying") or any(
+def _holds_denial(matched: MatchedText, hit: Hit) -> bool:
+    return matched.texts[hit.first] in word_list("spoken", "denying") or any(
         cue.cue == "cue.negator" and hit.first <= cue.first and cue.last <= hit.last
-        for cue in heard.hits
+        for cue in matched.hits
     )
 
 
@@ -165,9 +164,9 @@ def _denied(kinds: set[str]) -> Asking:
     return Asking.DENIAL if is_of_symptom else Asking.ABSENCE
 
 
-def _put(heard: Heard, kinds: set[str], named: list[Hit]) -> Asking:
+def _put(matched: MatchedText, kinds: set[str], named: list[Hit]) -> Asking:
     first = min(hit.last for hit in named)
-    turning = [hit for hit in heard.hits if hit.cue in _TURNING and hit.first <= first]
+    turning = [hit for hit in matched.hits if hit.cue in _TURNING and hit.first <= first]
     # "Don't you feel proud?" asks what "do you feel proud?" asks.
     is_turned = any(hit.cue != "cue.negator" or hit.first > 0 for hit in turning)
     if is_turned or not kinds.isdisjoint({"asks_symptom", "symptom"}):
@@ -190,31 +189,33 @@ class Reply:
 
 def reply_in(clause: ClauseReading) -> Reply:
     """Read a clause as the answer to a question."""
-    heard = clause.heard
-    cues = {hit.cue for hit in heard.hits}
-    opening = [hit for hit in heard.hits if _is_led_by(heard.texts[: hit.first], "opening")]
-    says, quality = _plain_answer(heard, opening), None
-    about = next((hit for hit in heard.hits if _is_early_quality(heard, hit)), None)
+    matched = clause.matched
+    cues = {hit.cue for hit in matched.hits}
+    opening = [hit for hit in matched.hits if _is_led_by(matched.texts[: hit.first], "opening")]
+    says, quality = _plain_answer(matched, opening), None
+    about = next((hit for hit in matched.hits if _is_early_quality(matched, hit)), None)
     if about is not None:
         is_of_more = "answer.taken_up" in cues or clause.experiencer is Status.OTHER
-        if about.first == 0 and heard.texts[0] in words("denying_quality"):
+        if about.first == 0 and matched.texts[0] in words("denying_quality"):
             says = None
-        if not is_of_more and not _names_a_concept(heard):
-            quality = _is_well(heard, about, answer_until=opening[0].last if says is False else -1)
+        if not is_of_more and not _names_a_concept(matched):
+            quality = _is_well(
+                matched, about, answer_until=opening[0].last if says is False else -1
+            )
     if not cues.isdisjoint({"modality.mixed", "modality.doubt"}):
         says = quality = None
     return Reply(
         says=says,
         quality=quality,
-        is_faint=words("faint").issuperset(heard.texts),
-        is_short=len(heard.texts) <= _LONGEST_ANSWER,
+        is_faint=words("faint").issuperset(matched.texts),
+        is_short=len(matched.texts) <= _LONGEST_ANSWER,
     )
 
 
-def _plain_answer(heard: Heard, opening: list[Hit]) -> bool | None:
+def _plain_answer(matched: MatchedText, opening: list[Hit]) -> bool | None:
     """Return whether an answer opens with yes or no: "I don't", but not "I don't know"."""
     first = {hit for hit in opening if hit.first == opening[0].first}
-    if any(_goes_on(hit, one) for hit in heard.hits if hit.cue == "cue.pass" for one in first):
+    if any(_goes_on(hit, one) for hit in matched.hits if hit.cue == "cue.pass" for one in first):
         return None
     kinds = {hit.cue for hit in first}
     if "answer.no" in kinds:
@@ -226,22 +227,22 @@ def _goes_on(hit: Hit, answer: Hit) -> bool:
     return answer.first < answer.last and hit.first <= answer.last < hit.last
 
 
-def _is_early_quality(heard: Heard, hit: Hit) -> bool:
+def _is_early_quality(matched: MatchedText, hit: Hit) -> bool:
     if hit.cue not in {"quality.good", "quality.bad"} or hit.first > _QUALITY_BY:
         return False
-    return hit.last > 0 or heard.texts[0] not in words("hesitating")
+    return hit.last > 0 or matched.texts[0] not in words("hesitating")
 
 
-def _names_a_concept(heard: Heard) -> bool:
-    return any(says_something(hit) and hit.last > hit.first for hit in heard.hits)
+def _names_a_concept(matched: MatchedText) -> bool:
+    return any(says_something(hit) and hit.last > hit.first for hit in matched.hits)
 
 
-def _is_well(heard: Heard, about: Hit, *, answer_until: int) -> bool:
+def _is_well(matched: MatchedText, about: Hit, *, answer_until: int) -> bool:
     """Return whether a word says that it is well, with the denials that do not only answer."""
     flips = sum(
         hit.last < about.first
         and (hit.cue == "cue.inability" or (hit.cue == "cue.negator" and hit.last > answer_until))
-        for hit in heard.hits
+        for hit in matched.hits
     )
     return (about.cue == "quality.good") is (flips % 2 == 0)
 

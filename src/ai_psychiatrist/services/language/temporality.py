@@ -43,7 +43,7 @@ class Period:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class ClauseTime:
     """When a clause says that something was."""
 
     periods: tuple[Period, ...]
@@ -56,7 +56,7 @@ class Told:
     ends_sentence: bool
 
 
-def told_in(text: str) -> Told:
+def clause_time(text: str) -> ClauseTime:
     """Read the times that a clause names, and how it is joined to those beside it."""
     words = every_word(text)
     texts = words.texts
@@ -67,7 +67,7 @@ def told_in(text: str) -> Told:
     )
     timeframe = timeframe_among(periods)
     opening = texts[1:2] if texts[:1] == ("but",) else texts[:1]
-    return Told(
+    return ClauseTime(
         periods=periods,
         timeframe=timeframe,
         is_past_tense=is_past_tense,

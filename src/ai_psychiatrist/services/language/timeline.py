@@ -6,7 +6,12 @@ from dataclasses import dataclass, field
 from ai_psychiatrist.domain.evidence import Frequency, Polarity, Timeframe
 from ai_psychiatrist.services.language.clauses import Clause, clauses_of
 from ai_psychiatrist.services.language.frequency import Occurrence, occurrences_in
-from ai_psychiatrist.services.language.temporality import Period, Told, timeframe_among, told_in
+from ai_psychiatrist.services.language.temporality import (
+    ClauseTime,
+    Period,
+    clause_time,
+    timeframe_among,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,7 +21,7 @@ class Timeline:
     words: str
     clauses: tuple[Clause, ...]
     _starts: tuple[int, ...]
-    _told: dict[int, Told] = field(default_factory=dict)
+    _times: dict[int, ClauseTime] = field(default_factory=dict)
 
     def timeframe_of(self, start: int, end: int) -> Timeframe:
         """Read when what characters `start` to `end` say was so.
@@ -29,7 +34,7 @@ class Timeline:
         touched = self._touched(start, end)
         for at in touched:
             shift = self.clauses[at].start
-            for period in self._told_in(at).periods:
+            for period in self._time_of(at).periods:
                 is_inside = period.start + shift < end and period.end + shift > start
                 (inside if is_inside else beside).append(period)
         if inside or beside:
@@ -56,7 +61,7 @@ class Timeline:
         return any(
             period.timeframe is Timeframe.RECENT and not period.is_weak
             for at in range(len(self.clauses))
-            for period in self._told_in(at).periods
+            for period in self._time_of(at).periods
         )
 
     def _distance(self, at: int, one: Occurrence, start: int, end: int) -> int:
@@ -71,10 +76,10 @@ class Timeline:
         first = max(bisect_right(self._starts, start) - 1, 0)
         return range(first, bisect_left(self._starts, max(end, start + 1)))
 
-    def _told_in(self, at: int) -> Told:
-        told = self._told.get(at)
+    def _time_of(self, at: int) -> ClauseTime:
+        told = self._times.get(at)
         if told is None:
-            told = self._told[at] = told_in(self._text(at))
+            told = self._times[at] = clause_time(self._text(at))
         return told
 
     def _text(self, at: int) -> str:
@@ -82,14 +87,14 @@ class Timeline:
 
     def _is_of_past(self, touched: range) -> bool:
         """Whether clauses in the past tense belong to a time that their sentence names."""
-        if not any(self._told_in(at).is_past_tense for at in touched):
+        if not any(self._time_of(at).is_past_tense for at in touched):
             return False
         after = touched[-1] + 1
-        if after < len(self.clauses) and self._told_in(after).looks_back:
+        if after < len(self.clauses) and self._time_of(after).looks_back:
             return True
         for at in range(touched[0], 0, -1):
-            before = self._told_in(at - 1)
-            if before.ends_sentence or self._told_in(at).is_contrast:
+            before = self._time_of(at - 1)
+            if before.ends_sentence or self._time_of(at).is_contrast:
                 return False
             if before.timeframe is not None:
                 return before.timeframe is Timeframe.PAST

@@ -33,7 +33,7 @@ from ai_psychiatrist.services.risk.statement import (
     read_statement,
 )
 from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
-from ai_psychiatrist.services.transcripts.reading import read_transcript
+from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
 
 _OPENING_CHARACTERS: Final = 100
 _OF_DEATH: Final = frozenset({RiskKind.WISH_TO_BE_DEAD, RiskKind.NONSPECIFIC_THOUGHTS})

@@ -88,13 +88,13 @@ def _is_quoted(danger: Danger, statement: Statement, around: Surroundings) -> bo
 
 
 def _is_of_somebody(danger: Danger, statement: Statement) -> bool:
-    heard, hit = statement.said, statement.place(danger)
-    is_named = not words("self_named").isdisjoint(heard.texts)
-    if danger.is_own or (is_named and may_be_own(heard, hit)):
+    matched, hit = statement.said, statement.place(danger)
+    is_named = not words("self_named").isdisjoint(matched.texts)
+    if danger.is_own or (is_named and may_be_own(matched, hit)):
         return False
     company = statement.covered("company")
-    before = (word for at, word in enumerate(heard.texts[: hit.first]) if at not in company)
-    return is_reported(heard, hit) or last_person(tuple(before)) is Status.OTHER
+    before = (word for at, word in enumerate(matched.texts[: hit.first]) if at not in company)
+    return is_reported(matched, hit) or last_person(tuple(before)) is Status.OTHER
 
 
 def _asks_back(after: Statement | None) -> bool:
@@ -108,7 +108,7 @@ def _is_speech_of_another(before: Statement | None) -> bool:
 
 def _is_in_marks(danger: Danger, statement: Statement) -> bool:
     """Whether quotation marks enclose a danger, or open after "she said"."""
-    text, start, spans = statement.text, danger.start, statement.heard.words.spans
+    text, start, spans = statement.text, danger.start, statement.matched.words.spans
     if _MARK.fullmatch(text[max(0, start - 1) : start]) and _MARK.match(text, danger.end):
         return True
     return any(
@@ -137,8 +137,8 @@ def _is_denied(danger: Danger, statement: Statement) -> bool:
         return True
     if _follows(danger, statement, {"until_now"}):
         return False
-    heard, hit = statement.said, statement.place(danger)
-    return is_denied(heard, hit, statement.covered("not_denied")) or any(
+    matched, hit = statement.said, statement.place(danger)
+    return is_denied(matched, hit, statement.covered("not_denied")) or any(
         cue.kind == "denied_after" and 0 < cue.first - danger.last <= _AFTER
         for cue in statement.cues
     )

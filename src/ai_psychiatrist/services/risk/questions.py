@@ -9,7 +9,7 @@ from ai_psychiatrist.services.language.clauses import Clause
 from ai_psychiatrist.services.language.timeline import timeline_of
 from ai_psychiatrist.services.risk.replies import Reply, reply_in
 from ai_psychiatrist.services.risk.statement import Statement, read_statement
-from ai_psychiatrist.services.risk.vocabulary import ASKED, hear
+from ai_psychiatrist.services.risk.vocabulary import ASKED, is_harmless, match_danger
 
 _QUESTION_CHARACTERS: Final = 600
 _ANSWER_CLAUSES: Final = 4
@@ -54,11 +54,11 @@ def questions_in(words: str) -> tuple[Question, ...]:
 
     A question about suicide is not also one about self-harm.
     """
-    heard = hear(_last_question(words[-_QUESTION_CHARACTERS:]))
-    is_supposed = any(heard.among("moods"))
+    matched = match_danger(_last_question(words[-_QUESTION_CHARACTERS:]))
+    is_supposed = any(matched.among("moods"))
     found: dict[RiskCategory, Question] = {}
-    for hit in heard.among(*_ASKED_KINDS):
-        if heard.is_harmless(hit) or (hit.kind == _TOO and not found):
+    for hit in matched.among(*_ASKED_KINDS):
+        if is_harmless(matched, hit) or (hit.kind == _TOO and not found):
             continue
         question = Question(
             kind=RiskKind(hit.subject.removesuffix(ASKED)),
@@ -77,7 +77,7 @@ def questions_in(words: str) -> tuple[Question, ...]:
 
 def meant_by(asked: tuple[Question, ...], opening: str) -> tuple[Question, ...]:
     """Keep what "someone else" or "only myself" answers when several dangers were asked about."""
-    named = {hit.kind for hit in hear(opening).among("whom")}
+    named = {hit.kind for hit in match_danger(opening).among("whom")}
     if len(named) != 1:
         return asked
     is_of_others = named == {"others"}
@@ -126,7 +126,7 @@ def answer_to(question: Question, words: str, clauses: tuple[Clause, ...]) -> An
 
 def _first_rising(statements: list[Statement]) -> int | None:
     """Return which clause takes a "no" back, as "well, sometimes" does."""
-    return next((n for n, one in enumerate(statements) if any(one.heard.among("rising"))), None)
+    return next((n for n, one in enumerate(statements) if any(one.matched.among("rising"))), None)
 
 
 def _is_about_something_else(clauses: tuple[Clause, ...], words: str) -> bool:

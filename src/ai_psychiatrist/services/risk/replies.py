@@ -20,5 +20,5 @@ class Reply(StrEnum):
 
 def reply_in(statement: Statement) -> Reply:
     """Read one clause; the first phrase that is a reply decides."""
-    first = next(statement.heard.among("replies"), None)
+    first = next(statement.matched.among("replies"), None)
     return Reply.UNTOLD if first is None else Reply(first.kind)

@@ -6,12 +6,11 @@ from typing import Final
 
 from ai_psychiatrist.domain.risk import RiskKind, RiskLevel, RiskPolarity
 from ai_psychiatrist.services.language.clauses import is_asked
-from ai_psychiatrist.services.language.concepts import Heard as LanguageHeard
-from ai_psychiatrist.services.language.concepts import hear as hear_concepts
-from ai_psychiatrist.services.language.matcher import Hit
+from ai_psychiatrist.services.language.concepts import match_concepts
+from ai_psychiatrist.services.language.matcher import Hit, MatchedText
 from ai_psychiatrist.services.language.remembered import remembered
 from ai_psychiatrist.services.language.vocabulary import words
-from ai_psychiatrist.services.risk.vocabulary import HINT, IMPLIED, Heard, hear
+from ai_psychiatrist.services.risk.vocabulary import HINT, IMPLIED, is_harmless, match_danger
 
 FIRST_PERSON: Final = frozenset({"i", "im", "ive", "i'd", "i'll", "me", "my", "myself"})
 _SECTIONS: Final = ("context", "manner", "time", "ending", "after")
@@ -64,20 +63,20 @@ class Statement:
     """What one clause says."""
 
     text: str
-    heard: Heard
+    matched: MatchedText
     dangers: tuple[Danger, ...]
     cues: tuple[Hit, ...]
     """What is said around the dangers, in the order of the first words."""
 
     @cached_property
-    def said(self) -> LanguageHeard:
-        """The words, and what governs them, as they are heard for any concept."""
-        return hear_concepts(self.text)
+    def said(self) -> MatchedText:
+        """The words, and what governs them, as they are matched for any concept."""
+        return match_concepts(self.text)
 
     @property
     def texts(self) -> tuple[str, ...]:
         """The words as they are compared."""
-        return self.heard.texts
+        return self.matched.texts
 
     @property
     def is_nothing_else(self) -> bool:
@@ -110,8 +109,8 @@ class Statement:
         )
 
     def covered(self, cue: str) -> frozenset[int]:
-        """Return which of the words that are heard for any concept a cue stands on."""
-        spans = self.heard.words.spans
+        """Return which of the words that are matched for any concept a cue stands on."""
+        spans = self.matched.words.spans
         cues = [(spans[hit.first][0], spans[hit.last][1]) for hit in self.cues if hit.kind == cue]
         return frozenset(
             at
@@ -120,7 +119,7 @@ class Statement:
         )
 
     def place(self, danger: Danger) -> Hit:
-        """Return which of the words that are heard for any concept a danger stands on."""
+        """Return which of the words that are matched for any concept a danger stands on."""
         spans = self.said.words.spans
         inside = [
             at for at, (start, end) in enumerate(spans) if start < danger.end and danger.start < end
@@ -131,22 +130,24 @@ class Statement:
 @remembered(256)
 def read_statement(text: str) -> Statement:
     """Read one clause."""
-    heard = hear(text)
+    matched = match_danger(text)
     return Statement(
         text=text,
-        heard=heard,
-        dangers=tuple(_dangers(heard)),
-        cues=tuple(heard.among(*_SECTIONS)),
+        matched=matched,
+        dangers=tuple(_dangers(matched)),
+        cues=tuple(matched.among(*_SECTIONS)),
     )
 
 
-def _dangers(heard: Heard) -> list[Danger]:
+def _dangers(matched: MatchedText) -> list[Danger]:
     """Return the dangers; of two of a category on the same words the more urgent, or longer one.
 
     What says it by itself comes before what only the topic gives a meaning, if that is no more
     urgent.
     """
-    named = [_danger(heard, hit) for hit in heard.among(*_KINDS) if not heard.is_harmless(hit)]
+    named = [
+        _danger(matched, hit) for hit in matched.among(*_KINDS) if not is_harmless(matched, hit)
+    ]
     kept: list[Danger] = []
     for danger in sorted(named, key=lambda one: (one.is_implied, -one.level.rank, -one.length)):
         if not any(_holds(other, danger) for other in kept):
@@ -162,16 +163,16 @@ def _holds(one: Danger, other: Danger) -> bool:
     return is_alike and is_weaker and not is_apart
 
 
-def _danger(heard: Heard, hit: Hit) -> Danger:
-    texts = heard.texts[hit.first : hit.last + 1]
+def _danger(matched: MatchedText, hit: Hit) -> Danger:
+    texts = matched.texts[hit.first : hit.last + 1]
     return Danger(
         kind=_KINDS[hit.subject],
         level=_LEVELS.get(hit.kind) or RiskLevel(hit.kind),
         first=hit.first,
         last=hit.last,
         texts=texts,
-        start=heard.words.spans[hit.first][0],
-        end=heard.words.spans[hit.last][1],
+        start=matched.words.spans[hit.first][0],
+        end=matched.words.spans[hit.last][1],
         is_own=hit.kind == _SHOWN or not FIRST_PERSON.isdisjoint(texts),
         is_of_others=hit.kind == _OTHERS,
         is_implied=hit.subject.endswith(IMPLIED),

@@ -1,14 +1,12 @@
-"""The phrases of danger, and what is said of one, as they are heard in a clause."""
+"""The phrases of danger, and what is said of one, among the words of a clause."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
 from ai_psychiatrist.domain.risk import RiskKind
-from ai_psychiatrist.services.language.matcher import Hit, Matcher
+from ai_psychiatrist.services.language.matcher import Hit, MatchedText, Matcher
 from ai_psychiatrist.services.language.remembered import remembered
-from ai_psychiatrist.services.language.spoken import Spoken, spoken_without
+from ai_psychiatrist.services.language.spoken import spoken_without
 from ai_psychiatrist.services.language.vocabulary import word_file
 
 LOOK_ALIKE: Final = "look_alike"
@@ -32,37 +30,20 @@ _CONTEXT: Final = (
 """Sections of phrases that may stand on the same words."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Heard:
-    """The words of a text, and the phrases among them in the order of their first words."""
-
-    words: Spoken
-    hits: tuple[Hit, ...]
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """The words as they are compared."""
-        return self.words.texts
-
-    def among(self, *subjects: str) -> Iterator[Hit]:
-        """Yield the phrases of some tables."""
-        return (hit for hit in self.hits if hit.subject in subjects)
-
-    def is_harmless(self, hit: Hit) -> bool:
-        """Return whether a harmless phrase is the better reading of words that it shares."""
-        return any(
-            one.first <= hit.last
-            and hit.first <= one.last
-            and (one.last - one.first >= hit.last - hit.first or one.last > hit.last)
-            for one in self.among(LOOK_ALIKE)
-        )
-
-
 @remembered(512)
-def hear(text: str) -> Heard:
+def match_danger(text: str) -> MatchedText:
     """Find the phrases of a text."""
-    words = spoken_without(text, _fillers())
-    return Heard(words=words, hits=_matcher().find(words))
+    return _matcher().match(spoken_without(text, _fillers()))
+
+
+def is_harmless(matched: MatchedText, hit: Hit) -> bool:
+    """Return whether a harmless phrase is the better reading of words that it shares."""
+    return any(
+        one.first <= hit.last
+        and hit.first <= one.last
+        and (one.last - one.first >= hit.last - hit.first or one.last > hit.last)
+        for one in matched.among(LOOK_ALIKE)
+    )
 
 
 @cache

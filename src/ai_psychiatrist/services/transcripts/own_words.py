@@ -63,13 +63,13 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class SpeechSpan:
     start: int
     end: int
     is_own: bool
 
 
-def stretches(text: str, start: int, end: int, setting: Setting) -> Iterator[Stretch]:
+def speech_spans(text: str, start: int, end: int, setting: Setting) -> Iterator[SpeechSpan]:
     """Yield the stretches of a turn in order: words of the participant, and of nobody known.
 
     An aside of somebody else is taken out; a line that shows that it is somebody else's ends the
@@ -79,13 +79,13 @@ def stretches(text: str, start: int, end: int, setting: Setting) -> Iterator[Str
     at = start
     while (aside := aside_of(text, at, over, setting.names, setting.own)) is not None:
         if at < aside.start():
-            yield Stretch(at, aside.start(), is_own=True)
-        yield Stretch(aside.start(), aside.end(), is_own=False)
+            yield SpeechSpan(at, aside.start(), is_own=True)
+        yield SpeechSpan(aside.start(), aside.end(), is_own=False)
         at = aside.end()
     if at < over or start == end:
-        yield Stretch(at, over, is_own=True)
+        yield SpeechSpan(at, over, is_own=True)
     if over < end:
-        yield Stretch(over, end, is_own=False)
+        yield SpeechSpan(over, end, is_own=False)
 
 
 def _end_of_own(text: str, start: int, end: int, setting: Setting) -> int:

@@ -32,7 +32,7 @@ from ai_psychiatrist.services.transcripts.labels_inside import last_words_of
 from ai_psychiatrist.services.transcripts.line_ends import LINE_END
 from ai_psychiatrist.services.transcripts.line_marks import sign_of_several
 from ai_psychiatrist.services.transcripts.line_openings import opens_alike, opens_with_names
-from ai_psychiatrist.services.transcripts.own_words import Setting, stretches
+from ai_psychiatrist.services.transcripts.own_words import Setting, speech_spans
 from ai_psychiatrist.services.transcripts.refusals import empty, nobody_named, too_many_turns
 from ai_psychiatrist.services.transcripts.speakers_line import speakers_named
 from ai_psychiatrist.services.transcripts.utterances import FileFault, ReadingNote
@@ -204,27 +204,27 @@ def _turns(
 
 def _cut(text: str, turn: Turn, setting: Setting) -> Iterator[Turn]:
     """Give to nobody what within the participant's turn is not the participant's."""
-    for stretch in stretches(text, turn.words_start, turn.end, setting):
-        is_first = stretch.start == turn.words_start
-        if not stretch.is_own and is_first:
-            yield replace(turn, end=stretch.start)
-        if stretch.is_own and is_first:
-            yield replace(turn, end=stretch.end)
-        elif stretch.is_own:
+    for span in speech_spans(text, turn.words_start, turn.end, setting):
+        is_first = span.start == turn.words_start
+        if not span.is_own and is_first:
+            yield replace(turn, end=span.start)
+        if span.is_own and is_first:
+            yield replace(turn, end=span.end)
+        elif span.is_own:
             yield replace(
                 turn,
-                start=stretch.start,
-                words_start=stretch.start,
-                end=stretch.end,
+                start=span.start,
+                words_start=span.start,
+                end=span.end,
                 start_seconds=None,
             )
         else:
             yield Turn(
                 index=0,
                 speaker=Speaker.UNKNOWN,
-                start=stretch.start,
-                words_start=stretch.start,
-                end=stretch.end,
+                start=span.start,
+                words_start=span.start,
+                end=span.end,
             )
 
 

@@ -65,7 +65,7 @@ def rendered(
     )
 
 
-def shown_to_models(transcript: Transcript) -> str:
+def rendered_for_models(transcript: Transcript) -> str:
     """Return the text with labels that tell who is who without knowing what the caller said."""
     if transcript.reads_alone:
         return transcript.text

@@ -13,7 +13,7 @@ from ai_psychiatrist.evaluation.datasets.oddities import OddityCode
 from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
 from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
-from ai_psychiatrist.services.transcripts.rendering import shown_to_models
+from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
 
 FIRST_NAMES = "Tom: how are you\nAnna: fine\nTom: good\nAnna: bye"
 KNOWN = "Doctor: hi\nPatient: well\nAnna: she is sad\nAnna: she is"
@@ -174,7 +174,7 @@ def test_text_that_is_kept_of_a_run_gives_the_same_speakers_without_the_options(
     rows = "file,label,role\na,Anna,participant\n*,Tom,interviewer\n*,Patient,other\n"
     folder = write(tmp_path, {name: content, "speakers.csv": rows})
     transcript = open_dataset(folder, speakers=speakers).transcript("a")
-    kept = parse_transcript(shown_to_models(transcript))
+    kept = parse_transcript(rendered_for_models(transcript))
     assert said(kept) == said(transcript)
 
 

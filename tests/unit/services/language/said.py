@@ -2,14 +2,14 @@
 
 from ai_psychiatrist.domain.evidence import Frequency, Timeframe
 from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.services.language.mentions import Mention, mentions_in
 from ai_psychiatrist.services.language.questions import NOTHING, question_in
-from ai_psychiatrist.services.language.reading import Saying, sayings_in
 
 
-def sayings_of(item: Item, words: str, asked: str = "") -> list[Saying]:
+def sayings_of(item: Item, words: str, asked: str = "") -> list[Mention]:
     """Return what is said of an item, in answer to a question or without one."""
     question = question_in(asked) if asked else NOTHING
-    return [one for one in sayings_in(words, question) if one.concept == item.value]
+    return [one for one in mentions_in(words, question) if one.concept == item.value]
 
 
 def said(item: Item, words: str, asked: str = "") -> set[str]:

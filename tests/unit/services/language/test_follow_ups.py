@@ -5,7 +5,7 @@ import pytest
 from ai_psychiatrist.domain.evidence import Frequency
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.services.language.conversation import Conversation
-from ai_psychiatrist.services.language.reading import Saying
+from ai_psychiatrist.services.language.mentions import Mention
 
 SOME, HALF, DAILY = (
     Frequency.SEVERAL_DAYS,
@@ -15,10 +15,10 @@ SOME, HALF, DAILY = (
 TIRED = ("How is your energy?", "I'm exhausted.")
 
 
-def sayings_of(*turns: str) -> list[Saying]:
+def sayings_of(*turns: str) -> list[Mention]:
     """Read a conversation in which an interviewer and a participant take turns."""
     conversation = Conversation()
-    sayings: list[Saying] = []
+    sayings: list[Mention] = []
     for asked, said in zip(turns[::2], turns[1::2], strict=True):
         conversation.ask(asked)
         sayings += conversation.answer(said)

@@ -5,7 +5,7 @@ from ai_psychiatrist.domain.errors import SpeakersUnknown
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
-from ai_psychiatrist.services.transcripts.reading import read_transcript
+from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
 
 
 def own_words(transcript: Transcript) -> str:

@@ -1,6 +1,6 @@
 import pytest
 
-from ai_psychiatrist.services.transcripts.reading import read_transcript
+from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
 
 LATE = {
     "text": "[999:00:00] Interviewer: Hi.\n[999:00:05] Participant: Bad.",

@@ -12,8 +12,8 @@ from ai_psychiatrist.domain.errors import (
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
-from ai_psychiatrist.services.transcripts.reading import read_transcript
-from ai_psychiatrist.services.transcripts.rendering import shown_to_models
+from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
+from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
 
 FILES = Path(__file__).parents[3] / "data" / "transcripts"
 NAMED = {
@@ -132,7 +132,7 @@ def test_models_are_shown_who_is_who(file: str) -> None:
     """What a model is shown, read by itself, gives the same words to the same people."""
     given = ((NAMED[file], Speaker.PARTICIPANT),) if file in NAMED else ()
     transcript = read(file, SpeakerLabels(given=given))
-    again = parse_transcript(shown_to_models(transcript))
+    again = parse_transcript(rendered_for_models(transcript))
     assert spoken(again) == spoken(transcript)
 
 

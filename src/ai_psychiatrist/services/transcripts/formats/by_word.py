@@ -1,4 +1,4 @@
-"""Cuts what a file gives as one stretch where its words have speakers of their own."""
+"""Cuts what a file gives as one group where its words have speakers of their own."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stretch:
+class WordGroup:
     """What stands together in a file."""
 
     label: str | None = field(repr=False)
@@ -31,21 +31,19 @@ class Stretch:
     end: float | None
 
 
-def gather(stretch: Stretch, gathering: Gathering) -> None:
-    """Add a stretch, cut where the words name another speaker than it or than one another.
+def gather(group: WordGroup, gathering: Gathering) -> None:
+    """Add a group of words, cut where they name another speaker than it or than one another.
 
-    Of a stretch that is cut, words without a speaker belong to nobody. Raises `FileRefused` where
+    Of a group that is cut, words without a speaker belong to nobody. Raises `FileRefused` where
     its words are not those of its text.
     """
-    labels = {word.label for word in stretch.words if word.label} | {stretch.label}
+    labels = {word.label for word in group.words if word.label} | {group.label}
     if len(labels) == 1:
-        gathering.add(
-            stretch.label, stretch.text, line=stretch.number, start=stretch.start, end=stretch.end
-        )
+        gathering.add(group.label, group.text, line=group.number, start=group.start, end=group.end)
         return
-    for run in _runs(stretch):
-        words = stretch.text[run.begin : run.finish]
-        gathering.add(run.label, words, line=stretch.number, start=run.start, end=run.end)
+    for run in _runs(group):
+        words = group.text[run.begin : run.finish]
+        gathering.add(run.label, words, line=group.number, start=run.start, end=run.end)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -57,23 +55,23 @@ class _Run:
     end: float | None = None
 
 
-def _runs(stretch: Stretch) -> list[_Run]:
+def _runs(group: WordGroup) -> list[_Run]:
     """Tile the text: what no word covers belongs to nobody, if it is more than punctuation."""
     runs: list[_Run] = []
-    for word in stretch.words:
+    for word in group.words:
         written = word.written.strip()
         if not written:
             continue
         at = runs[-1].finish if runs else 0
-        found = stretch.text.find(written, at)
+        found = group.text.find(written, at)
         if found < 0:
-            raise FileRefused(FileFault.BROKEN_ROW, stretch.number)
-        _cover(runs, stretch.text, found)
+            raise FileRefused(FileFault.BROKEN_ROW, group.number)
+        _cover(runs, group.text, found)
         begin = found if runs else 0
         if not runs or runs[-1].label != word.label:
             runs.append(_Run(label=word.label, begin=begin, finish=begin, start=word.start))
         runs[-1].finish, runs[-1].end = found + len(written), word.end
-    _cover(runs, stretch.text, len(stretch.text))
+    _cover(runs, group.text, len(group.text))
     return runs
 
 

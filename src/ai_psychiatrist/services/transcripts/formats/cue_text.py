@@ -24,7 +24,7 @@ _BLANK: Final = "\u200b\u200e\u200f\ufeff"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stretch:
+class VoiceSpan:
     """Words of one voice on one line; a voice that is named may say nothing."""
 
     voice: str | None = field(repr=False)
@@ -33,7 +33,7 @@ class Stretch:
     """On which of the lines of the cue they begin, from 0."""
 
 
-def stretches(text: str) -> Iterator[Stretch]:
+def voice_spans(text: str) -> Iterator[VoiceSpan]:
     """Yield the words of a cue in order, each line without a voice on its own.
 
     A voice lasts to its end tag, to the next voice, to the end of the cue, or to a line that
@@ -57,16 +57,16 @@ def stretches(text: str) -> Iterator[Stretch]:
     yield from _of_voice(text[start:], voice, line)
 
 
-def _of_voice(text: str, voice: str | None, line: int) -> Iterator[Stretch]:
+def _of_voice(text: str, voice: str | None, line: int) -> Iterator[VoiceSpan]:
     other = 0
     if voice is not None:
         other = _other_speaker(text)
-        yield Stretch(voice=voice, words=_plain(text[:other]), line=line)
+        yield VoiceSpan(voice=voice, words=_plain(text[:other]), line=line)
         line += text.count("\n", 0, other)
     for at, words in enumerate(text[other:].split("\n"), start=line):
         for part in _BREAK.split(words):
             if plain := _plain(part):
-                yield Stretch(voice=None, words=plain, line=at)
+                yield VoiceSpan(voice=None, words=plain, line=at)
 
 
 def _other_speaker(text: str) -> int:

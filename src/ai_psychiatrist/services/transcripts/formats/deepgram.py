@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from ai_psychiatrist.services.transcripts.formats.by_word import Stretch, Word, gather
+from ai_psychiatrist.services.transcripts.formats.by_word import Word, WordGroup, gather
 from ai_psychiatrist.services.transcripts.formats.gathering import Gathering
 from ai_psychiatrist.services.transcripts.formats.json_records import Record
 from ai_psychiatrist.services.transcripts.utterances import FileReading, Form
@@ -20,27 +20,27 @@ def read_deepgram(whole: Record) -> FileReading:
     """
     gathering = Gathering(Form.DEEPGRAM)
     results = whole.record("results")
-    stretches = list(_utterances(results, gathering)) or list(_channels(results, gathering))
-    for stretch in stretches:
-        gather(stretch, gathering)
+    groups = list(_utterances(results, gathering)) or list(_channels(results, gathering))
+    for group in groups:
+        gather(group, gathering)
     return gathering.reading()
 
 
-def _utterances(results: Record, gathering: Gathering) -> Iterator[Stretch]:
+def _utterances(results: Record, gathering: Gathering) -> Iterator[WordGroup]:
     utterances = list(results.records("utterances"))
     channels = [utterance.numbered_label("channel") for utterance in utterances]
     is_parted = len(set(channels)) > 1
     read = [
-        _stretch(utterance, gathering, channel if is_parted else None)
+        _word_group(utterance, gathering, channel if is_parted else None)
         for utterance, channel in zip(utterances, channels, strict=True)
     ]
     return iter(_in_order(read) if is_parted else read)
 
 
-def _channels(results: Record, gathering: Gathering) -> Iterator[Stretch]:
+def _channels(results: Record, gathering: Gathering) -> Iterator[WordGroup]:
     channels = list(results.records("channels"))
     is_parted = len(channels) > 1
-    read: list[Stretch] = []
+    read: list[WordGroup] = []
     for channel in channels:
         alternative = next(channel.parts("alternatives"), None)
         name = str(channel.number - 1) if is_parted else None
@@ -49,8 +49,8 @@ def _channels(results: Record, gathering: Gathering) -> Iterator[Stretch]:
     return iter(_in_order(read) if is_parted else read)
 
 
-def _stretch(utterance: Record, gathering: Gathering, channel: str | None) -> Stretch:
-    return Stretch(
+def _word_group(utterance: Record, gathering: Gathering, channel: str | None) -> WordGroup:
+    return WordGroup(
         label=_label(channel, utterance.numbered_label("speaker")),
         text=utterance.text("transcript"),
         words=tuple(_words(utterance, gathering, channel)),
@@ -78,7 +78,7 @@ def _words(record: Record, gathering: Gathering, channel: str | None) -> Iterato
 
 def _of_alternative(
     alternative: Record, gathering: Gathering, channel: str | None
-) -> list[Stretch]:
+) -> list[WordGroup]:
     number = alternative.number
     if words := list(_words(alternative, gathering, channel)):
         return [_joined(run, number) for run in _runs(words)]
@@ -86,7 +86,7 @@ def _of_alternative(
         return list(_sentences(alternative.record("paragraphs"), gathering, channel))
     text = alternative.text("transcript")
     label = _label(channel, None)
-    return [Stretch(label=label, text=text, words=(), number=number, start=None, end=None)]
+    return [WordGroup(label=label, text=text, words=(), number=number, start=None, end=None)]
 
 
 def _runs(words: Sequence[Word]) -> Iterator[list[Word]]:
@@ -105,8 +105,8 @@ def _is_apart(end: float | None, start: float | None) -> bool:
     return end is not None and start is not None and start - end > _PAUSE_SECONDS
 
 
-def _joined(run: Sequence[Word], number: int) -> Stretch:
-    return Stretch(
+def _joined(run: Sequence[Word], number: int) -> WordGroup:
+    return WordGroup(
         label=run[0].label,
         text=" ".join(word.written for word in run),
         words=(),
@@ -116,11 +116,13 @@ def _joined(run: Sequence[Word], number: int) -> Stretch:
     )
 
 
-def _sentences(paragraphs: Record, gathering: Gathering, channel: str | None) -> Iterator[Stretch]:
+def _sentences(
+    paragraphs: Record, gathering: Gathering, channel: str | None
+) -> Iterator[WordGroup]:
     for paragraph in paragraphs.parts("paragraphs"):
         label = _label(channel, paragraph.numbered_label("speaker"))
         for sentence in paragraph.parts("sentences"):
-            yield Stretch(
+            yield WordGroup(
                 label=label,
                 text=sentence.text("text"),
                 words=(),
@@ -130,10 +132,10 @@ def _sentences(paragraphs: Record, gathering: Gathering, channel: str | None) ->
             )
 
 
-def _in_order(stretches: Sequence[Stretch]) -> list[Stretch]:
-    timed: list[tuple[float, int, Stretch]] = []
-    for at, stretch in enumerate(stretches):
-        if stretch.start is None:
-            raise Record(fields={}, number=stretch.number).refused()
-        timed.append((stretch.start, at, stretch))
-    return [stretch for _, _, stretch in sorted(timed, key=lambda placed: placed[:2])]
+def _in_order(groups: Sequence[WordGroup]) -> list[WordGroup]:
+    timed: list[tuple[float, int, WordGroup]] = []
+    for at, group in enumerate(groups):
+        if group.start is None:
+            raise Record(fields={}, number=group.number).refused()
+        timed.append((group.start, at, group))
+    return [group for _, _, group in sorted(timed, key=lambda placed: placed[:2])]

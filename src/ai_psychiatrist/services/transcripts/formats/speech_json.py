@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from ai_psychiatrist.services.transcripts.formats.by_word import Stretch, Word, gather
+from ai_psychiatrist.services.transcripts.formats.by_word import Word, WordGroup, gather
 from ai_psychiatrist.services.transcripts.formats.deepgram import read_deepgram
 from ai_psychiatrist.services.transcripts.formats.dialogue_json import DIALOGUES
 from ai_psychiatrist.services.transcripts.formats.gathering import Gathering
@@ -54,7 +54,7 @@ def _read_whisper(whole: Record) -> FileReading:
     )
     gathering = Gathering(Form.WHISPERX if has_speakers else Form.WHISPER)
     for segment in segments:
-        gather(_stretch(segment, gathering, text="text", word="word"), gathering)
+        gather(_word_group(segment, gathering, text="text", word="word"), gathering)
     if not segments:
         gathering.add(None, whole.optional_text("text") or "", line=1)
     return gathering.reading()
@@ -81,19 +81,19 @@ def _read_whisper_cpp(whole: Record) -> FileReading:
 
 def _read_assemblyai(whole: Record) -> FileReading:
     gathering = Gathering(Form.ASSEMBLYAI)
-    stretches = list(whole.records("utterances")) or [whole]
-    for stretch in stretches:
+    groups = list(whole.records("utterances")) or [whole]
+    for group in groups:
         gather(
-            _stretch(stretch, gathering, text="text", word="text", per_second=_MILLISECONDS),
+            _word_group(group, gathering, text="text", word="text", per_second=_MILLISECONDS),
             gathering,
         )
     return gathering.reading()
 
 
-def _stretch(
+def _word_group(
     record: Record, gathering: Gathering, *, text: str, word: str, per_second: int = 1
-) -> Stretch:
-    return Stretch(
+) -> WordGroup:
+    return WordGroup(
         label=record.label("speaker"),
         text=record.text(text),
         words=tuple(_words(record, gathering, word, per_second)),

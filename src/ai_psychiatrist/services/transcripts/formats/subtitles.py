@@ -10,7 +10,7 @@ from webvtt import Caption, sbv, srt, vtt
 from webvtt.errors import MalformedCaptionError, MalformedFileError
 from webvtt.models import Timestamp
 
-from ai_psychiatrist.services.transcripts.formats.cue_text import has_voices, stretches
+from ai_psychiatrist.services.transcripts.formats.cue_text import has_voices, voice_spans
 from ai_psychiatrist.services.transcripts.formats.file_lines import MOST_UTTERANCES, lines_of
 from ai_psychiatrist.services.transcripts.speakers_line import speakers_named
 from ai_psychiatrist.services.transcripts.times import MOST_SECONDS
@@ -140,15 +140,15 @@ def _placed(captions: Sequence[Caption], form: Form) -> Iterator[_Piece]:
     count = 0
     for index, caption in enumerate(captions):
         text = caption.raw_text
-        for stretch in stretches(_SBV_BREAK.sub("<br>", text) if form is Form.SBV else text):
+        for span in voice_spans(_SBV_BREAK.sub("<br>", text) if form is Form.SBV else text):
             count += 1
             if count > MOST_UTTERANCES:
                 raise FileRefused(FileFault.TOO_LARGE)
             yield _Piece(
                 cue=index,
-                line=_number(caption.lines[stretch.line]) if caption.lines else None,
-                voice=stretch.voice,
-                words=stretch.words,
+                line=_number(caption.lines[span.line]) if caption.lines else None,
+                voice=span.voice,
+                words=span.words,
                 start_seconds=_seconds(caption.start_time),
                 end_seconds=_seconds(caption.end_time),
             )

@@ -1,4 +1,4 @@
-"""A stretch of what somebody said, and the same without what hangs at its edges."""
+"""A part of what somebody said, and the same without what hangs at its edges."""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -7,7 +7,7 @@ _EDGES: Final = " \t\r\n\v\f,;-–—\u00a0\u200b\ufeff"
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class TextSpan:
     """Characters `start` to `end` of a turn's words."""
 
     turn: str = field(repr=False)
@@ -19,9 +19,9 @@ class Stretch:
         """The words, verbatim."""
         return self.turn[self.start : self.end]
 
-    def trimmed(self) -> "Stretch":
+    def trimmed(self) -> "TextSpan":
         """Leave out spaces, commas and dashes at the edges."""
         text = self.text
         start = len(text) - len(text.lstrip(_EDGES))
         end = max(start, len(text.rstrip(_EDGES)))
-        return Stretch(self.turn, self.start + start, self.start + end)
+        return TextSpan(self.turn, self.start + start, self.start + end)

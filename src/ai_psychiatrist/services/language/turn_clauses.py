@@ -19,7 +19,7 @@ _SENTENCE_ENDS: Final = frozenset(".?!;…")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToldClauses:
+class TurnClauses:
     """A turn cut into clauses, and what each of them says."""
 
     turn: str
@@ -53,11 +53,11 @@ class ToldClauses:
         return at + 1 < len(self.clauses) and says_only_how_often(self.text(at + 1))
 
 
-def told_clauses(turn: str) -> ToldClauses:
+def turn_clauses(turn: str) -> TurnClauses:
     """Read the clauses of a turn."""
     clauses = tuple(one for one in clauses_of(turn) if turn[one.start : one.end].strip())
     texts = [turn[one.start : one.end] for one in clauses]
-    return ToldClauses(turn=turn, clauses=clauses, readings=tuple(_readings(texts)))
+    return TurnClauses(turn=turn, clauses=clauses, readings=tuple(_readings(texts)))
 
 
 def _readings(texts: list[str]) -> Iterator[ClauseReading]:
@@ -65,7 +65,7 @@ def _readings(texts: list[str]) -> Iterator[ClauseReading]:
     for text in texts:
         one = read_clause(text, before)
         yield one
-        is_others = is_of_others(one.heard.texts)
+        is_others = is_of_others(one.matched.texts)
         is_end = text.rstrip()[-1:] in _SENTENCE_ENDS
         before = Before(
             is_others=before.is_others if is_others is None else is_others,

@@ -17,7 +17,7 @@ from ai_psychiatrist.services.language.questions import (
 )
 from ai_psychiatrist.services.language.spoken import spoken
 from ai_psychiatrist.services.language.timeline import Timeline, timeline_of
-from ai_psychiatrist.services.language.told_clauses import POLARITIES, ToldClauses, told_clauses
+from ai_psychiatrist.services.language.turn_clauses import POLARITIES, TurnClauses, turn_clauses
 from ai_psychiatrist.services.language.vocabulary import phrases
 
 _COUNTED: Final = frozenset({Frequency.SEVERAL_DAYS, Frequency.MORE_THAN_HALF})
@@ -43,7 +43,7 @@ class Footing(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Saying:
+class Mention:
     """What a stretch of a turn says of a concept; characters of the turn's words."""
 
     concept: str
@@ -66,34 +66,34 @@ class Saying:
         return POLARITIES.get(self.status, Polarity.UNCLEAR)
 
 
-def sayings_in(turn: str, question: Question = NOTHING) -> tuple[Saying, ...]:
+def mentions_in(turn: str, question: Question = NOTHING) -> tuple[Mention, ...]:
     """Read a turn."""
-    told = told_clauses(turn)
+    said = turn_clauses(turn)
     times = timeline_of(turn)
-    stated = tuple(_stated(told, times, question))
-    return (*stated, *_answers(told, times, question, stated))
+    stated = tuple(_stated(said, times, question))
+    return (*stated, *_answers(said, times, question, stated))
 
 
-def _stated(told: ToldClauses, times: Timeline, question: Question) -> Iterator[Saying]:
-    for at, one in enumerate(told.readings):
+def _stated(said: TurnClauses, times: Timeline, question: Question) -> Iterator[Mention]:
+    for at, one in enumerate(said.readings):
         for found in one.findings:
             if _is_of_what_was_asked(one, found, question):
                 continue
-            start = told.clauses[at].start
-            frequency = told.frequency(at, found.status, found.start)
+            start = said.clauses[at].start
+            frequency = said.frequency(at, found.status, found.start)
             time = _time(times, start + found.start, start + found.end)
             # "I couldn't sleep four nights" counts days of these weeks.
             is_undated = frequency not in _COUNTED and time is Timeframe.UNSTATED
             is_told = found.is_past_tense and found.status in POLARITIES
-            is_by_tense = is_told and is_undated and not _is_of_now(told, at, times, question)
-            if is_by_tense or (found.status is Status.AFFIRMED and _is_over(told, at, found)):
+            is_by_tense = is_told and is_undated and not _is_of_now(said, at, times, question)
+            if is_by_tense or (found.status is Status.AFFIRMED and _is_over(said, at, found)):
                 time = Timeframe.PAST
-            yield Saying(
+            yield Mention(
                 concept=found.concept,
                 status=found.status,
                 is_stated=found.strength is Strength.STATED,
                 start=start,
-                end=told.end(at),
+                end=said.end(at),
                 frequency=frequency,
                 timeframe=time,
                 footing=_footing(one, found, question),
@@ -104,28 +104,28 @@ def _stated(told: ToldClauses, times: Timeline, question: Question) -> Iterator[
 def _footing(one: ClauseReading, found: Finding, question: Question) -> Footing:
     if found.concept in question.asked:
         return Footing.ASKED
-    if any(names_in_questions(hit, found.concept) for hit in one.heard.hits):
+    if any(names_in_questions(hit, found.concept) for hit in one.matched.hits):
         return Footing.NAMED
     return Footing.ASIDE if question.asked else Footing.UNASKED
 
 
-def _is_over(told: ToldClauses, at: int, found: Finding) -> bool:
+def _is_over(said: TurnClauses, at: int, found: Finding) -> bool:
     """Whether the words after a finding, in its clause or the next one, say that it is over."""
-    own = told.readings[at].heard
+    own = said.readings[at].matched
     if any(hit.cue == _OVER and own.words.spans[hit.first][0] >= found.end for hit in own.hits):
         return True
-    after = told.readings[at + 1].heard.hits if at + 1 < len(told.readings) else ()
+    after = said.readings[at + 1].matched.hits if at + 1 < len(said.readings) else ()
     return any(hit.cue == _OVER and hit.first < _LEAD_WORDS for hit in after)
 
 
 def _answers(
-    told: ToldClauses, times: Timeline, question: Question, stated: tuple[Saying, ...]
-) -> Iterator[Saying]:
+    said: TurnClauses, times: Timeline, question: Question, stated: tuple[Mention, ...]
+) -> Iterator[Mention]:
     """Yield what only the question tells the concept of."""
-    if not told.readings or not question.asked:
+    if not said.readings or not question.asked:
         return
-    at, reply = _reply(told)
-    if told.text(at).rstrip().endswith("?"):
+    at, reply = _reply(said)
+    if said.text(at).rstrip().endswith("?"):
         return
     settled = {one.concept for one in stated if one.status not in _UNSETTLED}
     for concept, asking in question.asked.items():
@@ -133,52 +133,52 @@ def _answers(
         # "Yes" to several at once does not say which of them.
         if status is None or (status is Status.AFFIRMED and len(question.asked) > 1):
             continue
-        start = told.clauses[0].start
-        yield Saying(
+        start = said.clauses[0].start
+        yield Mention(
             concept=concept,
             status=status,
             is_stated=reply.is_short,
             start=start,
-            end=told.end(at),
-            frequency=told.frequency(at, status, 0),
-            timeframe=times.timeframe_of(start, told.clauses[at].end),
+            end=said.end(at),
+            frequency=said.frequency(at, status, 0),
+            timeframe=times.timeframe_of(start, said.clauses[at].end),
             is_answer=True,
         )
 
 
-def _reply(told: ToldClauses) -> tuple[int, Reply]:
+def _reply(said: TurnClauses) -> tuple[int, Reply]:
     """Return which clause answers, and how; the second where the first only leads in."""
-    first = told.readings[0]
+    first = said.readings[0]
     reply = reply_in(first)
     is_answer = reply.says is not None or reply.quality is not None
-    if is_answer or len(told.readings) == 1 or len(first.heard.texts) >= _LEAD_WORDS:
+    if is_answer or len(said.readings) == 1 or len(first.matched.texts) >= _LEAD_WORDS:
         return 0, reply
-    return 1, reply_in(told.readings[1])
+    return 1, reply_in(said.readings[1])
 
 
 def _is_of_what_was_asked(one: ClauseReading, found: Finding, question: Question) -> bool:
     """Whether bare words of another concept answer the question: "your energy?" "Low"."""
     if not question.asked or found.concept in question.asked:
         return False
-    length = len(one.heard.texts)
+    length = len(one.matched.texts)
     return length <= _BARE_WORDS and one.spanned(found) in {1, length}
 
 
 def _time(times: Timeline, start: int, end: int) -> Timeframe:
     # "Nothing I used to enjoy" tells of now.
-    heard = spoken(times.words[start:end]).texts
+    matched = spoken(times.words[start:end]).texts
     lasting = phrases("lasting")
-    if any(heard[at : at + len(one)] == one for one in lasting for at in range(len(heard))):
+    if any(matched[at : at + len(one)] == one for one in lasting for at in range(len(matched))):
         return Timeframe.UNSTATED
     return times.timeframe_of(start, end)
 
 
-def _is_of_now(told: ToldClauses, at: int, times: Timeline, question: Question) -> bool:
+def _is_of_now(said: TurnClauses, at: int, times: Timeline, question: Question) -> bool:
     """Whether the turn or the question names a time of these weeks for what a clause tells."""
     asked = timeline_of(question.words)
     if asked.timeframe_of(0, len(asked.words)) is Timeframe.PAST:
         return False
     # "I loved it. Now I feel nothing."
-    if any(one.heard.texts[:1] == ("now",) for one in told.readings[at + 1 :]):
+    if any(one.matched.texts[:1] == ("now",) for one in said.readings[at + 1 :]):
         return False
     return times.names_these_weeks or asked.names_these_weeks

@@ -20,7 +20,7 @@ from ai_psychiatrist.services.transcripts.labels import (
     speakers_of,
 )
 from ai_psychiatrist.services.transcripts.labels_inside import labels_inside, last_words_of
-from ai_psychiatrist.services.transcripts.own_words import Setting, stretches
+from ai_psychiatrist.services.transcripts.own_words import Setting, speech_spans
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript, refuse_unusable
 from ai_psychiatrist.services.transcripts.refusals import (
     nobody_named,
@@ -124,9 +124,9 @@ def _cut_inside(
         inside = labels_inside(said.words, 0, len(said.words), last_words, labels)
         others = (one.start() for one in inside if label_key(one["label"]) not in own_keys)
         at = next(others, len(said.words))
-        for stretch in stretches(said.words, 0, at, setting):
-            if words := said.words[stretch.start : stretch.end].strip():
-                yield replace(said, label=said.label if stretch.is_own else None, words=words)
+        for span in speech_spans(said.words, 0, at, setting):
+            if words := said.words[span.start : span.end].strip():
+                yield replace(said, label=said.label if span.is_own else None, words=words)
         if words := said.words[at:].strip():
             yield replace(said, label=None, words=words)
 
