@@ -2,7 +2,7 @@
 
 import copy
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.unit.validation.schema_strategies import answers, schemas
 
@@ -52,6 +52,7 @@ def test_the_argument_is_left_as_it_was(
 
 
 @slow_to_draw
+@example(schema={"type": "object"}, value={"response": {"a": 1}})
 @given(schema=schemas(), value=answers())
 def test_there_are_records_exactly_where_something_changed(
     schema: dict[str, object], value: dict[str, object]

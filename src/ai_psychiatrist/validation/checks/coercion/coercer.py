@@ -122,7 +122,7 @@ class Coercer:
             notes.coercions.append(
                 Coercion(
                     parts=(WRAPPER,),
-                    before="(text)" if is_text else "(object)",
+                    before="(text)" if is_text else "(wrapped object)",
                     after="(object)",
                     before_type="string" if is_text else "object",
                     after_type="object",
