@@ -13,18 +13,18 @@ from ai_psychiatrist import wiring
 from ai_psychiatrist.agents.baseline.model import BASELINE
 from ai_psychiatrist.agents.baseline.route import baseline_route
 from ai_psychiatrist.api.problems import nothing_finished
-from ai_psychiatrist.api.result_models import Envelope, FullResult
-from ai_psychiatrist.api.results import (
-    About,
-    full_result,
-    qualitative_result,
-    quantitative_result,
-)
 from ai_psychiatrist.assessment.pipeline import FULL, Part
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
 from ai_psychiatrist.infrastructure.logging import setup_logging
 from ai_psychiatrist.llm.connections import BackendOptions
+from ai_psychiatrist.results.assessment import (
+    About,
+    full_result,
+    qualitative_result,
+    quantitative_result,
+)
+from ai_psychiatrist.results.models import Envelope, FullResult
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.wiring import Services
 from tests.fuzz.invariants import InvariantBroken, Observed, check

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from rich.console import Console
 
-from ai_psychiatrist.api.result_models import FullResult
 from ai_psychiatrist.cli.report import print_report
 from ai_psychiatrist.domain.transcript import Speaker
+from ai_psychiatrist.results.models import FullResult
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from tests.fuzz.hostile import CANARY
 from tests.fuzz.transcripts import Interview

@@ -13,8 +13,8 @@ import httpx
 import uvicorn
 
 from ai_psychiatrist.api.app import create_app
-from ai_psychiatrist.api.results import About
 from ai_psychiatrist.config import Settings, load_settings
+from ai_psychiatrist.results.assessment import About
 from ai_psychiatrist.wiring import Services
 from tests.patience import PATIENCE_SECONDS, wait_until
 

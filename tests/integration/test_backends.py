@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from ai_psychiatrist.api.results import full_result
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
 from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.results.assessment import full_result
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.wiring import open_services
 from tests.fakes.exchange import Wire

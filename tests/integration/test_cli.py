@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from ai_psychiatrist import __version__
-from ai_psychiatrist.api.result_models import FullResult
 from ai_psychiatrist.config import env_example
+from ai_psychiatrist.results.models import FullResult
 from tests.fakes.model_server import ModelServerThread, Reply, Request, fault
 from tests.fakes.replies import (
     JUDGE_TASKS,

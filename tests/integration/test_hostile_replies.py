@@ -11,8 +11,8 @@ from typing import Any, Self
 
 import pytest
 
-from ai_psychiatrist.api.results import full_result
 from ai_psychiatrist.config import Settings
+from ai_psychiatrist.results.assessment import full_result
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.wiring import open_services
 from tests.fakes.exchange import Wire

@@ -21,12 +21,12 @@ from ai_psychiatrist.api.edge import Edge
 from ai_psychiatrist.api.host_check import HostCheck
 from ai_psychiatrist.api.problems import add_problem_handlers
 from ai_psychiatrist.api.request_deadline import RequestDeadline
-from ai_psychiatrist.api.result_models import NOTICE
 from ai_psychiatrist.api.shared_room import SharedRoom
 from ai_psychiatrist.api.stop_signals import stop_on_signals
 from ai_psychiatrist.config import CRISIS_LINE_CURE, Settings, load_settings
 from ai_psychiatrist.infrastructure.logging import get_logger, setup_logging
 from ai_psychiatrist.infrastructure.stopping import Stopping
+from ai_psychiatrist.results.models import NOTICE
 from ai_psychiatrist.services.risk.detector import detect_risk
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.wiring import open_services

@@ -8,23 +8,23 @@ from fastapi import APIRouter, Request, Response
 
 from ai_psychiatrist.api.admission import AdmittedRoute
 from ai_psychiatrist.api.requests import AssessmentRequest
-from ai_psychiatrist.api.result_models import (
-    Envelope,
-    FullResult,
-    QualitativeResult,
-    QuantitativeResult,
-)
-from ai_psychiatrist.api.results import (
-    About,
-    full_result,
-    qualitative_result,
-    quantitative_result,
-)
 from ai_psychiatrist.api.sent_file import FILE_BODY, NamedInQuery
 from ai_psychiatrist.api.served import ServicesOf, json_of
 from ai_psychiatrist.api.wanted_assessment import assess_wanted, reading_wanted
 from ai_psychiatrist.assessment.pipeline import FULL, Part
 from ai_psychiatrist.domain.errors import RequestConflict
+from ai_psychiatrist.results.assessment import (
+    About,
+    full_result,
+    qualitative_result,
+    quantitative_result,
+)
+from ai_psychiatrist.results.models import (
+    Envelope,
+    FullResult,
+    QualitativeResult,
+    QuantitativeResult,
+)
 from ai_psychiatrist.services.transcripts.labels import Roles
 from ai_psychiatrist.wiring import Services
 

@@ -6,9 +6,9 @@ import orjson
 from fastapi import FastAPI, Request, Response
 
 from ai_psychiatrist.api.problems import ModelProblem
-from ai_psychiatrist.api.result_models import ExaminedResult, Result
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads
+from ai_psychiatrist.results.models import ExaminedResult, Result
 
 _MEDIA_TYPE: Final = "application/problem+json"
 _SCHEMAS: Final = "#/components/schemas/"

@@ -4,14 +4,6 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
-from ai_psychiatrist.api.result_models import (
-    NOTICE,
-    TOTAL,
-    Result,
-    RiskResult,
-    by_item,
-    called,
-)
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import (
     Analysis,
@@ -32,6 +24,14 @@ from ai_psychiatrist.interview.snapshot import (
     GoalShown,
     QuestionShown,
     UnexaminedAnswer,
+)
+from ai_psychiatrist.results.models import (
+    NOTICE,
+    TOTAL,
+    Result,
+    RiskResult,
+    by_item,
+    called,
 )
 
 

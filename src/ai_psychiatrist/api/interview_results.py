@@ -8,14 +8,14 @@ from ai_psychiatrist.api.interview_models import (
     InterviewResult,
     OperatorResult,
 )
-from ai_psychiatrist.api.result_models import (
+from ai_psychiatrist.domain.interview import ItemReport
+from ai_psychiatrist.domain.risk import RiskSource
+from ai_psychiatrist.interview.snapshot import Danger, InterviewReport, InterviewSnapshot
+from ai_psychiatrist.results.models import (
     RISK_STATEMENT,
     RISK_STATEMENT_WITH_MODEL,
     RiskResult,
 )
-from ai_psychiatrist.domain.interview import ItemReport
-from ai_psychiatrist.domain.risk import RiskSource
-from ai_psychiatrist.interview.snapshot import Danger, InterviewReport, InterviewSnapshot
 
 _STATEMENTS: Final = {
     RiskSource.RULES: RISK_STATEMENT,

@@ -11,8 +11,6 @@ from ai_psychiatrist.api.interview_models import InterviewReportResult, Intervie
 from ai_psychiatrist.api.interview_requests import AnswerRequest, InterviewRequest
 from ai_psychiatrist.api.interview_results import interview_report, interview_result
 from ai_psychiatrist.api.problems import Refusal, interview_step_failed
-from ai_psychiatrist.api.result_models import RiskResult
-from ai_psychiatrist.api.results import risk_result
 from ai_psychiatrist.api.served import ServicesOf, json_of, services_of
 from ai_psychiatrist.api.wanted_assessment import assess_wanted, reading_wanted, unfinished
 from ai_psychiatrist.assessment.pipeline import Part
@@ -20,6 +18,8 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.interview import AssessmentInput, InterviewState
 from ai_psychiatrist.interview.service import InterviewService
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
+from ai_psychiatrist.results.assessment import risk_result
+from ai_psychiatrist.results.models import RiskResult
 from ai_psychiatrist.wiring import Services
 
 _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {

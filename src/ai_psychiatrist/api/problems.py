@@ -12,8 +12,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from ai_psychiatrist.agents.definition import DANGER
-from ai_psychiatrist.api.result_models import Result
-from ai_psychiatrist.api.risk import kept_risk, risk_field
+from ai_psychiatrist.api.risk import kept_risk
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.errors import (
     AgentFailed,
@@ -42,6 +41,8 @@ from ai_psychiatrist.interview.errors import (
 from ai_psychiatrist.interview.interviews import log_unavailable
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
 from ai_psychiatrist.llm.cures import Cause
+from ai_psychiatrist.results.models import Result
+from ai_psychiatrist.results.risk import risk_field
 
 logger = get_logger(__name__)
 

@@ -13,7 +13,7 @@ from ai_psychiatrist.api.interview_requests import InterviewRequest
 from ai_psychiatrist.api.problems import Refusal
 from ai_psychiatrist.api.request_deadline import seconds_left
 from ai_psychiatrist.api.requests import AssessmentRequest
-from ai_psychiatrist.api.risk import keep_risk, risk_field
+from ai_psychiatrist.api.risk import keep_risk
 from ai_psychiatrist.api.sent_file import SentFile
 from ai_psychiatrist.api.shared_room import SharedRoom
 from ai_psychiatrist.assessment.pipeline import Part
@@ -25,6 +25,7 @@ from ai_psychiatrist.infrastructure.given_files import FileTooLarge
 from ai_psychiatrist.infrastructure.log_ids import begin_assessment
 from ai_psychiatrist.infrastructure.stopping import Stopping
 from ai_psychiatrist.infrastructure.worker_processes import work_on_text
+from ai_psychiatrist.results.risk import risk_field
 from ai_psychiatrist.services.risk.detector import read_with_risk
 from ai_psychiatrist.services.transcripts.labels import Roles, given_roles
 from ai_psychiatrist.services.transcripts.store import StoredFile

@@ -1,10 +1,11 @@
 """The commands. What they need is imported when they run, so that `--help` answers at once."""
 
 import asyncio
+import gc
 import io
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -36,7 +37,7 @@ from ai_psychiatrist.cli.interview_command import interview_app
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.api.result_models import FullResult
+    from ai_psychiatrist.results.models import FullResult
 
 app = typer.Typer(
     name="ai-psychiatrist",
@@ -77,8 +78,14 @@ Exit status: 0 complete, 1 partial, 2 bad input or settings, 3 nothing finished.
 """
 
 
+_YOUNG_OBJECTS: Final = 100_000
+"""How many new objects the collector waits for: its default takes a third of a short command."""
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line, with these arguments instead of the process's own."""
+    # Imports and word lists make hundreds of thousands of objects that live to the end.
+    gc.set_threshold(_YOUNG_OBJECTS)
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal that knows no typographic quotes gets their codes instead of a traceback.
         sys.stdout.reconfigure(errors="backslashreplace")
@@ -163,10 +170,10 @@ async def _assess(file: str, speakers: NamedSpeakers, model: str | None) -> "Ful
     transcript = given_transcript(file, settings, speakers, field="FILE")
 
     # After the checks: these take a second, and an unusable transcript is told at once.
-    from ai_psychiatrist.api.results import About, full_result  # noqa: PLC0415
     from ai_psychiatrist.cli.failure_account import tell_causes  # noqa: PLC0415
     from ai_psychiatrist.cli.progress import part_progress  # noqa: PLC0415
     from ai_psychiatrist.infrastructure.log_ids import begin_assessment  # noqa: PLC0415
+    from ai_psychiatrist.results.assessment import About, full_result  # noqa: PLC0415
     from ai_psychiatrist.wiring import open_services  # noqa: PLC0415
 
     assessment_id = begin_assessment()

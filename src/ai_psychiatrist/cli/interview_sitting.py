@@ -18,8 +18,6 @@ from ai_psychiatrist.api.interview_results import (
     interview_result,
     spoken_words,
 )
-from ai_psychiatrist.api.result_models import RiskResult
-from ai_psychiatrist.api.results import risk_result
 from ai_psychiatrist.assessment.pipeline import Part
 from ai_psychiatrist.cli.exits import ExitCode, fail
 from ai_psychiatrist.cli.failure_account import tell_causes, tell_doctor
@@ -45,6 +43,8 @@ from ai_psychiatrist.interview.errors import StoreFull, StoreUnusable
 from ai_psychiatrist.interview.protocol import BUILTIN_PROTOCOLS, ProtocolKind, load_protocol
 from ai_psychiatrist.interview.service import InterviewService
 from ai_psychiatrist.interview.snapshot import InterviewListing, InterviewSnapshot
+from ai_psychiatrist.results.assessment import risk_result
+from ai_psychiatrist.results.models import RiskResult
 from ai_psychiatrist.wiring import Services, open_services
 
 

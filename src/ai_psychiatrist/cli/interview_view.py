@@ -15,12 +15,12 @@ from ai_psychiatrist.api.interview_models import (
     ItemOutcomeResult,
     TotalResult,
 )
-from ai_psychiatrist.api.result_models import RiskResult
 from ai_psychiatrist.cli.report import plain, print_reading, print_unexamined, print_unlisted
 from ai_psychiatrist.domain.interview import Analysis, ItemSource, Proposal, ProposalOutcome
 from ai_psychiatrist.domain.phq8 import MAX_TOTAL_SCORE, Severity
 from ai_psychiatrist.domain.risk import ReadingStatus, RiskLevel, RiskSource
 from ai_psychiatrist.interview.snapshot import QuestionShown
+from ai_psychiatrist.results.models import RiskResult
 
 _WIDEST: Final = 100
 

@@ -8,7 +8,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ai_psychiatrist.api.result_models import (
+from ai_psychiatrist.domain.evidence import Frequency, Quote, Timeframe
+from ai_psychiatrist.domain.phq8 import Severity, UnknownReason
+from ai_psychiatrist.domain.risk import ReadingStatus, RiskLevel, RiskSource
+from ai_psychiatrist.results.models import (
     EvaluationPart,
     ExaminedResult,
     FullResult,
@@ -18,9 +21,6 @@ from ai_psychiatrist.api.result_models import (
     QuantitativePart,
     RiskResult,
 )
-from ai_psychiatrist.domain.evidence import Frequency, Quote, Timeframe
-from ai_psychiatrist.domain.phq8 import Severity, UnknownReason
-from ai_psychiatrist.domain.risk import ReadingStatus, RiskLevel, RiskSource
 
 _PIPE_WIDTH = 100
 

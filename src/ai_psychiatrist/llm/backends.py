@@ -6,11 +6,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 import httpx2
-from openai import AsyncOpenAI
 from pydantic_ai.models import Model
-from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
-from pydantic_ai.profiles.openai import OpenAIModelProfile
-from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.settings import ModelSettings
 
 from ai_psychiatrist.domain.errors import ConfigurationError
@@ -73,6 +69,12 @@ def ollama_backend(access: Access, settings: OllamaSettings) -> Backend:
 
 def openai_backend(access: Access, provider: Provider) -> Backend:
     """Return a server of OpenAI's protocols: chat completions, or responses for OpenAI itself."""
+    # Half a second that only those wait for who ask such a server.
+    from openai import AsyncOpenAI  # noqa: PLC0415
+    from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel  # noqa: PLC0415
+    from pydantic_ai.profiles.openai import OpenAIModelProfile  # noqa: PLC0415
+    from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415
+
     # The runner decides what is asked again; retries of an SDK would be calls that nobody counts.
     client = AsyncOpenAI(
         base_url=access.address,

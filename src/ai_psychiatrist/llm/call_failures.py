@@ -4,8 +4,6 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 import httpx2
-from aiohttp import ClientConnectionError
-from openai import APIStatusError
 from pydantic_ai.exceptions import (
     ContentFilterError,
     ModelAPIError,
@@ -78,6 +76,10 @@ _MARKS: Final = (
 
 def call_failure(error: Exception) -> ModelCallFailed:
     """Classify whatever a call to a backend raised; of its text only known words are looked for."""
+    # Whoever failed to reach a server has imported them by now; the baseline never does.
+    from aiohttp import ClientConnectionError  # noqa: PLC0415
+    from openai import APIStatusError  # noqa: PLC0415
+
     for link in _chain(error):
         if isinstance(link, ModelCallFailed):
             return link if link is error else _without_history(link)

@@ -20,7 +20,6 @@ from ai_psychiatrist.llm.backends import (
 )
 from ai_psychiatrist.llm.cures import Cause, cause_of, causes, shown_address
 from ai_psychiatrist.llm.direct_chat import DirectChatClient
-from ai_psychiatrist.llm.http_client import http_client
 from ai_psychiatrist.llm.model_list import unserved
 from ai_psychiatrist.llm.probe import ModelProbe, local_probe, probe
 from ai_psychiatrist.llm.providers import Provider, provider_of
@@ -195,6 +194,9 @@ class ModelConnections:
 
     def _client(self) -> httpx2.AsyncClient:
         if self._http is None:
+            # The libraries of its transport take half a second, and only servers are asked by it.
+            from ai_psychiatrist.llm.http_client import http_client  # noqa: PLC0415
+
             models = self._options.models
             self._http = http_client(
                 timeout_seconds=self._options.pydantic_ai.timeout_seconds

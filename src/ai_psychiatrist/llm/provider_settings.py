@@ -5,20 +5,19 @@ from typing import Final
 
 from pydantic_ai.messages import CachePoint, UserContent
 from pydantic_ai.models import Model
-from pydantic_ai.models.openai import OpenAIChatModelSettings
 from pydantic_ai.settings import ModelSettings
 
 from ai_psychiatrist.llm.output_mode import OutputMode, OutputTool
 from ai_psychiatrist.llm.prompt import Prompt
 
 ANTHROPIC: Final = "anthropic"
-LOG_PROBABILITIES: Final[Mapping[str, ModelSettings]] = {
-    "ollama": ModelSettings(extra_body={"logprobs": True}, max_tokens=200),
-    "openai-chat": OpenAIChatModelSettings(
-        openai_logprobs=True, openai_top_logprobs=1, max_tokens=200
-    ),
-}
-"""What asks for the log-probabilities of a reply, which has to be short, by the provider's name."""
+
+
+class _OpenAISettings(ModelSettings, total=False):
+    """The library's own type imports OpenAI's package, which takes half a second."""
+
+    openai_logprobs: bool
+    openai_top_logprobs: int
 
 
 class _AnthropicSettings(ModelSettings, total=False):
@@ -27,6 +26,13 @@ class _AnthropicSettings(ModelSettings, total=False):
     anthropic_cache_instructions: bool
     anthropic_cache_tool_definitions: bool
     anthropic_metadata: dict[str, str]
+
+
+LOG_PROBABILITIES: Final[Mapping[str, ModelSettings]] = {
+    "ollama": ModelSettings(extra_body={"logprobs": True}, max_tokens=200),
+    "openai-chat": _OpenAISettings(openai_logprobs=True, openai_top_logprobs=1, max_tokens=200),
+}
+"""What asks for the log-probabilities of a reply, which has to be short, by the provider's name."""
 
 
 def provider_settings(

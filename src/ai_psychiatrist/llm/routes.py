@@ -8,7 +8,6 @@ from pydantic_ai.models import Model
 
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.llm.chat import SimpleChatClient
-from ai_psychiatrist.llm.http_client import http_client
 from ai_psychiatrist.llm.ollama import OllamaChatModel
 from ai_psychiatrist.llm.retries import BUSY_RETRIES, CallRetries
 from ai_psychiatrist.llm.settings import PydanticAISettings
@@ -60,6 +59,8 @@ def as_chain(
     timeout = pydantic_ai_settings.timeout_seconds or DEFAULT_TIMEOUT_SECONDS
     agent_model = None
     if pydantic_ai_settings.enabled and ollama_base_url is not None:
+        from ai_psychiatrist.llm.http_client import http_client  # noqa: PLC0415  half a second
+
         agent_model = OllamaChatModel(
             models.model,
             base_url=ollama_base_url.rstrip("/"),

@@ -18,7 +18,6 @@ from ai_psychiatrist.agents.judge import JudgeAgent
 from ai_psychiatrist.agents.meta_review import MetaReviewAgent
 from ai_psychiatrist.agents.qualitative import QualitativeAssessmentAgent
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
-from ai_psychiatrist.api.results import About, full_result
 from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop
 from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
 from ai_psychiatrist.assessment.settings import FeedbackSettings
@@ -26,6 +25,7 @@ from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.llm.chat import ChatReply
 from ai_psychiatrist.llm.routes import ModelRoute
 from ai_psychiatrist.llm.settings import PydanticAISettings
+from ai_psychiatrist.results.assessment import About, full_result
 from ai_psychiatrist.services.risk.detector import detect_risk
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 

@@ -7,8 +7,12 @@ from typing import Final
 
 from ai_psychiatrist.agents.baseline.model import BASELINE
 from ai_psychiatrist.agents.prompts.digests import PROMPT_DIGESTS
-from ai_psychiatrist.api.examined import examined_result
-from ai_psychiatrist.api.result_models import (
+from ai_psychiatrist.domain.assessment import Assessment, Metric, Narrative
+from ai_psychiatrist.domain.failures import Attempt, AttemptOutcome
+from ai_psychiatrist.domain.risk import ReadingStatus
+from ai_psychiatrist.domain.transcript import Transcript
+from ai_psychiatrist.results.examined import examined_result
+from ai_psychiatrist.results.models import (
     BASELINE_NOTICE,
     NOTICE,
     RISK_STATEMENT,
@@ -27,11 +31,7 @@ from ai_psychiatrist.api.result_models import (
     SpeakerResult,
     TranscriptResult,
 )
-from ai_psychiatrist.api.risk import risk_model
-from ai_psychiatrist.domain.assessment import Assessment, Metric, Narrative
-from ai_psychiatrist.domain.failures import Attempt, AttemptOutcome
-from ai_psychiatrist.domain.risk import ReadingStatus
-from ai_psychiatrist.domain.transcript import Transcript
+from ai_psychiatrist.results.risk import risk_model
 
 _GROUP_OF_AGENT: Final = {
     "qualitative": "qualitative",
