@@ -8,8 +8,8 @@ from ai_psychiatrist.agents.prompts.shared import DELIMITED, SYSTEM
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.worker_processes import (
-    LARGE_TEXT_CHARACTERS,
     in_worker_process,
+    is_for_process,
 )
 from ai_psychiatrist.llm.call_log import DEFAULT_MAX_CALLS, CallBudget, CallLog
 from ai_psychiatrist.llm.call_store import CallStore
@@ -58,7 +58,7 @@ class Case:
         fuzzy_threshold: float = DEFAULT_FUZZY_THRESHOLD,
     ) -> None:
         """Find quotes in a large transcript beside the event loop; the index then knows them."""
-        if len(self.transcript.text) <= LARGE_TEXT_CHARACTERS:
+        if not is_for_process(self.transcript.text):
             return
         wanted = self.index.unknown(quotes, mode=mode, fuzzy_threshold=fuzzy_threshold)
         self.index.remember(

@@ -35,6 +35,7 @@ from ai_psychiatrist.cli.given_transcript import (
 )
 from ai_psychiatrist.cli.interview_command import interview_app
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
+from ai_psychiatrist.infrastructure.worker_processes import WORKS_IN_PLACE
 
 if TYPE_CHECKING:
     from ai_psychiatrist.results.models import FullResult
@@ -166,6 +167,7 @@ def settings(
 
 
 async def _assess(file: str, speakers: NamedSpeakers, model: str | None) -> "FullResult":
+    WORKS_IN_PLACE.set(True)
     settings = quiet(read_settings(model))
     transcript = given_transcript(file, settings, speakers, field="FILE")
 

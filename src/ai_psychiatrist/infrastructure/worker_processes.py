@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from typing import Final, Generic, Literal, TypeAlias, TypeVar, TypeVarTuple
 
 from anyio import CapacityLimiter, to_thread
@@ -34,6 +34,10 @@ LARGE_TEXT_CHARACTERS: Final = 4_000
 MOST_SECONDS: Final = 60.0
 """Thirty times what the largest text takes."""
 
+WORKS_IN_PLACE: Final = ContextVar("works_in_place", default=False)
+"""Whether texts are worked on where they are: a command that has nothing else to do need not wait
+for another interpreter."""
+
 _PLACES: Final[RunVar[tuple[asyncio.Lock, ...]]] = RunVar("places")
 
 
@@ -47,13 +51,20 @@ async def work_on_text(text: str | bytes, work: Callable[[*Ts], T], *args: *Ts) 
     `work` has to be a function of a module, and what it takes and returns picklable. Raises
     `WorkTimedOut` and `WorkerLost`.
     """
-    if len(text) > LARGE_TEXT_CHARACTERS:
+    if is_for_process(text):
         return await in_worker_process(text, work, *args)
     return await beside_the_loop(lambda: work(*args))
 
 
+def is_for_process(text: str | bytes) -> bool:
+    """Return whether a text is worked on in a process of its own."""
+    return len(text) > LARGE_TEXT_CHARACTERS and not WORKS_IN_PLACE.get()
+
+
 async def beside_the_loop(work: Callable[[], T]) -> T:
     """Return what work returns that takes the processor for some milliseconds."""
+    if WORKS_IN_PLACE.get():
+        return work()
     run = copy_context().run
     return await asyncio.get_running_loop().run_in_executor(_OneThread.executor, run, work)
 
