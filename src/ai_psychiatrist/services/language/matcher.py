@@ -62,6 +62,7 @@ class Matcher:
         """`passes_over`: which words of a phrase are left out, as they are of what is searched."""
         self._passes_over = passes_over
         self._grammar = Grammar(compared=_compared, is_filler=passes_over, lists=lists)
+        self._steps_of: dict[str, tuple[Step, ...]] = {}
         self._tree = PhraseTree()
         for cue, entries in tables.items():
             for entry in entries:
@@ -100,9 +101,16 @@ class Matcher:
         head = _HEAD.match(entry)
         if head is None or head.end() == len(entry):
             return self._rest_of(entry)
-        return (*self._rest_of(head[0]), Later(entry[head.end() :], self._rest_of))
+        return (*self._rest_of(head[0]), Later(entry[head.end() :].lstrip(), self._phrase))
 
     def _rest_of(self, text: str) -> tuple[Step, ...]:
+        # Half of the pieces are those of another phrase as well.
+        steps = self._steps_of.get(text)
+        if steps is None:
+            steps = self._steps_of[text] = self._steps(text)
+        return steps
+
+    def _steps(self, text: str) -> tuple[Step, ...]:
         if _PLAIN.fullmatch(text):
             words = (word for part in text.split() for word in _compared(part))
             return tuple(word for word in words if not self._passes_over(word))
