@@ -174,7 +174,7 @@ class _Walk:
             if shown.state is not InterviewState.FAILED:
                 break
             self._calls.hostility = 0.0 if attempt == _TROUBLES else self._plan.hostility
-            shown = self._seen(shown, await self._service.resume(shown.id))
+            shown = self._seen(shown, await self._service.retry(shown.id))
         self._calls.hostility = self._plan.hostility
         if shown.state is InterviewState.FAILED and self._plan.setup != "few calls":
             raise InvariantBroken(
@@ -230,7 +230,7 @@ class _Walk:
         if report is None:
             return
         made = self._calls.call_count
-        again = await self._service.report(shown.id)
+        again = await self._service.make_report(shown.id)
         check_report(self._plan.seed, report, again, self._calls.texts, self._log.getvalue())
         if self._calls.call_count != made:
             raise InvariantBroken(self._plan.seed, "a_report_is_written_once", "")
@@ -239,12 +239,12 @@ class _Walk:
     async def _reported_at_last(self, shown: InterviewSnapshot) -> InterviewReport | None:
         """Ask for the report, and again of models that behave; none where no call is left."""
         try:
-            return await self._service.report(shown.id)
+            return await self._service.make_report(shown.id)
         except AgentFailed:
             self._tally.count("interview report", "failed")
         self._calls.hostility = 0.0
         try:
-            return await self._service.report(shown.id)
+            return await self._service.make_report(shown.id)
         except AgentFailed:
             if self._plan.setup != "few calls":
                 raise

@@ -11,11 +11,12 @@ from pydantic import TypeAdapter
 from ai_psychiatrist.domain.interview import (
     COMPLETE_CONFIDENCE,
     AnswerKind,
+    Goal,
     GoalStatus,
     InterviewState,
     MessageSpeaker,
 )
-from ai_psychiatrist.interview.snapshot import GoalShown, InterviewReport, InterviewSnapshot
+from ai_psychiatrist.interview.snapshot import InterviewReport, InterviewSnapshot
 from tests.fuzz.hostile import CANARY
 from tests.fuzz.interview_models import RATIONALE
 from tests.fuzz.interview_setups import MOST_CALLS_OF_A_STEP
@@ -207,7 +208,7 @@ def _question_is_sound(seen: Seen) -> None:
     assert spoken.count(question.text) == 1
 
 
-def _by_id(shown: InterviewSnapshot | None) -> dict[str, GoalShown]:
+def _by_id(shown: InterviewSnapshot | None) -> dict[str, Goal]:
     return {} if shown is None else {goal.id: goal for goal in shown.goals}
 
 

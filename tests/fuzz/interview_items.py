@@ -116,7 +116,7 @@ async def _lead(service: InterviewService, seed: int, tally: Tally) -> list[str]
     for outcome in shown.items:
         reason = outcome.unknown_reason
         tally.count("item asked", f"score {outcome.score}" if reason is None else reason.value)
-    await service.report(shown.id)
+    await service.make_report(shown.id)
     return list(taken.values())
 
 

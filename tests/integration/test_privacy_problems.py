@@ -135,9 +135,11 @@ def interviewed(client: httpx.Client, folder: Path) -> Iterator[httpx.Response]:
     for unknown in (f"/{CANARY}", f"/{CANARY}/report"):
         yield client.get(f"/v1/interviews{unknown}", params=QUERY)
     yield client.delete(f"/v1/interviews/{CANARY}")
-    yield post(f"/{CANARY}/resume", {CANARY: CANARY})
+    for step in ("retry", "report"):
+        yield post(f"/{CANARY}/{step}", {CANARY: CANARY})
     yield post(f"/{CANARY}/answers", {CANARY: CANARY})
     yield client.get(f"{path}/report", params=QUERY)
+    yield client.post(f"{path}/report", params=QUERY)
     key = str(uuid.uuid4())
     taken = answered(f"nearly every day, {CANARY}", key)
     assert taken.is_success

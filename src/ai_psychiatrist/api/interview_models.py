@@ -18,6 +18,7 @@ from ai_psychiatrist.domain.interview import (
     AnswerQuote,
     EndReason,
     Fact,
+    Goal,
     InterviewState,
     ItemSource,
     Message,
@@ -26,13 +27,8 @@ from ai_psychiatrist.domain.interview import (
 )
 from ai_psychiatrist.domain.phq8 import UnknownReason
 from ai_psychiatrist.domain.risk import RiskCategory, RiskLevel, RiskSource
-from ai_psychiatrist.interview.snapshot import (
-    AnswerReading,
-    DangerPlace,
-    GoalShown,
-    QuestionShown,
-    UnexaminedAnswer,
-)
+from ai_psychiatrist.interview.engine.record import AnswerReading, DangerPlace, UnexaminedAnswer
+from ai_psychiatrist.interview.snapshot import AskedQuestion
 
 
 class ItemOutcomeResult(Result):
@@ -102,13 +98,15 @@ class _OfAnInterview(Result):
 
 
 class OperatorResult(Result):
-    """How the interview stands, for whoever holds it: not to be shown to the person."""
+    """How the interview stands, for whoever holds it: not for the person's eyes."""
 
-    goals: tuple[GoalShown, ...]
+    goals: tuple[Goal, ...]
     items: Items
     """The eight items as they stand, in a protocol of items."""
     proposals: tuple[Proposal, ...]
     """What a model took unclear answers for, and whether the person confirmed it."""
+    unknown_goal_updates: int
+    """Changes that models named for goals that there are not; each was dropped."""
     total: TotalResult | None
     danger: DangerResult | None
     not_examined: tuple[UnexaminedAnswer, ...]
@@ -134,14 +132,14 @@ class InterviewResult(_OfAnInterview):
 
     Where the interview is held it says where to turn.
     """
-    question: QuestionShown | None
+    question: AskedQuestion | None
     """Null when no answer is awaited."""
     messages: tuple[Message, ...]
     end_reason: EndReason | None
     failure: FailureCode | None
-    """Why the last step did not succeed, in the state `failed`."""
+    """Why the last step did not succeed."""
     is_resumable: bool
-    """Whether a step is open that resuming the interview tries again."""
+    """Whether a step is open that a retry takes again."""
     state_hash: str
     operator: OperatorResult
 
@@ -154,9 +152,11 @@ class InterviewReportResult(_OfAnInterview):
     items: Items
     proposals: tuple[Proposal, ...]
     """What a model took unclear answers for, and whether the person confirmed it."""
+    unknown_goal_updates: int
+    """Changes that models named for goals that there are not; each was dropped."""
     total: TotalResult | None
     analysis: Analysis | None
-    goals: tuple[GoalShown, ...]
+    goals: tuple[Goal, ...]
     facts: tuple[Fact, ...]
     danger: DangerResult | None
     not_examined: tuple[UnexaminedAnswer, ...]

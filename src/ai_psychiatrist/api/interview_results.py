@@ -15,7 +15,8 @@ from ai_psychiatrist.api.result_models import (
 )
 from ai_psychiatrist.domain.interview import ItemReport
 from ai_psychiatrist.domain.risk import RiskSource
-from ai_psychiatrist.interview.snapshot import Danger, InterviewReport, InterviewSnapshot
+from ai_psychiatrist.interview.engine.record import Danger
+from ai_psychiatrist.interview.snapshot import InterviewReport, InterviewSnapshot
 
 _STATEMENTS: Final = {
     RiskSource.RULES: RISK_STATEMENT,
@@ -50,6 +51,7 @@ def interview_result(
             goals=snapshot.goals,
             items=snapshot.items or None,
             proposals=snapshot.proposals,
+            unknown_goal_updates=snapshot.unknown_updates,
             total=ItemReport(items=snapshot.items) if snapshot.items else None,
             danger=_danger(snapshot.danger, crisis_resources),
             not_examined=snapshot.not_examined,
@@ -61,7 +63,7 @@ def interview_result(
 
 
 def spoken_words(snapshot: InterviewSnapshot, *, crisis_resources: str) -> str:
-    """Return what the person is told beside the questions; in danger, where to turn."""
+    """Return what is said to the person beside the questions; in danger, where to turn."""
     if snapshot.danger is None:
         return snapshot.notice
     return f"{snapshot.notice}\n{crisis_resources}"
@@ -78,6 +80,7 @@ def interview_report(report: InterviewReport, *, crisis_resources: str) -> Inter
         end_reason=report.end_reason,
         items=None if report.items is None else report.items.items,
         proposals=report.proposals,
+        unknown_goal_updates=report.unknown_updates,
         total=report.items,
         analysis=report.analysis,
         goals=report.goals,

@@ -19,14 +19,14 @@ from ai_psychiatrist.cli.interview_view import (
 from ai_psychiatrist.domain.errors import InputError, RequestConflict
 from ai_psychiatrist.interview.protocol import ProtocolKind
 from ai_psychiatrist.interview.service import AnswerSubmission, InterviewService
-from ai_psychiatrist.interview.snapshot import InterviewSnapshot, QuestionShown
+from ai_psychiatrist.interview.snapshot import AskedQuestion, InterviewSnapshot
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """How a sitting of an interview ended."""
+    """How a session of an interview ended."""
 
     snapshot: InterviewSnapshot
     is_left: bool = False
@@ -71,7 +71,7 @@ class Dialogue:
             # It was left in the midst of a step and waits for none; it goes on all the same.
             return snapshot
 
-    def _answered(self, snapshot: InterviewSnapshot, question: QuestionShown) -> InterviewSnapshot:
+    def _answered(self, snapshot: InterviewSnapshot, question: AskedQuestion) -> InterviewSnapshot:
         while True:
             try:
                 line = self._answers.next_line()

@@ -20,7 +20,7 @@ from ai_psychiatrist.cli.report import plain, print_reading, print_unexamined, p
 from ai_psychiatrist.domain.interview import Analysis, ItemSource, Proposal, ProposalOutcome
 from ai_psychiatrist.domain.phq8 import MAX_TOTAL_SCORE, Severity
 from ai_psychiatrist.domain.risk import ReadingStatus, RiskLevel, RiskSource
-from ai_psychiatrist.interview.snapshot import QuestionShown
+from ai_psychiatrist.interview.snapshot import AskedQuestion
 
 _WIDEST: Final = 100
 
@@ -62,14 +62,14 @@ def print_transcript_risk(out: Console, risk: RiskResult) -> None:
     out.print()
 
 
-def print_question(out: Console, question: QuestionShown) -> None:
+def print_question(out: Console, question: AskedQuestion) -> None:
     """Print a question with its numbered answers."""
     out.print(Text(f"{question.turn}. {plain(question.text)}", style="bold"))
     for number, option in enumerate(question.options, start=1):
         out.print(Text(f"   {number}  {plain(option.text)}"))
 
 
-def print_hint(out: Console, question: QuestionShown) -> None:
+def print_hint(out: Console, question: AskedQuestion) -> None:
     """Print how to answer."""
     words = "a number, or your own words" if question.allows_free_text else "a number"
     out.print(Text(f"   Type {words}; stop ends the interview.", style="dim"))

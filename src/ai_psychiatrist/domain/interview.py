@@ -13,40 +13,36 @@ from ai_psychiatrist.domain.phq8 import Item, TotalScore, UnknownReason, total_o
 
 COMPLETE_CONFIDENCE: Final = 80
 """A goal may be called complete from this confidence on."""
-SHOWN_FACTS: Final = 10
-"""How many of the latest facts a model is shown while questions are asked."""
-SHOWN_MESSAGES: Final = 6
-"""How many of the latest messages a model is shown while questions are asked."""
+RECENT_FACTS: Final = 10
+"""How many of the latest facts a model gets while questions are asked."""
+RECENT_MESSAGES: Final = 6
+"""How many of the latest messages a model gets while questions are asked."""
 
 
 class InterviewState(StrEnum):
     """Where an interview stands."""
 
-    CREATED = "created"
     PREPARING = "preparing"
-    ASKING = "asking"
+    """It is created; its first question is still to be made."""
     AWAITING = "awaiting"
     """A question is put, its answer is awaited."""
     DIGESTING = "digesting"
     """An answer is stored and not yet worked in."""
-    WRAPPING = "wrapping"
-    REPORTING = "reporting"
-    DONE = "done"
     PAUSED = "paused"
-    SAFETY_HOLD = "safety_hold"
-    """Signs of danger were found: no further question is asked, a person has to look."""
+    """The person left; the question still waits."""
     FAILED = "failed"
     """A step did not succeed; what was there before it is kept, and it can be tried again."""
+    REPORTING = "reporting"
+    """No further question is asked; the report is still to be made."""
+    DONE = "done"
+    """It is over, and its report is there."""
+    SAFETY_HOLD = "safety_hold"
+    """Signs of danger were found: no further question is asked, a person has to look."""
 
     @property
     def is_over(self) -> bool:
         """Whether no answer is taken any more."""
-        return self in {
-            InterviewState.WRAPPING,
-            InterviewState.REPORTING,
-            InterviewState.DONE,
-            InterviewState.SAFETY_HOLD,
-        }
+        return self in {InterviewState.REPORTING, InterviewState.DONE, InterviewState.SAFETY_HOLD}
 
 
 class GoalStatus(StrEnum):
@@ -168,7 +164,7 @@ class Fact:
     topic: str = field(repr=False)
     claim: str = field(repr=False)
     timestamp: str = field(repr=False)
-    """When it happened, as the person told it."""
+    """When it happened, in the person's words."""
     certainty: Certainty
     turn: int
     """The turn whose answer said it, from 1."""
@@ -186,7 +182,7 @@ class AnswerOption:
     score: int | None = None
     """0–3 for an anchor."""
     rationale: str = field(default="", repr=False)
-    """Why a model offered it; never shown to the person."""
+    """Why a model offered it; never leaves the server."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,12 +198,16 @@ class Question:
     turn: int
     """The turn that it opens, from 1."""
     rationale: str = field(default="", repr=False)
-    """Why a model asks it; never shown to the person."""
+    """Why a model asks it; never leaves the server."""
     is_clarifying: bool = False
 
-    def option(self, option_id: str) -> AnswerOption | None:
+    def option(self, option_id: str | None) -> AnswerOption | None:
         """Return the option of that id, `None` when it was not offered."""
         return next((option for option in self.options if option.id == option_id), None)
+
+    def chosen(self, answer: "GivenAnswer | None") -> AnswerOption | None:
+        """Return the option that an answer chose, `None` for free text and for no answer."""
+        return None if answer is None else self.option(answer.option_id)
 
     @property
     def is_confirmation(self) -> bool:
@@ -329,7 +329,7 @@ class ItemReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimelineEntry:
-    """What happened when, as far as it was told."""
+    """What happened when, as far as it was said."""
 
     time: str = field(repr=False)
     event: str = field(repr=False)
@@ -396,7 +396,7 @@ class AssessmentInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterviewView:
-    """What the agents are shown of an interview."""
+    """What the agents get of an interview."""
 
     title: str = field(repr=False)
     summary: str = field(repr=False)
@@ -413,6 +413,8 @@ class InterviewView:
     answer: GivenAnswer | None = None
     redirect: str = field(default="", repr=False)
     """How to lead back to the question, when the answer before did not speak to it."""
+    said_before: tuple[str, ...] = field(default=(), repr=False)
+    """All that the interviewer has said: no question may repeat one of them."""
     guidelines: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The protocol's guidelines by the agents' verbs, such as `generate_goals`."""
     min_goals: int = 5

@@ -8,19 +8,29 @@ from ai_psychiatrist.domain.interview import (
     AnswerKind,
     EndReason,
     Fact,
-    GoalStatus,
+    Goal,
     InterviewState,
     ItemOutcome,
     ItemReport,
     Message,
+    MessageSpeaker,
     Proposal,
 )
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.domain.risk import ReadingStatus, RiskCategory, RiskLevel, RiskSource
+from ai_psychiatrist.interview.engine.record import (
+    AnswerReading,
+    Danger,
+    Interview,
+    UnexaminedAnswer,
+)
+from ai_psychiatrist.interview.item_outcomes import item_report
+from ai_psychiatrist.interview.protocol.placeholders import filled
+from ai_psychiatrist.interview.protocol.records import InterviewProtocol, ProtocolKind
+from ai_psychiatrist.interview.store.serialization import report_inputs_hash, state_hash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OptionShown:
+class AskedOption:
     """One answer that may be chosen."""
 
     id: str
@@ -30,7 +40,7 @@ class OptionShown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionShown:
+class AskedQuestion:
     """The question that waits for an answer."""
 
     id: str
@@ -39,7 +49,7 @@ class QuestionShown:
     goal_id: str
     item: Item | None
     """The item that the answer scores, in a protocol of items."""
-    options: tuple[OptionShown, ...]
+    options: tuple[AskedOption, ...]
     allows_free_text: bool
     is_clarifying: bool
     """Whether the last answer left open how often, so that this is asked once more."""
@@ -47,94 +57,44 @@ class QuestionShown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GoalShown:
-    """One thing to find out, and how far it is."""
-
-    id: str
-    text: str = field(repr=False)
-    status: GoalStatus
-    confidence: int
-    """0-100."""
-    asks: int
-    """How many questions were put for it."""
-    item: Item | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DangerPlace:
-    """Where a sign of danger stands; characters of the answer, end exclusive."""
-
-    turn: int
-    """The turn of the answer."""
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Danger:
-    """What the risk channel found in the answer that held the interview."""
-
-    level: RiskLevel
-    categories: tuple[RiskCategory, ...]
-    places: tuple[DangerPlace, ...] = ()
-    source: RiskSource = RiskSource.RULES
-    """A model only where the rules found nothing that holds."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerReading:
-    """What became of a model that was to read a free answer for danger, as the rules always do."""
-
-    turn: int
-    """From 1."""
-    status: ReadingStatus
-    code: FailureCode | None = None
-    """Why it failed."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnexaminedAnswer:
-    """A free answer in a language that is not read: nothing is known of danger in it."""
-
-    turn: int
-    """From 1."""
-    language: str
-    """A BCP 47 code; `und` for one that is not told."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InterviewSnapshot:
-    """An interview as its caller sees it."""
-
-    id: str = field(repr=False)
-    """Whoever knows it may answer and read: it is a secret."""
+class _OfAnInterview:
     protocol_id: str
     protocol_version: str
     kind: str
     """`items` or `goals`."""
-    title: str = field(repr=False)
     state: InterviewState
+    end_reason: EndReason | None
+    goals: tuple[Goal, ...]
+    proposals: tuple[Proposal, ...]
+    """What a model took unclear answers for."""
+    unknown_updates: int
+    """Changes that a model proposed for goals that there are not; each was dropped."""
+    danger: Danger | None
+    not_examined: tuple[UnexaminedAnswer, ...]
+    danger_readings: tuple[AnswerReading, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterviewSnapshot(_OfAnInterview):
+    """An interview as its caller sees it."""
+
+    id: str = field(repr=False)
+    """Whoever knows it may answer and read: it is a secret."""
+    title: str = field(repr=False)
     version: int
     """To be sent with the next answer."""
     turn: int
     """How many answers were taken."""
     notice: str = field(repr=False)
     """What is to be said before the question, or at the end; may be empty."""
-    question: QuestionShown | None
-    goals: tuple[GoalShown, ...]
+    question: AskedQuestion | None
     messages: tuple[Message, ...]
     items: tuple[ItemOutcome, ...]
     """The eight items as they stand now, in a protocol of items; else none."""
-    proposals: tuple[Proposal, ...]
-    """What a model took unclear answers for."""
-    end_reason: EndReason | None
-    danger: Danger | None
-    not_examined: tuple[UnexaminedAnswer, ...]
-    danger_readings: tuple[AnswerReading, ...]
     failure: FailureCode | None
-    """Why the last step did not succeed, in the state `failed`."""
+    """Why the last step did not succeed."""
     is_resumable: bool
-    """Whether a step is open that resuming the interview tries again."""
+    """Whether a step is open that a retry takes again."""
     model_calls: int
     state_hash: str
     """SHA-256 of the whole state, hidden parts included."""
@@ -146,25 +106,14 @@ class InterviewSnapshot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InterviewReport:
+class InterviewReport(_OfAnInterview):
     """What came out of an interview: updated items, or the analysis of an incident."""
 
     interview_id: str = field(repr=False)
-    protocol_id: str
-    protocol_version: str
-    kind: str
-    state: InterviewState
-    end_reason: EndReason | None
     items: ItemReport | None
-    proposals: tuple[Proposal, ...]
-    """What a model took unclear answers for."""
     analysis: Analysis | None
     """`None` for items, and where the interview was held before anything could be analysed."""
-    goals: tuple[GoalShown, ...]
     facts: tuple[Fact, ...]
-    danger: Danger | None
-    not_examined: tuple[UnexaminedAnswer, ...]
-    danger_readings: tuple[AnswerReading, ...]
     inputs_hash: str
     """SHA-256 of what the report was made from."""
 
@@ -181,3 +130,99 @@ class InterviewListing:
     updated_at: str
     is_readable: bool
     """False when what is stored of it cannot be read; it can still be deleted."""
+
+
+def snapshot_of(protocol: InterviewProtocol, interview: Interview) -> InterviewSnapshot:
+    """Return an interview as its caller sees it."""
+    is_items = protocol.kind is ProtocolKind.ITEMS
+    return InterviewSnapshot(
+        id=interview.id,
+        protocol_id=protocol.id,
+        protocol_version=protocol.version,
+        kind=protocol.kind.value,
+        title=filled(protocol.title, interview.inputs),
+        state=interview.state,
+        version=interview.version,
+        turn=interview.turn,
+        notice=_notice(interview),
+        question=_asked(interview),
+        goals=interview.goals,
+        messages=interview.messages,
+        items=item_report(interview).items if is_items else (),
+        proposals=interview.proposals,
+        unknown_updates=interview.unknown_updates,
+        end_reason=interview.end_reason,
+        danger=interview.danger,
+        not_examined=interview.not_examined,
+        danger_readings=interview.danger_readings,
+        failure=interview.failure,
+        is_resumable=_is_resumable(interview),
+        model_calls=interview.spent.calls,
+        state_hash=state_hash(interview),
+    )
+
+
+def report_of(protocol: InterviewProtocol, interview: Interview) -> InterviewReport:
+    """Return what came out of an interview that is over."""
+    is_items = protocol.kind is ProtocolKind.ITEMS
+    return InterviewReport(
+        interview_id=interview.id,
+        protocol_id=protocol.id,
+        protocol_version=protocol.version,
+        kind=protocol.kind.value,
+        state=interview.state,
+        end_reason=interview.end_reason,
+        items=item_report(interview) if is_items else None,
+        proposals=interview.proposals,
+        unknown_updates=interview.unknown_updates,
+        analysis=interview.analysis,
+        goals=interview.goals,
+        facts=interview.facts,
+        danger=interview.danger,
+        not_examined=interview.not_examined,
+        danger_readings=interview.danger_readings,
+        inputs_hash=interview.analysis_inputs_hash or report_inputs_hash(interview),
+    )
+
+
+def _is_resumable(interview: Interview) -> bool:
+    """Return whether a step was cut short or failed and can be tried again."""
+    if interview.state is InterviewState.FAILED:
+        return interview.failure is not FailureCode.CALL_BUDGET_SPENT
+    return interview.state in {InterviewState.PREPARING, InterviewState.DIGESTING}
+
+
+def _asked(interview: Interview) -> AskedQuestion | None:
+    """Return the question that waits for an answer, and not one that is being worked on."""
+    question = interview.question
+    waits = interview.state in {InterviewState.AWAITING, InterviewState.PAUSED}
+    if question is None or not waits:
+        return None
+    return AskedQuestion(
+        id=question.id,
+        text=question.text,
+        goal_id=question.goal_id,
+        item=interview.goal(question.goal_id).item,
+        options=tuple(
+            AskedOption(id=option.id, text=option.text, kind=option.kind)
+            for option in question.options
+        ),
+        allows_free_text=question.allows_free_text,
+        is_clarifying=question.is_clarifying,
+        turn=question.turn,
+    )
+
+
+def _notice(interview: Interview) -> str:
+    """Return what the interviewer has said since the last answer, but for the question."""
+    said: list[str] = []
+    for message in reversed(interview.messages):
+        if message.speaker is MessageSpeaker.PARTICIPANT:
+            break
+        said.append(message.text)
+    if interview.question is not None and said:
+        said.pop(0)
+    if interview.end_reason is EndReason.STOPPED:
+        # Nobody answered what was asked before the stop.
+        said = said[:1]
+    return "\n".join(reversed(said))

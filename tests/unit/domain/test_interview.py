@@ -94,7 +94,7 @@ def test_no_record_shows_words_in_its_repr() -> None:
 
 @pytest.mark.parametrize("state", InterviewState)
 def test_only_an_interview_that_is_over_takes_no_answers(state: InterviewState) -> None:
-    over = {"wrapping", "reporting", "done", "safety_hold"}
+    over = {"reporting", "done", "safety_hold"}
     assert state.is_over is (state.value in over)
 
 

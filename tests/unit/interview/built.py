@@ -21,7 +21,7 @@ from ai_psychiatrist.interview.service import (
     InterviewLimits,
     InterviewService,
 )
-from ai_psychiatrist.interview.snapshot import InterviewSnapshot, QuestionShown
+from ai_psychiatrist.interview.snapshot import AskedQuestion, InterviewSnapshot
 from ai_psychiatrist.interview.store.store import InterviewStore
 
 INCIDENT_INPUTS: Mapping[str, str | int] = {
@@ -54,7 +54,7 @@ class Desk:
         return self.snapshot
 
     @property
-    def question(self) -> QuestionShown:
+    def question(self) -> AskedQuestion:
         """The question that waits."""
         assert self.snapshot.question is not None
         return self.snapshot.question
@@ -96,9 +96,9 @@ class Desk:
         self.snapshot = await self.service.get(self.snapshot.id)
         return self.snapshot
 
-    async def resume(self) -> InterviewSnapshot:
+    async def retry(self) -> InterviewSnapshot:
         """Have the step tried that failed or was cut short."""
-        self.snapshot = await self.service.resume(self.snapshot.id)
+        self.snapshot = await self.service.retry(self.snapshot.id)
         return self.snapshot
 
     def outcome(self, item: Item) -> ItemOutcome:

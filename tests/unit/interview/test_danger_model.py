@@ -18,8 +18,8 @@ from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import EndReason, InterviewState, UnansweredReason
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.risk import ReadingStatus, RiskCategory, RiskLevel, RiskSource
+from ai_psychiatrist.interview.engine.record import AnswerReading
 from ai_psychiatrist.interview.service import InterviewLimits
-from ai_psychiatrist.interview.snapshot import AnswerReading
 from ai_psychiatrist.llm.routes import ModelRoute
 from ai_psychiatrist.llm.settings import PydanticAISettings
 
@@ -212,7 +212,7 @@ def test_an_answer_that_was_read_is_not_read_again_when_its_turn_is_taken_up(
         agents.queue("update_goals", FailureCode.TIMED_OUT)
         await at.say(SAID)
         assert at.snapshot.state is InterviewState.FAILED
-        await at.resume()
+        await at.retry()
 
     with desk(tmp_path, agents, danger=agent) as at:
         asyncio.run(work(at))
@@ -246,7 +246,7 @@ def test_an_answer_is_on_the_disk_before_a_model_reads_it(tmp_path: Path) -> Non
         assert at.snapshot.state is InterviewState.DIGESTING
     _, agent = reader(danger_text(HINT))
     with desk(tmp_path, danger=agent) as again:
-        snapshot = asyncio.run(again.service.resume(interview_id))
+        snapshot = asyncio.run(again.service.retry(interview_id))
     assert snapshot.state is InterviewState.SAFETY_HOLD
 
 

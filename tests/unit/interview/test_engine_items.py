@@ -40,7 +40,7 @@ def test_exactly_the_unknown_items_are_asked_and_their_answers_scored(tmp_path: 
         asked.append(at.question.item)
         await at.choose("Nearly every day")
         assert asked == [Item.SLEEP, Item.FAILURE]
-        return await at.service.report(at.snapshot.id)
+        return await at.service.make_report(at.snapshot.id)
 
     with desk(tmp_path) as at:
         report = asyncio.run(work(at))
@@ -231,7 +231,7 @@ def test_signs_of_danger_hold_the_interview_in_the_same_turn(
     async def work(at: Desk) -> InterviewReport:
         await at.begin(assessment=assessed(Item.SLEEP, Item.MOVING))
         await at.say(said)
-        return await at.service.report(at.snapshot.id)
+        return await at.service.make_report(at.snapshot.id)
 
     with desk(tmp_path) as at:
         report = asyncio.run(work(at))

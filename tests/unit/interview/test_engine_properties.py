@@ -16,11 +16,11 @@ from ai_psychiatrist.domain.interview import (
     MessageSpeaker,
 )
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.interview.engine.items import begin_items, digest_item_answer
+from ai_psychiatrist.interview.engine.item_steps import begin_items, digest_item_answer
 from ai_psychiatrist.interview.engine.record import Interview, ProtocolReference
-from ai_psychiatrist.interview.engine.turns import take_answer
+from ai_psychiatrist.interview.engine.turns import with_answer
 from ai_psychiatrist.interview.ids import make_id
-from ai_psychiatrist.interview.phq8_update import item_report
+from ai_psychiatrist.interview.item_outcomes import item_report
 
 PHQ8 = PROTOCOLS["phq8"]
 
@@ -41,7 +41,7 @@ def answered(interview: Interview, answer: int | str) -> Interview:
         text=option.text if option else str(answer),
         turn=interview.turn + 1,
     )
-    return digest_item_answer(PHQ8, take_answer(interview, given_answer, "key"))
+    return digest_item_answer(PHQ8, with_answer(interview, given_answer, "key"))
 
 
 def begun(unknown: frozenset[Item]) -> Interview:

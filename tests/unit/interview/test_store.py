@@ -26,7 +26,6 @@ from ai_psychiatrist.domain.interview import (
 )
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.engine.record import Interview, ProtocolReference
-from ai_psychiatrist.interview.engine.serial import from_bytes, state_hash, to_bytes
 from ai_psychiatrist.interview.errors import (
     InterviewNotFound,
     InterviewUnreadable,
@@ -37,10 +36,13 @@ from ai_psychiatrist.interview.errors import (
 from ai_psychiatrist.interview.ids import check_id, id_hash, make_id
 from ai_psychiatrist.interview.limits import StoreLimits
 from ai_psychiatrist.interview.store.keys import StoreKeys
-from ai_psychiatrist.interview.store.parts import (
+from ai_psychiatrist.interview.store.serialization import (
     after_turn,
+    from_bytes,
     origin_bytes,
     state_bytes,
+    state_hash,
+    to_bytes,
     turn_bytes,
     whole,
 )
@@ -144,7 +146,6 @@ _INTERVIEWS = st.builds(
     danger=...,
     danger_readings=...,
     failure=...,
-    failed_from=...,
     spent=...,
     analysis=...,
 )

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
+from ai_psychiatrist.agents.interview.checks import same_words
 from ai_psychiatrist.domain.interview import (
     EndReason,
     GivenAnswer,
@@ -13,11 +14,9 @@ from ai_psychiatrist.domain.interview import (
     MessageSpeaker,
     Question,
 )
-from ai_psychiatrist.domain.normal_form import nfkc
-from ai_psychiatrist.interview.engine.record import GoalProgress, Interview
+from ai_psychiatrist.interview.engine.record import Danger, GoalProgress, Interview
 from ai_psychiatrist.interview.protocol.placeholders import filled
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol, ProtocolKind
-from ai_psychiatrist.interview.snapshot import Danger
 
 
 def say(interview: Interview, text: str, speaker: MessageSpeaker) -> Interview:
@@ -46,11 +45,10 @@ def put_question(
         answer=None,
         answer_key=None,
         failure=None,
-        failed_from=None,
     )
 
 
-def take_answer(interview: Interview, answer: GivenAnswer, key: str) -> Interview:
+def with_answer(interview: Interview, answer: GivenAnswer, key: str) -> Interview:
     """Put an answer down, to be worked in next."""
     taken = replace(
         interview,
@@ -109,12 +107,16 @@ def with_progress(interview: Interview, changed: tuple[Goal, ...]) -> Interview:
 
 def is_repeated(interview: Interview, text: str) -> bool:
     """Return whether the interviewer has said the same words before."""
-    asked = {
-        _compared(message.text)
+    return same_words(text) in map(same_words, said_by_interviewer(interview))
+
+
+def said_by_interviewer(interview: Interview) -> tuple[str, ...]:
+    """Return the interviewer's utterances in their order."""
+    return tuple(
+        message.text
         for message in interview.messages
         if message.speaker is MessageSpeaker.INTERVIEWER
-    }
-    return _compared(text) in asked
+    )
 
 
 def next_question_id(interview: Interview) -> str:
@@ -123,9 +125,7 @@ def next_question_id(interview: Interview) -> str:
 
 
 def _closed(interview: Interview) -> Interview:
-    return replace(
-        interview, question=None, answer=None, answer_key=None, failure=None, failed_from=None
-    )
+    return replace(interview, question=None, answer=None, answer_key=None, failure=None)
 
 
 def _gains(before: Goal, after: Goal) -> bool:
@@ -133,8 +133,3 @@ def _gains(before: Goal, after: Goal) -> bool:
         after.status is GoalStatus.COMPLETE and before.status is not GoalStatus.COMPLETE
     )
     return is_newly_complete or after.confidence > before.confidence
-
-
-def _compared(text: str) -> str:
-    """Return a text as it is compared: without case, and with one space between words."""
-    return " ".join(nfkc(text).casefold().split())

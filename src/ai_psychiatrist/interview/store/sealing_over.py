@@ -7,11 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ai_psychiatrist.interview.engine.record import Interview
-from ai_psychiatrist.interview.engine.serial import from_bytes
 from ai_psychiatrist.interview.errors import InterviewUnreadable
 from ai_psychiatrist.interview.ids import id_hash, key_hash
-from ai_psychiatrist.interview.store.parts import origin_bytes, state_bytes, turn_bytes
 from ai_psychiatrist.interview.store.sealer import Sealer
+from ai_psychiatrist.interview.store.serialization import (
+    from_bytes,
+    origin_bytes,
+    state_bytes,
+    turn_bytes,
+)
 from ai_psychiatrist.interview.store.tables import PLAIN_TABLES
 from ai_psychiatrist.ledger.store.database import Database, Value
 

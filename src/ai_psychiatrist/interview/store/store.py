@@ -21,7 +21,7 @@ from ai_psychiatrist.interview.limits import StoreLimits
 from ai_psychiatrist.interview.snapshot import InterviewListing
 from ai_psychiatrist.interview.store.interview_file import MOST_JOURNAL_BYTES, OpenedFile, open_file
 from ai_psychiatrist.interview.store.keys import KEY_NAME, StoreKeys
-from ai_psychiatrist.interview.store.parts import (
+from ai_psychiatrist.interview.store.serialization import (
     after_turn,
     origin_bytes,
     state_bytes,

@@ -27,12 +27,8 @@ async def with_proposal(
     interview: Interview,
     agents: InterviewAgentsPort,
     limits: InterviewLimits,
-    *,
-    most_calls: int,
 ) -> Interview:
     """Return an interview with what a model takes its stored answer for, and what that cost.
-
-    `most_calls`: how many calls are left for it.
 
     Of an interview without a stored answer about an item nothing changes.
     """
@@ -40,7 +36,7 @@ async def with_proposal(
     item = None if question is None else interview.goal(question.goal_id).item
     if answer is None or item is None:
         return interview
-    calls = CallLog.of(min(1, max(0, most_calls)))
+    calls = CallLog.of(min(1, max(0, limits.max_calls - interview.spent.calls)))
     failed = Proposal(item=item, turn=answer.turn, outcome=ProposalOutcome.FAILED)
     try:
         async with timed(calls, limits.turn_timeout_seconds) as in_time:

@@ -12,13 +12,12 @@ from ai_psychiatrist.domain.interview import (
     GivenAnswer,
     Goal,
     GoalStatus,
-    InterviewState,
     ProposalOutcome,
     Question,
     UnansweredReason,
 )
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.interview.engine.confirming import (
+from ai_psychiatrist.interview.engine.confirmation import (
     Wording,
     anchors_of,
     confirmed,
@@ -58,7 +57,7 @@ def begin_items(protocol: InterviewProtocol, interview: Interview) -> Interview:
         Goal(id=f"g{number}", text=item.label, item=item)
         for number, item in enumerate(unknown, start=1)
     )
-    return _ask_or_end(protocol, replace(interview, goals=goals, state=InterviewState.ASKING))
+    return _ask_or_end(protocol, replace(interview, goals=goals))
 
 
 def digest_item_answer(protocol: InterviewProtocol, interview: Interview) -> Interview:
@@ -78,13 +77,12 @@ def digest_item_answer(protocol: InterviewProtocol, interview: Interview) -> Int
         readings=(*interview.readings, reading),
         proposals=settled(interview, reading) if question.is_confirmation else interview.proposals,
         drift=_drift(protocol, answer, reading),
-        state=InterviewState.ASKING,
     )
     return _ask_or_end(protocol, with_progress(worked_in, (_updated(goal, reading),)))
 
 
 def _read(item: Item, question: Question, answer: GivenAnswer, interview: Interview) -> ItemReading:
-    option = None if answer.option_id is None else question.option(answer.option_id)
+    option = question.chosen(answer)
     if option is None:
         by_rules = _read_words(item, question, answer)
         if not question.is_confirmation:
