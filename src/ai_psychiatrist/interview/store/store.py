@@ -19,6 +19,7 @@ from ai_psychiatrist.interview.errors import (
 from ai_psychiatrist.interview.ids import id_hash, key_hash
 from ai_psychiatrist.interview.limits import StoreLimits
 from ai_psychiatrist.interview.snapshot import InterviewListing
+from ai_psychiatrist.interview.store.columns import assigned, columns_of
 from ai_psychiatrist.interview.store.interview_file import MOST_JOURNAL_BYTES, OpenedFile, open_file
 from ai_psychiatrist.interview.store.keys import KEY_NAME, StoreKeys
 from ai_psychiatrist.interview.store.serialization import (
@@ -101,11 +102,17 @@ class InterviewStore:
                 self._delete_expired()
                 if self._is_full(len(origin)):
                     raise StoreFull
-            sealed_id = self._sealer.seal(interview.id.encode(), hashed, "id")
-            state = self._sealer.seal(state_bytes(interview), hashed, "state")
+            row = {
+                "id_hash": hashed,
+                "sealed_id": self._sealer.seal(interview.id.encode(), hashed, "id"),
+                "body": self._sealer.seal(state_bytes(interview), hashed, "state"),
+                **dict.fromkeys(("created_at", "updated_at", "kept_from"), now),
+                **columns_of(interview),
+            }
+            places = ", ".join(f":{name}" for name in row)
             self._database.execute(
-                "INSERT INTO interviews VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (hashed, sealed_id, interview.version, interview.protocol.id, state, *(now,) * 3),
+                f"INSERT INTO interviews ({', '.join(row)}) VALUES ({places})",  # noqa: S608  our names
+                row,
             )
             self._database.execute("INSERT INTO origins VALUES (?, ?)", (hashed, origin))
         if len(origin) > MOST_JOURNAL_BYTES:
@@ -188,7 +195,8 @@ class InterviewStore:
         """Return all interviews, the latest first; one that cannot be read is marked."""
         with _translated():
             rows = self._database.stream(
-                "SELECT id_hash, sealed_id, protocol, version, created_at, updated_at,"
+                "SELECT id_hash, sealed_id, protocol, version, interviews.state AS standing,"
+                " created_at, updated_at,"
                 " origins.body AS origin, interviews.body AS state"
                 " FROM interviews LEFT JOIN origins USING (id_hash)"
                 " WHERE kept_from > ? ORDER BY created_at DESC, interviews.rowid DESC",
@@ -198,12 +206,15 @@ class InterviewStore:
 
     def _replace(self, interview: Interview) -> None:
         hashed = id_hash(interview.id)
-        state = self._sealer.seal(state_bytes(interview), hashed, "state")
-        now = self._now()
+        changed = {
+            "body": self._sealer.seal(state_bytes(interview), hashed, "state"),
+            **dict.fromkeys(("updated_at", "kept_from"), self._now()),
+            **columns_of(interview),
+        }
         written = self._database.execute(
-            "UPDATE interviews SET version = ?, body = ?, updated_at = ?, kept_from = ?"
-            " WHERE id_hash = ? AND version = ?",
-            (interview.version, state, now, now, hashed, interview.version - 1),
+            f"UPDATE interviews SET {assigned(changed)}"  # noqa: S608  our names
+            " WHERE id_hash = :id_hash AND version = :before",
+            {**changed, "id_hash": hashed, "before": interview.version - 1},
         )
         if written:
             return
@@ -248,19 +259,20 @@ class InterviewStore:
             self._database.fetch("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _listing(self, row: Row) -> InterviewListing:
-        interview = None
-        interview_id = ""
-        with suppress(InterviewUnreadable):
+        interview_id, state = "", None
+        with suppress(InterviewUnreadable, ValueError):
             interview_id = self._sealer.unseal(row["sealed_id"], row["id_hash"], "id").decode()
-            interview = self._whole(interview_id, row["origin"], row["state"])
+            for part in ("origin", "state"):
+                self._sealer.unseal(row[part], row["id_hash"], part)
+            state = InterviewState(row["standing"])
         return InterviewListing(
             id=interview_id,
             protocol_id=str(row["protocol"]),
-            state=InterviewState.FAILED if interview is None else interview.state,
+            state=state or InterviewState.FAILED,
             version=int(row["version"]),
             created_at=str(row["created_at"]),
             updated_at=str(row["updated_at"]),
-            is_readable=interview is not None,
+            is_readable=state is not None,
         )
 
     def _whole(self, interview_id: str, origin: Value, state: Value) -> Interview:
