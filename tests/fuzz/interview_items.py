@@ -132,7 +132,7 @@ def _submission(shown: InterviewSnapshot, words: str) -> AnswerSubmission:
 
 def _check(shown: InterviewSnapshot, taken: dict[int, str]) -> None:
     proposals = {proposal.item: proposal for proposal in shown.proposals}
-    assert shown.model_calls == session.get().call_count == len(proposals) == len(shown.proposals)
+    assert shown.spent.calls == session.get().call_count == len(proposals) == len(shown.proposals)
     settled = sum(proposal.is_settled for proposal in shown.proposals)
     assert shown.turn == len(taken) <= _MOST_TURNS + settled
     assert all(goal.asks <= _MOST_ASKS + (goal.item in proposals) for goal in shown.goals)

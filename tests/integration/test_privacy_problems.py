@@ -149,6 +149,15 @@ def interviewed(client: httpx.Client, folder: Path) -> Iterator[httpx.Response]:
     stop = {"question_id": "q1", "version": version, "idempotency_key": "stop", "stop": True}
     assert post(f"/{begun['interview_id']}/answers", stop).is_success
     yield answered(CANARY, str(uuid.uuid4()), version=version + 1)
+    names = ("title", "summary", "interviewee_name", "interviewee_role")
+    failed = post("", {"protocol": "incident", "inputs": dict.fromkeys(names, CANARY)})
+    yield failed
+    stop = {"question_id": "q1", "version": failed.json()["version"], "stop": True}
+    path = f"/v1/interviews/{failed.json()['interview_id']}"
+    assert client.post(f"{path}/answers", json=stop | {"idempotency_key": "stop"}).is_success
+    yield client.get(f"{path}/report", params=QUERY)
+    assert client.delete(path).is_success
+    path = f"/v1/interviews/{begun['interview_id']}"
     post("", {"protocol": "phq8"})
     yield post("", {"protocol": "phq8", "inputs": {}})
     with closing(sqlite3.connect(folder / "state" / "interviews.sqlite")) as file, file:

@@ -15,6 +15,7 @@ from ai_psychiatrist.api.result_models import (
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import (
     Analysis,
+    AnswerKind,
     AnswerQuote,
     EndReason,
     Fact,
@@ -25,10 +26,34 @@ from ai_psychiatrist.domain.interview import (
     Proposal,
     UnansweredReason,
 )
-from ai_psychiatrist.domain.phq8 import UnknownReason
+from ai_psychiatrist.domain.phq8 import Item, UnknownReason
 from ai_psychiatrist.domain.risk import RiskCategory, RiskLevel, RiskSource
-from ai_psychiatrist.interview.engine.record import AnswerReading, DangerPlace, UnexaminedAnswer
-from ai_psychiatrist.interview.snapshot import AskedQuestion
+from ai_psychiatrist.interview.engine.record import DangerPlace, DangerReading, UnexaminedAnswer
+
+
+class OptionResult(Result):
+    """One answer that may be chosen."""
+
+    id: str
+    """To be sent as option_id."""
+    text: str
+    kind: AnswerKind
+
+
+class QuestionResult(Result):
+    """The question that waits for an answer."""
+
+    id: str
+    """To be sent as question_id."""
+    text: str
+    goal_id: str
+    item: Item | None
+    """The item that the answer scores, in a protocol of items."""
+    options: tuple[OptionResult, ...]
+    allows_free_text: bool
+    is_clarifying: bool
+    """Whether the last answer left open how often, so that this is asked once more."""
+    turn: int
 
 
 class ItemOutcomeResult(Result):
@@ -111,7 +136,7 @@ class OperatorResult(Result):
     danger: DangerResult | None
     not_examined: tuple[UnexaminedAnswer, ...]
     """The answers in a language that is not read: a person has to read them."""
-    danger_readings: tuple[AnswerReading, ...]
+    danger_readings: tuple[DangerReading, ...]
     """The free answers that a model was to read for danger; where it failed the rules are alone."""
     transcript_risk: RiskResult | None
     """Signs of danger in the transcript that was assessed first; in the first answer alone."""
@@ -132,7 +157,7 @@ class InterviewResult(_OfAnInterview):
 
     Where the interview is held it says where to turn.
     """
-    question: AskedQuestion | None
+    question: QuestionResult | None
     """Null when no answer is awaited."""
     messages: tuple[Message, ...]
     end_reason: EndReason | None
@@ -161,7 +186,7 @@ class InterviewReportResult(_OfAnInterview):
     danger: DangerResult | None
     not_examined: tuple[UnexaminedAnswer, ...]
     """The answers in a language that is not read: a person has to read them."""
-    danger_readings: tuple[AnswerReading, ...]
+    danger_readings: tuple[DangerReading, ...]
     """The free answers that a model was to read for danger; where it failed the rules are alone."""
     inputs_hash: str
     """The same inputs give the same report."""

@@ -16,7 +16,7 @@ from ai_psychiatrist.api.result_models import (
 from ai_psychiatrist.domain.interview import ItemReport
 from ai_psychiatrist.domain.risk import RiskSource
 from ai_psychiatrist.interview.engine.record import Danger
-from ai_psychiatrist.interview.snapshot import InterviewReport, InterviewSnapshot
+from ai_psychiatrist.interview.snapshot import InterviewSnapshot
 
 _STATEMENTS: Final = {
     RiskSource.RULES: RISK_STATEMENT,
@@ -33,8 +33,8 @@ def interview_result(
     """Return an interview as it stands."""
     return InterviewResult(
         interview_id=snapshot.id,
-        protocol=snapshot.protocol_id,
-        protocol_version=snapshot.protocol_version,
+        protocol=snapshot.protocol.id,
+        protocol_version=snapshot.protocol.version,
         kind=snapshot.kind,
         title=snapshot.title,
         state=snapshot.state,
@@ -57,7 +57,7 @@ def interview_result(
             not_examined=snapshot.not_examined,
             danger_readings=snapshot.danger_readings,
             transcript_risk=transcript_risk,
-            model_calls=snapshot.model_calls,
+            model_calls=snapshot.spent.calls,
         ),
     )
 
@@ -69,19 +69,19 @@ def spoken_words(snapshot: InterviewSnapshot, *, crisis_resources: str) -> str:
     return f"{snapshot.notice}\n{crisis_resources}"
 
 
-def interview_report(report: InterviewReport, *, crisis_resources: str) -> InterviewReportResult:
+def interview_report(report: InterviewSnapshot, *, crisis_resources: str) -> InterviewReportResult:
     """Return what came out of an interview."""
     return InterviewReportResult(
-        interview_id=report.interview_id,
-        protocol=report.protocol_id,
-        protocol_version=report.protocol_version,
+        interview_id=report.id,
+        protocol=report.protocol.id,
+        protocol_version=report.protocol.version,
         kind=report.kind,
         state=report.state,
         end_reason=report.end_reason,
-        items=None if report.items is None else report.items.items,
+        items=report.items or None,
         proposals=report.proposals,
         unknown_goal_updates=report.unknown_updates,
-        total=report.items,
+        total=ItemReport(items=report.items) if report.items else None,
         analysis=report.analysis,
         goals=report.goals,
         facts=report.facts,

@@ -153,7 +153,7 @@ class _Session:
             return ExitCode.PARTIAL if isinstance(answers, Scripted) else ExitCode.STOPPED
         if held.snapshot.state is InterviewState.FAILED:
             return self._failed(held.snapshot)
-        return self._conclude(held.snapshot, was_held_now=not snapshot.is_over)
+        return self._conclude(held.snapshot, was_held_now=not snapshot.state.is_over)
 
     def _conclude(self, snapshot: InterviewSnapshot, *, was_held_now: bool) -> ExitCode:
         try:
@@ -168,7 +168,7 @@ class _Session:
         if result.danger is None or not was_held_now:
             print_interview_report(self.out, result)
         self._print_json(snapshot, result)
-        is_whole = not (report.items and report.items.unknown) and report.danger is None
+        is_whole = not (result.total and result.total.na_count) and report.danger is None
         return ExitCode.COMPLETE if is_whole else ExitCode.PARTIAL
 
     def _failed(self, snapshot: InterviewSnapshot, code: FailureCode | None = None) -> ExitCode:

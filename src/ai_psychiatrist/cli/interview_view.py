@@ -17,10 +17,15 @@ from ai_psychiatrist.api.interview_models import (
 )
 from ai_psychiatrist.api.result_models import RiskResult
 from ai_psychiatrist.cli.report import plain, print_reading, print_unexamined, print_unlisted
-from ai_psychiatrist.domain.interview import Analysis, ItemSource, Proposal, ProposalOutcome
+from ai_psychiatrist.domain.interview import (
+    Analysis,
+    ItemSource,
+    Proposal,
+    ProposalOutcome,
+    Question,
+)
 from ai_psychiatrist.domain.phq8 import MAX_TOTAL_SCORE, Severity
 from ai_psychiatrist.domain.risk import ReadingStatus, RiskLevel, RiskSource
-from ai_psychiatrist.interview.snapshot import AskedQuestion
 
 _WIDEST: Final = 100
 
@@ -62,14 +67,14 @@ def print_transcript_risk(out: Console, risk: RiskResult) -> None:
     out.print()
 
 
-def print_question(out: Console, question: AskedQuestion) -> None:
+def print_question(out: Console, question: Question) -> None:
     """Print a question with its numbered answers."""
     out.print(Text(f"{question.turn}. {plain(question.text)}", style="bold"))
     for number, option in enumerate(question.options, start=1):
         out.print(Text(f"   {number}  {plain(option.text)}"))
 
 
-def print_hint(out: Console, question: AskedQuestion) -> None:
+def print_hint(out: Console, question: Question) -> None:
     """Print how to answer."""
     words = "a number, or your own words" if question.allows_free_text else "a number"
     out.print(Text(f"   Type {words}; stop ends the interview.", style="dim"))

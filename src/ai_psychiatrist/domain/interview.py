@@ -200,6 +200,9 @@ class Question:
     rationale: str = field(default="", repr=False)
     """Why a model asks it; never leaves the server."""
     is_clarifying: bool = False
+    """Whether the last answer left open how often, so that this is asked once more."""
+    item: Item | None = None
+    """The item that the answer scores, where a caller gets the question."""
 
     def option(self, option_id: str | None) -> AnswerOption | None:
         """Return the option of that id, `None` when it was not offered."""

@@ -46,25 +46,22 @@ def _to(step: Step, *leads_to: InterviewState) -> Transition:
 
 
 _S = InterviewState
-_DIGESTED: Final = (_S.AWAITING, _S.REPORTING, _S.DONE, _S.SAFETY_HOLD)
-_ENDED: Final = (_S.REPORTING, _S.DONE)
+_ANSWERED: Final = (_S.DIGESTING, _S.AWAITING, _S.DONE, _S.SAFETY_HOLD)
+_DIGESTED: Final = (_S.AWAITING, _S.REPORTING, _S.SAFETY_HOLD, _S.FAILED)
+_STOPPED: Final = (_S.REPORTING, _S.DONE)
 
 TABLE: Final[Mapping[tuple[InterviewState, Event], Transition]] = {
     (_S.PREPARING, Event.ADVANCE): _to(steps.prepare, _S.AWAITING, _S.DONE, _S.FAILED),
-    (_S.AWAITING, Event.ANSWER): _to(
-        steps.take_answer, _S.DIGESTING, _S.AWAITING, _S.DONE, _S.SAFETY_HOLD
-    ),
-    (_S.AWAITING, Event.STOP): _to(steps.stop, *_ENDED),
+    (_S.AWAITING, Event.ANSWER): _to(steps.take_answer, *_ANSWERED),
+    (_S.AWAITING, Event.STOP): _to(steps.stop, *_STOPPED),
     (_S.AWAITING, Event.PAUSE): _to(steps.pause, _S.PAUSED),
     (_S.AWAITING, Event.ADVANCE): _to(steps.leave, _S.AWAITING),
-    (_S.DIGESTING, Event.ADVANCE): _to(steps.digest, *_DIGESTED, _S.FAILED),
-    (_S.PAUSED, Event.ANSWER): _to(
-        steps.take_answer, _S.DIGESTING, _S.AWAITING, _S.DONE, _S.SAFETY_HOLD
-    ),
-    (_S.PAUSED, Event.STOP): _to(steps.stop, *_ENDED),
+    (_S.DIGESTING, Event.ADVANCE): _to(steps.digest, *_DIGESTED, _S.DONE),
+    (_S.PAUSED, Event.ANSWER): _to(steps.take_answer, *_ANSWERED),
+    (_S.PAUSED, Event.STOP): _to(steps.stop, *_STOPPED),
     (_S.PAUSED, Event.ADVANCE): _to(steps.go_on, _S.AWAITING),
-    (_S.FAILED, Event.STOP): _to(steps.stop, *_ENDED),
-    (_S.FAILED, Event.ADVANCE): _to(steps.retry_failed, *_DIGESTED, _S.FAILED),
+    (_S.FAILED, Event.STOP): _to(steps.stop, _S.REPORTING),
+    (_S.FAILED, Event.ADVANCE): _to(steps.retry_failed, *_DIGESTED),
     (_S.REPORTING, Event.ADVANCE): _to(steps.leave, _S.REPORTING),
     (_S.REPORTING, Event.REPORT): _to(steps.make_report, _S.DONE, _S.REPORTING),
     (_S.DONE, Event.ADVANCE): _to(steps.leave, _S.DONE),

@@ -34,13 +34,7 @@ from ai_psychiatrist.interview.limits import InterviewLimits
 from ai_psychiatrist.interview.machine import Event, follow
 from ai_psychiatrist.interview.protocol.accepted_inputs import accepted_inputs
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol, ProtocolKind
-from ai_psychiatrist.interview.snapshot import (
-    InterviewListing,
-    InterviewReport,
-    InterviewSnapshot,
-    report_of,
-    snapshot_of,
-)
+from ai_psychiatrist.interview.snapshot import InterviewListing, InterviewSnapshot, snapshot_of
 from ai_psychiatrist.interview.store.store import InterviewStore, TakenAnswer
 from ai_psychiatrist.interview.submission import AnswerSubmission, check_key, refuse_broken_text
 
@@ -166,7 +160,7 @@ class InterviewService:
         """
         return await self._happens(interview_id, Event.ADVANCE)
 
-    async def make_report(self, interview_id: str) -> InterviewReport:
+    async def make_report(self, interview_id: str) -> InterviewSnapshot:
         """Return the report, which is made once and kept; raises `InterviewUnfinished`.
 
         Raises `AgentFailed` when the model that writes it fails; it can be asked for again.
@@ -179,16 +173,16 @@ class InterviewService:
             raise AgentFailed("generate_analysis", interview.failure or FailureCode.OUTPUT_REJECTED)
         if interview.version > before.version:
             log_interview("interview_report_written", interview)
-        return report_of(context.protocol, interview)
+        return snapshot_of(context.protocol, interview)
 
-    async def report(self, interview_id: str) -> InterviewReport:
+    async def report(self, interview_id: str) -> InterviewSnapshot:
         """Return the report that was made; raises `InterviewUnfinished` and `ReportNotMade`."""
         interview = await self._load(check_id(interview_id))
         if interview.state is InterviewState.REPORTING:
             raise ReportNotMade
         if not interview.state.is_over:
             raise InterviewUnfinished
-        return report_of(self._protocol_of(interview), interview)
+        return snapshot_of(self._protocol_of(interview), interview)
 
     async def delete(self, interview_id: str) -> None:
         """Remove all that is stored of an interview."""

@@ -11,6 +11,7 @@ from ai_psychiatrist.domain.interview import (
     AssessedItem,
     AssessmentInput,
     ItemOutcome,
+    Question,
 )
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
 from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
@@ -21,7 +22,7 @@ from ai_psychiatrist.interview.service import (
     InterviewLimits,
     InterviewService,
 )
-from ai_psychiatrist.interview.snapshot import AskedQuestion, InterviewSnapshot
+from ai_psychiatrist.interview.snapshot import InterviewSnapshot
 from ai_psychiatrist.interview.store.store import InterviewStore
 
 INCIDENT_INPUTS: Mapping[str, str | int] = {
@@ -54,7 +55,7 @@ class Desk:
         return self.snapshot
 
     @property
-    def question(self) -> AskedQuestion:
+    def question(self) -> Question:
         """The question that waits."""
         assert self.snapshot.question is not None
         return self.snapshot.question

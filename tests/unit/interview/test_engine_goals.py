@@ -34,7 +34,7 @@ def test_an_interview_begins_with_the_models_goals_and_question(tmp_path: Path) 
     assert tuple(goal.text for goal in snapshot.goals) == GOALS
     assert len(at.question.options) == 4
     assert [one.verb for one in agents.asked] == ["generate_goals", ASK]
-    assert snapshot.model_calls == 2
+    assert snapshot.spent.calls == 2
 
 
 def test_an_offered_answer_takes_one_call_after_another(tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_three_turns_without_progress_end_it(tmp_path: Path) -> None:
     async def work(at: Desk) -> int:
         await at.begin("incident")
         agents.queue("update_goals", updates(g1=40), *[updates(g1=30), updates(), updates(g9=99)])
-        while not at.snapshot.is_over:
+        while not at.snapshot.state.is_over:
             await at.choose("It was Sam.")
         return at.snapshot.turn
 
@@ -366,7 +366,7 @@ def test_spent_calls_end_the_interview_and_leave_some_for_the_report(tmp_path: P
 
     async def work(at: Desk) -> InterviewSnapshot:
         await at.begin("incident")
-        while not at.snapshot.is_over:
+        while not at.snapshot.state.is_over:
             await at.say("It was Sam.")
         report = await at.service.make_report(at.snapshot.id)
         assert report.analysis is not None
@@ -375,7 +375,7 @@ def test_spent_calls_end_the_interview_and_leave_some_for_the_report(tmp_path: P
     with desk(tmp_path, agents, limits=InterviewLimits(max_calls=15)) as at:
         final = asyncio.run(work(at))
     assert final.end_reason is EndReason.BUDGET_SPENT
-    assert final.model_calls <= 15
+    assert final.spent.calls <= 15
 
 
 def test_the_report_is_written_once_and_stays_the_same(tmp_path: Path) -> None:

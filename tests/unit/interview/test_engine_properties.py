@@ -20,7 +20,7 @@ from ai_psychiatrist.interview.engine.item_steps import begin_items, digest_item
 from ai_psychiatrist.interview.engine.record import Interview, ProtocolReference
 from ai_psychiatrist.interview.engine.turns import with_answer
 from ai_psychiatrist.interview.ids import make_id
-from ai_psychiatrist.interview.item_outcomes import item_report
+from ai_psychiatrist.interview.item_outcomes import item_outcomes
 
 PHQ8 = PROTOCOLS["phq8"]
 
@@ -71,7 +71,7 @@ def test_every_interview_about_items_ends_by_its_rules(
         interview = answered(interview, answers[interview.turn % len(answers)])
     assert len(asked) == len(set(asked)) == interview.turn <= PHQ8.stop.max_turns
     assert all(goal.asks <= (PHQ8.stop.max_asks or 0) for goal in interview.goals)
-    for outcome in item_report(interview).items:
+    for outcome in item_outcomes(interview):
         assert outcome.source is not ItemSource.TRANSCRIPT or outcome.item not in unknown
         assert (outcome.source is ItemSource.ANSWER) is (
             outcome.score is not None and outcome.item in unknown

@@ -19,9 +19,9 @@ from ai_psychiatrist.domain.risk import (
 )
 from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
 from ai_psychiatrist.interview.engine.record import (
-    AnswerReading,
     Danger,
     DangerPlace,
+    DangerReading,
     Interview,
     UnexaminedAnswer,
 )
@@ -109,7 +109,7 @@ async def read_by_model(
 
 def note_reading(interview: Interview, turn: int, reading: ModelReading) -> Interview:
     """Put down what became of a model's reading, in the place of one of the same answer before."""
-    noted = AnswerReading(turn=turn, status=reading.status, code=reading.code)
+    noted = DangerReading(turn=turn, status=reading.status, code=reading.code)
     others = tuple(one for one in interview.danger_readings if one.turn != turn)
     return replace(interview, danger_readings=(*others, noted))
 

@@ -15,14 +15,19 @@ from ai_psychiatrist.interview.engine.context import StepContext
 from ai_psychiatrist.interview.engine.goals import (
     apply_digest,
     end_reason,
-    question_of,
     set_goals,
     targets,
     targets_ahead,
 )
 from ai_psychiatrist.interview.engine.record import Interview
 from ai_psychiatrist.interview.engine.turn_clock import timed
-from ai_psychiatrist.interview.engine.turns import end, is_repeated, put_question
+from ai_psychiatrist.interview.engine.turns import (
+    Offered,
+    Wording,
+    end,
+    is_repeated,
+    put_question,
+)
 from ai_psychiatrist.interview.engine.view import view_of
 from ai_psychiatrist.interview.interview_log import log_interview
 from ai_psychiatrist.interview.protocol.records import DriftPolicy, FixedGoals
@@ -196,8 +201,15 @@ async def _ask_model(
 
 
 def _put(context: StepContext, interview: Interview, proposed: QuestionOutput) -> Interview:
-    question = question_of(context.protocol, interview, proposed)
-    return put_question(context.protocol, interview, question)
+    wording = Wording(
+        text=proposed.question,
+        rationale=proposed.reasoning,
+        offered=tuple(
+            Offered(one.answer, AnswerKind.OFFERED, rationale=one.reasoning)
+            for one in proposed.answers
+        ),
+    )
+    return put_question(context.protocol, interview, proposed.target_goal_id, wording)
 
 
 def _required(outcome: Outcome[OutputT]) -> OutputT:

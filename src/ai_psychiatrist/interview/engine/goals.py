@@ -5,20 +5,17 @@ from dataclasses import replace
 from typing import Final
 
 from ai_psychiatrist.agents.interview.digest import Digest
-from ai_psychiatrist.agents.interview.outputs import FactReply, QuestionOutput
+from ai_psychiatrist.agents.interview.outputs import FactReply
 from ai_psychiatrist.domain.interview import (
-    AnswerKind,
-    AnswerOption,
     Certainty,
     Drift,
     EndReason,
     Fact,
     Goal,
     GoalStatus,
-    Question,
 )
 from ai_psychiatrist.interview.engine.record import Interview
-from ai_psychiatrist.interview.engine.turns import next_question_id, with_progress
+from ai_psychiatrist.interview.engine.turns import with_progress
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol
 
 _TARGETS: Final = 2
@@ -98,33 +95,6 @@ def targets_ahead(interview: Interview) -> tuple[str, ...]:
     return tuple(others[:_TARGETS] or ids)
 
 
-def question_of(
-    protocol: InterviewProtocol, interview: Interview, proposed: QuestionOutput
-) -> Question:
-    """Return a proposed question as it is put; a refusal stands last where the protocol has one."""
-    decline = protocol.answers.decline
-    offered = tuple(
-        AnswerOption(
-            id=f"a{number}", text=one.answer, kind=AnswerKind.OFFERED, rationale=one.reasoning
-        )
-        for number, one in enumerate(proposed.answers, start=1)
-    )
-    refusal = (
-        AnswerOption(id=f"a{len(offered) + 1}", text=decline, kind=AnswerKind.DECLINE)
-        if decline is not None
-        else None
-    )
-    return Question(
-        id=next_question_id(interview),
-        text=proposed.question,
-        goal_id=proposed.target_goal_id,
-        options=offered if refusal is None else (*offered, refusal),
-        allows_free_text=protocol.answers.allows_free_text,
-        turn=interview.turn + 1,
-        rationale=proposed.reasoning,
-    )
-
-
 def _drift(digest: Digest) -> Drift | None:
     found = digest.drift
     if found is None:
@@ -139,25 +109,22 @@ def _drift(digest: Digest) -> Drift | None:
 def _new_facts(interview: Interview, found: Sequence[FactReply]) -> tuple[Fact, ...]:
     """Return the facts that are not known yet; they serve the goal that was asked for."""
     known = {_identity(fact.topic, fact.claim) for fact in interview.facts}
-    goal_ids = (interview.question.goal_id,) if interview.question else ()
-    facts: list[Fact] = []
+    by_identity: dict[tuple[str, str], FactReply] = {}
     for fact in found:
-        identity = _identity(fact.topic, fact.claim)
-        if identity in known:
-            continue
-        known.add(identity)
-        facts.append(
-            Fact(
-                id=f"f{len(interview.facts) + len(facts) + 1}",
-                topic=fact.topic,
-                claim=fact.claim,
-                timestamp=fact.timestamp,
-                certainty=Certainty(fact.confidence),
-                turn=interview.turn,
-                goal_ids=goal_ids,
-            )
+        by_identity.setdefault(_identity(fact.topic, fact.claim), fact)
+    fresh = [fact for identity, fact in by_identity.items() if identity not in known]
+    return tuple(
+        Fact(
+            id=f"f{number}",
+            topic=fact.topic,
+            claim=fact.claim,
+            timestamp=fact.timestamp,
+            certainty=Certainty(fact.confidence),
+            turn=interview.turn,
+            goal_ids=(interview.question.goal_id,) if interview.question else (),
         )
-    return tuple(facts)
+        for number, fact in enumerate(fresh, start=len(interview.facts) + 1)
+    )
 
 
 def _identity(topic: str, claim: str) -> tuple[str, str]:

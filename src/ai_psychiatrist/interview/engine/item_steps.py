@@ -5,7 +5,6 @@ from typing import Final
 
 from ai_psychiatrist.domain.interview import (
     AnswerKind,
-    AnswerOption,
     AnswerQuote,
     Drift,
     EndReason,
@@ -18,7 +17,6 @@ from ai_psychiatrist.domain.interview import (
 )
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.engine.confirmation import (
-    Wording,
     anchors_of,
     confirmed,
     confirming_wording,
@@ -27,9 +25,9 @@ from ai_psychiatrist.interview.engine.confirmation import (
 )
 from ai_psychiatrist.interview.engine.record import Interview, ItemReading
 from ai_psychiatrist.interview.engine.turns import (
+    Wording,
     end,
     is_repeated,
-    next_question_id,
     put_question,
     with_progress,
 )
@@ -84,7 +82,7 @@ def digest_item_answer(protocol: InterviewProtocol, interview: Interview) -> Int
 def _read(item: Item, question: Question, answer: GivenAnswer, interview: Interview) -> ItemReading:
     option = question.chosen(answer)
     if option is None:
-        by_rules = _read_words(item, question, answer)
+        by_rules = _read_words(item, answer)
         if not question.is_confirmation:
             return by_rules
         return reading_of_reply(interview.proposals[-1], answer, by_rules)
@@ -96,24 +94,19 @@ def _read(item: Item, question: Question, answer: GivenAnswer, interview: Interv
         turn=answer.turn,
         score=option.score if is_anchor else None,
         reason=_UNSCORED.get(option.kind),
-        quote=_quote(answer.text, 0, len(answer.text)) if is_anchor else None,
+        quote=AnswerQuote(text=answer.text, start=0, end=len(answer.text)) if is_anchor else None,
     )
 
 
-def _read_words(item: Item, question: Question, answer: GivenAnswer) -> ItemReading:
-    reading = read_answer(item, question.text, answer.text)
-    quote = reading.quote if reading.kind is ReadingKind.SCORE else None
+def _read_words(item: Item, answer: GivenAnswer) -> ItemReading:
+    reading = read_answer(item, answer.text)
     return ItemReading(
         item=item,
         turn=answer.turn,
-        score=reading.score if reading.kind is ReadingKind.SCORE else None,
+        score=reading.score,
         reason=_REASONS.get(reading.kind),
-        quote=None if quote is None else _quote(answer.text, quote.start, quote.end),
+        quote=reading.quote,
     )
-
-
-def _quote(text: str, start: int, end_: int) -> AnswerQuote:
-    return AnswerQuote(text=text[start:end_], start=start, end=end_)
 
 
 def _drift(protocol: InterviewProtocol, answer: GivenAnswer, reading: ItemReading) -> Drift | None:
@@ -141,8 +134,8 @@ def _ask_or_end(protocol: InterviewProtocol, interview: Interview) -> Interview:
     for goal in _in_order(interview):
         wording = _next_wording(protocol, interview, goal)
         if wording is not None:
-            question = _question(protocol, interview, goal, wording)
-            return put_question(protocol, interview, question, notice=_notice(interview, goal))
+            notice = _notice(interview, goal)
+            return put_question(protocol, interview, goal.id, wording, notice=notice)
     return end(protocol, interview, EndReason.ASKS_SPENT)
 
 
@@ -190,22 +183,3 @@ def _next_wording(protocol: InterviewProtocol, interview: Interview, goal: Goal)
         return None if is_repeated(interview, clarifying.text) else clarifying
     unused = (w for w in (again, clarifying) if not is_repeated(interview, w.text))
     return next(unused, None)
-
-
-def _question(
-    protocol: InterviewProtocol, interview: Interview, goal: Goal, wording: Wording
-) -> Question:
-    policy = protocol.answers
-    decline = [] if policy.decline is None else [(policy.decline, AnswerKind.DECLINE, None)]
-    return Question(
-        id=next_question_id(interview),
-        text=wording.text,
-        goal_id=goal.id,
-        options=tuple(
-            AnswerOption(id=f"a{number}", text=text, kind=kind, score=score)
-            for number, (text, kind, score) in enumerate([*wording.offered, *decline], start=1)
-        ),
-        allows_free_text=policy.allows_free_text,
-        turn=interview.turn + 1,
-        is_clarifying=wording.is_clarifying,
-    )

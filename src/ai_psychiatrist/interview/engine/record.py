@@ -70,7 +70,7 @@ class Danger:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerReading:
+class DangerReading:
     """What became of a model that was to read a free answer for danger, as the rules always do."""
 
     turn: int
@@ -153,7 +153,7 @@ class Interview:
     danger: Danger | None = None
     not_examined: tuple[UnexaminedAnswer, ...] = ()
     """The answers in a language that is not read, in order."""
-    danger_readings: tuple[AnswerReading, ...] = ()
+    danger_readings: tuple[DangerReading, ...] = ()
     """The free answers that a model was to read for danger, in order."""
     failure: FailureCode | None = None
     """Why the last step did not succeed."""

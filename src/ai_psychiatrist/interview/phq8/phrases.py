@@ -58,7 +58,7 @@ _OPENING_WELL: Final = r"(?<!.)well"
 
 
 def phrases_in(item: Item, spoken: str) -> tuple[Phrase, ...]:
-    """Take a stretch apart from left to right, the longest phrase first."""
+    """Take a clause apart from left to right, the longest phrase first."""
     return tuple(_taken_apart(item, spoken))
 
 
