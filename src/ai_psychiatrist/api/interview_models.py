@@ -4,6 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
+from ai_psychiatrist.agents.interview.outputs import AnalysisReply
 from ai_psychiatrist.api.result_models import (
     NOTICE,
     TOTAL,
@@ -14,7 +15,6 @@ from ai_psychiatrist.api.result_models import (
 )
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import (
-    Analysis,
     AnswerKind,
     AnswerQuote,
     EndReason,
@@ -180,7 +180,7 @@ class InterviewReportResult(_OfAnInterview):
     unknown_goal_updates: int
     """Changes that models named for goals that there are not; each was dropped."""
     total: TotalResult | None
-    analysis: Analysis | None
+    analysis: AnalysisReply | None
     goals: tuple[Goal, ...]
     facts: tuple[Fact, ...]
     danger: DangerResult | None

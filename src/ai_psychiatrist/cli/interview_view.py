@@ -9,6 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from ai_psychiatrist.agents.interview.outputs import AnalysisReply
 from ai_psychiatrist.api.interview_models import (
     DangerResult,
     InterviewReportResult,
@@ -18,7 +19,6 @@ from ai_psychiatrist.api.interview_models import (
 from ai_psychiatrist.api.result_models import RiskResult
 from ai_psychiatrist.cli.report import plain, print_reading, print_unexamined, print_unlisted
 from ai_psychiatrist.domain.interview import (
-    Analysis,
     ItemSource,
     Proposal,
     ProposalOutcome,
@@ -193,7 +193,7 @@ def _total(total: TotalResult) -> Text:
     )
 
 
-def _analysis(out: Console, report: InterviewReportResult, analysis: Analysis) -> None:
+def _analysis(out: Console, report: InterviewReportResult, analysis: AnalysisReply) -> None:
     goals = [f"{goal.confidence:>3} %  {goal.text}" for goal in report.goals]
     _section(out, "What was to be found out, and how sure it is", goals)
     _section(out, "Timeline", [f"{entry.time}: {entry.event}" for entry in analysis.timeline])

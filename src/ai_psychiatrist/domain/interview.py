@@ -331,49 +331,6 @@ class ItemReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TimelineEntry:
-    """What happened when, as far as it was said."""
-
-    time: str = field(repr=False)
-    event: str = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
-    """One person's part of the responsibility in percent."""
-
-    name: str = field(repr=False)
-    percentage: int
-    """0-100."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """Who is responsible, as a model sees it after one interview."""
-
-    primary_responsibility: str = field(repr=False)
-    percentage: int
-    """0–100."""
-    reasoning: str = field(repr=False)
-    contributing_factors: str = field(repr=False)
-    drama_rating: int
-    """1–10."""
-    drama_rating_explanation: str = field(repr=False)
-    shares: tuple[Share, ...]
-    """Empty, or totalling 100."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Analysis:
-    """The report on an incident."""
-
-    timeline: tuple[TimelineEntry, ...]
-    key_facts: tuple[str, ...] = field(repr=False)
-    gaps: tuple[str, ...] = field(repr=False)
-    verdict: Verdict
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AssessedItem:
     """One item as an assessment of a transcript left it."""
 

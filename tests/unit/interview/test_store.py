@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.unit.interview.scripted_agents import ANALYSIS
 
+from ai_psychiatrist.agents.interview.outputs import AnalysisReply
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.interview import (
     AssessedItem,
@@ -147,7 +149,7 @@ _INTERVIEWS = st.builds(
     danger_readings=...,
     failure=...,
     spent=...,
-    analysis=...,
+    analysis=st.none() | st.just(AnalysisReply.model_validate(ANALYSIS)),
 )
 
 

@@ -5,12 +5,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Final, TypeAlias, TypeVar
 
-from pydantic import TypeAdapter
-
 from ai_psychiatrist.agents.interview.digest import Digest
-from ai_psychiatrist.agents.interview.outputs import QuestionOutput
+from ai_psychiatrist.agents.interview.outputs import AnalysisReply, QuestionOutput
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.domain.interview import Analysis, AnswerKind, EndReason, InterviewState
+from ai_psychiatrist.domain.interview import AnswerKind, EndReason, InterviewState
 from ai_psychiatrist.interview.engine.context import StepContext
 from ai_psychiatrist.interview.engine.goals import (
     apply_digest,
@@ -41,7 +39,6 @@ _Work: TypeAlias = Callable[[CallLog], Awaitable[Interview]]
 
 REPORT_CALLS: Final = 6
 """Calls that are kept back for the report, however long the interview is."""
-_ANALYSIS: Final = TypeAdapter(Analysis)
 
 
 class StepFailed(Exception):
@@ -88,7 +85,7 @@ async def analyse(context: StepContext, interview: Interview) -> Interview:
         return replace(
             interview,
             state=InterviewState.DONE,
-            analysis=_ANALYSIS.validate_python(output.model_dump()),
+            analysis=AnalysisReply(**output.model_dump(include=set(AnalysisReply.model_fields))),
             analysis_inputs_hash=report_inputs_hash(interview),
             failure=None,
         )

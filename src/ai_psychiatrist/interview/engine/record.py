@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
+from ai_psychiatrist.agents.interview.outputs import AnalysisReply
 from ai_psychiatrist.domain.failures import Attempt, FailureCode
 from ai_psychiatrist.domain.interview import (
-    Analysis,
     AnswerQuote,
     AssessmentInput,
     Drift,
@@ -158,7 +158,7 @@ class Interview:
     failure: FailureCode | None = None
     """Why the last step did not succeed."""
     spent: Spent = Spent()
-    analysis: Analysis | None = None
+    analysis: AnalysisReply | None = None
     analysis_inputs_hash: str | None = None
 
     def goal(self, goal_id: str) -> Goal:
