@@ -10,7 +10,8 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.domain.interview import AnswerKind, ItemOutcome, ItemSource, Proposal
+from ai_psychiatrist.domain.interview import AnswerKind
+from ai_psychiatrist.domain.interview_items import ItemOutcome, ItemSource, Proposal
 from ai_psychiatrist.infrastructure.logging import setup_logging
 from ai_psychiatrist.interview.phq8.reading import is_agreement
 from ai_psychiatrist.interview.protocol import load_protocol

@@ -16,13 +16,15 @@ from ai_psychiatrist.api.result_models import (
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import (
     AnswerKind,
-    AnswerQuote,
     EndReason,
     Fact,
     Goal,
     InterviewState,
-    ItemSource,
     Message,
+)
+from ai_psychiatrist.domain.interview_items import (
+    AnswerQuote,
+    ItemSource,
     Proposal,
     UnansweredReason,
 )

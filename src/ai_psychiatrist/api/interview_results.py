@@ -13,7 +13,7 @@ from ai_psychiatrist.api.result_models import (
     RISK_STATEMENT_WITH_MODEL,
     RiskResult,
 )
-from ai_psychiatrist.domain.interview import ItemReport
+from ai_psychiatrist.domain.interview_items import ItemReport
 from ai_psychiatrist.domain.risk import RiskSource
 from ai_psychiatrist.interview.engine.record import Danger
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot

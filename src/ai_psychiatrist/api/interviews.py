@@ -17,7 +17,8 @@ from ai_psychiatrist.api.served import ServicesOf, json_of, services_of
 from ai_psychiatrist.api.wanted_assessment import assess_wanted, reading_wanted, unfinished
 from ai_psychiatrist.assessment.pipeline import Part
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.domain.interview import AssessmentInput, InterviewState
+from ai_psychiatrist.domain.interview import InterviewState
+from ai_psychiatrist.domain.interview_items import AssessmentInput
 from ai_psychiatrist.interview.service import InterviewService
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
 from ai_psychiatrist.wiring import Services

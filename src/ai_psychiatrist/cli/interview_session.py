@@ -38,7 +38,8 @@ from ai_psychiatrist.config import CRISIS_LINE_CURE, Settings
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.errors import AgentFailed, InputError
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.domain.interview import AssessmentInput, InterviewState
+from ai_psychiatrist.domain.interview import InterviewState
+from ai_psychiatrist.domain.interview_items import AssessmentInput
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.log_ids import begin_assessment
 from ai_psychiatrist.interview.errors import StoreFull, StoreUnusable

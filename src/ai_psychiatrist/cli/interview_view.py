@@ -18,12 +18,8 @@ from ai_psychiatrist.api.interview_models import (
 )
 from ai_psychiatrist.api.result_models import RiskResult
 from ai_psychiatrist.cli.report import plain, print_reading, print_unexamined, print_unlisted
-from ai_psychiatrist.domain.interview import (
-    ItemSource,
-    Proposal,
-    ProposalOutcome,
-    Question,
-)
+from ai_psychiatrist.domain.interview import Question
+from ai_psychiatrist.domain.interview_items import ItemSource, Proposal, ProposalOutcome
 from ai_psychiatrist.domain.phq8 import MAX_TOTAL_SCORE, Severity
 from ai_psychiatrist.domain.risk import ReadingStatus, RiskLevel, RiskSource
 

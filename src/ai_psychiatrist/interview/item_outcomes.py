@@ -1,8 +1,8 @@
 """The eight items after an interview: what the transcript said, and what the answers add."""
 
-from ai_psychiatrist.domain.interview import (
+from ai_psychiatrist.domain.interview import Goal
+from ai_psychiatrist.domain.interview_items import (
     AssessedItem,
-    Goal,
     ItemOutcome,
     ItemSource,
     UnansweredReason,

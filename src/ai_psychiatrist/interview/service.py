@@ -11,7 +11,8 @@ from weakref import WeakValueDictionary
 
 from ai_psychiatrist.domain.errors import AgentFailed, InputError
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.domain.interview import AssessmentInput, InterviewState
+from ai_psychiatrist.domain.interview import InterviewState
+from ai_psychiatrist.domain.interview_items import AssessmentInput
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut

@@ -3,13 +3,8 @@
 from dataclasses import dataclass, field, fields, replace
 
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.domain.interview import (
-    EndReason,
-    InterviewState,
-    ItemOutcome,
-    MessageSpeaker,
-    Question,
-)
+from ai_psychiatrist.domain.interview import EndReason, InterviewState, MessageSpeaker, Question
+from ai_psychiatrist.domain.interview_items import ItemOutcome
 from ai_psychiatrist.interview.engine.record import Interview
 from ai_psychiatrist.interview.item_outcomes import item_outcomes
 from ai_psychiatrist.interview.protocol.placeholders import filled

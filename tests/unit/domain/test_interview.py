@@ -5,17 +5,19 @@ import pytest
 from ai_psychiatrist.domain.interview import (
     AnswerKind,
     AnswerOption,
-    AssessedItem,
-    AssessmentInput,
     GivenAnswer,
     InterviewState,
     InterviewView,
-    ItemOutcome,
-    ItemReport,
-    ItemSource,
     Message,
     MessageSpeaker,
     Question,
+)
+from ai_psychiatrist.domain.interview_items import (
+    AssessedItem,
+    AssessmentInput,
+    ItemOutcome,
+    ItemReport,
+    ItemSource,
     UnansweredReason,
 )
 from ai_psychiatrist.domain.phq8 import Item

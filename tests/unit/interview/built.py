@@ -6,13 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ai_psychiatrist.domain.interview import (
-    AnswerKind,
-    AssessedItem,
-    AssessmentInput,
-    ItemOutcome,
-    Question,
-)
+from ai_psychiatrist.domain.interview import AnswerKind, Question
+from ai_psychiatrist.domain.interview_items import AssessedItem, AssessmentInput, ItemOutcome
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
 from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
 from ai_psychiatrist.interview.engine.danger import DangerReader

@@ -15,7 +15,8 @@ from tests.unit.interview.scripted_agents import ScriptedAgents
 
 from ai_psychiatrist.agents.danger import DangerAgent
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.domain.interview import EndReason, InterviewState, UnansweredReason
+from ai_psychiatrist.domain.interview import EndReason, InterviewState
+from ai_psychiatrist.domain.interview_items import UnansweredReason
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.risk import ReadingStatus, RiskCategory, RiskLevel, RiskSource
 from ai_psychiatrist.interview.engine.record import DangerReading

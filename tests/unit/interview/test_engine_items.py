@@ -8,14 +8,8 @@ from pathlib import Path
 import pytest
 from tests.unit.interview.built import PROTOCOLS, Desk, assessed, desk
 
-from ai_psychiatrist.domain.interview import (
-    EndReason,
-    InterviewState,
-    ItemReport,
-    ItemSource,
-    MessageSpeaker,
-    UnansweredReason,
-)
+from ai_psychiatrist.domain.interview import EndReason, InterviewState, MessageSpeaker
+from ai_psychiatrist.domain.interview_items import ItemReport, ItemSource, UnansweredReason
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
 from ai_psychiatrist.domain.risk import RiskCategory, RiskLevel
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot

@@ -6,15 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.interview.built import PROTOCOLS
 
-from ai_psychiatrist.domain.interview import (
-    AssessedItem,
-    AssessmentInput,
-    GivenAnswer,
-    GoalStatus,
-    InterviewState,
-    ItemSource,
-    MessageSpeaker,
-)
+from ai_psychiatrist.domain.interview import GivenAnswer, GoalStatus, InterviewState, MessageSpeaker
+from ai_psychiatrist.domain.interview_items import AssessedItem, AssessmentInput, ItemSource
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.engine.item_steps import begin_items, digest_item_answer
 from ai_psychiatrist.interview.engine.record import Interview, ProtocolReference

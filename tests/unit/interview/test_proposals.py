@@ -11,14 +11,8 @@ from tests.unit.interview.built import Desk, assessed, desk
 from tests.unit.interview.scripted_agents import ScriptedAgents
 
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.domain.interview import (
-    AnswerKind,
-    EndReason,
-    InterviewState,
-    Proposal,
-    ProposalOutcome,
-    UnansweredReason,
-)
+from ai_psychiatrist.domain.interview import AnswerKind, EndReason, InterviewState
+from ai_psychiatrist.domain.interview_items import Proposal, ProposalOutcome, UnansweredReason
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.service import InterviewLimits
 

@@ -13,7 +13,8 @@ from tests.unit.interview.scripted_agents import ScriptedAgents
 
 from ai_psychiatrist.domain.errors import InputError, RequestConflict
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.domain.interview import AssessedItem, AssessmentInput, InterviewState
+from ai_psychiatrist.domain.interview import InterviewState
+from ai_psychiatrist.domain.interview_items import AssessedItem, AssessmentInput
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.infrastructure.logging import ALLOWED_KEYS
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads

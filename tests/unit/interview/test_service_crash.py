@@ -10,7 +10,8 @@ from tests.crash.boundaries import Boundaries, write_count
 from tests.unit.interview.built import Desk, desk
 from tests.unit.interview.scripted_agents import ScriptedAgents
 
-from ai_psychiatrist.domain.interview import InterviewState, MessageSpeaker, ProposalOutcome
+from ai_psychiatrist.domain.interview import InterviewState, MessageSpeaker
+from ai_psychiatrist.domain.interview_items import ProposalOutcome
 from ai_psychiatrist.interview.service import AnswerSubmission
 
 SAID = "Sam dropped it nearly every day."

@@ -18,14 +18,8 @@ from tests.unit.interview.scripted_agents import ANALYSIS
 
 from ai_psychiatrist.agents.interview.outputs import AnalysisReply
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.domain.interview import (
-    AssessedItem,
-    AssessmentInput,
-    EndReason,
-    InterviewState,
-    Message,
-    MessageSpeaker,
-)
+from ai_psychiatrist.domain.interview import EndReason, InterviewState, Message, MessageSpeaker
+from ai_psychiatrist.domain.interview_items import AssessedItem, AssessmentInput
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.engine.record import Interview, ProtocolReference
 from ai_psychiatrist.interview.errors import (

@@ -6,7 +6,8 @@ from functools import partial
 from ai_psychiatrist.agents.interview.outputs import FrequencyOutput
 from ai_psychiatrist.domain.evidence import Quote, Relevance
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.domain.interview import AnswerQuote, GivenAnswer, Proposal, ProposalOutcome
+from ai_psychiatrist.domain.interview import GivenAnswer
+from ai_psychiatrist.domain.interview_items import AnswerQuote, Proposal, ProposalOutcome
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
 from ai_psychiatrist.infrastructure.worker_processes import beside_the_loop

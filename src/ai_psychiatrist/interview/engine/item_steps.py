@@ -5,16 +5,14 @@ from typing import Final
 
 from ai_psychiatrist.domain.interview import (
     AnswerKind,
-    AnswerQuote,
     Drift,
     EndReason,
     GivenAnswer,
     Goal,
     GoalStatus,
-    ProposalOutcome,
     Question,
-    UnansweredReason,
 )
+from ai_psychiatrist.domain.interview_items import AnswerQuote, ProposalOutcome, UnansweredReason
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.engine.confirmation import (
     anchors_of,

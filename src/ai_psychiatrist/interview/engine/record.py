@@ -7,8 +7,6 @@ from typing import Self
 from ai_psychiatrist.agents.interview.outputs import AnalysisReply
 from ai_psychiatrist.domain.failures import Attempt, FailureCode
 from ai_psychiatrist.domain.interview import (
-    AnswerQuote,
-    AssessmentInput,
     Drift,
     EndReason,
     Fact,
@@ -17,8 +15,12 @@ from ai_psychiatrist.domain.interview import (
     GoalStatus,
     InterviewState,
     Message,
-    Proposal,
     Question,
+)
+from ai_psychiatrist.domain.interview_items import (
+    AnswerQuote,
+    AssessmentInput,
+    Proposal,
     UnansweredReason,
 )
 from ai_psychiatrist.domain.phq8 import Item

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from ai_psychiatrist.domain.interview import AnswerQuote
+from ai_psychiatrist.domain.interview_items import AnswerQuote
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.phq8.clauses import Clause, clauses_of
 from ai_psychiatrist.interview.phq8.day_counts import ALL, ANY_DAY, NEARLY_EVERY_DAY, NO_DAY, Days

@@ -10,7 +10,8 @@ from typing import Final, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from ai_psychiatrist.domain.interview import AssessmentInput, InterviewState
+from ai_psychiatrist.domain.interview import InterviewState
+from ai_psychiatrist.domain.interview_items import AssessmentInput
 from ai_psychiatrist.interview.engine.record import Interview, Spent
 from ai_psychiatrist.interview.errors import InterviewUnreadable
 
