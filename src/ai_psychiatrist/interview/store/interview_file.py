@@ -10,7 +10,7 @@ from ai_psychiatrist.interview.store.columns import fill_columns
 from ai_psychiatrist.interview.store.keys import StoreKeys
 from ai_psychiatrist.interview.store.private_place import make_private_file
 from ai_psychiatrist.interview.store.sealer import Sealer
-from ai_psychiatrist.interview.store.sealing_over import seal_over
+from ai_psychiatrist.interview.store.sealing_migration import seal_over
 from ai_psychiatrist.interview.store.tables import (
     COLUMNS_VERSION,
     MIGRATIONS,

@@ -148,9 +148,10 @@ class InterviewStore:
         with self._transaction():
             self._replace(interview)
             if answer is not None:
-                self._put_answer(interview.id, answer)
+                self._put("answers", interview.id, answer.key, answer.turn, answer.sent, "answer")
             if finished_key is not None:
-                self._put_turn(interview, finished_key)
+                body = turn_bytes(interview)
+                self._put("turns", interview.id, finished_key, interview.version, body, "turn")
 
     def known(self, interview_id: str, key: str) -> KnownAnswer | None:
         """Return what is stored under an idempotency key of an interview."""
@@ -222,20 +223,15 @@ class InterviewStore:
             raise VersionConflict
         raise InterviewNotFound
 
-    def _put_answer(self, interview_id: str, answer: TakenAnswer) -> None:
-        hashed, hashed_key = id_hash(interview_id), key_hash(interview_id, answer.key)
-        body = self._sealer.seal(answer.sent, hashed, "answer", hashed_key)
+    def _put(
+        self, table: str, interview_id: str, key: str, number: int, body: bytes, part: str
+    ) -> None:
+        """Add what belongs to the answer with a key. `number`: its turn, or the turn's version."""
+        hashed, hashed_key = id_hash(interview_id), key_hash(interview_id, key)
+        sealed = self._sealer.seal(body, hashed, part, hashed_key)
         self._database.execute(
-            "INSERT INTO answers VALUES (?, ?, ?, ?, ?)",
-            (hashed, hashed_key, answer.turn, body, self._now()),
-        )
-
-    def _put_turn(self, interview: Interview, key: str) -> None:
-        hashed, hashed_key = id_hash(interview.id), key_hash(interview.id, key)
-        body = self._sealer.seal(turn_bytes(interview), hashed, "turn", hashed_key)
-        self._database.execute(
-            "INSERT INTO turns VALUES (?, ?, ?, ?, ?)",
-            (hashed, hashed_key, interview.version, body, self._now()),
+            f"INSERT INTO {table} VALUES (?, ?, ?, ?, ?)",  # noqa: S608  our names
+            (hashed, hashed_key, number, sealed, self._now()),
         )
 
     def _is_full(self, more_bytes: int) -> bool:
