@@ -54,7 +54,7 @@ class InterviewAgents:
         """`is_combined`: digest an answer in one call instead of three at the same time."""
         limited = limited_chain(chain, call_timeout_seconds=call_timeout_seconds, retries=retries)
 
-        most_repairs = min(MOST_REPAIRS, pydantic_ai_settings.retries)
+        most_repairs = repairing_once(pydantic_ai_settings).retries
 
         def runner(
             definition: AgentDefinition[OutputT],
@@ -148,6 +148,11 @@ class InterviewAgents:
             drift=drift.output if drift else None,
             goal_updates=updates.output.goal_updates,
         )
+
+
+def repairing_once(settings: PydanticAISettings) -> PydanticAISettings:
+    """Return settings by which a rejected reply is sent back at most once."""
+    return settings.model_copy(update={"retries": min(MOST_REPAIRS, settings.retries)})
 
 
 def _asked_once(route: ModelRoute, settings: PydanticAISettings) -> ModelRoute:
