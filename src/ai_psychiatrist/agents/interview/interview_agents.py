@@ -53,7 +53,6 @@ class InterviewAgents:
     ) -> None:
         """`is_combined`: digest an answer in one call instead of three at the same time."""
         limited = limited_chain(chain, call_timeout_seconds=call_timeout_seconds, retries=retries)
-
         most_repairs = repairing_once(pydantic_ai_settings).retries
 
         def runner(
@@ -142,7 +141,7 @@ class InterviewAgents:
         failures = (part.failure for part in (facts, drift, updates) if part and part.failure)
         failure = next(failures, None)
         if failure is not None or updates.output is None:
-            return Digest(failure=failure)
+            return Digest(failure=failure or FailureCode.OUTPUT_REJECTED)
         return Digest(
             facts=facts.output.facts if facts and facts.output else (),
             drift=drift.output if drift else None,
