@@ -80,7 +80,12 @@ class Dataset:
     """Identifiers of units whose text is missing or cannot be used; the oddities say why."""
     selection: str | None = None
     """Digest over the identifiers that were chosen of all; `None` when none were left out."""
-    read: Callable[[str], Transcript] = field(repr=False, compare=False)
+    transcript: Callable[[str], Transcript] = field(repr=False, compare=False)
+    """Returns the interview of a unit, of the speakers that are wanted, read anew from its file.
+
+    Raises `TranscriptUnreadable` when there is no file, the file is no transcript or has changed
+    since the dataset was opened, and `InputError` for a unit that is not there.
+    """
 
     @property
     def not_read(self) -> dict[str, int]:
@@ -90,11 +95,3 @@ class Dataset:
             if oddity.code.is_not_read:
                 left_out[oddity.code.value] += oddity.count
         return dict(sorted(left_out.items()))
-
-    def transcript(self, unit_id: str) -> Transcript:
-        """Return the interview, of the speakers that are wanted, read anew from its file.
-
-        Raises `TranscriptUnreadable` when there is no file, the file is no transcript or has
-        changed since the dataset was opened, and `InputError` for a unit that is not there.
-        """
-        return self.read(unit_id)

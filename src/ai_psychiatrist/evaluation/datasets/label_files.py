@@ -10,7 +10,7 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.datasets.identifiers import identifier_of
 from ai_psychiatrist.evaluation.datasets.labels import label_columns, merged, read_labels
-from ai_psychiatrist.evaluation.datasets.oddities import Oddity, OddityCode, tallied
+from ai_psychiatrist.evaluation.datasets.oddities import Oddity, OddityCode
 from ai_psychiatrist.evaluation.datasets.table_headers import possible_headers
 
 _SPLIT: Final = re.compile(r"train|dev|test")
@@ -39,8 +39,9 @@ def read_label_file(
     is no table with identifiers, and for two columns of one meaning.
     """
     lines = _text(content, where).splitlines()
-    rows: dict[int, LabelRow] = {}
-    found: list[tuple[OddityCode, int]] = []
+    rows: list[LabelRow] = []
+    odd: dict[OddityCode, list[int]] = {}
+    seen: set[str] = set()
     try:
         separator, columns = _columns(lines[0] if lines else "", where)
         reader = csv.reader(lines, delimiter=separator)
@@ -48,18 +49,18 @@ def read_label_file(
         for cells in reader:
             row = _row(cells, columns, width=width, where=where, unit_id=unit_id)
             if row is not None:
-                rows[reader.line_num] = row
+                rows.append(row)
+                if row.unit_id in seen:
+                    odd.setdefault(OddityCode.ROW_REPEATED, []).append(reader.line_num)
+                seen.add(row.unit_id)
             elif any(cell.strip() for cell in cells):
-                found.append((OddityCode.ROW_WITHOUT_ID, reader.line_num))
+                odd.setdefault(OddityCode.ROW_WITHOUT_ID, []).append(reader.line_num)
     except csv.Error:
         msg = f"the label file {where!r} is no table of separated values"
         raise InputError(msg, field=where) from None
-    seen: set[str] = set()
-    for line, row in rows.items():
-        if row.unit_id in seen:
-            found.append((OddityCode.ROW_REPEATED, line))
-        seen.add(row.unit_id)
-    return list(rows.values()), list(tallied(where, found))
+    return rows, [
+        Oddity(where=where, code=code, line=at[0], count=len(at)) for code, at in odd.items()
+    ]
 
 
 def labels_of(rows: Sequence[LabelRow]) -> tuple[Labels | None, list[OddityCode]]:

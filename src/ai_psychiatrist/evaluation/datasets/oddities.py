@@ -1,6 +1,5 @@
 """What can be odd about a dataset's files, what is done about it, and what that costs."""
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Self
@@ -149,12 +148,3 @@ class Oddity:
     """How many rows of the file, or files of the folder, are concerned."""
     labels: tuple[str, ...] = field(default=(), repr=False)
     """Of speakers, as found: names maybe, so for whoever checks the dataset and nobody else."""
-
-
-def tallied(where: str, found: Iterable[tuple[OddityCode, int | None]]) -> Iterator[Oddity]:
-    """Join findings (code, line) of one file into an oddity per code, in the order first seen."""
-    lines: dict[OddityCode, list[int | None]] = {}
-    for code, line in found:
-        lines.setdefault(code, []).append(line)
-    for code, seen in lines.items():
-        yield Oddity(where=where, code=code, line=seen[0], count=len(seen))

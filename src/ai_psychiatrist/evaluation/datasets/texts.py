@@ -150,10 +150,10 @@ class Texts:
             digest=whole.hexdigest(),
             speakers=self.options.speakers,
             unreadable=frozenset(at for at, source in self.sources.items() if source is None),
-            read=self._read,
+            transcript=self._transcript,
         )
 
-    def _read(self, unit_id: str) -> Transcript:
+    def _transcript(self, unit_id: str) -> Transcript:
         if unit_id not in self.sources:
             raise InputError(f"the dataset has no unit {unit_id!r}", field="unit_id")
         source = self.sources[unit_id]
