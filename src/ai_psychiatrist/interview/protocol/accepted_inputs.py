@@ -11,7 +11,7 @@ from ai_psychiatrist.interview.protocol.records import (
     InterviewProtocol,
     TextInput,
 )
-from ai_psychiatrist.validation.config.lint.nearest import did_you_mean
+from ai_psychiatrist.validation.config.nearest import did_you_mean
 from ai_psychiatrist.validation.expressions import Scope
 
 _DIGITS: Final = re.compile(r"[0-9]{1,7}\Z")

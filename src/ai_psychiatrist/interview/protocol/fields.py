@@ -4,8 +4,8 @@ from collections.abc import Collection
 from enum import StrEnum
 from typing import TypeVar
 
-from ai_psychiatrist.validation.config.lint.nearest import did_you_mean
 from ai_psychiatrist.validation.config.lint.node import Node
+from ai_psychiatrist.validation.config.nearest import did_you_mean
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 

@@ -23,15 +23,9 @@ from ai_psychiatrist.interview.protocol.records import (
     Sentences,
     Stem,
 )
+from ai_psychiatrist.validation.config.document import Document, TooManyProblems, read_document
 from ai_psychiatrist.validation.config.lint.node import Node
-from ai_psychiatrist.validation.config.lint.problem import LintProblem, Problems, TooManyProblems
-from ai_psychiatrist.validation.config.lint.step_files import (
-    MOST_YAML_BYTES,
-    FileUnusable,
-    decoded,
-    read_bounded,
-)
-from ai_psychiatrist.validation.config.lint.yaml_document import read_document
+from ai_psychiatrist.validation.config.problem import LintProblem
 
 PROTOCOL_FILE: Final = "protocol.yaml"
 
@@ -55,30 +49,18 @@ class ProtocolReading:
 
 def read_protocol(folder: Path) -> ProtocolReading:
     """Read a protocol and the files that it names, and check them against each other."""
-    problems = Problems()
+    document = read_document(folder / PROTOCOL_FILE, what=PROTOCOL_FILE)
     try:
-        return _read_with(problems, folder)
+        protocol = _read(document, folder) if document.is_readable else None
     except TooManyProblems:
-        return ProtocolReading(problems=problems.in_order(), protocol=None)
+        protocol = None
+    return ProtocolReading(
+        problems=document.problems, protocol=None if document.has_errors else protocol
+    )
 
 
-def _read_with(problems: Problems, folder: Path) -> ProtocolReading:
-    try:
-        content = read_bounded(folder / PROTOCOL_FILE, most_bytes=MOST_YAML_BYTES)
-        document = read_document(decoded(content), problems)
-    except FileUnusable as error:
-        problems.error("unreadable", (), f"{PROTOCOL_FILE} cannot be used: {error}", None)
-        document = None
-    if document is None:
-        return ProtocolReading(problems=problems.in_order(), protocol=None)
-    root = Node(value=document.value, path=(), document=document, problems=problems)
-    protocol = _read(root, folder, content)
-    found = problems.in_order()
-    is_sound = not any(problem.is_error for problem in found)
-    return ProtocolReading(problems=found, protocol=protocol if is_sound else None)
-
-
-def _read(root: Node, folder: Path, content: bytes) -> InterviewProtocol | None:
+def _read(document: Document, folder: Path) -> InterviewProtocol | None:
+    root = Node(value=document.value, path=(), document=document)
     if not isinstance(root.value, dict):
         root.error("wrong_shape", "the file has to be a mapping")
         return None
@@ -109,7 +91,9 @@ def _read(root: Node, folder: Path, content: bytes) -> InterviewProtocol | None:
     return InterviewProtocol(
         id=name,
         version=version,
-        digest=hashlib.sha256(hashlib.sha256(content).digest() + prompts.digest).hexdigest(),
+        digest=hashlib.sha256(
+            hashlib.sha256(document.content).digest() + prompts.digest
+        ).hexdigest(),
         kind=kind,
         title=title,
         tone=tone,

@@ -7,12 +7,11 @@ from typing import Final
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.interview.protocol.folder import PROTOCOL_FILE, read_protocol
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol
-from ai_psychiatrist.validation.config.lint.nearest import did_you_mean
-from ai_psychiatrist.validation.config.lint.problem import LintProblem
+from ai_psychiatrist.validation.config.nearest import did_you_mean
+from ai_psychiatrist.validation.config.problem import LintProblem, refusal
 
 BUILTIN_PROTOCOLS: Final = ("phq8", "incident")
 _FOLDER: Final = Path(__file__).parent.parent / "protocols"
-_SHOWN: Final = 5
 
 
 def load_protocol(name_or_folder: str | Path) -> InterviewProtocol:
@@ -25,8 +24,8 @@ def load_protocol(name_or_folder: str | Path) -> InterviewProtocol:
     reading = read_protocol(folder)
     if reading.protocol is not None:
         return reading.protocol
-    errors = [problem for problem in reading.problems if problem.is_error]
-    raise ConfigurationError(_refusal(folder, errors))
+    file = f"{folder.name}/{PROTOCOL_FILE}" if folder.name else PROTOCOL_FILE
+    raise ConfigurationError(refusal("protocol", file, reading.problems))
 
 
 def lint_protocol(folder: Path) -> list[LintProblem]:
@@ -52,12 +51,3 @@ def _folder(source: str | Path) -> Path:
         return _FOLDER / source
     path = Path(source)
     return path.parent if path.name == PROTOCOL_FILE else path
-
-
-def _refusal(folder: Path, errors: list[LintProblem]) -> str:
-    file = f"{folder.name}/{PROTOCOL_FILE}" if folder.name else PROTOCOL_FILE
-    lines = [f"the protocol {file} cannot be used"]
-    lines += [f"  {error.place_in(file)}: {error.message}" for error in errors[:_SHOWN]]
-    if len(errors) > _SHOWN:
-        lines.append(f"  and {len(errors) - _SHOWN} more; see lint-config")
-    return "\n".join(lines)

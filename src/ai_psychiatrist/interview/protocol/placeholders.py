@@ -4,8 +4,8 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from ai_psychiatrist.validation.config.lint.nearest import did_you_mean
 from ai_psychiatrist.validation.config.lint.node import Node
+from ai_psychiatrist.validation.config.nearest import did_you_mean
 
 _PLACE: Final = re.compile(r"\{([^{}]*)\}")
 _BRACE: Final = re.compile(r"[{}]")

@@ -12,8 +12,8 @@ from ai_psychiatrist.interview.protocol.records import (
     ProtocolKind,
     StopRule,
 )
-from ai_psychiatrist.validation.config.lint.nearest import did_you_mean
 from ai_psychiatrist.validation.config.lint.node import Node
+from ai_psychiatrist.validation.config.nearest import did_you_mean
 
 MOST_GOALS: Final = 12
 _STOP_KEYS: Final = frozenset({"max_asks", "max_turns", "stall_turns", "threshold"})

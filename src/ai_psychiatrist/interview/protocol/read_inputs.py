@@ -8,8 +8,8 @@ from ai_psychiatrist.interview.protocol.fields import choice, flag, integer, req
 from ai_psychiatrist.interview.protocol.placeholders import check_places
 from ai_psychiatrist.interview.protocol.records import Input, IntegerInput, TextInput
 from ai_psychiatrist.validation.checks.rules import RuleSet, RuleSpec
-from ai_psychiatrist.validation.config.lint.nearest import did_you_mean
 from ai_psychiatrist.validation.config.lint.node import Node
+from ai_psychiatrist.validation.config.nearest import did_you_mean
 from ai_psychiatrist.validation.expressions import ExpressionRefused, compile_expression
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}\Z")

@@ -8,8 +8,8 @@ from typing import Final
 from ai_psychiatrist.interview.protocol.fields import required
 from ai_psychiatrist.interview.protocol.placeholders import check_no_places
 from ai_psychiatrist.interview.protocol.records import AgentVerb, FixedGoals, GeneratedGoals
+from ai_psychiatrist.validation.config.given_file import FileUnusable, decoded, read_bounded
 from ai_psychiatrist.validation.config.lint.node import Node
-from ai_psychiatrist.validation.config.lint.step_files import FileUnusable, decoded, read_bounded
 
 FOLDER: Final = "prompts"
 _LONGEST: Final = 20_000
