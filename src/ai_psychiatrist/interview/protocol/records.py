@@ -10,17 +10,14 @@ from pydantic import (
     PlainValidator,
     PrivateAttr,
     Strict,
-    ValidationInfo,
     model_validator,
 )
-from pydantic_core import PydanticCustomError
 
 from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, Item
+from ai_psychiatrist.interview.protocol.section import Section, Wording, between, out_of_range
 from ai_psychiatrist.validation.config.file_model import (
-    FileModel,
     Flag,
     Names,
-    Text,
     otherwise,
     refused,
     refused_inside,
@@ -30,12 +27,7 @@ _MOST_GOALS: Final = 12
 LEAST_THRESHOLD: Final = 1
 MOST_THRESHOLD: Final = 100
 """Percent of confidence."""
-_OFFERED: Final = 4
 _LONGEST: Final = 20_000
-_LARGEST: Final = 1_000_000
-_MOST_TURNS: Final = 200
-_MOST_ASKS: Final = 3
-"""An item's question has three wordings, and none is put twice."""
 
 
 class ProtocolKind(StrEnum):
@@ -65,52 +57,21 @@ class DriftPolicy(StrEnum):
     FREE_TEXT = "free_text"
 
 
-def _out_of_range(name: str | None, low: int, high: int) -> PydanticCustomError:
-    return refused("out_of_range", f"{name!r} has to be a whole number from {low} to {high}")
-
-
-def _between(low: int, high: int) -> PlainValidator:
-    """Take a whole number; both bounds are inclusive, and `true` is none."""
-
-    def check(value: object, key: ValidationInfo) -> int:
-        if type(value) is int and low <= value <= high:
-            return value
-        raise _out_of_range(key.field_name, low, high)
-
-    return PlainValidator(check)
-
-
-Wording: TypeAlias = Annotated[Text, AfterValidator(str.strip)]
-
-
-class _Section(FileModel):
-    """A mapping of a protocol file, whose keys all have a value."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _says_something(cls, given: object) -> object:
-        if isinstance(given, dict) and None in given.values():
-            empty = [key for key, value in given.items() if value is None]
-            no_value = {key: refused("wrong_shape", f"{key!r} has no value") for key in empty}
-            raise refused_inside(no_value)
-        return given
-
-
-class TextInput(_Section):
+class TextInput(Section):
     """A text that an interview is created with."""
 
     type: Literal["text"]
     required: Flag = True
-    max_length: Annotated[int, _between(1, _LONGEST)]
+    max_length: Annotated[int, between(1, _LONGEST)]
     """In code points."""
 
 
-class IntegerInput(_Section):
+class IntegerInput(Section):
     """A whole number that an interview is created with."""
 
     type: Literal["integer"]
-    low: Annotated[int, _between(0, _LARGEST)]
-    high: Annotated[int, _between(0, _LARGEST)]
+    low: Annotated[int, between(0, 1_000_000)]
+    high: Annotated[int, between(0, 1_000_000)]
     """Inclusive, as `low` is."""
     default: Annotated[int, Strict()] | None = None
     """`None` when a number has to be given."""
@@ -120,7 +81,7 @@ class IntegerInput(_Section):
         if self.low > self.high:
             raise refused("empty_range", "no number is as large as `low` and as small as `high`")
         if self.default is not None and not self.low <= self.default <= self.high:
-            raise refused_inside({"default": _out_of_range("default", self.low, self.high)})
+            raise refused_inside({"default": out_of_range("default", self.low, self.high)})
         return self
 
 
@@ -132,7 +93,7 @@ InputName: TypeAlias = Annotated[
 ]
 
 
-class Rule(_Section):
+class Rule(Section):
     """A rule over the inputs."""
 
     name: Wording
@@ -141,11 +102,11 @@ class Rule(_Section):
     """What is said where it is broken."""
 
 
-class GoalRange(_Section):
+class GoalRange(Section):
     """How many goals a model sets; both bounds are inclusive."""
 
-    min: Annotated[int, _between(1, _MOST_GOALS)]
-    max: Annotated[int, _between(1, _MOST_GOALS)]
+    min: Annotated[int, between(1, _MOST_GOALS)]
+    max: Annotated[int, between(1, _MOST_GOALS)]
 
     @model_validator(mode="after")
     def _is_not_empty(self) -> Self:
@@ -154,7 +115,7 @@ class GoalRange(_Section):
         return self
 
 
-class Goals(_Section):
+class Goals(Section):
     """What an interview that a model leads is after."""
 
     fixed: Names = ()
@@ -171,11 +132,11 @@ class Goals(_Section):
         return self
 
 
-class Anchor(_Section):
+class Anchor(Section):
     """One of the instrument's frequencies as it is shown."""
 
     text: Wording
-    score: Annotated[int, _between(0, MAX_ITEM_SCORE)]
+    score: Annotated[int, between(0, MAX_ITEM_SCORE)]
 
 
 def _by_score(anchors: tuple[Anchor, ...]) -> tuple[Anchor, ...]:
@@ -185,7 +146,7 @@ def _by_score(anchors: tuple[Anchor, ...]) -> tuple[Anchor, ...]:
     return tuple(found)
 
 
-class Confirmation(_Section):
+class Confirmation(Section):
     """How a person is asked whether an unclear answer was understood rightly."""
 
     question: Wording
@@ -194,23 +155,23 @@ class Confirmation(_Section):
     disagree: Wording
 
 
-class AnswerPolicy(_Section):
+class AnswerPolicy(Section):
     """How a question can be answered."""
 
     anchors: Annotated[tuple[Anchor, ...], AfterValidator(_by_score)] = ()
     """The four frequencies by score in a protocol of items, else empty."""
-    offered: Annotated[int, _between(_OFFERED, _OFFERED)] = 0
+    offered: Annotated[int, between(4, 4)] = 0
     """How many answers a model offers; 0 in a protocol of items."""
     free_text: Flag = True
     decline: Wording | None = None
     """How the refusal is worded that stands beside the answers, `None` for none."""
     confirmation: Confirmation | None = None
     """`None` where no model is asked what an unclear answer says."""
-    max_length: Annotated[int, _between(1, _LONGEST)]
+    max_length: Annotated[int, between(1, _LONGEST)]
     """Of a free answer, in code points."""
 
 
-class Stem(_Section):
+class Stem(Section):
     """An item in three wordings; each counts the days on which the difficulty was there."""
 
     question: Wording
@@ -229,19 +190,19 @@ def _threshold(value: object) -> int | str:
     raise refused("out_of_range", f"'threshold' has to be a whole number {limits}")
 
 
-class StopRule(_Section):
+class StopRule(Section):
     """When no further question is asked."""
 
-    max_turns: Annotated[int, _between(1, _MOST_TURNS)]
-    max_asks: Annotated[int, _between(1, _MOST_ASKS)] | None = None
-    """Per item; `None` in a protocol of goals."""
-    stall_turns: Annotated[int, _between(1, _MOST_TURNS)] | None = None
+    max_turns: Annotated[int, between(1, 200)]
+    max_asks: Annotated[int, between(1, 3)] | None = None
+    """Per item, of which no wording is put twice; `None` in a protocol of goals."""
+    stall_turns: Annotated[int, between(1, 200)] | None = None
     """How many turns without progress end it; `None` in a protocol of items."""
     threshold: Annotated[int | str, PlainValidator(_threshold)] | None = None
     """Mean confidence, 1–100, at which it ends, or the input that says it."""
 
 
-class Sentences(_Section):
+class Sentences(Section):
     """What is always said; `{title}` stands for the input of that name."""
 
     introduction: Wording
@@ -250,14 +211,14 @@ class Sentences(_Section):
     """Leads back after an answer that did not speak to its question."""
 
 
-class Safety(_Section):
+class Safety(Section):
     """What is said at signs of danger."""
 
     hold: Wording
     """The fixed words with which an interview stops."""
 
 
-class InterviewProtocol(_Section):
+class InterviewProtocol(Section):
     """A protocol, with the guidelines that lie beside its file."""
 
     id: Annotated[
