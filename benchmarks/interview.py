@@ -92,7 +92,7 @@ def _row(name: str, of: Sequence[Conducted]) -> str:
         total(lambda one: one.leading_questions),
         total(lambda one: one.repeated_questions),
         total(lambda one: one.final.state is InterviewState.SAFETY_HOLD),
-        f"{total(lambda one: one.final.model_calls) / questions:.2f}",
+        f"{total(lambda one: one.final.spent.calls) / questions:.2f}",
     )
     return f"| {name} | {' | '.join(map(str, cells))} |"
 

@@ -15,7 +15,6 @@ from typing import Final
 
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.phq8.reading import ReadingKind, read_answer
-from ai_psychiatrist.interview.protocol import load_protocol
 from benchmarks.labelled_sets import LABELLED
 
 TUNED: Final = "interview_answers.jsonl"
@@ -53,17 +52,14 @@ class Labelled:
 
 
 def readings(name: str) -> tuple[Labelled, ...]:
-    """Read one set; every answer answers the first wording of its item's question."""
+    """Read one set."""
     lines = (LABELLED / name).read_text(encoding="utf-8").splitlines()
-    stems = load_protocol("phq8").items
-    return tuple(
-        _read(record, stems[Item(record["item"])].question) for record in map(json.loads, lines)
-    )
+    return tuple(map(_read, map(json.loads, lines)))
 
 
-def _read(record: dict[str, str], question: str) -> Labelled:
+def _read(record: dict[str, str]) -> Labelled:
     item = Item(record["item"])
-    reading = read_answer(item, question, record["answer"])
+    reading = read_answer(item, record["answer"])
     is_score = record["reading"] == ReadingKind.SCORE
     return Labelled(
         id=record["id"],

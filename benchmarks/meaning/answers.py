@@ -6,7 +6,6 @@ from typing import Final
 
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.phq8.reading import ReadingKind, read_answer
-from ai_psychiatrist.interview.protocol import load_protocol
 from benchmarks.meaning.agreement import kappa_row, share_of
 from benchmarks.meaning.sets import Record
 
@@ -33,13 +32,12 @@ class Answer:
 
 
 def readings(records: Iterable[Record]) -> list[Answer]:
-    """Read each answer as one to the first wording of its item's question."""
-    stems = load_protocol("phq8").items
-    return [_reading(record, stems[Item(record["item"])].question) for record in records]
+    """Read each answer."""
+    return [_reading(record) for record in records]
 
 
-def _reading(record: Record, question: str) -> Answer:
-    read = read_answer(Item(record["item"]), question, record["answer"])
+def _reading(record: Record) -> Answer:
+    read = read_answer(Item(record["item"]), record["answer"])
     return Answer(
         gold=_outcome(record),
         second=_outcome(record["second"]) if "second" in record else None,

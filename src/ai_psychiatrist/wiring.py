@@ -10,7 +10,11 @@ from typing import Final
 from ai_psychiatrist.agents.baseline.model import BASELINE
 from ai_psychiatrist.agents.baseline.route import baseline_route
 from ai_psychiatrist.agents.danger import DangerAgent
-from ai_psychiatrist.agents.interview.interview_agents import InterviewAgents, limited_chain
+from ai_psychiatrist.agents.interview.interview_agents import (
+    InterviewAgents,
+    limited_chain,
+    repairing_once,
+)
 from ai_psychiatrist.agents.judge import JudgeAgent
 from ai_psychiatrist.agents.meta_review import MetaReviewAgent
 from ai_psychiatrist.agents.qualitative import QualitativeAssessmentAgent
@@ -27,6 +31,7 @@ from ai_psychiatrist.interview.store.keys import KEY_NAME, StoreKeys
 from ai_psychiatrist.llm.connections import BackendOptions, ModelConnections
 from ai_psychiatrist.llm.retries import CallRetries
 from ai_psychiatrist.llm.routes import ModelChain
+from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.services.clause_memory import forget_clauses
 from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.store import TranscriptStore
@@ -143,7 +148,7 @@ def _services(settings: Settings, connections: ModelConnections) -> Services:
             ollama_base_url=base_url,
             temperature=temperature,
         ),
-        danger=_danger_agent(settings, danger_chain),
+        danger=_danger_agent(settings, danger_chain, settings.pydantic_ai),
         max_calls=model.max_calls,
         is_delimited=settings.qualitative.delimit_transcript,
     )
@@ -185,12 +190,14 @@ def _of_models(chain: ModelChain) -> ModelChain:
     return tuple(route for route in chain if route.name != BASELINE)
 
 
-def _danger_agent(settings: Settings, chain: ModelChain) -> DangerAgent | None:
+def _danger_agent(
+    settings: Settings, chain: ModelChain, pydantic_ai: PydanticAISettings
+) -> DangerAgent | None:
     if not chain:
         return None
     return DangerAgent(
         chain,
-        pydantic_ai_settings=settings.pydantic_ai,
+        pydantic_ai_settings=pydantic_ai,
         ollama_base_url=settings.ollama.base_url,
         temperature=settings.model.temperature,
     )
@@ -229,7 +236,8 @@ def _interviews(settings: Settings, chain: ModelChain, danger: ModelChain) -> In
     waiting = limited_chain(
         danger, call_timeout_seconds=interview.call_timeout_seconds, retries=CallRetries()
     )
-    return Interviews(options, agents, _danger_agent(settings, waiting))
+    repairing = repairing_once(settings.pydantic_ai)
+    return Interviews(options, agents, _danger_agent(settings, waiting, repairing))
 
 
 def _use_key(settings: Settings) -> None:

@@ -72,6 +72,7 @@ VIEW: Final = InterviewView(
     ),
     question=QUESTION,
     answer=GivenAnswer(question_id="q1", option_id=None, text=SAID, turn=1),
+    said_before=("Hello Noor.", ASKED),
     interview_hash=INTERVIEW_HASH,
 )
 

@@ -3,14 +3,11 @@
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from ai_psychiatrist.agents.interview.interview_agents import DigestOutcome
+from ai_psychiatrist.agents.interview.digest import Digest
 from ai_psychiatrist.agents.interview.outputs import (
     AnalysisOutput,
-    DriftOutput,
-    FactsOutput,
     FrequencyOutput,
     GoalsOutput,
-    GoalUpdatesOutput,
     QuestionOutput,
 )
 from ai_psychiatrist.domain.interview import GoalStatus, InterviewView
@@ -35,21 +32,6 @@ class NotedAgents:
         self._note(view)
         return await self.agents.generate_goals(view, calls)
 
-    async def extract_facts(self, view: InterviewView, calls: CallLog) -> Outcome[FactsOutput]:
-        """Pass on."""
-        self._note(view)
-        return await self.agents.extract_facts(view, calls)
-
-    async def detect_drift(self, view: InterviewView, calls: CallLog) -> Outcome[DriftOutput]:
-        """Pass on."""
-        self._note(view)
-        return await self.agents.detect_drift(view, calls)
-
-    async def update_goals(self, view: InterviewView, calls: CallLog) -> Outcome[GoalUpdatesOutput]:
-        """Pass on."""
-        self._note(view)
-        return await self.agents.update_goals(view, calls)
-
     async def generate_question_with_answers(
         self, view: InterviewView, target_goal_ids: tuple[str, ...], calls: CallLog
     ) -> Outcome[QuestionOutput]:
@@ -71,10 +53,14 @@ class NotedAgents:
         self._note(view)
         return await self.agents.generate_analysis(view, calls)
 
-    async def digest(self, view: InterviewView, calls: CallLog) -> DigestOutcome:
+    async def digest(
+        self, view: InterviewView, calls: CallLog, *, wants_facts: bool, wants_drift: bool
+    ) -> Digest:
         """Pass on."""
         self._note(view)
-        return await self.agents.digest(view, calls)
+        return await self.agents.digest(
+            view, calls, wants_facts=wants_facts, wants_drift=wants_drift
+        )
 
     def _note(self, view: InterviewView, targets: tuple[str, ...] = ()) -> None:
         open_goals = {

@@ -9,9 +9,8 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from ai_psychiatrist.domain.interview import AnswerKind
+from ai_psychiatrist.domain.interview import AnswerKind, Question
 from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, Item
-from ai_psychiatrist.interview.snapshot import QuestionShown
 
 _TEXTS: Final = Path(__file__).with_name("participant_answers.toml")
 _UNWILLING: Final = 0.05
@@ -117,7 +116,7 @@ class Participant:
     draw: Random
     asked: dict[Item, int] = field(default_factory=dict)
 
-    def answer(self, question: QuestionShown) -> Said:
+    def answer(self, question: Question) -> Said:
         """Answer a question by the item that it names and the options that it shows."""
         assert question.item is not None
         truth = self.truths[question.item]
@@ -128,7 +127,7 @@ class Participant:
             return Said(text=self.draw.choice(self._wasted(truth.style)))
         return self._plain(question, question.item, truth)
 
-    def _refusal(self, question: QuestionShown) -> Said:
+    def _refusal(self, question: Question) -> Said:
         offered = [option for option in question.options if option.kind is AnswerKind.DECLINE]
         if offered and self.draw.random() < 0.5:
             return Said(option_id=offered[0].id)
@@ -144,7 +143,7 @@ class Participant:
             case _:
                 return texts.off_topic
 
-    def _plain(self, question: QuestionShown, item: Item, truth: Truth) -> Said:
+    def _plain(self, question: Question, item: Item, truth: Truth) -> Said:
         if truth.style is Style.ANCHORS:
             anchors = [option for option in question.options if option.kind is AnswerKind.ANCHOR]
             return Said(option_id=anchors[truth.score].id, is_plain=True)

@@ -13,10 +13,9 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
 from ai_psychiatrist.agents.interview.interview_agents import InterviewAgents
-from ai_psychiatrist.domain.interview import AnswerKind
+from ai_psychiatrist.domain.interview import AnswerKind, Question
 from ai_psychiatrist.interview.protocol import load_protocol
 from ai_psychiatrist.interview.service import AnswerSubmission, InterviewService
-from ai_psychiatrist.interview.snapshot import QuestionShown
 from ai_psychiatrist.interview.store.store import InterviewStore
 from ai_psychiatrist.llm.routes import ModelRoute
 from ai_psychiatrist.llm.settings import PydanticAISettings
@@ -132,7 +131,7 @@ class IncidentInterview:
             assert shown.failure is None
             self._note(Step.OFFERED if is_chosen else Step.FREE_TEXT)
         for step in (Step.REPORT, Step.REPORT_AGAIN):
-            await self.service.report(shown.id)
+            await self.service.make_report(shown.id)
             self._note(step)
         return self.costs
 
@@ -141,7 +140,7 @@ class IncidentInterview:
         self.costs.append(Cost(step=step, calls=path.calls, sequential=path.sequential))
 
 
-def _offered(draw: Random, question: QuestionShown) -> str:
+def _offered(draw: Random, question: Question) -> str:
     return draw.choice([one.id for one in question.options if one.kind is AnswerKind.OFFERED])
 
 

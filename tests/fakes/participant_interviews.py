@@ -9,11 +9,8 @@ from itertools import combinations
 from random import Random
 from typing import Final
 
-from ai_psychiatrist.domain.interview import (
-    AssessedItem,
-    AssessmentInput,
-    InterviewState,
-)
+from ai_psychiatrist.domain.interview import InterviewState
+from ai_psychiatrist.domain.interview_items import AssessedItem, AssessmentInput
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
 from ai_psychiatrist.interview.protocol import leading_words
 from ai_psychiatrist.interview.service import AnswerSubmission, InterviewService

@@ -14,7 +14,7 @@ from ai_psychiatrist.domain.errors import AgentFailed, InputError, RequestConfli
 from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.infrastructure.logging import setup_logging
 from ai_psychiatrist.interview.service import AnswerSubmission, InterviewService
-from ai_psychiatrist.interview.snapshot import InterviewReport, InterviewSnapshot
+from ai_psychiatrist.interview.snapshot import InterviewSnapshot
 from tests.fuzz.hostile import INJECTIONS, REMARKS, unicode_text
 from tests.fuzz.interview_invariants import (
     PERSON,
@@ -142,7 +142,7 @@ class _Walk:
         self._tally.interviews += 1
         self._tally.count("interview state", shown.state.value)
         self._tally.count("end", str(shown.end_reason))
-        if shown.is_over:
+        if shown.state.is_over:
             await self._report(shown)
         await self._service.delete(shown.id)
 
@@ -174,7 +174,7 @@ class _Walk:
             if shown.state is not InterviewState.FAILED:
                 break
             self._calls.hostility = 0.0 if attempt == _TROUBLES else self._plan.hostility
-            shown = self._seen(shown, await self._service.resume(shown.id))
+            shown = self._seen(shown, await self._service.retry(shown.id))
         self._calls.hostility = self._plan.hostility
         if shown.state is InterviewState.FAILED and self._plan.setup != "few calls":
             raise InvariantBroken(
@@ -230,21 +230,21 @@ class _Walk:
         if report is None:
             return
         made = self._calls.call_count
-        again = await self._service.report(shown.id)
+        again = await self._service.make_report(shown.id)
         check_report(self._plan.seed, report, again, self._calls.texts, self._log.getvalue())
         if self._calls.call_count != made:
             raise InvariantBroken(self._plan.seed, "a_report_is_written_once", "")
         self._tally.count("interview report", "written")
 
-    async def _reported_at_last(self, shown: InterviewSnapshot) -> InterviewReport | None:
+    async def _reported_at_last(self, shown: InterviewSnapshot) -> InterviewSnapshot | None:
         """Ask for the report, and again of models that behave; none where no call is left."""
         try:
-            return await self._service.report(shown.id)
+            return await self._service.make_report(shown.id)
         except AgentFailed:
             self._tally.count("interview report", "failed")
         self._calls.hostility = 0.0
         try:
-            return await self._service.report(shown.id)
+            return await self._service.make_report(shown.id)
         except AgentFailed:
             if self._plan.setup != "few calls":
                 raise

@@ -11,11 +11,12 @@ from pydantic import TypeAdapter
 from ai_psychiatrist.domain.interview import (
     COMPLETE_CONFIDENCE,
     AnswerKind,
+    Goal,
     GoalStatus,
     InterviewState,
     MessageSpeaker,
 )
-from ai_psychiatrist.interview.snapshot import GoalShown, InterviewReport, InterviewSnapshot
+from ai_psychiatrist.interview.snapshot import InterviewSnapshot
 from tests.fuzz.hostile import CANARY
 from tests.fuzz.interview_models import RATIONALE
 from tests.fuzz.interview_setups import MOST_CALLS_OF_A_STEP
@@ -25,7 +26,6 @@ PERSON: Final = "sandarach"
 """A made-up word of the person's own, which no log may hold."""
 _WORD: Final = re.compile(r"\w+")
 _SNAPSHOT: Final = TypeAdapter(InterviewSnapshot)
-_REPORT: Final = TypeAdapter(InterviewReport)
 _STATES: Final = {
     InterviewState.AWAITING,
     InterviewState.REPORTING,
@@ -73,15 +73,15 @@ def check_left_alone(seed: int, before: InterviewSnapshot, after: InterviewSnaps
 
 
 def check_report(
-    seed: int, report: InterviewReport, again: InterviewReport, replies: list[str], log: str
+    seed: int, report: InterviewSnapshot, again: InterviewSnapshot, replies: list[str], log: str
 ) -> None:
     """Check a report that was asked for twice."""
 
     def is_sound() -> None:
         assert report == again
-        text = _REPORT.dump_json(report).decode("utf-8")
+        text = _SNAPSHOT.dump_json(report).decode("utf-8")
         assert RATIONALE not in text
-        _assert_log_is_silent(log, report.interview_id)
+        _assert_log_is_silent(log, report.id)
         facts = [(fact.topic, fact.claim) for fact in report.facts]
         assert len(facts) == len(set(facts))
         assert [fact.id for fact in report.facts] == [f"f{n + 1}" for n in range(len(facts))]
@@ -115,7 +115,7 @@ def _state_is_settled(seen: Seen) -> None:
     assert (shown.question is not None) == (shown.state is InterviewState.AWAITING)
     assert (shown.failure is not None) == seen.has_failed
     assert not seen.has_failed or shown.is_resumable
-    assert (shown.end_reason is not None) == shown.is_over
+    assert (shown.end_reason is not None) == shown.state.is_over
 
 
 def _hidden_stays_hidden(seen: Seen) -> None:
@@ -139,8 +139,8 @@ def _assert_log_is_silent(log: str, interview_id: str) -> None:
 
 
 def _calls_are_bounded(seen: Seen) -> None:
-    assert seen.calls == seen.after.model_calls, (seen.calls, seen.after.model_calls)
-    assert seen.after.model_calls <= seen.max_calls, seen.after.model_calls
+    assert seen.calls == seen.after.spent.calls, (seen.calls, seen.after.spent.calls)
+    assert seen.after.spent.calls <= seen.max_calls, seen.after.spent.calls
     assert seen.calls_of_step <= MOST_CALLS_OF_A_STEP, seen.calls_of_step
 
 
@@ -207,7 +207,7 @@ def _question_is_sound(seen: Seen) -> None:
     assert spoken.count(question.text) == 1
 
 
-def _by_id(shown: InterviewSnapshot | None) -> dict[str, GoalShown]:
+def _by_id(shown: InterviewSnapshot | None) -> dict[str, Goal]:
     return {} if shown is None else {goal.id: goal for goal in shown.goals}
 
 

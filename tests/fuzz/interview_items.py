@@ -10,7 +10,8 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.domain.interview import AnswerKind, ItemOutcome, ItemSource, Proposal
+from ai_psychiatrist.domain.interview import AnswerKind
+from ai_psychiatrist.domain.interview_items import ItemOutcome, ItemSource, Proposal
 from ai_psychiatrist.infrastructure.logging import setup_logging
 from ai_psychiatrist.interview.phq8.reading import is_agreement
 from ai_psychiatrist.interview.protocol import load_protocol
@@ -116,7 +117,7 @@ async def _lead(service: InterviewService, seed: int, tally: Tally) -> list[str]
     for outcome in shown.items:
         reason = outcome.unknown_reason
         tally.count("item asked", f"score {outcome.score}" if reason is None else reason.value)
-    await service.report(shown.id)
+    await service.make_report(shown.id)
     return list(taken.values())
 
 
@@ -132,7 +133,7 @@ def _submission(shown: InterviewSnapshot, words: str) -> AnswerSubmission:
 
 def _check(shown: InterviewSnapshot, taken: dict[int, str]) -> None:
     proposals = {proposal.item: proposal for proposal in shown.proposals}
-    assert shown.model_calls == session.get().call_count == len(proposals) == len(shown.proposals)
+    assert shown.spent.calls == session.get().call_count == len(proposals) == len(shown.proposals)
     settled = sum(proposal.is_settled for proposal in shown.proposals)
     assert shown.turn == len(taken) <= _MOST_TURNS + settled
     assert all(goal.asks <= _MOST_ASKS + (goal.item in proposals) for goal in shown.goals)

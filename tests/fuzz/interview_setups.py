@@ -19,7 +19,7 @@ from tests.fuzz.interview_models import MODELS, RATIONALE, fuzz_chain
 TRIES: Final = 2
 """Of a lost call; the waits between them are left out."""
 RETRIES: Final = 1
-_AGENTS_OF_A_STEP: Final = 6
+_AGENTS_OF_A_STEP: Final = 4
 MOST_CALLS_OF_A_STEP: Final = _AGENTS_OF_A_STEP * len(MODELS) * ((1 + RETRIES) * TRIES + TRIES)
 """Each model of the chain may be asked in both ways, and each lost call tried again."""
 _MANY_CALLS: Final = InterviewLimits(max_calls=2_000)

@@ -14,9 +14,8 @@ import pytest
 
 from ai_psychiatrist.cli.interview_answers import ReadAnswer, read_line
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.domain.interview import AnswerKind
+from ai_psychiatrist.domain.interview import AnswerKind, AnswerOption, Question
 from ai_psychiatrist.interview import protocol as protocols
-from ai_psychiatrist.interview.snapshot import OptionShown, QuestionShown
 from tests.fakes.exchange import Reply
 from tests.fakes.interview_model import calling_tools
 from tests.fakes.model_server import ModelServerThread
@@ -134,13 +133,13 @@ class Terminal:
             self.shown += read.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
-QUESTION = QuestionShown(
+QUESTION = Question(
     id="q1",
     text="How often?",
     goal_id="g1",
     item=None,
     options=tuple(
-        OptionShown(id=f"a{number}", text=text, kind=AnswerKind.OFFERED)
+        AnswerOption(id=f"a{number}", text=text, kind=AnswerKind.OFFERED)
         for number, text in enumerate(("Not at all", "Several days"), start=1)
     ),
     allows_free_text=True,

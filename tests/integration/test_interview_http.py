@@ -14,8 +14,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.fakes.exchange import Reply
-from tests.fakes.interview_model import RATIONALE, calling_tools
+from tests.fakes.exchange import Reply, Request
+from tests.fakes.interview_model import RATIONALE, calling_tools, tool_call, tool_of
 from tests.fakes.model_server import ModelServerThread
 from tests.fakes.replies import ITEMS
 from tests.integration.command import Serving
@@ -96,8 +96,12 @@ def read(client: httpx.Client, interview: Json, what: str = "") -> Json:
     return found
 
 
-def resumed(client: httpx.Client, interview: Json) -> Json:
-    response = client.post(f"/v1/interviews/{interview['interview_id']}/resume")
+def retried(client: httpx.Client, interview: Json) -> Json:
+    return made(client, interview, "/retry")
+
+
+def made(client: httpx.Client, interview: Json, what: str) -> Json:
+    response = client.post(f"/v1/interviews/{interview['interview_id']}{what}")
     assert response.status_code == 200, response.text
     found: Json = response.json()
     return found
@@ -276,8 +280,9 @@ def test_interview_can_be_stopped(client: httpx.Client) -> None:
 
 def test_report_waits_for_the_end(client: httpx.Client) -> None:
     interview = begin(client)
-    response = client.get(f"/v1/interviews/{interview['interview_id']}/report")
-    assert_problem(response, 409, "interview_unfinished")
+    path = f"/v1/interviews/{interview['interview_id']}/report"
+    for response in (client.get(path), client.post(path)):
+        assert_problem(response, 409, "interview_unfinished")
 
 
 def test_same_key_is_one_answer(client: httpx.Client) -> None:
@@ -498,10 +503,18 @@ def test_incident_is_led_by_a_model_to_its_report(tmp_path: Path) -> None:
                 answer = {"option_id": chosen} if interview["turn"] % 2 else {"text": "I saw it."}
                 interview = answered(client, interview, **answer)
                 texts.append(interview)
-            report = read(client, interview, "/report")
             calls = len(models.requests)
-            assert read(client, interview, "/report") == report
+            path = f"/v1/interviews/{interview['interview_id']}/report"
+            for _ in range(2):
+                assert_problem(client.get(path), 409, "report_not_made", "POST")
+            assert read(client, interview) == interview
             assert len(models.requests) == calls
+            report = made(client, interview, "/report")
+            assert len(models.requests) == calls + 1
+            assert (
+                made(client, interview, "/report") == report == read(client, interview, "/report")
+            )
+            assert len(models.requests) == calls + 1
     assert report["state"] == "done"
     assert report["end_reason"] in {"confidence_reached", "all_resolved"}
     assert 1 <= report["analysis"]["verdict"]["drama_rating"] <= 10
@@ -509,7 +522,7 @@ def test_incident_is_led_by_a_model_to_its_report(tmp_path: Path) -> None:
     assert RATIONALE not in str(texts)
 
 
-def test_failed_turn_keeps_the_answer_and_is_taken_up_by_resuming(tmp_path: Path) -> None:
+def test_failed_turn_keeps_the_answer_and_is_taken_up_by_a_retry(tmp_path: Path) -> None:
     script = calling_tools()
     with ModelServerThread(script) as models:
         settings = settings_with(tmp_path, PYDANTIC_AI_RETRIES="0", **model_at(models.url))
@@ -526,7 +539,7 @@ def test_failed_turn_keeps_the_answer_and_is_taken_up_by_resuming(tmp_path: Path
             calls = len(models.requests)
             assert read(client, interview) == waiting
             assert len(models.requests) == calls
-            again = resumed(client, interview)
+            again = retried(client, interview)
     assert (again["state"], again["turn"]) == ("awaiting", 1)
     said = [one["text"] for one in again["messages"] if one["speaker"] == "participant"]
     assert said == ["I saw it at nine."]
@@ -541,7 +554,7 @@ def test_interview_whose_beginning_failed_can_be_taken_up(tmp_path: Path) -> Non
             )
             assert_problem(failed, 502, "backend_failed")
             models.server.script = calling_tools()
-            assert resumed(client, failed.json())["state"] == "awaiting"
+            assert retried(client, failed.json())["state"] == "awaiting"
 
 
 def test_slow_model_is_told_by_its_status(tmp_path: Path) -> None:
@@ -554,7 +567,7 @@ def test_slow_model_is_told_by_its_status(tmp_path: Path) -> None:
     assert_problem(late, 504, "deadline_exceeded")
 
 
-def test_resuming_what_failed_again_is_told_and_tries_it_once(tmp_path: Path) -> None:
+def test_retrying_what_failed_again_is_told_and_tries_it_once(tmp_path: Path) -> None:
     with ModelServerThread(lambda _: Reply(status=400, raw_body=b"{}")) as models:
         settings = settings_with(tmp_path, **model_at(models.url))
         with client_of(settings) as client:
@@ -562,15 +575,15 @@ def test_resuming_what_failed_again_is_told_and_tries_it_once(tmp_path: Path) ->
                 "/v1/interviews", json={"protocol": "incident", "inputs": INCIDENT}
             )
             calls = len(models.requests)
-            path = f"/v1/interviews/{failed.json()['interview_id']}/resume"
-            assert_problem(client.post(path), 502, "backend_failed", "/resume")
+            path = f"/v1/interviews/{failed.json()['interview_id']}/retry"
+            assert_problem(client.post(path), 502, "backend_failed", "/retry")
             assert len(models.requests) == 2 * calls
 
 
-def test_resuming_what_waits_for_an_answer_changes_nothing(client: httpx.Client) -> None:
+def test_retrying_what_waits_for_an_answer_changes_nothing(client: httpx.Client) -> None:
     interview = begin(client)
-    assert resumed(client, interview) == interview
-    path = f"/v1/interviews/{'x' * 32}/resume"
+    assert retried(client, interview) == interview
+    path = f"/v1/interviews/{'x' * 32}/retry"
     assert_problem(client.post(path), 404, "interview_not_found")
 
 
@@ -600,8 +613,7 @@ def test_callers_who_leave_cost_no_further_call_and_leave_no_interview(tmp_path:
             for number in range(1, 6):
                 with waiting(client, "/v1/interviews", body):
                     wait_until(partial(_has_requests, models, number))
-                # The place is free again as soon as nothing is under way.
-                wait_until(lambda: client.post("/v1/interviews", json={}).status_code == 422)
+                _wait_until_ended(client)
             models.server.script = calling_tools()
             assert begin(client, "incident", inputs=INCIDENT)["state"] == "awaiting"
             assert len(models.requests) == 5 + 2
@@ -609,9 +621,14 @@ def test_callers_who_leave_cost_no_further_call_and_leave_no_interview(tmp_path:
                 assert file.execute("SELECT COUNT(*) FROM interviews").fetchone() == (1,)
 
 
+def _wait_until_ended(client: httpx.Client) -> None:
+    """Wait until nothing holds the one place: a request that is let in is refused for its body."""
+    wait_until(lambda: client.post("/v1/interviews", json={}).status_code == 422)
+
+
 def test_who_leaves_an_answer_finds_it_and_can_go_on(tmp_path: Path) -> None:
     with ModelServerThread(calling_tools()) as models:
-        settings = settings_with(tmp_path, **model_at(models.url))
+        settings = settings_with(tmp_path, API_MAX_CONCURRENCY="1", **model_at(models.url))
         with client_of(settings) as client:
             interview = begin(client, "incident", inputs=INCIDENT)
             models.server.script = lambda _: Reply(hang=True)
@@ -619,10 +636,81 @@ def test_who_leaves_an_answer_finds_it_and_can_go_on(tmp_path: Path) -> None:
             path = f"/v1/interviews/{interview['interview_id']}/answers"
             with waiting(client, path, answer_to(interview, text="I saw it.")):
                 wait_until(lambda: len(models.requests) == calls + 4)
+            _wait_until_ended(client)
             assert read(client, interview)["state"] == "digesting"
+            path = f"/v1/interviews/{interview['interview_id']}/retry"
+            calls = len(models.requests)
+            with waiting(client, path, {}):
+                wait_until(lambda: len(models.requests) == calls + 4)
+            _wait_until_ended(client)
+            assert read(client, interview)["state"] == "digesting"
+            assert len(models.requests) == calls + 4
             models.server.script = calling_tools()
-            again = resumed(client, interview)
+            again = retried(client, interview)
     assert (again["state"], again["turn"]) == ("awaiting", 1)
+
+
+def test_who_leaves_while_the_report_is_made_can_have_it_made(tmp_path: Path) -> None:
+    with ModelServerThread(calling_tools()) as models:
+        settings = settings_with(tmp_path, API_MAX_CONCURRENCY="1", **model_at(models.url))
+        with client_of(settings) as client:
+            interview = answered(client, begin(client, "incident", inputs=INCIDENT), stop=True)
+            models.server.script = lambda _: Reply(hang=True)
+            calls = len(models.requests)
+            with waiting(client, f"/v1/interviews/{interview['interview_id']}/report", {}):
+                wait_until(lambda: len(models.requests) == calls + 1)
+            _wait_until_ended(client)
+            assert read(client, interview) == interview
+            assert len(models.requests) == calls + 1
+            models.server.script = calling_tools()
+            assert made(client, interview, "/report")["state"] == "done"
+
+
+def test_goal_that_there_is_not_is_dropped_counted_and_told_to_the_operator(
+    tmp_path: Path,
+) -> None:
+    script = calling_tools()
+
+    def naming_another(request: Request) -> Reply:
+        if request.task != "update_goals":
+            return script(request)
+        update = {"confidence": 90, "status": "complete", "reasoning": "It was said."}
+        found = [update | {"goal_id": "g77"}, update | {"goal_id": "g1"}]
+        return tool_call(tool_of(request), {"goal_updates": found})
+
+    with (
+        ModelServerThread(naming_another) as models,
+        client_of(settings_with(tmp_path, **model_at(models.url))) as client,
+    ):
+        interview = begin(client, "incident", inputs=INCIDENT)
+        interview = answered(client, interview, text="I saw it.")
+        assert interview["operator"]["unknown_goal_updates"] == 1
+        assert interview["operator"]["goals"][0]["confidence"] == 90
+        interview = answered(client, interview, stop=True)
+        assert made(client, interview, "/report")["unknown_goal_updates"] == 1
+
+
+@pytest.mark.parametrize("task", ["update_goals", "generate_question_with_answers"])
+def test_rejected_reply_is_sent_back_once_and_the_step_has_failed(
+    task: str, tmp_path: Path
+) -> None:
+    script = calling_tools()
+
+    def breaking(request: Request) -> Reply:
+        return tool_call(tool_of(request), {}) if request.task == task else script(request)
+
+    with (
+        ModelServerThread(script) as models,
+        client_of(settings_with(tmp_path, **model_at(models.url))) as client,
+    ):
+        interview = begin(client, "incident", inputs=INCIDENT)
+        models.server.script = breaking
+        models.requests.clear()
+        failed = posted(client, interview, option_id="a1")
+        assert_problem(failed, 502, "backend_failed", "output_rejected", "/retry")
+        assert [one.task for one in models.requests].count(task) == 2
+        models.server.script = script
+        assert retried(client, interview)["turn"] == 1
 
 
 def test_interviews_take_a_place_as_assessments_do(tmp_path: Path) -> None:

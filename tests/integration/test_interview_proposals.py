@@ -22,7 +22,7 @@ from tests.integration.test_interview_http import (
     option,
     posted,
     read,
-    resumed,
+    retried,
     waiting,
 )
 from tests.patience import wait_until
@@ -98,7 +98,7 @@ def test_unclear_answer_is_confirmed_and_scored(wire: str, tmp_path: Path) -> No
             }
         ]
         assert read(client, asked) == asked
-        assert resumed(client, asked) == asked
+        assert retried(client, asked) == asked
         done = answered(client, asked, option_id=option_of(asked, "confirm"))
         report = read(client, done, "/report")
         assert len(models.requests) == 1
@@ -217,7 +217,7 @@ def test_answer_whose_caller_left_is_taken_up_once(tmp_path: Path) -> None:
         assert (left["state"], left["question"], left["turn"]) == ("digesting", None, 1)
         assert len(models.requests) == 1
         models.server.script = proposing()
-        asked = resumed(client, first)
+        asked = retried(client, first)
         assert kinds(asked)[0] == "confirm"
         assert len(models.requests) == 2
         again = client.post(path, json=body)
@@ -238,7 +238,7 @@ def test_killed_server_goes_on_where_it_was(tmp_path: Path) -> None:
         models.server.script = proposing()
         with Serving(tmp_path, named) as serving, client_at(serving.url) as client:
             assert read(client, first)["state"] == "digesting"
-            asked = resumed(client, first)
+            asked = retried(client, first)
             assert kinds(asked)[0] == "confirm"
         # Without its model the rest of the interview is as it would be.
         with Serving(tmp_path, {}) as serving, client_at(serving.url) as client:
@@ -255,7 +255,7 @@ def test_stored_answer_is_worked_in_without_the_model_that_is_gone(tmp_path: Pat
         with waiting(client, path, answer_to(first, text=SAID)):
             wait_until(lambda: len(models.requests) == 1)
     with client_of(settings_with(tmp_path)) as client:
-        asked = resumed(client, first)
+        asked = retried(client, first)
     assert kinds(asked) == ["anchor"] * 4 + ["decline"]
     assert asked["operator"]["proposals"] == []
 

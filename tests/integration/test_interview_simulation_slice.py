@@ -80,7 +80,7 @@ def test_repeated_questions_are_told_from_others() -> None:
 
 
 def test_no_model_is_asked_about_items(conducted: list[Conducted]) -> None:
-    assert sum(one.final.model_calls for one in conducted) == 0
+    assert sum(one.final.spent.calls for one in conducted) == 0
 
 
 def test_danger_ends_the_interview_in_its_own_turn(tmp_path: Path, is_whole: bool) -> None:

@@ -61,7 +61,7 @@ INTERVIEWS = {
     "/v1/interviews/{interview_id}",
     "/v1/interviews/{interview_id}/answers",
     "/v1/interviews/{interview_id}/report",
-    "/v1/interviews/{interview_id}/resume",
+    "/v1/interviews/{interview_id}/retry",
 }
 """Driven by the tests of the interviews."""
 COMMANDS = {

@@ -114,10 +114,13 @@ BAD_REQUESTS: dict[str, Send] = {
     ),
     "unknown interview": lambda client, _: client.get(f"/v1/interviews/{CANARY}"),
     "unknown report": lambda client, _: client.get(f"/v1/interviews/{CANARY}/report"),
-    "unknown, resumed": lambda client, _: client.post(
-        f"/v1/interviews/{CANARY}/resume", json={CANARY: CANARY}
+    "unknown, retried": lambda client, _: client.post(
+        f"/v1/interviews/{CANARY}/retry", json={CANARY: CANARY}
     ),
-    "nothing to resume": lambda client, path: client.post(f"{path}/resume", params={"q": CANARY}),
+    "unknown, reported": lambda client, _: client.post(
+        f"/v1/interviews/{CANARY}/report", json={CANARY: CANARY}
+    ),
+    "nothing to retry": lambda client, path: client.post(f"{path}/retry", params={"q": CANARY}),
     "unknown, deleted": lambda client, _: client.delete(f"/v1/interviews/{CANARY}"),
     "no question of ours": lambda client, path: client.post(
         f"{path}/answers", json=_answer(question_id=CANARY, text=CANARY)
@@ -141,6 +144,9 @@ BAD_REQUESTS: dict[str, Send] = {
         headers=JSON_TYPE,
     ),
     "unfinished": lambda client, path: client.get(f"{path}/report", params={"q": CANARY}),
+    "unfinished, reported": lambda client, path: client.post(
+        f"{path}/report", params={"q": CANARY}
+    ),
 }
 
 
@@ -167,6 +173,7 @@ def _held(client: httpx.Client, body: Json) -> Iterator[httpx.Response]:
     if not response.is_error:
         yield client.get(path)
         yield client.get(f"{path}/report")
+        yield client.post(f"{path}/report")
 
 
 def _driven(
@@ -190,7 +197,7 @@ def _driven(
         models.server.script = MODELS[name]
         answer = _answer(version=begun["version"], **ANSWERS[0])
         yield client.post(f"{path}/answers", json=answer)
-        yield client.post(f"{path}/resume", json=answer)
+        yield client.post(f"{path}/retry", json=answer)
         yield from _held(client, incident)
 
 

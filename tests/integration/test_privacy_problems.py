@@ -135,9 +135,11 @@ def interviewed(client: httpx.Client, folder: Path) -> Iterator[httpx.Response]:
     for unknown in (f"/{CANARY}", f"/{CANARY}/report"):
         yield client.get(f"/v1/interviews{unknown}", params=QUERY)
     yield client.delete(f"/v1/interviews/{CANARY}")
-    yield post(f"/{CANARY}/resume", {CANARY: CANARY})
+    for step in ("retry", "report"):
+        yield post(f"/{CANARY}/{step}", {CANARY: CANARY})
     yield post(f"/{CANARY}/answers", {CANARY: CANARY})
     yield client.get(f"{path}/report", params=QUERY)
+    yield client.post(f"{path}/report", params=QUERY)
     key = str(uuid.uuid4())
     taken = answered(f"nearly every day, {CANARY}", key)
     assert taken.is_success
@@ -147,6 +149,15 @@ def interviewed(client: httpx.Client, folder: Path) -> Iterator[httpx.Response]:
     stop = {"question_id": "q1", "version": version, "idempotency_key": "stop", "stop": True}
     assert post(f"/{begun['interview_id']}/answers", stop).is_success
     yield answered(CANARY, str(uuid.uuid4()), version=version + 1)
+    names = ("title", "summary", "interviewee_name", "interviewee_role")
+    failed = post("", {"protocol": "incident", "inputs": dict.fromkeys(names, CANARY)})
+    yield failed
+    stop = {"question_id": "q1", "version": failed.json()["version"], "stop": True}
+    path = f"/v1/interviews/{failed.json()['interview_id']}"
+    assert client.post(f"{path}/answers", json=stop | {"idempotency_key": "stop"}).is_success
+    yield client.get(f"{path}/report", params=QUERY)
+    assert client.delete(path).is_success
+    path = f"/v1/interviews/{begun['interview_id']}"
     post("", {"protocol": "phq8"})
     yield post("", {"protocol": "phq8", "inputs": {}})
     with closing(sqlite3.connect(folder / "state" / "interviews.sqlite")) as file, file:

@@ -14,7 +14,7 @@ from pydantic import (
 
 from ai_psychiatrist.domain.assessment import ItemAssessment, PHQ8Assessment
 from ai_psychiatrist.domain.evidence import Quote
-from ai_psychiatrist.domain.interview import AssessedItem, AssessmentInput
+from ai_psychiatrist.domain.interview_items import AssessedItem, AssessmentInput
 from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, Item, UnknownReason
 
 _LONGEST_QUOTE: Final = 20_000

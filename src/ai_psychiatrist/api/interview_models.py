@@ -4,6 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
+from ai_psychiatrist.agents.interview.outputs import AnalysisReply
 from ai_psychiatrist.api.result_models import (
     NOTICE,
     TOTAL,
@@ -14,25 +15,47 @@ from ai_psychiatrist.api.result_models import (
 )
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import (
-    Analysis,
-    AnswerQuote,
+    AnswerKind,
     EndReason,
     Fact,
+    Goal,
     InterviewState,
-    ItemSource,
     Message,
+)
+from ai_psychiatrist.domain.interview_items import (
+    AnswerQuote,
+    ItemSource,
     Proposal,
     UnansweredReason,
 )
-from ai_psychiatrist.domain.phq8 import UnknownReason
+from ai_psychiatrist.domain.phq8 import Item, UnknownReason
 from ai_psychiatrist.domain.risk import RiskCategory, RiskLevel, RiskSource
-from ai_psychiatrist.interview.snapshot import (
-    AnswerReading,
-    DangerPlace,
-    GoalShown,
-    QuestionShown,
-    UnexaminedAnswer,
-)
+from ai_psychiatrist.interview.engine.record import DangerPlace, DangerReading, UnexaminedAnswer
+
+
+class OptionResult(Result):
+    """One answer that may be chosen."""
+
+    id: str
+    """To be sent as option_id."""
+    text: str
+    kind: AnswerKind
+
+
+class QuestionResult(Result):
+    """The question that waits for an answer."""
+
+    id: str
+    """To be sent as question_id."""
+    text: str
+    goal_id: str
+    item: Item | None
+    """The item that the answer scores, in a protocol of items."""
+    options: tuple[OptionResult, ...]
+    allows_free_text: bool
+    is_clarifying: bool
+    """Whether the last answer left open how often, so that this is asked once more."""
+    turn: int
 
 
 class ItemOutcomeResult(Result):
@@ -102,18 +125,20 @@ class _OfAnInterview(Result):
 
 
 class OperatorResult(Result):
-    """How the interview stands, for whoever holds it: not to be shown to the person."""
+    """How the interview stands, for whoever holds it: not for the person's eyes."""
 
-    goals: tuple[GoalShown, ...]
+    goals: tuple[Goal, ...]
     items: Items
     """The eight items as they stand, in a protocol of items."""
     proposals: tuple[Proposal, ...]
     """What a model took unclear answers for, and whether the person confirmed it."""
+    unknown_goal_updates: int
+    """Changes that models named for goals that there are not; each was dropped."""
     total: TotalResult | None
     danger: DangerResult | None
     not_examined: tuple[UnexaminedAnswer, ...]
     """The answers in a language that is not read: a person has to read them."""
-    danger_readings: tuple[AnswerReading, ...]
+    danger_readings: tuple[DangerReading, ...]
     """The free answers that a model was to read for danger; where it failed the rules are alone."""
     transcript_risk: RiskResult | None
     """Signs of danger in the transcript that was assessed first; in the first answer alone."""
@@ -134,14 +159,14 @@ class InterviewResult(_OfAnInterview):
 
     Where the interview is held it says where to turn.
     """
-    question: QuestionShown | None
+    question: QuestionResult | None
     """Null when no answer is awaited."""
     messages: tuple[Message, ...]
     end_reason: EndReason | None
     failure: FailureCode | None
-    """Why the last step did not succeed, in the state `failed`."""
+    """Why the last step did not succeed."""
     is_resumable: bool
-    """Whether a step is open that resuming the interview tries again."""
+    """Whether a step is open that a retry takes again."""
     state_hash: str
     operator: OperatorResult
 
@@ -154,14 +179,16 @@ class InterviewReportResult(_OfAnInterview):
     items: Items
     proposals: tuple[Proposal, ...]
     """What a model took unclear answers for, and whether the person confirmed it."""
+    unknown_goal_updates: int
+    """Changes that models named for goals that there are not; each was dropped."""
     total: TotalResult | None
-    analysis: Analysis | None
-    goals: tuple[GoalShown, ...]
+    analysis: AnalysisReply | None
+    goals: tuple[Goal, ...]
     facts: tuple[Fact, ...]
     danger: DangerResult | None
     not_examined: tuple[UnexaminedAnswer, ...]
     """The answers in a language that is not read: a person has to read them."""
-    danger_readings: tuple[AnswerReading, ...]
+    danger_readings: tuple[DangerReading, ...]
     """The free answers that a model was to read for danger; where it failed the rules are alone."""
     inputs_hash: str
     """The same inputs give the same report."""

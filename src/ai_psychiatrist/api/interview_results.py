@@ -13,9 +13,10 @@ from ai_psychiatrist.api.result_models import (
     RISK_STATEMENT_WITH_MODEL,
     RiskResult,
 )
-from ai_psychiatrist.domain.interview import ItemReport
+from ai_psychiatrist.domain.interview_items import ItemReport
 from ai_psychiatrist.domain.risk import RiskSource
-from ai_psychiatrist.interview.snapshot import Danger, InterviewReport, InterviewSnapshot
+from ai_psychiatrist.interview.engine.record import Danger
+from ai_psychiatrist.interview.snapshot import InterviewSnapshot
 
 _STATEMENTS: Final = {
     RiskSource.RULES: RISK_STATEMENT,
@@ -32,8 +33,8 @@ def interview_result(
     """Return an interview as it stands."""
     return InterviewResult(
         interview_id=snapshot.id,
-        protocol=snapshot.protocol_id,
-        protocol_version=snapshot.protocol_version,
+        protocol=snapshot.protocol.id,
+        protocol_version=snapshot.protocol.version,
         kind=snapshot.kind,
         title=snapshot.title,
         state=snapshot.state,
@@ -50,35 +51,37 @@ def interview_result(
             goals=snapshot.goals,
             items=snapshot.items or None,
             proposals=snapshot.proposals,
+            unknown_goal_updates=snapshot.unknown_updates,
             total=ItemReport(items=snapshot.items) if snapshot.items else None,
             danger=_danger(snapshot.danger, crisis_resources),
             not_examined=snapshot.not_examined,
             danger_readings=snapshot.danger_readings,
             transcript_risk=transcript_risk,
-            model_calls=snapshot.model_calls,
+            model_calls=snapshot.spent.calls,
         ),
     )
 
 
 def spoken_words(snapshot: InterviewSnapshot, *, crisis_resources: str) -> str:
-    """Return what the person is told beside the questions; in danger, where to turn."""
+    """Return what is said to the person beside the questions; in danger, where to turn."""
     if snapshot.danger is None:
         return snapshot.notice
     return f"{snapshot.notice}\n{crisis_resources}"
 
 
-def interview_report(report: InterviewReport, *, crisis_resources: str) -> InterviewReportResult:
+def interview_report(report: InterviewSnapshot, *, crisis_resources: str) -> InterviewReportResult:
     """Return what came out of an interview."""
     return InterviewReportResult(
-        interview_id=report.interview_id,
-        protocol=report.protocol_id,
-        protocol_version=report.protocol_version,
+        interview_id=report.id,
+        protocol=report.protocol.id,
+        protocol_version=report.protocol.version,
         kind=report.kind,
         state=report.state,
         end_reason=report.end_reason,
-        items=None if report.items is None else report.items.items,
+        items=report.items or None,
         proposals=report.proposals,
-        total=report.items,
+        unknown_goal_updates=report.unknown_updates,
+        total=ItemReport(items=report.items) if report.items else None,
         analysis=report.analysis,
         goals=report.goals,
         facts=report.facts,

@@ -17,7 +17,8 @@ from ai_psychiatrist.api.served import ServicesOf, json_of, services_of
 from ai_psychiatrist.api.wanted_assessment import assess_wanted, reading_wanted, unfinished
 from ai_psychiatrist.assessment.pipeline import Part
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.domain.interview import AssessmentInput, InterviewState
+from ai_psychiatrist.domain.interview import InterviewState
+from ai_psychiatrist.domain.interview_items import AssessmentInput
 from ai_psychiatrist.interview.service import InterviewService
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
 from ai_psychiatrist.wiring import Services
@@ -60,7 +61,7 @@ async def create_interview(
     start = await _starting_point(body, request, services)
     snapshot = await interviews.create(body.protocol, body.inputs, start.assessment)
     _refuse_failed(snapshot)
-    return _shown(snapshot, services, status=201, transcript_risk=start.risk)
+    return _result(snapshot, services, status=201, transcript_risk=start.risk)
 
 
 @stepping.post("/{interview_id}/answers", response_model=InterviewResult)
@@ -70,7 +71,7 @@ async def answer_question(
     """Answer the question that waits, and get the next one."""
     snapshot = await interviews.answer(interview_id, body.as_submission())
     _refuse_failed(snapshot)
-    return _shown(snapshot, services)
+    return _result(snapshot, services)
 
 
 @router.get("/{interview_id}", response_model=InterviewResult)
@@ -78,24 +79,33 @@ async def read_interview(
     interview_id: InterviewId, services: ServicesOf, interviews: Interviewing
 ) -> Response:
     """Return an interview as it stands; no model is asked."""
-    return _shown(await interviews.get(interview_id), services)
+    return _result(await interviews.get(interview_id), services)
 
 
-@stepping.post("/{interview_id}/resume", response_model=InterviewResult)
-async def resume_interview(
+@stepping.post("/{interview_id}/retry", response_model=InterviewResult)
+async def retry_interview(
     interview_id: InterviewId, services: ServicesOf, interviews: Interviewing
 ) -> Response:
-    """Try the step again that failed or was cut short, once; without one nothing changes."""
-    snapshot = await interviews.resume(interview_id)
+    """Take the step again that failed or was cut short, once; without one nothing changes."""
+    snapshot = await interviews.retry(interview_id)
     _refuse_failed(snapshot)
-    return _shown(snapshot, services)
+    return _result(snapshot, services)
 
 
-@stepping.get("/{interview_id}/report", response_model=InterviewReportResult)
-async def report_interview(
+@stepping.post("/{interview_id}/report", response_model=InterviewReportResult)
+async def make_report(
     interview_id: InterviewId, services: ServicesOf, interviews: Interviewing
 ) -> Response:
-    """Return what came out of an interview that is over; made once."""
+    """Have the report made of an interview that is over: once, and the same every time after."""
+    report = await interviews.make_report(interview_id)
+    return json_of(interview_report(report, crisis_resources=services.crisis_resources))
+
+
+@router.get("/{interview_id}/report", response_model=InterviewReportResult)
+async def read_report(
+    interview_id: InterviewId, services: ServicesOf, interviews: Interviewing
+) -> Response:
+    """Return the report that was made; no model is asked."""
     report = await interviews.report(interview_id)
     return json_of(interview_report(report, crisis_resources=services.crisis_resources))
 
@@ -142,7 +152,7 @@ def _refuse_failed(snapshot: InterviewSnapshot) -> None:
         raise Refusal(interview_step_failed(snapshot))
 
 
-def _shown(
+def _result(
     snapshot: InterviewSnapshot,
     services: Services,
     *,

@@ -35,6 +35,7 @@ from ai_psychiatrist.interview.errors import (
     InterviewUnreadable,
     KeyReused,
     ProtocolChanged,
+    ReportNotMade,
     StoreFull,
     StoreUnusable,
     VersionConflict,
@@ -90,6 +91,7 @@ _ANSWERS: Final[Mapping[type[Exception], tuple[int, str]]] = {
     VersionConflict: (409, "version_conflict"),
     InterviewOver: (409, "interview_over"),
     InterviewUnfinished: (409, "interview_unfinished"),
+    ReportNotMade: (409, "report_not_made"),
     KeyReused: (409, "key_reused"),
     InterviewUnreadable: (409, "interview_unreadable"),
     ProtocolChanged: (409, "protocol_changed"),
@@ -183,7 +185,7 @@ def interview_step_failed(snapshot: InterviewSnapshot) -> JSONResponse:
     """Return the problem of an interview whose model failed; what was answered is kept."""
     return _backend_failed(
         "A model gave nothing that can be used. What was answered is kept: POST to the "
-        "interview's /resume to try this step again. For a closer look: ai-psychiatrist doctor",
+        "interview's /retry to try this step again. For a closer look: ai-psychiatrist doctor",
         is_late=snapshot.failure in _TOO_LATE,
         more={
             "failure": snapshot.failure,

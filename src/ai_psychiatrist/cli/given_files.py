@@ -7,7 +7,7 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.infrastructure.given_files import read_regular, told
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.domain.interview import AssessmentInput
+    from ai_psychiatrist.domain.interview_items import AssessmentInput
 
 _MOST_BYTES: Final = 1 << 24
 

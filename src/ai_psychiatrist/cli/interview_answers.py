@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.interview.snapshot import QuestionShown
+from ai_psychiatrist.domain.interview import Question
 
 STOP: Final = "stop"
 _PROMPT: Final = "> "
@@ -110,7 +110,7 @@ class ReadAnswer:
     is_stop: bool = False
 
 
-def read_line(line: str, question: QuestionShown) -> ReadAnswer:
+def read_line(line: str, question: Question) -> ReadAnswer:
     """Tell what a line answers: `stop`, an option's number, its wording, or free text.
 
     Raises `InputError` for what is none of them.
@@ -131,14 +131,14 @@ def read_line(line: str, question: QuestionShown) -> ReadAnswer:
     return ReadAnswer(text=said)
 
 
-def _numbered(digits: str, question: QuestionShown) -> str:
+def _numbered(digits: str, question: Question) -> str:
     number = int(digits) if len(digits) <= _LONGEST_NUMBER else 0
     if not 1 <= number <= len(question.options):
         raise InputError(_choose(question), field="answer")
     return question.options[number - 1].id
 
 
-def _choose(question: QuestionShown) -> str:
+def _choose(question: Question) -> str:
     """Return how to answer; a bare number may have been meant as days, so it is no free text."""
     words = ", or say it in words, such as `4 days`" if question.allows_free_text else ""
     return f"choose a number from 1 to {len(question.options)}{words}"

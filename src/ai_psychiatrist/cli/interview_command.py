@@ -76,7 +76,7 @@ def interview(
     if context.invoked_subcommand is not None:
         return
     with refusing_bad_input():
-        from ai_psychiatrist.cli.interview_sitting import Wanted, hold  # noqa: PLC0415
+        from ai_psychiatrist.cli.interview_session import Wanted, hold  # noqa: PLC0415
 
         wanted = Wanted(
             protocol=protocol,
@@ -108,7 +108,7 @@ def schemas() -> None:
 def list_interviews() -> None:
     """Print the ids of the interviews that are kept, the latest first."""
     with refusing_bad_input():
-        from ai_psychiatrist.cli.interview_sitting import kept_interviews  # noqa: PLC0415
+        from ai_psychiatrist.cli.interview_session import kept_interviews  # noqa: PLC0415
 
         kept = kept_interviews(quiet(read_settings()))
     for one in kept:
@@ -121,7 +121,7 @@ def list_interviews() -> None:
 def delete(interview_id: InterviewId) -> None:
     """Remove all that is kept of an interview."""
     with refusing_bad_input():
-        from ai_psychiatrist.cli.interview_sitting import delete_interview  # noqa: PLC0415
+        from ai_psychiatrist.cli.interview_session import delete_interview  # noqa: PLC0415
 
         delete_interview(quiet(read_settings()), interview_id)
     raise typer.Exit(ExitCode.COMPLETE)

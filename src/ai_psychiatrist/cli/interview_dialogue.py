@@ -17,16 +17,17 @@ from ai_psychiatrist.cli.interview_view import (
     working,
 )
 from ai_psychiatrist.domain.errors import InputError, RequestConflict
+from ai_psychiatrist.domain.interview import Question
 from ai_psychiatrist.interview.protocol import ProtocolKind
 from ai_psychiatrist.interview.service import AnswerSubmission, InterviewService
-from ai_psychiatrist.interview.snapshot import InterviewSnapshot, QuestionShown
+from ai_psychiatrist.interview.snapshot import InterviewSnapshot
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """How a sitting of an interview ended."""
+    """How a session of an interview ended."""
 
     snapshot: InterviewSnapshot
     is_left: bool = False
@@ -52,7 +53,7 @@ class Dialogue:
         """Ask until the interview is over, a step of it fails, or the person leaves."""
         is_first = True
         try:
-            while snapshot.question is not None and not snapshot.is_over:
+            while snapshot.question is not None and not snapshot.state.is_over:
                 print_spoken(self._out, snapshot.notice)
                 print_question(self._out, snapshot.question)
                 if is_first:
@@ -71,7 +72,7 @@ class Dialogue:
             # It was left in the midst of a step and waits for none; it goes on all the same.
             return snapshot
 
-    def _answered(self, snapshot: InterviewSnapshot, question: QuestionShown) -> InterviewSnapshot:
+    def _answered(self, snapshot: InterviewSnapshot, question: Question) -> InterviewSnapshot:
         while True:
             try:
                 line = self._answers.next_line()

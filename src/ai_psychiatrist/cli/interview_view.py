@@ -9,6 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from ai_psychiatrist.agents.interview.outputs import AnalysisReply
 from ai_psychiatrist.api.interview_models import (
     DangerResult,
     InterviewReportResult,
@@ -17,10 +18,10 @@ from ai_psychiatrist.api.interview_models import (
 )
 from ai_psychiatrist.api.result_models import RiskResult
 from ai_psychiatrist.cli.report import plain, print_reading, print_unexamined, print_unlisted
-from ai_psychiatrist.domain.interview import Analysis, ItemSource, Proposal, ProposalOutcome
+from ai_psychiatrist.domain.interview import Question
+from ai_psychiatrist.domain.interview_items import ItemSource, Proposal, ProposalOutcome
 from ai_psychiatrist.domain.phq8 import MAX_TOTAL_SCORE, Severity
 from ai_psychiatrist.domain.risk import ReadingStatus, RiskLevel, RiskSource
-from ai_psychiatrist.interview.snapshot import QuestionShown
 
 _WIDEST: Final = 100
 
@@ -62,14 +63,14 @@ def print_transcript_risk(out: Console, risk: RiskResult) -> None:
     out.print()
 
 
-def print_question(out: Console, question: QuestionShown) -> None:
+def print_question(out: Console, question: Question) -> None:
     """Print a question with its numbered answers."""
     out.print(Text(f"{question.turn}. {plain(question.text)}", style="bold"))
     for number, option in enumerate(question.options, start=1):
         out.print(Text(f"   {number}  {plain(option.text)}"))
 
 
-def print_hint(out: Console, question: QuestionShown) -> None:
+def print_hint(out: Console, question: Question) -> None:
     """Print how to answer."""
     words = "a number, or your own words" if question.allows_free_text else "a number"
     out.print(Text(f"   Type {words}; stop ends the interview.", style="dim"))
@@ -188,7 +189,7 @@ def _total(total: TotalResult) -> Text:
     )
 
 
-def _analysis(out: Console, report: InterviewReportResult, analysis: Analysis) -> None:
+def _analysis(out: Console, report: InterviewReportResult, analysis: AnalysisReply) -> None:
     goals = [f"{goal.confidence:>3} %  {goal.text}" for goal in report.goals]
     _section(out, "What was to be found out, and how sure it is", goals)
     _section(out, "Timeline", [f"{entry.time}: {entry.event}" for entry in analysis.timeline])

@@ -8,45 +8,40 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.domain.phq8 import Item, TotalScore, UnknownReason, total_of
+from ai_psychiatrist.domain.phq8 import Item
 
 COMPLETE_CONFIDENCE: Final = 80
 """A goal may be called complete from this confidence on."""
-SHOWN_FACTS: Final = 10
-"""How many of the latest facts a model is shown while questions are asked."""
-SHOWN_MESSAGES: Final = 6
-"""How many of the latest messages a model is shown while questions are asked."""
+RECENT_FACTS: Final = 10
+"""How many of the latest facts a model gets while questions are asked."""
+RECENT_MESSAGES: Final = 6
+"""How many of the latest messages a model gets while questions are asked."""
 
 
 class InterviewState(StrEnum):
     """Where an interview stands."""
 
-    CREATED = "created"
     PREPARING = "preparing"
-    ASKING = "asking"
+    """It is created; its first question is still to be made."""
     AWAITING = "awaiting"
     """A question is put, its answer is awaited."""
     DIGESTING = "digesting"
     """An answer is stored and not yet worked in."""
-    WRAPPING = "wrapping"
-    REPORTING = "reporting"
-    DONE = "done"
     PAUSED = "paused"
-    SAFETY_HOLD = "safety_hold"
-    """Signs of danger were found: no further question is asked, a person has to look."""
+    """The person left; the question still waits."""
     FAILED = "failed"
     """A step did not succeed; what was there before it is kept, and it can be tried again."""
+    REPORTING = "reporting"
+    """No further question is asked; the report is still to be made."""
+    DONE = "done"
+    """It is over, and its report is there."""
+    SAFETY_HOLD = "safety_hold"
+    """Signs of danger were found: no further question is asked, a person has to look."""
 
     @property
     def is_over(self) -> bool:
         """Whether no answer is taken any more."""
-        return self in {
-            InterviewState.WRAPPING,
-            InterviewState.REPORTING,
-            InterviewState.DONE,
-            InterviewState.SAFETY_HOLD,
-        }
+        return self in {InterviewState.REPORTING, InterviewState.DONE, InterviewState.SAFETY_HOLD}
 
 
 class GoalStatus(StrEnum):
@@ -84,45 +79,6 @@ class MessageSpeaker(StrEnum):
 
     INTERVIEWER = "interviewer"
     PARTICIPANT = "participant"
-
-
-class ItemSource(StrEnum):
-    """Where an item's score comes from."""
-
-    TRANSCRIPT = "transcript"
-    ANSWER = "answer"
-    NONE = "none"
-
-
-class UnansweredReason(StrEnum):
-    """Why an item is still unknown after an interview."""
-
-    DECLINED = "declined"
-    AMBIGUOUS_ANSWER = "ambiguous_answer"
-    OFF_TOPIC = "off_topic"
-    UNREADABLE_ANSWER = "unreadable_answer"
-    NOT_ASKED = "not_asked"
-    """The interview ended before the item was asked about."""
-    NOT_ANSWERED = "not_answered"
-    """The item was asked about, and the interview ended before an answer came."""
-    SAFETY_HOLD = "safety_hold"
-    """The interview was held while the item was open."""
-
-
-class ProposalOutcome(StrEnum):
-    """What became of a model's reading of an unclear answer."""
-
-    UNCLEAR = "unclear"
-    """The model took it for none of the frequencies."""
-    NOT_GROUNDED = "not_grounded"
-    """The words that it named are not the answer's own, or are not about the person."""
-    FAILED = "failed"
-    """The model gave nothing usable."""
-    OPEN = "open"
-    """The person has not said yet whether it is right."""
-    CONFIRMED = "confirmed"
-    NOT_CONFIRMED = "not_confirmed"
-    """The person said that it is wrong, or nothing clear."""
 
 
 class EndReason(StrEnum):
@@ -168,7 +124,7 @@ class Fact:
     topic: str = field(repr=False)
     claim: str = field(repr=False)
     timestamp: str = field(repr=False)
-    """When it happened, as the person told it."""
+    """When it happened, in the person's words."""
     certainty: Certainty
     turn: int
     """The turn whose answer said it, from 1."""
@@ -186,7 +142,7 @@ class AnswerOption:
     score: int | None = None
     """0–3 for an anchor."""
     rationale: str = field(default="", repr=False)
-    """Why a model offered it; never shown to the person."""
+    """Why a model offered it; never leaves the server."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,12 +158,19 @@ class Question:
     turn: int
     """The turn that it opens, from 1."""
     rationale: str = field(default="", repr=False)
-    """Why a model asks it; never shown to the person."""
+    """Why a model asks it; never leaves the server."""
     is_clarifying: bool = False
+    """Whether the last answer left open how often, so that this is asked once more."""
+    item: Item | None = None
+    """The item that the answer scores, where a caller gets the question."""
 
-    def option(self, option_id: str) -> AnswerOption | None:
+    def option(self, option_id: str | None) -> AnswerOption | None:
         """Return the option of that id, `None` when it was not offered."""
         return next((option for option in self.options if option.id == option_id), None)
+
+    def chosen(self, answer: "GivenAnswer | None") -> AnswerOption | None:
+        """Return the option that an answer chose, `None` for free text and for no answer."""
+        return None if answer is None else self.option(answer.option_id)
 
     @property
     def is_confirmation(self) -> bool:
@@ -249,154 +212,8 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerQuote:
-    """The words of an answer that carry a score."""
-
-    text: str = field(repr=False)
-    start: int
-    """First character, in code points of the answer."""
-    end: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Proposal:
-    """What a model took an unclear answer for: no score before the person confirms it."""
-
-    item: Item
-    turn: int
-    """The turn of the answer."""
-    outcome: ProposalOutcome
-    score: int | None = None
-    """0–3, that of the frequency; `None` where the model named none."""
-    quote: AnswerQuote | None = None
-    """The words of the answer that say so, once they are found in it."""
-    failure: FailureCode | None = None
-    """Why the model gave nothing usable."""
-    settled_turn: int | None = None
-    """The turn in which the person said whether it is right."""
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether the person has answered to it."""
-        return self.settled_turn is not None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ItemOutcome:
-    """One item after the interview: a score with where it comes from, or why there is none."""
-
-    item: Item
-    score: int | None
-    unknown_reason: UnansweredReason | None
-    source: ItemSource
-    answer_turn: int | None = None
-    quote: AnswerQuote | None = None
-    """The words of the answer that scored it."""
-    confirmed_turn: int | None = None
-    """The turn in which the person confirmed what a model took the answer for."""
-    transcript_reason: UnknownReason | None = None
-    """Why the transcript left it unknown, where there was an assessment."""
-    evidence: tuple[str, ...] = field(default=(), repr=False)
-    """The quotes of the transcript, where the score comes from it."""
-
-    def __post_init__(self) -> None:
-        if (self.score is None) == (self.unknown_reason is None):
-            msg = "an item has either a score or a reason why it is unknown"
-            raise ValueError(msg)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ItemReport:
-    """The updated assessment: the eight items in the order of the instrument."""
-
-    items: tuple[ItemOutcome, ...]
-
-    @property
-    def total(self) -> TotalScore:
-        """The total, as a range while items are unknown."""
-        return total_of(outcome.score for outcome in self.items)
-
-    @property
-    def unknown(self) -> tuple[ItemOutcome, ...]:
-        """The items that are still unknown."""
-        return tuple(outcome for outcome in self.items if outcome.score is None)
-
-    @property
-    def na_count(self) -> int:
-        """How many items are still unknown."""
-        return len(self.unknown)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimelineEntry:
-    """What happened when, as far as it was told."""
-
-    time: str = field(repr=False)
-    event: str = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
-    """One person's part of the responsibility in percent."""
-
-    name: str = field(repr=False)
-    percentage: int
-    """0-100."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """Who is responsible, as a model sees it after one interview."""
-
-    primary_responsibility: str = field(repr=False)
-    percentage: int
-    """0–100."""
-    reasoning: str = field(repr=False)
-    contributing_factors: str = field(repr=False)
-    drama_rating: int
-    """1–10."""
-    drama_rating_explanation: str = field(repr=False)
-    shares: tuple[Share, ...]
-    """Empty, or totalling 100."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Analysis:
-    """The report on an incident."""
-
-    timeline: tuple[TimelineEntry, ...]
-    key_facts: tuple[str, ...] = field(repr=False)
-    gaps: tuple[str, ...] = field(repr=False)
-    verdict: Verdict
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AssessedItem:
-    """One item as an assessment of a transcript left it."""
-
-    score: int | None
-    unknown_reason: UnknownReason | None = None
-    evidence: tuple[str, ...] = field(default=(), repr=False)
-    """Quotes of the transcript."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AssessmentInput:
-    """What an interview needs of an assessment; an item that is absent counts as unknown."""
-
-    items: Mapping[Item, AssessedItem]
-
-    @property
-    def unknown(self) -> tuple[Item, ...]:
-        """The items without a score, in the order of the instrument."""
-        return tuple(
-            item for item in Item if item not in self.items or self.items[item].score is None
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class InterviewView:
-    """What the agents are shown of an interview."""
+    """What the agents get of an interview."""
 
     title: str = field(repr=False)
     summary: str = field(repr=False)
@@ -413,6 +230,8 @@ class InterviewView:
     answer: GivenAnswer | None = None
     redirect: str = field(default="", repr=False)
     """How to lead back to the question, when the answer before did not speak to it."""
+    said_before: tuple[str, ...] = field(default=(), repr=False)
+    """All that the interviewer has said: no question may repeat one of them."""
     guidelines: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The protocol's guidelines by the agents' verbs, such as `generate_goals`."""
     min_goals: int = 5

@@ -6,14 +6,13 @@ digest under a key that never leaves the installation cannot.
 
 import hashlib
 import hmac
-import os
 import secrets
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.infrastructure.given_files import read_regular
-from ai_psychiatrist.infrastructure.private_files import make_file, sync_folder
+from ai_psychiatrist.infrastructure.private_files import write_new, write_whole
 
 _KEY_BYTES: Final = 32
 _SHORTEST_KEY_BYTES: Final = 16
@@ -53,23 +52,13 @@ def _read_key(path: Path) -> bytes | None:
 def _write_key(path: Path) -> bytes:
     """Write a new key; of several processes that start at once the first one's is kept by all."""
     key = secrets.token_bytes(_KEY_BYTES)
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     try:
-        with os.fdopen(make_file(draft), "wb") as file:
-            file.write(key.hex().encode())
-            file.flush()
-            os.fsync(file.fileno())
-        os.link(draft, path)
+        write_new(path, key.hex().encode())
     except FileExistsError:
         written = _read_key(path)
         if written is not None:
-            key = written
-        else:
-            draft.replace(path)
-        sync_folder(path.parent)
-    finally:
-        draft.unlink(missing_ok=True)
+            return written
+        write_whole(path, [key.hex().encode()])
     return key
 
 

@@ -12,6 +12,25 @@ from typing import BinaryIO, Final
 _NOT_DONE_TO_FOLDERS: Final = frozenset({errno.EACCES, errno.EINVAL, errno.ENOTSUP, errno.EPERM})
 
 
+def write_new(path: Path, content: bytes) -> None:
+    """Write a file where none is; raises `FileExistsError` where one is, and changes nothing then.
+
+    It is on the disk before it has its name: of several programs that write at once one succeeds,
+    and the others find it whole.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    try:
+        with os.fdopen(make_file(draft), "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.link(draft, path)
+        sync_folder(path.parent)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
 @contextmanager
 def draft_of(path: Path) -> Iterator[BinaryIO]:
     """Yield a file beside a path's place, which takes that place when the block ends well.

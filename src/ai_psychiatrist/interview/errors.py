@@ -41,6 +41,16 @@ class InterviewUnfinished(RequestConflict):
         )
 
 
+class ReportNotMade(RequestConflict):
+    """The report is read before it was made."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the report is not made yet: POST to the interview's /report to have it made",
+            field="interview_id",
+        )
+
+
 class KeyReused(RequestConflict):
     """An idempotency key comes again with another answer."""
 

@@ -26,7 +26,7 @@ from ai_psychiatrist.interview.store.store import InterviewStore
 logger = get_logger(__name__)
 
 _TENDING_SECONDS: Final = 3_600.0
-_OPENING_SECONDS: Final = 600.0
+_OPEN_SECONDS: Final = 600.0
 """A large file of an earlier version is sealed when it is opened."""
 _MOST_REASON: Final = 160
 
@@ -59,7 +59,7 @@ class Interviews:
         self._options = options
         self._agents = agents
         self._danger = danger
-        self._threads = WorkerThreads(count=1, seconds=_OPENING_SECONDS)
+        self._threads = WorkerThreads(count=1, seconds=_OPEN_SECONDS)
         self._lock = asyncio.Lock()
         self._opened: tuple[InterviewStore, InterviewService] | None = None
 

@@ -1,172 +1,41 @@
-"""What a caller may see of an interview: nothing of why a model asks or offers something."""
+"""What a caller gets of an interview: nothing of why a model asks or offers something."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.domain.interview import (
-    Analysis,
-    AnswerKind,
-    EndReason,
-    Fact,
-    GoalStatus,
-    InterviewState,
-    ItemOutcome,
-    ItemReport,
-    Message,
-    Proposal,
-)
-from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.domain.risk import ReadingStatus, RiskCategory, RiskLevel, RiskSource
+from ai_psychiatrist.domain.interview import EndReason, InterviewState, MessageSpeaker, Question
+from ai_psychiatrist.domain.interview_items import ItemOutcome
+from ai_psychiatrist.interview.engine.record import Interview
+from ai_psychiatrist.interview.item_outcomes import item_outcomes
+from ai_psychiatrist.interview.protocol.placeholders import filled
+from ai_psychiatrist.interview.protocol.records import InterviewProtocol, ProtocolKind
+from ai_psychiatrist.interview.store.serialization import report_inputs_hash, state_hash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OptionShown:
-    """One answer that may be chosen."""
+class InterviewSnapshot(Interview):
+    """An interview without its hidden reasons, and what follows from it.
 
-    id: str
-    """To be sent as option_id."""
-    text: str = field(repr=False)
-    kind: AnswerKind
+    `question` is there only while it waits for an answer.
+    """
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionShown:
-    """The question that waits for an answer."""
-
-    id: str
-    """To be sent as question_id."""
-    text: str = field(repr=False)
-    goal_id: str
-    item: Item | None
-    """The item that the answer scores, in a protocol of items."""
-    options: tuple[OptionShown, ...]
-    allows_free_text: bool
-    is_clarifying: bool
-    """Whether the last answer left open how often, so that this is asked once more."""
-    turn: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GoalShown:
-    """One thing to find out, and how far it is."""
-
-    id: str
-    text: str = field(repr=False)
-    status: GoalStatus
-    confidence: int
-    """0-100."""
-    asks: int
-    """How many questions were put for it."""
-    item: Item | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DangerPlace:
-    """Where a sign of danger stands; characters of the answer, end exclusive."""
-
-    turn: int
-    """The turn of the answer."""
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Danger:
-    """What the risk channel found in the answer that held the interview."""
-
-    level: RiskLevel
-    categories: tuple[RiskCategory, ...]
-    places: tuple[DangerPlace, ...] = ()
-    source: RiskSource = RiskSource.RULES
-    """A model only where the rules found nothing that holds."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerReading:
-    """What became of a model that was to read a free answer for danger, as the rules always do."""
-
-    turn: int
-    """From 1."""
-    status: ReadingStatus
-    code: FailureCode | None = None
-    """Why it failed."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnexaminedAnswer:
-    """A free answer in a language that is not read: nothing is known of danger in it."""
-
-    turn: int
-    """From 1."""
-    language: str
-    """A BCP 47 code; `und` for one that is not told."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InterviewSnapshot:
-    """An interview as its caller sees it."""
-
-    id: str = field(repr=False)
-    """Whoever knows it may answer and read: it is a secret."""
-    protocol_id: str
-    protocol_version: str
-    kind: str
-    """`items` or `goals`."""
+    kind: ProtocolKind
     title: str = field(repr=False)
-    state: InterviewState
-    version: int
-    """To be sent with the next answer."""
-    turn: int
-    """How many answers were taken."""
     notice: str = field(repr=False)
     """What is to be said before the question, or at the end; may be empty."""
-    question: QuestionShown | None
-    goals: tuple[GoalShown, ...]
-    messages: tuple[Message, ...]
     items: tuple[ItemOutcome, ...]
     """The eight items as they stand now, in a protocol of items; else none."""
-    proposals: tuple[Proposal, ...]
-    """What a model took unclear answers for."""
-    end_reason: EndReason | None
-    danger: Danger | None
-    not_examined: tuple[UnexaminedAnswer, ...]
-    danger_readings: tuple[AnswerReading, ...]
-    failure: FailureCode | None
-    """Why the last step did not succeed, in the state `failed`."""
-    is_resumable: bool
-    """Whether a step is open that resuming the interview tries again."""
-    model_calls: int
     state_hash: str
     """SHA-256 of the whole state, hidden parts included."""
+    inputs_hash: str
+    """SHA-256 of what the report was, or would be, made from."""
 
     @property
-    def is_over(self) -> bool:
-        """Whether no answer is taken any more."""
-        return self.state.is_over
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InterviewReport:
-    """What came out of an interview: updated items, or the analysis of an incident."""
-
-    interview_id: str = field(repr=False)
-    protocol_id: str
-    protocol_version: str
-    kind: str
-    state: InterviewState
-    end_reason: EndReason | None
-    items: ItemReport | None
-    proposals: tuple[Proposal, ...]
-    """What a model took unclear answers for."""
-    analysis: Analysis | None
-    """`None` for items, and where the interview was held before anything could be analysed."""
-    goals: tuple[GoalShown, ...]
-    facts: tuple[Fact, ...]
-    danger: Danger | None
-    not_examined: tuple[UnexaminedAnswer, ...]
-    danger_readings: tuple[AnswerReading, ...]
-    inputs_hash: str
-    """SHA-256 of what the report was made from."""
+    def is_resumable(self) -> bool:
+        """Whether a step is open that a retry takes again."""
+        if self.state is InterviewState.FAILED:
+            return self.failure is not FailureCode.CALL_BUDGET_SPENT
+        return self.state in {InterviewState.PREPARING, InterviewState.DIGESTING}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,3 +50,46 @@ class InterviewListing:
     updated_at: str
     is_readable: bool
     """False when what is stored of it cannot be read; it can still be deleted."""
+
+
+def snapshot_of(protocol: InterviewProtocol, interview: Interview) -> InterviewSnapshot:
+    """Return an interview as its caller gets it."""
+    is_items = protocol.kind is ProtocolKind.ITEMS
+    open_part = replace(interview, question=_waiting_question(interview), drift=None)
+    return InterviewSnapshot(
+        **{one.name: getattr(open_part, one.name) for one in fields(Interview)},
+        kind=protocol.kind,
+        title=filled(protocol.title, interview.inputs),
+        notice=_notice(interview),
+        items=item_outcomes(interview) if is_items else (),
+        state_hash=state_hash(interview),
+        inputs_hash=interview.analysis_inputs_hash or report_inputs_hash(interview),
+    )
+
+
+def _waiting_question(interview: Interview) -> Question | None:
+    question = interview.question
+    waits = interview.state in {InterviewState.AWAITING, InterviewState.PAUSED}
+    if question is None or not waits:
+        return None
+    return replace(
+        question,
+        item=interview.goal(question.goal_id).item,
+        rationale="",
+        options=tuple(replace(option, rationale="") for option in question.options),
+    )
+
+
+def _notice(interview: Interview) -> str:
+    """Return what the interviewer has said since the last answer, but for the question."""
+    said: list[str] = []
+    for message in reversed(interview.messages):
+        if message.speaker is MessageSpeaker.PARTICIPANT:
+            break
+        said.append(message.text)
+    if interview.question is not None and said:
+        said.pop(0)
+    if interview.end_reason is EndReason.STOPPED:
+        # Nobody answered what was asked before the stop.
+        said = said[:1]
+    return "\n".join(reversed(said))

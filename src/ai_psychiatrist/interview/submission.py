@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.domain.interview import GivenAnswer, InterviewState, Question
-from ai_psychiatrist.interview.engine.record import Interview
-from ai_psychiatrist.interview.errors import InterviewOver, VersionConflict
+from ai_psychiatrist.domain.interview import GivenAnswer, Question
+from ai_psychiatrist.interview.errors import VersionConflict
 
 _KEY: Final = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
@@ -24,7 +23,7 @@ class AnswerSubmission:
     idempotency_key: str
     """1 to 128 letters, digits, or `-_.:`; the same key twice is one answer."""
     version: int
-    """Of the snapshot that showed the question."""
+    """Of the snapshot that is answered."""
     option_id: str | None = None
     text: str | None = field(default=None, repr=False)
     is_stop: bool = False
@@ -43,28 +42,16 @@ def check_key(submission: AnswerSubmission) -> None:
         raise InputError(msg, field="idempotency_key")
 
 
-def check_is_current(interview: Interview, submission: AnswerSubmission) -> None:
-    """Raise `InterviewOver` or `VersionConflict` unless the interview waits for this answer.
-
-    The wish to stop is also taken while a step has failed.
-    """
-    if interview.state.is_over:
-        raise InterviewOver
-    takes = {InterviewState.AWAITING, InterviewState.PAUSED}
-    if submission.is_stop:
-        takes.add(InterviewState.FAILED)
-    if interview.state not in takes or submission.version != interview.version:
-        raise VersionConflict
-    if submission.is_stop:
-        return
-    if interview.question is None or submission.question_id != interview.question.id:
-        raise VersionConflict(field="question_id")
-
-
 def given_answer(
-    question: Question, submission: AnswerSubmission, *, turn: int, max_characters: int
+    question: Question | None, submission: AnswerSubmission, *, turn: int, max_characters: int
 ) -> GivenAnswer:
-    """Return the answer; raises `InputError` when it was not offered, is empty or too long."""
+    """Return the answer to the question that waits.
+
+    Raises `VersionConflict` when it is for another one, and `InputError` when it was not offered,
+    is empty or too long.
+    """
+    if question is None or submission.question_id != question.id:
+        raise VersionConflict(field="question_id")
     if (submission.option_id is None) == (submission.text is None):
         msg = "send either option_id or text"
         raise InputError(msg, field="text")

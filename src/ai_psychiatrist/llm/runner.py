@@ -43,7 +43,7 @@ from ai_psychiatrist.llm.settings import PydanticAISettings
 
 logger = get_logger(__name__)
 
-_NO_PLAIN_CALL: Final = frozenset(
+NO_PLAIN_CALL: Final = frozenset(
     {
         FailureCode.CONNECTION_FAILED,
         FailureCode.TIMED_OUT,
@@ -85,14 +85,19 @@ class AgentRunner(Generic[OutputT]):
         *,
         temperature: float = 0.0,
         output_mode: OutputModeSetting = "auto",
+        no_plain_call_after: frozenset[FailureCode] = NO_PLAIN_CALL,
     ) -> None:
-        """`output_mode`: how the schema of a definition that has one is enforced."""
+        """`output_mode`: how the schema of a definition that has one is enforced.
+
+        `no_plain_call_after`: failures after which the next model is asked at once.
+        """
         self.definition = definition
         self.chain = chain
         self._agent = agent
         self._settings = settings
         self._temperature = temperature
         self._output_mode = output_mode
+        self._no_plain_call_after = no_plain_call_after
 
     @property
     def most_calls(self) -> int:
@@ -148,7 +153,7 @@ class AgentRunner(Generic[OutputT]):
         try:
             return await self._ask_agent(route, route.agent_model, prompt, calls)
         except ModelCallFailed as error:
-            is_final = error.code in _NO_PLAIN_CALL or route.retries.is_spent_on(error)
+            is_final = error.code in self._no_plain_call_after or route.retries.is_spent_on(error)
             if is_final or route.chat is None:
                 raise
         return await self._ask_plainly(route, prompt, calls)

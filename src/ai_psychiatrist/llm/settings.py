@@ -44,7 +44,7 @@ class PydanticAISettings(Options):
     enabled: bool = True
     """Ask through Pydantic AI agents; false uses one plain chat call per agent alone."""
     retries: int = Field(default=3, ge=0, le=10)
-    """How often a model is asked again when its reply is rejected."""
+    """How often a model is asked again when its reply is rejected; in interviews at most once."""
     timeout_seconds: float | None = Field(default=None, gt=0)
     """Longest wait for one model call; empty means the backend's own timeout."""
 

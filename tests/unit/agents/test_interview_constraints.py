@@ -17,7 +17,7 @@ from tests.fakes.scripted import ScriptedModel, route, tool_call
 
 from ai_psychiatrist.agents.interview.checks import MAX_TEXT_CHARACTERS
 from ai_psychiatrist.agents.interview.schemas import DIGEST_ANSWER, EXTRACT_FACTS
-from ai_psychiatrist.domain.failures import FailureCode, RejectionCode
+from ai_psychiatrist.domain.failures import CallPath, FailureCode, RejectionCode
 from ai_psychiatrist.llm.rejection import ReplyRejected
 
 GOALS, FACTS, DRIFT, UPDATES, QUESTION, FREQUENCY, ANALYSIS = TOOLS
@@ -178,18 +178,6 @@ BROKEN: Final[dict[str, tuple[str, Arguments, RejectionCode, str]]] = {
         RejectionCode.RULE_BROKEN,
         "80",
     ),
-    "unknown_goal": (
-        UPDATES,
-        changed(UPDATES, "goal_updates", 1, "goal_id", value="g9"),
-        RejectionCode.UNKNOWN_ID,
-        "g1, g2, g3",
-    ),
-    "goal_by_its_text": (
-        UPDATES,
-        changed(UPDATES, "goal_updates", 1, "goal_id", value=VIEW.goals[1].text),
-        RejectionCode.UNKNOWN_ID,
-        "goal_updates[1].goal_id",
-    ),
     "goal_updated_twice": (
         UPDATES,
         changed(UPDATES, "goal_updates", 1, "goal_id", value="g1"),
@@ -312,7 +300,7 @@ broken_replies = pytest.mark.parametrize(
 
 
 @broken_replies
-def test_broken_rule_is_told_to_the_model_and_mended(
+def test_broken_rule_is_sent_back_to_the_model_and_mended(
     verb: str, arguments: Arguments, code: RejectionCode, words: str
 ) -> None:
     model = ScriptedModel([tool_call(TOOLS[verb], arguments), tool_call(TOOLS[verb], GOOD[verb])])
@@ -336,6 +324,20 @@ def test_rule_that_stays_broken_leaves_no_output(
     assert asked.outcome.rejection.code is code
     assert words in str(asked.outcome.rejection)
     assert asked.codes == [code, code]
+
+
+@pytest.mark.parametrize("goal_id", ["g9", VIEW.goals[1].text])
+def test_update_of_an_unknown_goal_is_no_reason_to_refuse_the_others(goal_id: str) -> None:
+    arguments = changed(UPDATES, "goal_updates", 1, "goal_id", value=goal_id)
+    assert ask(UPDATES, ScriptedModel([tool_call(TOOLS[UPDATES], arguments)])).codes == [None]
+
+
+@pytest.mark.parametrize("verb", [verb for verb in TOOLS if verb != FREQUENCY])
+def test_rejected_reply_is_sent_back_once_to_each_model_and_nobody_else_asked(verb: str) -> None:
+    chain = tuple(route(ScriptedModel([tool_call(TOOLS[verb], {})]), plain("{}")) for _ in range(2))
+    asked = ask(verb, chain, retries=5)
+    assert asked.outcome.failure is FailureCode.OUTPUT_REJECTED
+    assert [attempt.path for attempt in asked.attempts] == [CallPath.AGENT] * 4
 
 
 @pytest.mark.parametrize(
@@ -389,7 +391,7 @@ def test_feedback_holds_no_words_of_the_reply(verb: str) -> None:
     [
         pytest.param(GOALS, {"goals": [*FIVE, "six", "seven"]}, id="seven_goals"),
         pytest.param(FACTS, {"facts": []}, id="no_facts"),
-        pytest.param(FACTS, changed(FACTS, "facts", 0, "timestamp", value=""), id="time_not_told"),
+        pytest.param(FACTS, changed(FACTS, "facts", 0, "timestamp", value=""), id="time_not_said"),
         pytest.param(UPDATES, {"goal_updates": []}, id="no_progress"),
         pytest.param(UPDATES, changed(UPDATES, *CONFIDENCE, value=80), id="complete_at_80"),
         pytest.param(UPDATES, changed(UPDATES, *CONFIDENCE, value=100), id="confidence_100"),

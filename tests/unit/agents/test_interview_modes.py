@@ -2,6 +2,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from pydantic_ai.exceptions import ModelHTTPError
 from pydantic_ai.messages import (
     ModelResponse,
     TextPart,
@@ -12,7 +13,7 @@ from pydantic_ai.messages import (
 from pydantic_ai.models.function import FunctionModel
 from structlog.testing import capture_logs
 from tests.fakes.call_memory import CallMemory
-from tests.fakes.interview_agents import GOOD, SAID, TOOLS, ask, plain
+from tests.fakes.interview_agents import GOOD, SAID, TOOLS, ask, changed, plain
 from tests.fakes.scripted import (
     USAGE,
     Scripted,
@@ -220,7 +221,7 @@ def test_repaired_syntax_of_arguments_is_accounted() -> None:
     ],
 )
 def test_refused_call_is_shown_again_as_what_was_written(reply: ModelResponse) -> None:
-    model = ScriptedModel([reply, reply, GOOD_CALL])
+    model = ScriptedModel([reply, GOOD_CALL])
     assert ask(VERB, model).output is not None
     for task, answer, feedback in model.sent[1:]:
         (shown,), (asked,) = answer.parts, feedback.parts
@@ -258,12 +259,21 @@ def test_call_that_ends_at_the_length_limit_is_cut_off() -> None:
     assert ask(VERB, ScriptedModel([cut, GOOD_CALL])).codes == [RejectionCode.TRUNCATED, None]
 
 
-def test_native_reply_is_checked_like_any_other() -> None:
-    model = ScriptedModel([response("no json"), response("{}"), response(GOOD_TEXT)])
+@pytest.mark.parametrize(
+    ("reply", "code", "words"),
+    [
+        pytest.param("no json", RejectionCode.NO_JSON, "JSON", id="prose"),
+        pytest.param("{}", RejectionCode.MISSING_ITEM, "goal_updates is missing", id="empty"),
+    ],
+)
+def test_native_reply_is_checked_like_any_other(
+    reply: str, code: RejectionCode, words: str
+) -> None:
+    model = ScriptedModel([response(reply), response(GOOD_TEXT)])
     asked = ask(VERB, model, output_mode="native")
-    assert asked.codes == [RejectionCode.NO_JSON, RejectionCode.MISSING_ITEM, None]
-    assert "goal_updates is missing" in model.feedback[2]
-    assert model.sent[1][1].parts == [TextPart("no json")]
+    assert asked.codes == [code, None]
+    assert words in model.feedback[1]
+    assert model.sent[1][1].parts == [TextPart(reply)]
 
 
 def test_native_mode_has_no_tool_to_call() -> None:
@@ -271,12 +281,12 @@ def test_native_mode_has_no_tool_to_call() -> None:
     assert asked.codes == [RejectionCode.UNEXPECTED_TOOL_CALL, None]
 
 
-def test_last_refusal_leads_to_one_plain_call_with_the_schema_in_its_prompt() -> None:
+def test_refused_request_leads_to_one_plain_call_with_the_schema_in_its_prompt() -> None:
     chat = plain(GOOD_TEXT)
-    model = ScriptedModel([response(PROSE)])
-    asked = ask(VERB, (route(model, chat),), retries=1)
+    model = ScriptedModel([ModelHTTPError(400, "scripted")])
+    asked = ask(VERB, (route(model, chat),))
     assert asked.output is not None
-    assert asked.codes == [RejectionCode.NO_TOOL_CALL, RejectionCode.NO_TOOL_CALL, None]
+    assert asked.codes == [FailureCode.REQUEST_REFUSED, None]
     assert asked.attempts[-1].path is CallPath.PLAIN
     assert '"goal_updates"' in chat.prompts[0]
     assert "tool" not in chat.prompts[0]
@@ -284,8 +294,9 @@ def test_last_refusal_leads_to_one_plain_call_with_the_schema_in_its_prompt() ->
 
 
 def test_plain_reply_is_checked_against_the_ids_too() -> None:
-    wrong = GOOD_TEXT.replace('"g2"', '"g7"')
-    asked = ask(VERB, (route(None, plain(wrong)),))
+    verb = "generate_question_with_answers"
+    wrong = json.dumps(changed(verb, "target_goal_id", value="g7"))
+    asked = ask(verb, (route(None, plain(wrong)),))
     assert asked.codes == [RejectionCode.UNKNOWN_ID]
     assert asked.output is None
 
@@ -321,7 +332,7 @@ def test_no_words_of_a_person_are_logged(replies: list[Scripted]) -> None:
 @pytest.mark.parametrize("mode", ["tool", "native"])
 def test_kept_calls_are_judged_again_without_asking(mode: OutputModeSetting) -> None:
     good = GOOD_CALL if mode == "tool" else response(GOOD_TEXT)
-    first = ScriptedModel([response(PROSE), TimeoutError(), tool_call(TOOL, "{"), good])
+    first = ScriptedModel([response(PROSE), TimeoutError(), good])
     memory = CallMemory()
     asked = ask(VERB, first, output_mode=mode, store=memory)
     never = ScriptedModel([AssertionError()])

@@ -18,10 +18,10 @@ from tests.fakes.interview_agents import (
 )
 from tests.fakes.scripted import ScriptedModel, route, tool_call
 
+from ai_psychiatrist.agents.interview.digest import Digest
 from ai_psychiatrist.agents.interview.interview_agents import InterviewAgents
-from ai_psychiatrist.agents.interview.outputs import DriftOutput
 from ai_psychiatrist.agents.interview.prompts import GUIDELINES, prompt_for
-from ai_psychiatrist.domain.failures import FailureCode, RejectionCode
+from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import InterviewView
 from ai_psychiatrist.llm.call_log import CallLog
 from ai_psychiatrist.llm.prompt import Prompt
@@ -191,29 +191,31 @@ def test_parts_of_a_digest_are_asked_at_the_same_time_or_together(
     answer = replace(VIEW.answer, option_id="a1" if is_chosen else None)
     model, calls = Counting([]), CallLog.of(10)
     agents = InterviewAgents((route(model),), PydanticAISettings(), is_combined=is_combined)
-    digest = asyncio.run(agents.digest(replace(VIEW, answer=answer), calls))
+    view = replace(VIEW, answer=answer)
+    digest = asyncio.run(agents.digest(view, calls, wants_drift=not is_chosen))
     assert digest.failure is None
-    assert digest.facts.output is not None
-    assert digest.goal_updates.output is not None
-    assert digest.facts.output.model_dump()["facts"][0] == GOOD["extract_facts"]["facts"][0]
+    assert len(digest.goal_updates) == len(GOOD["update_goals"]["goal_updates"])
+    assert digest.facts[0].model_dump() == GOOD["extract_facts"]["facts"][0]
     assert (digest.drift is None) == is_chosen
     if digest.drift is not None:
-        assert digest.drift.output == DriftOutput(**GOOD["detect_drift"])
+        assert digest.drift.addressed_question == GOOD["detect_drift"]["addressed_question"]
     assert len(calls.attempts) == model.most_under_way == calls_made
 
 
+def test_parts_that_are_not_wanted_are_not_asked_for() -> None:
+    model, calls = Counting([]), CallLog.of(10)
+    agents = InterviewAgents((route(model),), PydanticAISettings())
+    digest = asyncio.run(agents.digest(VIEW, calls, wants_facts=False, wants_drift=False))
+    assert (digest.facts, digest.drift, digest.failure) == ((), None, None)
+    assert [attempt.agent for attempt in calls.attempts] == ["update_goals"]
+
+
 def test_refused_combined_digest_has_no_part() -> None:
-    bad = changed("digest_answer", "goal_updates", 0, "goal_id", value="g9")
+    bad = changed("digest_answer", "goal_updates", 0, "confidence", value=150)
     model = ScriptedModel([tool_call("digest_answer", bad)])
-    agents = InterviewAgents((route(model),), PydanticAISettings(retries=1), is_combined=True)
+    agents = InterviewAgents((route(model),), PydanticAISettings(), is_combined=True)
     digest = asyncio.run(agents.digest(VIEW, CallLog.of(10)))
-    assert digest.failure is FailureCode.OUTPUT_REJECTED
-    assert digest.drift is not None
-    assert digest.facts.output is None
-    assert digest.drift.output is None
-    assert digest.goal_updates.output is None
-    assert digest.facts.rejection is not None
-    assert digest.facts.rejection.code is RejectionCode.UNKNOWN_ID
+    assert digest == Digest(failure=FailureCode.OUTPUT_REJECTED)
 
 
 def test_each_prompt_names_its_task() -> None:

@@ -5,17 +5,19 @@ import pytest
 from ai_psychiatrist.domain.interview import (
     AnswerKind,
     AnswerOption,
-    AssessedItem,
-    AssessmentInput,
     GivenAnswer,
     InterviewState,
     InterviewView,
-    ItemOutcome,
-    ItemReport,
-    ItemSource,
     Message,
     MessageSpeaker,
     Question,
+)
+from ai_psychiatrist.domain.interview_items import (
+    AssessedItem,
+    AssessmentInput,
+    ItemOutcome,
+    ItemReport,
+    ItemSource,
     UnansweredReason,
 )
 from ai_psychiatrist.domain.phq8 import Item
@@ -94,7 +96,7 @@ def test_no_record_shows_words_in_its_repr() -> None:
 
 @pytest.mark.parametrize("state", InterviewState)
 def test_only_an_interview_that_is_over_takes_no_answers(state: InterviewState) -> None:
-    over = {"wrapping", "reporting", "done", "safety_hold"}
+    over = {"reporting", "done", "safety_hold"}
     assert state.is_over is (state.value in over)
 
 

@@ -6,12 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ai_psychiatrist.domain.interview import (
-    AnswerKind,
-    AssessedItem,
-    AssessmentInput,
-    ItemOutcome,
-)
+from ai_psychiatrist.domain.interview import AnswerKind, Question
+from ai_psychiatrist.domain.interview_items import AssessedItem, AssessmentInput, ItemOutcome
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
 from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
 from ai_psychiatrist.interview.engine.danger import DangerReader
@@ -21,7 +17,7 @@ from ai_psychiatrist.interview.service import (
     InterviewLimits,
     InterviewService,
 )
-from ai_psychiatrist.interview.snapshot import InterviewSnapshot, QuestionShown
+from ai_psychiatrist.interview.snapshot import InterviewSnapshot
 from ai_psychiatrist.interview.store.store import InterviewStore
 
 INCIDENT_INPUTS: Mapping[str, str | int] = {
@@ -54,7 +50,7 @@ class Desk:
         return self.snapshot
 
     @property
-    def question(self) -> QuestionShown:
+    def question(self) -> Question:
         """The question that waits."""
         assert self.snapshot.question is not None
         return self.snapshot.question
@@ -96,9 +92,9 @@ class Desk:
         self.snapshot = await self.service.get(self.snapshot.id)
         return self.snapshot
 
-    async def resume(self) -> InterviewSnapshot:
+    async def retry(self) -> InterviewSnapshot:
         """Have the step tried that failed or was cut short."""
-        self.snapshot = await self.service.resume(self.snapshot.id)
+        self.snapshot = await self.service.retry(self.snapshot.id)
         return self.snapshot
 
     def outcome(self, item: Item) -> ItemOutcome:

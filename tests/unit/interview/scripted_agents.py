@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ai_psychiatrist.agents.interview.interview_agents import DigestOutcome
+from ai_psychiatrist.agents.interview.digest import Digest
 from ai_psychiatrist.agents.interview.outputs import (
     AnalysisOutput,
     DriftOutput,
@@ -64,7 +64,6 @@ class ScriptedAgents:
     """How many calls came one after another; calls at the same time are one wave."""
     _queues: dict[str, deque[object]] = field(init=False)
     _wave: asyncio.Future[None] | None = None
-    _questions: int = 0
 
     def __post_init__(self) -> None:
         self._queues = defaultdict(deque, {k: deque(v) for k, v in self.script.items()})
@@ -109,8 +108,7 @@ class ScriptedAgents:
         self, view: InterviewView, target_goal_ids: tuple[str, ...], calls: CallLog
     ) -> Outcome[QuestionOutput]:
         """Ask a question that was not asked before, for the first goal named."""
-        self._questions += 1
-        plain = question(f"Question number {self._questions}?", target_goal_ids[0])
+        plain = question(f"Question number {len(view.said_before)}?", target_goal_ids[0])
         return await self._reply(
             "generate_question_with_answers", QuestionOutput, plain, view, calls, target_goal_ids
         )
@@ -128,17 +126,25 @@ class ScriptedAgents:
         """Report on a kettle."""
         return await self._reply("generate_analysis", AnalysisOutput, ANALYSIS, view, calls)
 
-    async def digest(self, view: InterviewView, calls: CallLog) -> DigestOutcome:
-        """Ask for all parts at once; of an answer that was offered not for its drift."""
-        is_offered = view.answer is not None and view.answer.option_id is not None
+    async def digest(
+        self, view: InterviewView, calls: CallLog, *, wants_facts: bool, wants_drift: bool
+    ) -> Digest:
+        """Ask for all wanted parts at once."""
         async with asyncio.TaskGroup() as parts:
-            facts = parts.create_task(self.extract_facts(view, calls))
+            facts = parts.create_task(self.extract_facts(view, calls)) if wants_facts else None
             changes = parts.create_task(self.update_goals(view, calls))
-            drift = None if is_offered else parts.create_task(self.detect_drift(view, calls))
-        return DigestOutcome(
-            facts=facts.result(),
-            drift=None if drift is None else drift.result(),
-            goal_updates=changes.result(),
+            drift = parts.create_task(self.detect_drift(view, calls)) if wants_drift else None
+        found = facts.result() if facts else None
+        drifted_away = drift.result() if drift else None
+        for part in (found, drifted_away, changes.result()):
+            if part is not None and part.failure is not None:
+                return Digest(failure=part.failure)
+        updated = changes.result().output
+        assert updated is not None
+        return Digest(
+            facts=found.output.facts if found and found.output else (),
+            drift=drifted_away.output if drifted_away else None,
+            goal_updates=updated.goal_updates,
         )
 
     async def _reply(

@@ -15,17 +15,18 @@ from tests.unit.interview.scripted_agents import ScriptedAgents
 
 from ai_psychiatrist.agents.danger import DangerAgent
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.domain.interview import EndReason, InterviewState, UnansweredReason
+from ai_psychiatrist.domain.interview import EndReason, InterviewState
+from ai_psychiatrist.domain.interview_items import UnansweredReason
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.risk import ReadingStatus, RiskCategory, RiskLevel, RiskSource
+from ai_psychiatrist.interview.engine.record import DangerReading
 from ai_psychiatrist.interview.service import InterviewLimits
-from ai_psychiatrist.interview.snapshot import AnswerReading
 from ai_psychiatrist.llm.routes import ModelRoute
 from ai_psychiatrist.llm.settings import PydanticAISettings
 
 HINT = "I went back to the quarry and counted the steps to the edge"
 SAID = f"Several days. {HINT}."
-ANSWERED = (AnswerReading(turn=1, status=ReadingStatus.ANSWERED),)
+ANSWERED = (DangerReading(turn=1, status=ReadingStatus.ANSWERED),)
 BOTH = pytest.mark.parametrize("protocol", ["phq8", "incident"])
 
 
@@ -98,7 +99,7 @@ def test_a_model_that_fails_changes_nothing_and_is_noted(tmp_path: Path, protoco
         asyncio.run(answered(alone, protocol, SAID))
     assert len(model.sent) == 2
     assert at.snapshot.danger_readings == (
-        AnswerReading(turn=1, status=ReadingStatus.FAILED, code=FailureCode.OUTPUT_REJECTED),
+        DangerReading(turn=1, status=ReadingStatus.FAILED, code=FailureCode.OUTPUT_REJECTED),
     )
     assert at.snapshot.state is alone.snapshot.state is InterviewState.AWAITING
     assert at.snapshot.messages == alone.snapshot.messages
@@ -137,13 +138,13 @@ def test_a_chosen_answer_is_never_read(tmp_path: Path, protocol: str, choice: st
 def test_its_calls_are_counted(tmp_path: Path, protocol: str) -> None:
     at, model, agents = hold_by(tmp_path, protocol, ["no", danger_text()])
     assert len(model.sent) == 2
-    assert at.snapshot.model_calls == len(agents.asked) + 2
+    assert at.snapshot.spent.calls == len(agents.asked) + 2
 
 
 def test_a_hold_counts_the_calls_that_it_makes_useless(tmp_path: Path) -> None:
     at, _, agents = hold_by(tmp_path, "incident", [danger_text(HINT)])
     assert at.snapshot.state is InterviewState.SAFETY_HOLD
-    assert at.snapshot.model_calls == len(agents.asked) + 1
+    assert at.snapshot.spent.calls == len(agents.asked) + 1
 
 
 def test_it_reads_while_the_answer_is_worked_in(tmp_path: Path) -> None:
@@ -180,11 +181,11 @@ def test_one_that_hangs_holds_a_turn_up_no_longer_than_its_time(tmp_path: Path) 
     with desk(tmp_path, danger=agent, limits=limits) as at:
         asyncio.run(answered(at, "phq8", SAID))
     assert at.snapshot.danger_readings == (
-        AnswerReading(turn=1, status=ReadingStatus.FAILED, code=FailureCode.DEADLINE_EXCEEDED),
+        DangerReading(turn=1, status=ReadingStatus.FAILED, code=FailureCode.DEADLINE_EXCEEDED),
     )
     assert at.snapshot.state is InterviewState.AWAITING
     assert at.outcome(Item.SLEEP).answer_turn == 1
-    assert at.snapshot.model_calls == 1
+    assert at.snapshot.spent.calls == 1
 
 
 def test_danger_holds_even_where_the_answer_could_not_be_worked_in(tmp_path: Path) -> None:
@@ -212,7 +213,7 @@ def test_an_answer_that_was_read_is_not_read_again_when_its_turn_is_taken_up(
         agents.queue("update_goals", FailureCode.TIMED_OUT)
         await at.say(SAID)
         assert at.snapshot.state is InterviewState.FAILED
-        await at.resume()
+        await at.retry()
 
     with desk(tmp_path, agents, danger=agent) as at:
         asyncio.run(work(at))
@@ -246,7 +247,7 @@ def test_an_answer_is_on_the_disk_before_a_model_reads_it(tmp_path: Path) -> Non
         assert at.snapshot.state is InterviewState.DIGESTING
     _, agent = reader(danger_text(HINT))
     with desk(tmp_path, danger=agent) as again:
-        snapshot = asyncio.run(again.service.resume(interview_id))
+        snapshot = asyncio.run(again.service.retry(interview_id))
     assert snapshot.state is InterviewState.SAFETY_HOLD
 
 
@@ -257,7 +258,7 @@ def test_a_spent_budget_leaves_the_answer_to_the_rules(tmp_path: Path) -> None:
         asyncio.run(answered(at, "phq8", SAID))
     assert model.sent == []
     assert at.snapshot.danger_readings == (
-        AnswerReading(turn=1, status=ReadingStatus.FAILED, code=FailureCode.CALL_BUDGET_SPENT),
+        DangerReading(turn=1, status=ReadingStatus.FAILED, code=FailureCode.CALL_BUDGET_SPENT),
     )
 
 
@@ -268,13 +269,13 @@ def test_no_more_calls_are_made_than_an_interview_may_cost(tmp_path: Path) -> No
 
     async def work(at: Desk) -> None:
         await at.begin("incident")
-        while not at.snapshot.is_over:
+        while not at.snapshot.state.is_over:
             await at.say(SAID)
 
     with desk(tmp_path, agents, danger=agent, limits=limits) as at:
         asyncio.run(work(at))
     assert at.snapshot.end_reason is EndReason.BUDGET_SPENT
-    assert at.snapshot.model_calls <= 24
+    assert at.snapshot.spent.calls <= 24
 
 
 def test_a_model_is_told_who_says_what(tmp_path: Path) -> None:

@@ -18,9 +18,9 @@ from tests.unit.interview.scripted_agents import (
 from ai_psychiatrist.domain.errors import AgentFailed
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import EndReason, GoalStatus, InterviewState
-from ai_psychiatrist.interview.engine.serial import to_bytes
 from ai_psychiatrist.interview.service import InterviewLimits
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
+from ai_psychiatrist.interview.store.serialization import to_bytes
 
 ALL_GOALS = ("g1", "g2", "g3", "g4", "g5")
 ASK = "generate_question_with_answers"
@@ -34,7 +34,7 @@ def test_an_interview_begins_with_the_models_goals_and_question(tmp_path: Path) 
     assert tuple(goal.text for goal in snapshot.goals) == GOALS
     assert len(at.question.options) == 4
     assert [one.verb for one in agents.asked] == ["generate_goals", ASK]
-    assert snapshot.model_calls == 2
+    assert snapshot.spent.calls == 2
 
 
 def test_an_offered_answer_takes_one_call_after_another(tmp_path: Path) -> None:
@@ -104,23 +104,37 @@ def test_a_prepared_question_is_asked_even_when_the_answer_completes_its_goal(
     assert agents.waves == 1
 
 
-def test_a_prepared_question_that_fails_or_repeats_is_asked_for_again(tmp_path: Path) -> None:
+def test_a_prepared_question_that_came_to_nothing_is_asked_for_again(tmp_path: Path) -> None:
     agents = ScriptedAgents()
-    agents.queue(ASK, question("Who was it?", "g1"))
 
-    async def work(at: Desk, reply: object) -> None:
-        agents.queue(ASK, reply)
+    async def work(at: Desk) -> None:
+        await at.begin("incident")
+        agents.queue(ASK, FailureCode.TIMED_OUT)
         agents.reset()
         await at.choose("It was Sam.")
-        assert at.snapshot.state is InterviewState.AWAITING
-        assert agents.waves == 2
 
     with desk(tmp_path, agents) as at:
-        asyncio.run(at.begin("incident"))
-        asyncio.run(work(at, FailureCode.OUTPUT_REJECTED))
-        asyncio.run(work(at, question("Who was it?", "g2")))
-    texts = [message.text for message in at.snapshot.messages]
-    assert texts.count("Who was it?") == 1
+        asyncio.run(work(at))
+    assert at.snapshot.state is InterviewState.AWAITING
+    assert agents.waves == 2
+
+
+def test_a_prepared_question_that_was_rejected_is_not_asked_for_beyond_its_repair(
+    tmp_path: Path,
+) -> None:
+    agents = ScriptedAgents()
+
+    async def work(at: Desk) -> None:
+        await at.begin("incident")
+        agents.queue(ASK, FailureCode.OUTPUT_REJECTED)
+        agents.reset()
+        await at.choose("It was Sam.")
+        assert (at.snapshot.state, agents.count(ASK)) == (InterviewState.FAILED, 1)
+        assert at.store.load(at.snapshot.id).facts == ()
+        assert (await at.retry()).state is InterviewState.AWAITING
+
+    with desk(tmp_path, agents) as at:
+        asyncio.run(work(at))
 
 
 def test_the_way_back_is_not_passed_on_to_another_goal(tmp_path: Path) -> None:
@@ -185,7 +199,7 @@ def test_three_turns_without_progress_end_it(tmp_path: Path) -> None:
     async def work(at: Desk) -> int:
         await at.begin("incident")
         agents.queue("update_goals", updates(g1=40), *[updates(g1=30), updates(), updates(g9=99)])
-        while not at.snapshot.is_over:
+        while not at.snapshot.state.is_over:
             await at.choose("It was Sam.")
         return at.snapshot.turn
 
@@ -221,7 +235,7 @@ def test_a_model_cannot_wrap_up_by_its_own_wish(tmp_path: Path) -> None:
     with desk(tmp_path, agents) as at:
         asyncio.run(work(at))
         failed = at.snapshot
-        resumed = asyncio.run(at.resume())
+        resumed = asyncio.run(at.retry())
     assert (failed.state, failed.end_reason) == (InterviewState.FAILED, None)
     assert resumed.state is InterviewState.AWAITING
 
@@ -238,7 +252,7 @@ def test_changes_of_goals_that_there_are_not_change_nothing(tmp_path: Path) -> N
         asyncio.run(work(at))
         stored = at.store.load(at.snapshot.id)
     assert [goal.confidence for goal in at.snapshot.goals] == [0] * 5
-    assert stored.unknown_updates == 1
+    assert stored.unknown_updates == at.snapshot.unknown_updates == 1
     assert stored.stalled_turns == 1
 
 
@@ -264,19 +278,22 @@ def test_an_answer_that_leads_away_keeps_the_goal_and_passes_the_way_back_on(
     assert not stored.drift.is_addressed
 
 
-def test_a_repeated_question_is_asked_for_once_more(tmp_path: Path) -> None:
+@pytest.mark.parametrize("answer", ["It was Sam.", "Nobody knows, I guess."])
+def test_a_repeated_question_is_never_put(answer: str, tmp_path: Path) -> None:
     agents = ScriptedAgents()
     agents.queue(ASK, question("Who was it?", "g1"))
 
     async def work(at: Desk) -> None:
         await at.begin("incident")
         agents.queue(ASK, question("who  was it?", "g2"))
-        await at.say("It was Sam.")
+        await at.send(**({"option_id": "a1"} if answer == "It was Sam." else {"text": answer}))
+        assert at.snapshot.state is InterviewState.FAILED
+        assert agents.asked[-1].view.said_before[-1] == "Who was it?"
+        assert (await at.retry()).state is InterviewState.AWAITING
 
     with desk(tmp_path, agents) as at:
         asyncio.run(work(at))
-    assert at.question.text not in {"Who was it?", "who  was it?"}
-    assert agents.count(ASK) == 3
+    assert [one.text for one in at.snapshot.messages].count("Who was it?") == 1
 
 
 def test_facts_are_kept_once_however_often_a_model_finds_them(tmp_path: Path) -> None:
@@ -312,7 +329,7 @@ def test_a_failed_step_keeps_the_answer_and_changes_nothing_else(verb: str, tmp_
         assert failed.goals == before.goals
         assert failed.messages[-1].text == "It was Sam."
         assert at.store.load(failed.id).facts == ()
-        return await at.resume()
+        return await at.retry()
 
     with desk(tmp_path, agents) as at:
         resumed = asyncio.run(work(at))
@@ -329,7 +346,7 @@ def test_a_failed_beginning_can_be_tried_again(tmp_path: Path) -> None:
     async def work(at: Desk) -> None:
         failed = await at.begin("incident")
         assert (failed.state, failed.failure) == (InterviewState.FAILED, FailureCode.TIMED_OUT)
-        await at.resume()
+        await at.retry()
 
     with desk(tmp_path, agents) as at:
         asyncio.run(work(at))
@@ -349,16 +366,16 @@ def test_spent_calls_end_the_interview_and_leave_some_for_the_report(tmp_path: P
 
     async def work(at: Desk) -> InterviewSnapshot:
         await at.begin("incident")
-        while not at.snapshot.is_over:
+        while not at.snapshot.state.is_over:
             await at.say("It was Sam.")
-        report = await at.service.report(at.snapshot.id)
+        report = await at.service.make_report(at.snapshot.id)
         assert report.analysis is not None
         return await at.read()
 
     with desk(tmp_path, agents, limits=InterviewLimits(max_calls=15)) as at:
         final = asyncio.run(work(at))
     assert final.end_reason is EndReason.BUDGET_SPENT
-    assert final.model_calls <= 15
+    assert final.spent.calls <= 15
 
 
 def test_the_report_is_written_once_and_stays_the_same(tmp_path: Path) -> None:
@@ -368,8 +385,8 @@ def test_the_report_is_written_once_and_stays_the_same(tmp_path: Path) -> None:
         await at.begin("incident")
         await at.choose("It was Sam.")
         await at.stop()
-        first = await at.service.report(at.snapshot.id)
-        assert await at.service.report(at.snapshot.id) == first
+        first = await at.service.make_report(at.snapshot.id)
+        assert await at.service.make_report(at.snapshot.id) == first
         assert first.state is InterviewState.DONE
         assert first.analysis is not None
         assert first.analysis.verdict.percentage == 70
@@ -387,8 +404,8 @@ def test_a_report_that_fails_can_be_asked_for_again(tmp_path: Path) -> None:
         await at.begin("incident")
         await at.stop()
         with pytest.raises(AgentFailed):
-            await at.service.report(at.snapshot.id)
-        report = await at.service.report(at.snapshot.id)
+            await at.service.make_report(at.snapshot.id)
+        report = await at.service.make_report(at.snapshot.id)
         assert report.analysis is not None
 
     with desk(tmp_path, agents) as at:
@@ -402,7 +419,7 @@ def test_signs_of_danger_hold_it_before_any_model_is_asked(tmp_path: Path) -> No
         await at.begin("incident")
         agents.reset()
         await at.say("After that I wanted to kill myself, and I still do.")
-        report = await at.service.report(at.snapshot.id)
+        report = await at.service.make_report(at.snapshot.id)
         assert report.analysis is None
 
     with desk(tmp_path, agents) as at:
@@ -420,7 +437,7 @@ def test_no_rationale_of_a_model_leaves_the_service(tmp_path: Path) -> None:
         assert RATIONALE.encode() in to_bytes(at.store.load(at.snapshot.id))
         seen.append(await at.choose("It was Sam."))
         seen.append(await at.stop())
-        seen.append(await at.service.report(at.snapshot.id))
+        seen.append(await at.service.make_report(at.snapshot.id))
 
     with desk(tmp_path, agents) as at:
         asyncio.run(work(at))

@@ -7,16 +7,11 @@ from pathlib import Path
 import pytest
 from tests.unit.interview.built import PROTOCOLS, Desk, assessed, desk
 
-from ai_psychiatrist.domain.interview import (
-    EndReason,
-    InterviewState,
-    ItemSource,
-    MessageSpeaker,
-    UnansweredReason,
-)
+from ai_psychiatrist.domain.interview import EndReason, InterviewState, MessageSpeaker
+from ai_psychiatrist.domain.interview_items import ItemReport, ItemSource, UnansweredReason
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
 from ai_psychiatrist.domain.risk import RiskCategory, RiskLevel
-from ai_psychiatrist.interview.snapshot import InterviewReport, InterviewSnapshot
+from ai_psychiatrist.interview.snapshot import InterviewSnapshot
 
 PHQ8 = PROTOCOLS["phq8"]
 ANCHORS = [anchor.text for anchor in PHQ8.answers.anchors]
@@ -25,21 +20,21 @@ ANCHORS = [anchor.text for anchor in PHQ8.answers.anchors]
 async def every(at: Desk, *answers: str) -> InterviewSnapshot:
     """Give the same answers again and again until the interview is over."""
     turn = 0
-    while not at.snapshot.is_over:
+    while not at.snapshot.state.is_over:
         await at.choose(answers[turn % len(answers)])
         turn += 1
     return at.snapshot
 
 
 def test_exactly_the_unknown_items_are_asked_and_their_answers_scored(tmp_path: Path) -> None:
-    async def work(at: Desk) -> InterviewReport:
+    async def work(at: Desk) -> InterviewSnapshot:
         await at.begin(assessment=assessed(Item.SLEEP, Item.FAILURE))
         asked = [at.question.item]
         await at.choose("Several days")
         asked.append(at.question.item)
         await at.choose("Nearly every day")
         assert asked == [Item.SLEEP, Item.FAILURE]
-        return await at.service.report(at.snapshot.id)
+        return await at.service.make_report(at.snapshot.id)
 
     with desk(tmp_path) as at:
         report = asyncio.run(work(at))
@@ -53,15 +48,14 @@ def test_exactly_the_unknown_items_are_asked_and_their_answers_scored(tmp_path: 
     assert sleep.transcript_reason is UnknownReason.NO_MENTION
     assert (kept.score, kept.source) == (2, ItemSource.TRANSCRIPT)
     assert kept.evidence == ("quote about Energy",)
-    assert report.items is not None
-    assert report.items.total.exact == 6 * 2 + 1 + 3
+    assert ItemReport(items=report.items).total.exact == 6 * 2 + 1 + 3
 
 
 def test_without_an_assessment_all_eight_are_asked_in_order(tmp_path: Path) -> None:
     async def work(at: Desk) -> list[Item | None]:
         await at.begin()
         asked = []
-        while not at.snapshot.is_over:
+        while not at.snapshot.state.is_over:
             asked.append(at.question.item)
             await at.choose("Not at all")
         return asked
@@ -69,7 +63,7 @@ def test_without_an_assessment_all_eight_are_asked_in_order(tmp_path: Path) -> N
     with desk(tmp_path) as at:
         assert asyncio.run(work(at)) == list(Item)
         assert [outcome.score for outcome in at.snapshot.items] == [0] * 8
-        assert at.snapshot.model_calls == 0
+        assert at.snapshot.spent.calls == 0
 
 
 def test_nothing_is_asked_when_nothing_is_unknown(tmp_path: Path) -> None:
@@ -95,7 +89,7 @@ def test_who_prefers_not_to_say_twice_stays_unknown_and_the_interview_ends(tmp_p
     async def work(at: Desk) -> list[str]:
         await at.begin(assessment=assessed(Item.SLEEP))
         texts = []
-        while not at.snapshot.is_over:
+        while not at.snapshot.state.is_over:
             texts.append(at.question.text)
             await at.decline()
         return texts
@@ -227,10 +221,10 @@ def test_an_answer_that_leads_away_is_led_back(tmp_path: Path) -> None:
 def test_signs_of_danger_hold_the_interview_in_the_same_turn(
     said: str, category: RiskCategory, tmp_path: Path
 ) -> None:
-    async def work(at: Desk) -> InterviewReport:
+    async def work(at: Desk) -> InterviewSnapshot:
         await at.begin(assessment=assessed(Item.SLEEP, Item.MOVING))
         await at.say(said)
-        return await at.service.report(at.snapshot.id)
+        return await at.service.make_report(at.snapshot.id)
 
     with desk(tmp_path) as at:
         report = asyncio.run(work(at))
@@ -289,7 +283,7 @@ def test_no_item_is_asked_more_than_twice_and_no_wording_comes_twice(
     async def work(at: Desk) -> tuple[list[str], Counter[Item | None]]:
         await at.begin()
         texts, items = [], Counter[Item | None]()
-        while not at.snapshot.is_over:
+        while not at.snapshot.state.is_over:
             texts.append(at.question.text)
             items[at.question.item] += 1
             await at.say(answers[len(texts) % len(answers)])

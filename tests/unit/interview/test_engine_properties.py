@@ -6,21 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.interview.built import PROTOCOLS
 
-from ai_psychiatrist.domain.interview import (
-    AssessedItem,
-    AssessmentInput,
-    GivenAnswer,
-    GoalStatus,
-    InterviewState,
-    ItemSource,
-    MessageSpeaker,
-)
+from ai_psychiatrist.domain.interview import GivenAnswer, GoalStatus, InterviewState, MessageSpeaker
+from ai_psychiatrist.domain.interview_items import AssessedItem, AssessmentInput, ItemSource
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.interview.engine.items import begin_items, digest_item_answer
+from ai_psychiatrist.interview.engine.item_steps import begin_items, digest_item_answer
 from ai_psychiatrist.interview.engine.record import Interview, ProtocolReference
-from ai_psychiatrist.interview.engine.turns import take_answer
+from ai_psychiatrist.interview.engine.turns import with_answer
 from ai_psychiatrist.interview.ids import make_id
-from ai_psychiatrist.interview.phq8_update import item_report
+from ai_psychiatrist.interview.item_outcomes import item_outcomes
 
 PHQ8 = PROTOCOLS["phq8"]
 
@@ -41,7 +34,7 @@ def answered(interview: Interview, answer: int | str) -> Interview:
         text=option.text if option else str(answer),
         turn=interview.turn + 1,
     )
-    return digest_item_answer(PHQ8, take_answer(interview, given_answer, "key"))
+    return digest_item_answer(PHQ8, with_answer(interview, given_answer, "key"))
 
 
 def begun(unknown: frozenset[Item]) -> Interview:
@@ -71,7 +64,7 @@ def test_every_interview_about_items_ends_by_its_rules(
         interview = answered(interview, answers[interview.turn % len(answers)])
     assert len(asked) == len(set(asked)) == interview.turn <= PHQ8.stop.max_turns
     assert all(goal.asks <= (PHQ8.stop.max_asks or 0) for goal in interview.goals)
-    for outcome in item_report(interview).items:
+    for outcome in item_outcomes(interview):
         assert outcome.source is not ItemSource.TRANSCRIPT or outcome.item not in unknown
         assert (outcome.source is ItemSource.ANSWER) is (
             outcome.score is not None and outcome.item in unknown

@@ -11,14 +11,8 @@ from tests.unit.interview.built import Desk, assessed, desk
 from tests.unit.interview.scripted_agents import ScriptedAgents
 
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.domain.interview import (
-    AnswerKind,
-    EndReason,
-    InterviewState,
-    Proposal,
-    ProposalOutcome,
-    UnansweredReason,
-)
+from ai_psychiatrist.domain.interview import AnswerKind, EndReason, InterviewState
+from ai_psychiatrist.domain.interview_items import Proposal, ProposalOutcome, UnansweredReason
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.service import InterviewLimits
 
@@ -81,7 +75,7 @@ def test_person_is_asked_in_the_words_of_the_protocol(tmp_path: Path) -> None:
     assert at.outcome(Item.TIRED).score is None
     proposal = only_proposal(at)
     assert (proposal.outcome, proposal.score, proposal.turn) == (ProposalOutcome.OPEN, 2, 1)
-    assert at.snapshot.model_calls == agents.count("match_frequency") == 1
+    assert at.snapshot.spent.calls == agents.count("match_frequency") == 1
 
 
 @pytest.mark.parametrize("reply", ["Yes", "yes.", "Yeah, that's right", "Yes please", "correct"])
@@ -194,7 +188,7 @@ def test_without_a_grounded_reading_it_goes_on_as_without_a_model(
     at, agents = lead(saying(SAID, "it varies"), tmp_path, reply, NINE)
     found = only_proposal(at)
     assert (found.outcome, found.failure, found.quote) == (outcome, failure, None)
-    assert agents.count("match_frequency") == at.snapshot.model_calls == calls
+    assert agents.count("match_frequency") == at.snapshot.spent.calls == calls
     assert at.outcome(Item.TIRED).unknown_reason is UnansweredReason.AMBIGUOUS_ANSWER
     assert at.snapshot.end_reason is EndReason.ASKS_SPENT
 
@@ -202,7 +196,7 @@ def test_without_a_grounded_reading_it_goes_on_as_without_a_model(
 def test_spent_budget_asks_no_model(tmp_path: Path) -> None:
     at, _ = lead(saying(SAID), tmp_path, NINE, limits=InterviewLimits(max_calls=0))
     assert only_proposal(at).failure is FailureCode.CALL_BUDGET_SPENT
-    assert at.snapshot.model_calls == 0
+    assert at.snapshot.spent.calls == 0
     assert "roughly how many were you drained on" in at.question.text
 
 
@@ -230,12 +224,12 @@ def test_one_item_is_asked_of_a_model_once_and_each_item_may_be(tmp_path: Path) 
 
     async def work(at: Desk) -> None:
         await at.begin()
-        while not at.snapshot.is_over:
+        while not at.snapshot.state.is_over:
             await at.say(SAID)
 
     with desk(tmp_path, agents) as at:
         asyncio.run(work(at))
-    assert agents.count("match_frequency") == at.snapshot.model_calls == 8
+    assert agents.count("match_frequency") == at.snapshot.spent.calls == 8
     assert [one.item for one in at.snapshot.proposals] == list(Item)
     # Two questions about the first item, and with the confirming one three about each other.
     assert at.snapshot.turn == 2 + 7 * 3
@@ -279,7 +273,7 @@ def test_odd_answers_and_an_insisting_model_give_no_score_unless_confirmed(
                 "match_frequency", {"frequency": "nearly_every_day", "words": words or said}
             )
             await at.begin(assessment=assessed(Item.TIRED))
-            while not at.snapshot.is_over:
+            while not at.snapshot.state.is_over:
                 await at.say(said)
             scored.append(at.outcome(Item.TIRED).score)
 

@@ -57,7 +57,7 @@ def test_phq8_reads_its_own_anchors_as_the_scores_that_they_carry() -> None:
     protocol = load_protocol("phq8")
 
     read = {
-        (item, anchor.score): read_answer(item, stem.question, anchor.text).score
+        (item, anchor.score): read_answer(item, anchor.text).score
         for item, stem in protocol.items.items()
         for anchor in protocol.answers.anchors
     }

@@ -13,7 +13,8 @@ from tests.unit.interview.scripted_agents import ScriptedAgents
 
 from ai_psychiatrist.domain.errors import InputError, RequestConflict
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.domain.interview import AssessedItem, AssessmentInput, InterviewState
+from ai_psychiatrist.domain.interview import InterviewState
+from ai_psychiatrist.domain.interview_items import AssessedItem, AssessmentInput
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.infrastructure.logging import ALLOWED_KEYS
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads
@@ -211,7 +212,14 @@ def test_an_unknown_interview_is_not_found(written: str, tmp_path: Path) -> None
     async def work(at: Desk) -> None:
         await at.begin()
         service = at.service
-        for action in (service.get, service.report, service.delete, service.pause, service.resume):
+        for action in (
+            service.get,
+            service.report,
+            service.make_report,
+            service.delete,
+            service.pause,
+            service.retry,
+        ):
             with pytest.raises(InterviewNotFound):
                 await action(written)
         with pytest.raises(InterviewNotFound):
@@ -225,10 +233,10 @@ def test_the_report_is_there_only_at_the_end(tmp_path: Path) -> None:
     async def work(at: Desk) -> None:
         await at.begin()
         with pytest.raises(InterviewUnfinished):
-            await at.service.report(at.snapshot.id)
+            await at.service.make_report(at.snapshot.id)
         await at.stop()
-        first = await at.service.report(at.snapshot.id)
-        assert await at.service.report(at.snapshot.id) == first
+        first = await at.service.make_report(at.snapshot.id)
+        assert await at.service.make_report(at.snapshot.id) == first
 
     with desk(tmp_path) as at:
         asyncio.run(work(at))
@@ -314,7 +322,7 @@ def test_who_goes_away_in_the_middle_of_a_turn_loses_nothing(tmp_path: Path) -> 
         with pytest.raises(asyncio.CancelledError):
             await turn
         assert at.store.load(at.snapshot.id).state is InterviewState.DIGESTING
-        assert (await at.resume()).state is InterviewState.AWAITING
+        assert (await at.retry()).state is InterviewState.AWAITING
         assert len(at.store.load(at.snapshot.id).facts) == 1
 
     with desk(tmp_path, agents) as at:
@@ -348,11 +356,11 @@ def test_reading_asks_no_model_and_resuming_tries_one_step_once(tmp_path: Path) 
         agents.reset()
         assert await at.read() == failed
         assert agents.asked == []
-        again = await at.resume()
+        again = await at.retry()
         assert (again.state, agents.count("update_goals")) == (InterviewState.FAILED, 1)
-        assert (await at.resume()).state is InterviewState.AWAITING
+        assert (await at.retry()).state is InterviewState.AWAITING
         agents.reset()
-        assert await at.resume() == await at.read()
+        assert await at.retry() == await at.read()
         assert agents.asked == []
 
     with desk(tmp_path, agents) as at:
@@ -404,9 +412,9 @@ def test_a_paused_interview_goes_on(tmp_path: Path) -> None:
             await at.service.pause(at.snapshot.id)
         assert (await at.choose("Several days")).turn == 1
         await at.service.pause(at.snapshot.id)
-        at.snapshot = await at.service.resume(at.snapshot.id)
+        at.snapshot = await at.service.retry(at.snapshot.id)
         assert at.snapshot.state is InterviewState.AWAITING
-        assert await at.service.resume(at.snapshot.id) == at.snapshot
+        assert await at.service.retry(at.snapshot.id) == at.snapshot
 
     with desk(tmp_path) as at:
         asyncio.run(work(at))
@@ -486,7 +494,7 @@ def test_the_logs_hold_neither_words_nor_ids(tmp_path: Path) -> None:
         await at.begin("incident", title=SECRET)
         await at.say(SECRET)
         await at.stop()
-        await at.service.report(at.snapshot.id)
+        await at.service.make_report(at.snapshot.id)
         await at.service.delete(at.snapshot.id)
 
     with (

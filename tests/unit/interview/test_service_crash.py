@@ -10,7 +10,8 @@ from tests.crash.boundaries import Boundaries, write_count
 from tests.unit.interview.built import Desk, desk
 from tests.unit.interview.scripted_agents import ScriptedAgents
 
-from ai_psychiatrist.domain.interview import InterviewState, MessageSpeaker, ProposalOutcome
+from ai_psychiatrist.domain.interview import InterviewState, MessageSpeaker
+from ai_psychiatrist.domain.interview_items import ProposalOutcome
 from ai_psychiatrist.interview.service import AnswerSubmission
 
 SAID = "Sam dropped it nearly every day."
@@ -56,15 +57,15 @@ def killed(folder: Path, protocol: str, kill_at: int | None) -> bool:
     return code != 0
 
 
-async def go_on(at: Desk) -> InterviewState:
+async def go_on(at: Desk) -> InterviewState | None:
     """Do what a client does that got no reply: resume, and send the same answer again.
 
-    Returns the state in which the kill left the interview.
+    Returns the state in which the kill left the interview, `None` where it left none.
     """
     listed = await at.service.list()
     if not listed:
-        return InterviewState.CREATED
-    found = await at.service.resume(listed[0].id)
+        return None
+    found = await at.service.retry(listed[0].id)
     assert found.state is InterviewState.AWAITING
     at.snapshot = await at.service.answer(found.id, submission(found.version))
     stored = at.store.load(found.id)
@@ -83,12 +84,12 @@ async def go_on(at: Desk) -> InterviewState:
     [
         (
             "phq8",
-            {InterviewState.CREATED, InterviewState.AWAITING, InterviewState.DIGESTING},
+            {None, InterviewState.AWAITING, InterviewState.DIGESTING},
         ),
         (
             "incident",
             {
-                InterviewState.CREATED,
+                None,
                 InterviewState.PREPARING,
                 InterviewState.AWAITING,
                 InterviewState.DIGESTING,
@@ -97,7 +98,7 @@ async def go_on(at: Desk) -> InterviewState:
     ],
 )
 def test_an_answer_is_worked_in_once_wherever_the_program_was_killed(
-    protocol: str, left_behind: set[InterviewState], tmp_path: Path
+    protocol: str, left_behind: set[InterviewState | None], tmp_path: Path
 ) -> None:
     assert not killed(tmp_path / "whole", protocol, None)
     boundaries = int((tmp_path / "whole.count").read_text(encoding="ascii"))

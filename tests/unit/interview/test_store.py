@@ -14,19 +14,14 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.unit.interview.scripted_agents import ANALYSIS
 
+from ai_psychiatrist.agents.interview.outputs import AnalysisReply
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.domain.interview import (
-    AssessedItem,
-    AssessmentInput,
-    EndReason,
-    InterviewState,
-    Message,
-    MessageSpeaker,
-)
+from ai_psychiatrist.domain.interview import EndReason, InterviewState, Message, MessageSpeaker
+from ai_psychiatrist.domain.interview_items import AssessedItem, AssessmentInput
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.engine.record import Interview, ProtocolReference
-from ai_psychiatrist.interview.engine.serial import from_bytes, state_hash, to_bytes
 from ai_psychiatrist.interview.errors import (
     InterviewNotFound,
     InterviewUnreadable,
@@ -37,10 +32,13 @@ from ai_psychiatrist.interview.errors import (
 from ai_psychiatrist.interview.ids import check_id, id_hash, make_id
 from ai_psychiatrist.interview.limits import StoreLimits
 from ai_psychiatrist.interview.store.keys import StoreKeys
-from ai_psychiatrist.interview.store.parts import (
+from ai_psychiatrist.interview.store.serialization import (
     after_turn,
+    from_bytes,
     origin_bytes,
     state_bytes,
+    state_hash,
+    to_bytes,
     turn_bytes,
     whole,
 )
@@ -144,9 +142,8 @@ _INTERVIEWS = st.builds(
     danger=...,
     danger_readings=...,
     failure=...,
-    failed_from=...,
     spent=...,
-    analysis=...,
+    analysis=st.none() | st.just(AnalysisReply.model_validate(ANALYSIS)),
 )
 
 

@@ -1,15 +1,14 @@
 """The seven agents of an interview, each a verb; none of them raises for what a model does."""
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Final, TypeVar
 
 from ai_psychiatrist.agents.interview import schemas
+from ai_psychiatrist.agents.interview.digest import Digest
 from ai_psychiatrist.agents.interview.outputs import (
     AnalysisOutput,
-    DigestOutput,
     DriftOutput,
     FactsOutput,
     FrequencyOutput,
@@ -28,31 +27,14 @@ from ai_psychiatrist.llm.definition import AgentDefinition
 from ai_psychiatrist.llm.output_mode import OutputModeSetting
 from ai_psychiatrist.llm.retries import INTERVIEW_RETRIES, CallRetries
 from ai_psychiatrist.llm.routes import ModelChain, ModelRoute
-from ai_psychiatrist.llm.runner import AgentRunner, Outcome
+from ai_psychiatrist.llm.runner import NO_PLAIN_CALL, AgentRunner, Outcome
 from ai_psychiatrist.llm.settings import PydanticAISettings
 
 OutputT = TypeVar("OutputT", bound=InterviewOutput)
 
 DEFAULT_CALL_TIMEOUT_SECONDS: Final = 20.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DigestOutcome:
-    """What became of one answer.
-
-    Of a combined digest each part lists the attempts of the one call; a call log counts them once.
-    """
-
-    facts: Outcome[FactsOutput]
-    drift: Outcome[DriftOutput] | None
-    """`None` when the answer was chosen among those offered: it cannot drift."""
-    goal_updates: Outcome[GoalUpdatesOutput]
-
-    @property
-    def failure(self) -> FailureCode | None:
-        """Why a part of it has no output; `None` when all have."""
-        parts = (self.facts, self.drift, self.goal_updates)
-        return next((part.failure for part in parts if part is not None and part.failure), None)
+MOST_REPAIRS: Final = 1
+"""How often each model is sent a rejected reply back, with what is wrong; then it has failed."""
 
 
 class InterviewAgents:
@@ -72,14 +54,21 @@ class InterviewAgents:
         """`is_combined`: digest an answer in one call instead of three at the same time."""
         limited = limited_chain(chain, call_timeout_seconds=call_timeout_seconds, retries=retries)
 
-        def runner(definition: AgentDefinition[OutputT]) -> AgentRunner[OutputT]:
+        most_repairs = repairing_once(pydantic_ai_settings).retries
+
+        def runner(
+            definition: AgentDefinition[OutputT],
+            models: ModelChain = limited,
+            repairs: int = most_repairs,
+        ) -> AgentRunner[OutputT]:
             return AgentRunner(
                 definition,
-                create_agent(definition, retries=pydantic_ai_settings.retries),
-                limited,
+                create_agent(definition, retries=repairs),
+                models,
                 pydantic_ai_settings,
                 temperature=temperature,
                 output_mode=output_mode,
+                no_plain_call_after=NO_PLAIN_CALL | {FailureCode.OUTPUT_REJECTED},
             )
 
         self._is_combined = is_combined
@@ -90,14 +79,8 @@ class InterviewAgents:
         self._question = runner(schemas.GENERATE_QUESTION)
         self._analysis = runner(schemas.GENERATE_ANALYSIS)
         self._digest = runner(schemas.DIGEST_ANSWER)
-        self._frequency = AgentRunner(
-            schemas.MATCH_FREQUENCY,
-            create_agent(schemas.MATCH_FREQUENCY, retries=0),
-            tuple(_asked_once(route, pydantic_ai_settings) for route in limited[:1]),
-            pydantic_ai_settings,
-            temperature=temperature,
-            output_mode=output_mode,
-        )
+        once = tuple(_asked_once(route, pydantic_ai_settings) for route in limited[:1])
+        self._frequency = runner(schemas.MATCH_FREQUENCY, once, 0)
 
     async def generate_goals(self, view: InterviewView, calls: CallLog) -> Outcome[GoalsOutput]:
         """Set the goals of an interview, as many as the view says."""
@@ -133,21 +116,43 @@ class InterviewAgents:
         """Report on the whole interview."""
         return await _ask(self._analysis, view, calls)
 
-    async def digest(self, view: InterviewView, calls: CallLog) -> DigestOutcome:
-        """Find facts, drift and changes of goals in the view's answer at once."""
-        is_chosen = view.answer is not None and view.answer.option_id is not None
-        if self._is_combined:
+    async def digest(
+        self,
+        view: InterviewView,
+        calls: CallLog,
+        *,
+        wants_facts: bool = True,
+        wants_drift: bool = True,
+    ) -> Digest:
+        """Find changes of goals in the view's answer, and what else is wanted, at once."""
+        if self._is_combined and wants_facts:
             whole = await _ask(self._digest, view, calls)
-            return _parts(whole, is_chosen=is_chosen)
+            if whole.output is None:
+                return Digest(failure=whole.failure)
+            found = whole.output
+            drift_found = found.drift if wants_drift else None
+            return Digest(facts=found.facts, drift=drift_found, goal_updates=found.goal_updates)
         async with asyncio.TaskGroup() as parts:
-            facts = parts.create_task(self.extract_facts(view, calls))
-            updates = parts.create_task(self.update_goals(view, calls))
-            drift = None if is_chosen else parts.create_task(self.detect_drift(view, calls))
-        return DigestOutcome(
-            facts=facts.result(),
-            drift=None if drift is None else drift.result(),
-            goal_updates=updates.result(),
+            updating = parts.create_task(self.update_goals(view, calls))
+            finding = parts.create_task(self.extract_facts(view, calls)) if wants_facts else None
+            judging = parts.create_task(self.detect_drift(view, calls)) if wants_drift else None
+        updates = updating.result()
+        facts = None if finding is None else finding.result()
+        drift = None if judging is None else judging.result()
+        failures = (part.failure for part in (facts, drift, updates) if part and part.failure)
+        failure = next(failures, None)
+        if failure is not None or updates.output is None:
+            return Digest(failure=failure)
+        return Digest(
+            facts=facts.output.facts if facts and facts.output else (),
+            drift=drift.output if drift else None,
+            goal_updates=updates.output.goal_updates,
         )
+
+
+def repairing_once(settings: PydanticAISettings) -> PydanticAISettings:
+    """Return settings by which a rejected reply is sent back at most once."""
+    return settings.model_copy(update={"retries": min(MOST_REPAIRS, settings.retries)})
 
 
 def _asked_once(route: ModelRoute, settings: PydanticAISettings) -> ModelRoute:
@@ -178,19 +183,3 @@ async def _ask(
 ) -> Outcome[OutputT]:
     prompt = prompt_for(runner.definition.name, view, target_goal_ids)
     return await runner.run(prompt, calls, review=kept_to(view, target_goal_ids))
-
-
-def _parts(whole: Outcome[DigestOutput], *, is_chosen: bool) -> DigestOutcome:
-    def part(read: Callable[[DigestOutput], OutputT]) -> Outcome[OutputT]:
-        return Outcome(
-            output=None if whole.output is None else read(whole.output),
-            failure=whole.failure,
-            attempts=whole.attempts,
-            rejection=whole.rejection,
-        )
-
-    return DigestOutcome(
-        facts=part(lambda found: FactsOutput(facts=found.facts)),
-        drift=None if is_chosen else part(lambda found: DriftOutput(**found.drift.model_dump())),
-        goal_updates=part(lambda found: GoalUpdatesOutput(goal_updates=found.goal_updates)),
-    )

@@ -5,6 +5,7 @@ limits are checked here, whatever a provider promises: a value that breaks one i
 moved into the range or read from another type.
 """
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Annotated, Final, Literal, Self, get_args
 
@@ -51,9 +52,12 @@ Frequency = Literal[
 
 
 class Reply(BaseModel):
-    """A part of a reply."""
+    """A part of a reply; its words are in no `repr`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, object]]:
+        return ()
 
 
 class InterviewOutput(ModelOutput):
@@ -272,7 +276,7 @@ class VerdictReply(Reply):
 Lines = Annotated[tuple[Words, ...], Field(max_length=MOST_ENTRIES)]
 
 
-class AnalysisOutput(InterviewOutput):
+class AnalysisReply(Reply):
     """The report on an incident."""
 
     timeline: tuple[TimelineEntryReply, ...] = Field(
@@ -281,3 +285,7 @@ class AnalysisOutput(InterviewOutput):
     key_facts: Lines = Field(description="What matters most of what is known.")
     gaps: Lines = Field(description="What is still unknown or contradictory.")
     verdict: VerdictReply
+
+
+class AnalysisOutput(AnalysisReply, InterviewOutput):
+    """The report on an incident."""

@@ -79,7 +79,7 @@ Report what the interview found out.
 
 _DIGESTED: Final = ("extract_facts", "detect_drift", "update_goals")
 _NO_DRIFT: Final = "The answer was chosen among those offered, so it speaks to the question."
-_SHOWN: Final[Mapping[str, tuple[str, ...]]] = {
+_BLOCKS: Final[Mapping[str, tuple[str, ...]]] = {
     "generate_goals": (),
     "extract_facts": ("messages", "question", "answer"),
     "detect_drift": ("question", "answer"),
@@ -89,7 +89,7 @@ _SHOWN: Final[Mapping[str, tuple[str, ...]]] = {
     "match_frequency": ("question", "answer"),
     "generate_analysis": ("goals", "facts", "messages"),
 }
-"""What changes from turn to turn and each agent is shown, by verb."""
+"""What changes from turn to turn and each agent gets, by verb."""
 
 
 def prompt_for(verb: str, view: InterviewView, target_goal_ids: tuple[str, ...] = ()) -> Prompt:
@@ -103,8 +103,8 @@ def prompt_for(verb: str, view: InterviewView, target_goal_ids: tuple[str, ...] 
     }
     # The boundary stays the same in all calls of an interview.
     boundary = boundary_for("\n".join(brief.values()))
-    told = _told(view)
-    changing = _marked({name: told[name] for name in _SHOWN[verb]}, boundary)
+    blocks = _blocks_of(view)
+    changing = _marked({name: blocks[name] for name in _BLOCKS[verb]}, boundary)
     stable = _joined(_marked(brief, boundary), f"Task: {verb}", _guidelines(view, verb))
     return Prompt(
         system=SYSTEM,
@@ -114,8 +114,8 @@ def prompt_for(verb: str, view: InterviewView, target_goal_ids: tuple[str, ...] 
     )
 
 
-def _told(view: InterviewView) -> dict[str, str]:
-    """Return what there is to show of an interview under way."""
+def _blocks_of(view: InterviewView) -> dict[str, str]:
+    """Return the texts of an interview under way, by the names of their blocks."""
     goals = (
         {"id": goal.id, "status": goal.status, "confidence": goal.confidence, "goal": goal.text}
         for goal in view.goals

@@ -22,7 +22,7 @@ _NOTES_OF_OURS: Final = frozenset(ModelOutput.model_fields)
 _MOST_VALUES: Final = 5_000
 """Members and elements of a reply: far more than any output holds, and each may break a rule."""
 _MOST_VIOLATIONS: Final = 8
-"""How many of its mistakes a model is told at once."""
+"""How many of its mistakes a model gets back at once."""
 
 
 class Violation(NamedTuple):

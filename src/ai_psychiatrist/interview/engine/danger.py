@@ -3,7 +3,6 @@
 The rules decide first. A model may hold an interview that they would not, never the other way.
 """
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Protocol
@@ -19,14 +18,14 @@ from ai_psychiatrist.domain.risk import (
     RiskSignal,
 )
 from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
-from ai_psychiatrist.interview.engine.record import Interview
-from ai_psychiatrist.interview.engine.turn_clock import TurnClock
-from ai_psychiatrist.interview.snapshot import (
-    AnswerReading,
+from ai_psychiatrist.interview.engine.record import (
     Danger,
     DangerPlace,
+    DangerReading,
+    Interview,
     UnexaminedAnswer,
 )
+from ai_psychiatrist.interview.engine.turn_clock import timed
 from ai_psychiatrist.llm.call_log import CallLog
 from ai_psychiatrist.services.language.identification import language_of
 from ai_psychiatrist.services.risk.detector import detect_risk
@@ -52,7 +51,7 @@ def danger_in(question: Question, answer: GivenAnswer) -> Danger | None:
 
     Frequencies and refusals are the protocol's words and never read.
     """
-    option = None if answer.option_id is None else question.option(answer.option_id)
+    option = question.chosen(answer)
     if option is not None and option.kind is not AnswerKind.OFFERED:
         return None
     report = detect_risk(_exchange(question.text, answer.text))
@@ -102,16 +101,15 @@ async def read_by_model(
     """Have a model read an answer; one that is later than `seconds` has failed."""
     case = open_case(_exchange(question.text, answer.text))
     try:
-        async with asyncio.timeout(seconds) as timeout:
-            timed = replace(calls, clock=TurnClock(timeout))
-            return await reader.read(replace(case, calls=timed))
+        async with timed(calls, seconds) as in_time:
+            return await reader.read(replace(case, calls=in_time))
     except TimeoutError:
         return ModelReading(status=ReadingStatus.FAILED, code=FailureCode.DEADLINE_EXCEEDED)
 
 
 def note_reading(interview: Interview, turn: int, reading: ModelReading) -> Interview:
     """Put down what became of a model's reading, in the place of one of the same answer before."""
-    noted = AnswerReading(turn=turn, status=reading.status, code=reading.code)
+    noted = DangerReading(turn=turn, status=reading.status, code=reading.code)
     others = tuple(one for one in interview.danger_readings if one.turn != turn)
     return replace(interview, danger_readings=(*others, noted))
 
@@ -135,7 +133,7 @@ def note_unread(interview: Interview) -> Interview:
 
 
 def _exchange(asked: str, said: str) -> Transcript:
-    """Return question and answer as a transcript, whose labels a model is shown.
+    """Return question and answer as a transcript, whose labels a model gets.
 
     The turns are laid out here: parsed, an answer could open a turn of the interviewer.
     """

@@ -2,13 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Self
+from typing import Self
 
+from ai_psychiatrist.agents.interview.outputs import AnalysisReply
 from ai_psychiatrist.domain.failures import Attempt, FailureCode
 from ai_psychiatrist.domain.interview import (
-    Analysis,
-    AnswerQuote,
-    AssessmentInput,
     Drift,
     EndReason,
     Fact,
@@ -17,17 +15,16 @@ from ai_psychiatrist.domain.interview import (
     GoalStatus,
     InterviewState,
     Message,
-    Proposal,
     Question,
+)
+from ai_psychiatrist.domain.interview_items import (
+    AnswerQuote,
+    AssessmentInput,
+    Proposal,
     UnansweredReason,
 )
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.interview.snapshot import AnswerReading, Danger, UnexaminedAnswer
-
-UNDER_WAY: Final = frozenset(
-    {InterviewState.PREPARING, InterviewState.ASKING, InterviewState.DIGESTING}
-)
-"""States in which a step is being worked on, or was cut short."""
+from ai_psychiatrist.domain.risk import ReadingStatus, RiskCategory, RiskLevel, RiskSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +48,48 @@ class ItemReading:
     quote: AnswerQuote | None
     confirmed_turn: int | None = None
     """The turn in which the person confirmed what a model took the answer for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DangerPlace:
+    """Where a sign of danger stands; characters of the answer, end exclusive."""
+
+    turn: int
+    """The turn of the answer."""
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Danger:
+    """What the risk channel found in the answer that held the interview."""
+
+    level: RiskLevel
+    categories: tuple[RiskCategory, ...]
+    places: tuple[DangerPlace, ...] = ()
+    source: RiskSource = RiskSource.RULES
+    """A model only where the rules found nothing that holds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DangerReading:
+    """What became of a model that was to read a free answer for danger, as the rules always do."""
+
+    turn: int
+    """From 1."""
+    status: ReadingStatus
+    code: FailureCode | None = None
+    """Why it failed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnexaminedAnswer:
+    """A free answer in a language that is not read: nothing is known of danger in it."""
+
+    turn: int
+    """From 1."""
+    language: str
+    """A BCP 47 code; `und` for one that is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,13 +155,12 @@ class Interview:
     danger: Danger | None = None
     not_examined: tuple[UnexaminedAnswer, ...] = ()
     """The answers in a language that is not read, in order."""
-    danger_readings: tuple[AnswerReading, ...] = ()
+    danger_readings: tuple[DangerReading, ...] = ()
     """The free answers that a model was to read for danger, in order."""
     failure: FailureCode | None = None
-    failed_from: InterviewState | None = None
-    """The step that did not succeed, in the state `failed`."""
+    """Why the last step did not succeed."""
     spent: Spent = Spent()
-    analysis: Analysis | None = None
+    analysis: AnalysisReply | None = None
     analysis_inputs_hash: str | None = None
 
     def goal(self, goal_id: str) -> Goal:

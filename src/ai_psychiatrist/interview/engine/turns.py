@@ -1,9 +1,13 @@
 """Steps that every interview takes, whatever it is after; each gives the interview that follows."""
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
+from ai_psychiatrist.agents.interview.checks import same_words
 from ai_psychiatrist.domain.interview import (
+    AnswerKind,
+    AnswerOption,
     EndReason,
     GivenAnswer,
     Goal,
@@ -13,11 +17,9 @@ from ai_psychiatrist.domain.interview import (
     MessageSpeaker,
     Question,
 )
-from ai_psychiatrist.domain.normal_form import nfkc
-from ai_psychiatrist.interview.engine.record import GoalProgress, Interview
+from ai_psychiatrist.interview.engine.record import Danger, GoalProgress, Interview
 from ai_psychiatrist.interview.protocol.placeholders import filled
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol, ProtocolKind
-from ai_psychiatrist.interview.snapshot import Danger
 
 
 def say(interview: Interview, text: str, speaker: MessageSpeaker) -> Interview:
@@ -30,15 +32,56 @@ def say(interview: Interview, text: str, speaker: MessageSpeaker) -> Interview:
     return replace(interview, messages=(*interview.messages, message))
 
 
+class Offered(NamedTuple):
+    """An answer that may be chosen."""
+
+    text: str
+    kind: AnswerKind
+    score: int | None = None
+    rationale: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wording:
+    """How a goal is asked for."""
+
+    text: str
+    offered: tuple[Offered, ...]
+    is_clarifying: bool = False
+    rationale: str = ""
+
+
 def put_question(
-    protocol: InterviewProtocol, interview: Interview, question: Question, *, notice: str = ""
+    protocol: InterviewProtocol,
+    interview: Interview,
+    goal_id: str,
+    wording: Wording,
+    *,
+    notice: str = "",
 ) -> Interview:
-    """Ask a question; the first one after the protocol's introduction."""
+    """Ask for a goal; the first time after the protocol's introduction.
+
+    A refusal stands last among the answers where the protocol has one.
+    """
     if not interview.messages:
         notice = filled(protocol.texts.introduction, interview.inputs)
     spoken = say(interview, notice, MessageSpeaker.INTERVIEWER)
-    spoken = say(spoken, question.text, MessageSpeaker.INTERVIEWER)
-    goal = interview.goal(question.goal_id)
+    spoken = say(spoken, wording.text, MessageSpeaker.INTERVIEWER)
+    goal, policy = interview.goal(goal_id), protocol.answers
+    decline = [] if policy.decline is None else [Offered(policy.decline, AnswerKind.DECLINE)]
+    question = Question(
+        id=f"q{sum(one.asks for one in interview.goals) + 1}",
+        text=wording.text,
+        goal_id=goal_id,
+        options=tuple(
+            AnswerOption(id=f"a{number}", **one._asdict())
+            for number, one in enumerate([*wording.offered, *decline], start=1)
+        ),
+        allows_free_text=policy.free_text,
+        turn=interview.turn + 1,
+        rationale=wording.rationale,
+        is_clarifying=wording.is_clarifying,
+    )
     return replace(
         with_goals(spoken, [replace(goal, asks=goal.asks + 1)]),
         state=InterviewState.AWAITING,
@@ -46,11 +89,10 @@ def put_question(
         answer=None,
         answer_key=None,
         failure=None,
-        failed_from=None,
     )
 
 
-def take_answer(interview: Interview, answer: GivenAnswer, key: str) -> Interview:
+def with_answer(interview: Interview, answer: GivenAnswer, key: str) -> Interview:
     """Put an answer down, to be worked in next."""
     taken = replace(
         interview,
@@ -109,23 +151,20 @@ def with_progress(interview: Interview, changed: tuple[Goal, ...]) -> Interview:
 
 def is_repeated(interview: Interview, text: str) -> bool:
     """Return whether the interviewer has said the same words before."""
-    asked = {
-        _compared(message.text)
+    return same_words(text) in map(same_words, said_by_interviewer(interview))
+
+
+def said_by_interviewer(interview: Interview) -> tuple[str, ...]:
+    """Return the interviewer's utterances in their order."""
+    return tuple(
+        message.text
         for message in interview.messages
         if message.speaker is MessageSpeaker.INTERVIEWER
-    }
-    return _compared(text) in asked
-
-
-def next_question_id(interview: Interview) -> str:
-    """Return the id of the question that is put next."""
-    return f"q{sum(goal.asks for goal in interview.goals) + 1}"
+    )
 
 
 def _closed(interview: Interview) -> Interview:
-    return replace(
-        interview, question=None, answer=None, answer_key=None, failure=None, failed_from=None
-    )
+    return replace(interview, question=None, answer=None, answer_key=None, failure=None)
 
 
 def _gains(before: Goal, after: Goal) -> bool:
@@ -133,8 +172,3 @@ def _gains(before: Goal, after: Goal) -> bool:
         after.status is GoalStatus.COMPLETE and before.status is not GoalStatus.COMPLETE
     )
     return is_newly_complete or after.confidence > before.confidence
-
-
-def _compared(text: str) -> str:
-    """Return a text as it is compared: without case, and with one space between words."""
-    return " ".join(nfkc(text).casefold().split())

@@ -1,16 +1,17 @@
-"""What the agents are shown of an interview."""
+"""What the agents get of an interview."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
 from ai_psychiatrist.domain.interview import (
-    SHOWN_FACTS,
-    SHOWN_MESSAGES,
+    RECENT_FACTS,
+    RECENT_MESSAGES,
     InterviewView,
 )
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.interview.engine.record import Interview
+from ai_psychiatrist.interview.engine.turns import said_by_interviewer
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol
 
 _NAMED_FIELDS: Final = ("title", "summary", "interviewee_name", "interviewee_role")
@@ -28,11 +29,12 @@ def view_of(
         interviewee_role=str(inputs.get("interviewee_role", "")),
         tone=protocol.tone,
         goals=interview.goals,
-        facts=interview.facts if is_whole else interview.facts[-SHOWN_FACTS:],
-        messages=interview.messages if is_whole else interview.messages[-SHOWN_MESSAGES:],
+        facts=interview.facts if is_whole else interview.facts[-RECENT_FACTS:],
+        messages=interview.messages if is_whole else interview.messages[-RECENT_MESSAGES:],
         question=interview.question,
         answer=interview.answer,
         redirect=interview.drift.redirect if interview.drift else "",
+        said_before=said_by_interviewer(interview),
         guidelines={verb.value: text for verb, text in protocol.guidelines.items()},
         interview_hash=keyed_digest(interview.id),
     )

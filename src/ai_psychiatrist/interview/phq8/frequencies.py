@@ -22,7 +22,7 @@ _Reader: TypeAlias = Callable[[re.Match[str]], Days | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frequency:
-    """A wording, and how many days it stands for; `None` where that cannot be told."""
+    """A wording, and how many days it stands for; `None` where that is not clear."""
 
     expression: re.Pattern[str]
     days: _Reader

@@ -54,11 +54,11 @@ _NOT: Final = (
 )
 _OF_TWO_SIDES: Final = frozenset({Item.SLEEP, Item.APPETITE, Item.MOVING})
 """Too much and too little: who denies the one says nothing of the other."""
-_OPENING_WELL: Final = r"(?<!.)well"
+_LEADING_WELL: Final = r"(?<!.)well"
 
 
 def phrases_in(item: Item, spoken: str) -> tuple[Phrase, ...]:
-    """Take a stretch apart from left to right, the longest phrase first."""
+    """Take a clause apart from left to right, the longest phrase first."""
     return tuple(_taken_apart(item, spoken))
 
 
@@ -119,7 +119,7 @@ def _tables(item: Item) -> tuple[tuple[Kind, Days | None, re.Pattern[str]], ...]
         (Kind.WELL, None, _alternatives([*of_item["well"], *words["well"]])),
         (Kind.ALWAYS, None, _alternatives(words["always"])),
         (Kind.YES, None, _alternatives(words["yes"])),
-        (Kind.CORRECTION, None, rf"{_alternatives(words['correction'])}|{_OPENING_WELL}"),
+        (Kind.CORRECTION, None, rf"{_alternatives(words['correction'])}|{_LEADING_WELL}"),
         (Kind.UNCLEAR, None, _alternatives(words["unclear"])),
         (Kind.TOPIC, None, _alternatives(of_item["topic"])),
         (Kind.FILLER, None, _alternatives(words["filler"])),

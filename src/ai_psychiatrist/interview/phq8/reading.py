@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from ai_psychiatrist.domain.interview_items import AnswerQuote
 from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.interview.phq8.clauses import Clause, clauses_of
 from ai_psychiatrist.interview.phq8.day_counts import ALL, ANY_DAY, NEARLY_EVERY_DAY, NO_DAY, Days
-from ai_psychiatrist.interview.phq8.pauses import Stretch, stretches_of
 from ai_psychiatrist.interview.phq8.phrases import Kind, Phrase, agreement, phrases_in, refusal
 
 _MOST_CHARACTERS: Final = 4_000
@@ -30,25 +31,17 @@ class ReadingKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerSpan:
-    """Characters of the answer, start inclusive, end exclusive."""
-
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerReading:
     """What an answer says; a score, 0–3, and its words only with the kind `SCORE`."""
 
     kind: ReadingKind
     score: int | None = None
-    quote: AnswerSpan | None = None
+    quote: AnswerQuote | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Said:
-    stretch: Stretch
+    clause: Clause
     phrases: tuple[Phrase, ...]
 
     def has(self, kind: Kind) -> bool:
@@ -60,49 +53,46 @@ class _Said:
         return spoken[-1:] == [Kind.CORRECTION]
 
 
-def read_answer(item: Item, question: str, text: str) -> AnswerReading:
+def read_answer(item: Item, text: str) -> AnswerReading:
     """Read an answer; any wording of the question counts the days on which a difficulty was there.
 
-    Deterministic, for any text. `question`: as it was put.
+    Deterministic, for any text.
     """
-    del question
-    stretches = stretches_of(text) if len(text) <= _MOST_CHARACTERS else ()
-    if not stretches:
+    clauses = clauses_of(text) if len(text) <= _MOST_CHARACTERS else ()
+    if not clauses:
         return AnswerReading(kind=ReadingKind.UNREADABLE)
-    if any(_is_refusal(item, stretch) for stretch in stretches):
+    if any(_is_refusal(item, clause) for clause in clauses):
         return AnswerReading(kind=ReadingKind.DECLINED)
-    said = [
-        _Said(stretch=stretch, phrases=phrases_in(item, stretch.spoken)) for stretch in stretches
-    ]
+    said = [_Said(clause=clause, phrases=phrases_in(item, clause.spoken)) for clause in clauses]
     kinds = {phrase.kind for one in said for phrase in one.phrases}
     if kinds <= _ASIDE and Kind.UNKNOWN in kinds:
         return AnswerReading(kind=ReadingKind.OFF_TOPIC)
     if Kind.ALWAYS in kinds and kinds <= {Kind.ALWAYS, Kind.YES, Kind.FILLER}:
         score = NEARLY_EVERY_DAY.score
-        return _scored(score, stretches[0], stretches[-1])
+        return _scored(text, score, clauses[0], clauses[-1])
     if kinds & _OPEN or any(map(_is_of_topic_alone, said)):
         return AnswerReading(kind=ReadingKind.AMBIGUOUS)
-    return _settled(said)
+    return _settled(text, said)
 
 
 def is_agreement(text: str) -> bool:
     """Return whether a reply says yes to what was understood, and nothing else."""
-    stretches = stretches_of(text) if len(text) <= _MOST_CHARACTERS else ()
-    return bool(stretches) and all(
-        agreement().fullmatch(one.spoken) and not one.is_question for one in stretches
+    clauses = clauses_of(text) if len(text) <= _MOST_CHARACTERS else ()
+    return bool(clauses) and all(
+        agreement().fullmatch(one.spoken) and not one.is_question for one in clauses
     )
 
 
-def _is_refusal(item: Item, stretch: Stretch) -> bool:
-    if refusal("within").search(stretch.spoken):
+def _is_refusal(item: Item, clause: Clause) -> bool:
+    if refusal("within").search(clause.spoken):
         return True
-    rest, refusals = refusal("whole").subn("", stretch.spoken)
+    rest, refusals = refusal("whole").subn("", clause.spoken)
     left = {phrase.kind for phrase in phrases_in(item, " ".join(rest.split()))}
     return refusals > 0 and left <= {Kind.FILLER, Kind.YES}
 
 
-def _settled(said: list[_Said]) -> AnswerReading:
-    """Go through the stretches from left to right and keep what all of them leave open."""
+def _settled(text: str, said: list[_Said]) -> AnswerReading:
+    """Go through the clauses from left to right and keep what all of them leave open."""
     days, carrying, is_corrected = ALL, None, False
     for number, one in enumerate(said):
         is_more_to_come = any(later.has(Kind.DAYS) for later in said[number + 1 :])
@@ -110,36 +100,36 @@ def _settled(said: list[_Said]) -> AnswerReading:
             # "Two days, no, every day."
             is_corrected = True
             continue
-        if one.stretch.is_question and (one.has(Kind.DAYS) or one.has(Kind.WELL)):
+        if one.clause.is_question and (one.has(Kind.DAYS) or one.has(Kind.WELL)):
             return AnswerReading(kind=ReadingKind.AMBIGUOUS)
         is_corrected |= one.has(Kind.CORRECTION)
         if one.has(Kind.DAYS):
             # What was said before a correction does not stand; one without a number is still open.
             days, is_corrected = (ALL if is_corrected else days), one.ends_in_correction
-            carrying = one.stretch
+            carrying = one.clause
         days = days.within(_left_open(one))
     score = days.score
     if carrying is None or score is None or is_corrected:
         return AnswerReading(kind=ReadingKind.AMBIGUOUS)
-    return _scored(score, carrying, carrying)
+    return _scored(text, score, carrying, carrying)
 
 
-def _scored(score: int | None, first: Stretch, last: Stretch) -> AnswerReading:
-    quote = AnswerSpan(start=first.start, end=last.end)
+def _scored(text: str, score: int | None, first: Clause, last: Clause) -> AnswerReading:
+    quote = AnswerQuote(text=text[first.start : last.end], start=first.start, end=last.end)
     return AnswerReading(kind=ReadingKind.SCORE, score=score, quote=quote)
 
 
 def _is_of_topic_alone(said: _Said) -> bool:
     """Whether it names what is asked about, and not the difficulty: "I sleep every night"."""
-    return said.has(Kind.TOPIC) and not (said.has(Kind.TROUBLE) or said.stretch.is_question)
+    return said.has(Kind.TOPIC) and not (said.has(Kind.TROUBLE) or said.clause.is_question)
 
 
 def _is_plain_no(said: _Said) -> bool:
-    return said.stretch.spoken in {"no", "nope", "nah"} and not said.stretch.is_question
+    return said.clause.spoken in {"no", "nope", "nah"} and not said.clause.is_question
 
 
 def _left_open(said: _Said) -> Days:
-    if said.stretch.is_question:
+    if said.clause.is_question:
         return ALL
     left = ALL
     for phrase in said.phrases:

@@ -6,11 +6,17 @@ from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.interview.store.columns import fill_columns
 from ai_psychiatrist.interview.store.keys import StoreKeys
 from ai_psychiatrist.interview.store.private_place import make_private_file
 from ai_psychiatrist.interview.store.sealer import Sealer
-from ai_psychiatrist.interview.store.sealing_over import seal_over
-from ai_psychiatrist.interview.store.tables import MIGRATIONS, SEALED_VERSION, VERSION
+from ai_psychiatrist.interview.store.sealing_migration import seal_over
+from ai_psychiatrist.interview.store.tables import (
+    COLUMNS_VERSION,
+    MIGRATIONS,
+    SEALED_VERSION,
+    VERSION,
+)
 from ai_psychiatrist.ledger.store.database import Database, Value
 
 FILE_NAME: Final = "interviews.sqlite"
@@ -33,8 +39,9 @@ class OpenedFile:
 def open_file(path: Path, keys: StoreKeys, *, now: str) -> OpenedFile:
     """Open the file, or make one that its owner alone can read, and bring it to this version.
 
-    A file of an older version is sealed in one transaction. Raises `ConfigurationError` when it
-    cannot be made, others can read it, it is of a newer version or written with another key.
+    A file of an older version is brought to this one in one transaction. Raises
+    `ConfigurationError` when it cannot be made, others can read it, it is of a newer version or
+    written with another key.
     """
     try:
         make_private_file(path)
@@ -51,7 +58,7 @@ def open_file(path: Path, keys: StoreKeys, *, now: str) -> OpenedFile:
             sealer = _sealer(meta, keys)
             version = _version(meta)
             _migrate(database, sealer, version, was_sealed="key_check" in meta, now=now)
-        if 0 < version < VERSION:
+        if 0 < version < SEALED_VERSION:
             database.execute("VACUUM")
         # Of a program that was killed the side file may still hold what was readable before.
         database.fetch("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -97,6 +104,8 @@ def _migrate(
             database.execute(statement)
         if number == SEALED_VERSION:
             seal_over(database, sealer, was_sealed=was_sealed, now=now)
+        if number == COLUMNS_VERSION:
+            fill_columns(database, sealer)
     database.execute("INSERT OR REPLACE INTO meta VALUES ('schema_version', ?)", (VERSION,))
     check = sealer.cipher.seal(_KEY_CHECK, place=_KEY_CHECK_PLACE)
     database.execute("INSERT OR REPLACE INTO meta VALUES ('key_check', ?)", (check,))

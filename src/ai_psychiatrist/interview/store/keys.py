@@ -10,6 +10,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.infrastructure.given_files import open_regular, read_at_most
+from ai_psychiatrist.infrastructure.private_files import write_new
 from ai_psychiatrist.interview.store.private_place import refuse_shared
 from ai_psychiatrist.ledger.keys.cipher import (
     KEY_BYTES,
@@ -85,30 +86,11 @@ class StoreKeys:
         It is on the disk before anything is encrypted with it.
         """
         key = secrets.token_bytes(KEY_BYTES)
-        draft = self.own.with_name(f".{self.own.name}.{secrets.token_hex(8)}")
         try:
-            self.own.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-            with os.fdopen(os.open(draft, flags, 0o600), "wb") as file:
-                file.write(key.hex().encode())
-                file.flush()
-                os.fsync(file.fileno())
-            try:
-                os.link(draft, self.own)
-            finally:
-                draft.unlink()
-            _sync(self.own.parent)
+            write_new(self.own, key.hex().encode())
         except FileExistsError:
             return self._own_key() or key
         except OSError as error:
             msg = f"the key of the interviews cannot be made: {error.strerror}: {str(self.own)!r}"
             raise ConfigurationError(msg) from None
         return key
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -19,9 +19,10 @@ from ai_psychiatrist.interview.errors import (
 from ai_psychiatrist.interview.ids import id_hash, key_hash
 from ai_psychiatrist.interview.limits import StoreLimits
 from ai_psychiatrist.interview.snapshot import InterviewListing
+from ai_psychiatrist.interview.store.columns import assigned, columns_of
 from ai_psychiatrist.interview.store.interview_file import MOST_JOURNAL_BYTES, OpenedFile, open_file
 from ai_psychiatrist.interview.store.keys import KEY_NAME, StoreKeys
-from ai_psychiatrist.interview.store.parts import (
+from ai_psychiatrist.interview.store.serialization import (
     after_turn,
     origin_bytes,
     state_bytes,
@@ -101,11 +102,17 @@ class InterviewStore:
                 self._delete_expired()
                 if self._is_full(len(origin)):
                     raise StoreFull
-            sealed_id = self._sealer.seal(interview.id.encode(), hashed, "id")
-            state = self._sealer.seal(state_bytes(interview), hashed, "state")
+            row = {
+                "id_hash": hashed,
+                "sealed_id": self._sealer.seal(interview.id.encode(), hashed, "id"),
+                "body": self._sealer.seal(state_bytes(interview), hashed, "state"),
+                **dict.fromkeys(("created_at", "updated_at", "kept_from"), now),
+                **columns_of(interview),
+            }
+            places = ", ".join(f":{name}" for name in row)
             self._database.execute(
-                "INSERT INTO interviews VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (hashed, sealed_id, interview.version, interview.protocol.id, state, *(now,) * 3),
+                f"INSERT INTO interviews ({', '.join(row)}) VALUES ({places})",  # noqa: S608  our names
+                row,
             )
             self._database.execute("INSERT INTO origins VALUES (?, ?)", (hashed, origin))
         if len(origin) > MOST_JOURNAL_BYTES:
@@ -141,9 +148,10 @@ class InterviewStore:
         with self._transaction():
             self._replace(interview)
             if answer is not None:
-                self._put_answer(interview.id, answer)
+                self._put("answers", interview.id, answer.key, answer.turn, answer.sent, "answer")
             if finished_key is not None:
-                self._put_turn(interview, finished_key)
+                body = turn_bytes(interview)
+                self._put("turns", interview.id, finished_key, interview.version, body, "turn")
 
     def known(self, interview_id: str, key: str) -> KnownAnswer | None:
         """Return what is stored under an idempotency key of an interview."""
@@ -188,7 +196,8 @@ class InterviewStore:
         """Return all interviews, the latest first; one that cannot be read is marked."""
         with _translated():
             rows = self._database.stream(
-                "SELECT id_hash, sealed_id, protocol, version, created_at, updated_at,"
+                "SELECT id_hash, sealed_id, protocol, version, interviews.state AS standing,"
+                " created_at, updated_at,"
                 " origins.body AS origin, interviews.body AS state"
                 " FROM interviews LEFT JOIN origins USING (id_hash)"
                 " WHERE kept_from > ? ORDER BY created_at DESC, interviews.rowid DESC",
@@ -198,12 +207,15 @@ class InterviewStore:
 
     def _replace(self, interview: Interview) -> None:
         hashed = id_hash(interview.id)
-        state = self._sealer.seal(state_bytes(interview), hashed, "state")
-        now = self._now()
+        changed = {
+            "body": self._sealer.seal(state_bytes(interview), hashed, "state"),
+            **dict.fromkeys(("updated_at", "kept_from"), self._now()),
+            **columns_of(interview),
+        }
         written = self._database.execute(
-            "UPDATE interviews SET version = ?, body = ?, updated_at = ?, kept_from = ?"
-            " WHERE id_hash = ? AND version = ?",
-            (interview.version, state, now, now, hashed, interview.version - 1),
+            f"UPDATE interviews SET {assigned(changed)}"  # noqa: S608  our names
+            " WHERE id_hash = :id_hash AND version = :before",
+            {**changed, "id_hash": hashed, "before": interview.version - 1},
         )
         if written:
             return
@@ -211,20 +223,15 @@ class InterviewStore:
             raise VersionConflict
         raise InterviewNotFound
 
-    def _put_answer(self, interview_id: str, answer: TakenAnswer) -> None:
-        hashed, hashed_key = id_hash(interview_id), key_hash(interview_id, answer.key)
-        body = self._sealer.seal(answer.sent, hashed, "answer", hashed_key)
+    def _put(
+        self, table: str, interview_id: str, key: str, number: int, body: bytes, part: str
+    ) -> None:
+        """Add what belongs to the answer with a key. `number`: its turn, or the turn's version."""
+        hashed, hashed_key = id_hash(interview_id), key_hash(interview_id, key)
+        sealed = self._sealer.seal(body, hashed, part, hashed_key)
         self._database.execute(
-            "INSERT INTO answers VALUES (?, ?, ?, ?, ?)",
-            (hashed, hashed_key, answer.turn, body, self._now()),
-        )
-
-    def _put_turn(self, interview: Interview, key: str) -> None:
-        hashed, hashed_key = id_hash(interview.id), key_hash(interview.id, key)
-        body = self._sealer.seal(turn_bytes(interview), hashed, "turn", hashed_key)
-        self._database.execute(
-            "INSERT INTO turns VALUES (?, ?, ?, ?, ?)",
-            (hashed, hashed_key, interview.version, body, self._now()),
+            f"INSERT INTO {table} VALUES (?, ?, ?, ?, ?)",  # noqa: S608  our names
+            (hashed, hashed_key, number, sealed, self._now()),
         )
 
     def _is_full(self, more_bytes: int) -> bool:
@@ -248,19 +255,20 @@ class InterviewStore:
             self._database.fetch("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _listing(self, row: Row) -> InterviewListing:
-        interview = None
-        interview_id = ""
-        with suppress(InterviewUnreadable):
+        interview_id, state = "", None
+        with suppress(InterviewUnreadable, ValueError):
             interview_id = self._sealer.unseal(row["sealed_id"], row["id_hash"], "id").decode()
-            interview = self._whole(interview_id, row["origin"], row["state"])
+            for part in ("origin", "state"):
+                self._sealer.unseal(row[part], row["id_hash"], part)
+            state = InterviewState(row["standing"])
         return InterviewListing(
             id=interview_id,
             protocol_id=str(row["protocol"]),
-            state=InterviewState.FAILED if interview is None else interview.state,
+            state=state or InterviewState.FAILED,
             version=int(row["version"]),
             created_at=str(row["created_at"]),
             updated_at=str(row["updated_at"]),
-            is_readable=interview is not None,
+            is_readable=state is not None,
         )
 
     def _whole(self, interview_id: str, origin: Value, state: Value) -> Interview:

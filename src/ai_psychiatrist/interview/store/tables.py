@@ -1,4 +1,7 @@
-"""The tables of the interviews: each version is made out of the one before it."""
+"""The tables of the interviews: each version is made out of the one before it.
+
+The statements of a version never change once it was used: a change of the tables is a version more.
+"""
 
 from typing import Final
 
@@ -105,9 +108,25 @@ _SEALED: Final = (
     ),
 )
 
-MIGRATIONS: Final = (_PLAIN, _SEALED)
+# What is nobody's words may be asked for without the key; NULL where a row could not be read.
+_COLUMNS: Final = tuple(
+    f"ALTER TABLE interviews ADD COLUMN {column}"
+    for column in (
+        "state TEXT",
+        "protocol_version TEXT",
+        "protocol_digest TEXT",
+        "turns INTEGER",
+        "model_calls INTEGER",
+        "end_reason TEXT",
+        "has_danger INTEGER",
+    )
+)
+
+MIGRATIONS: Final = (_PLAIN, _SEALED, _COLUMNS)
 VERSION: Final = len(MIGRATIONS)
 SEALED_VERSION: Final = 2
 """Whose statements leave the tables before it to be sealed and dropped."""
+COLUMNS_VERSION: Final = 3
+"""Whose statements leave the columns that they add to be filled."""
 PLAIN_TABLES: Final = ("plain_turns", "plain_answers", "plain_interviews")
-"""Those tables, in the order in which they can be dropped."""
+"""The tables before `SEALED_VERSION`, in the order in which they can be dropped."""

@@ -5,15 +5,22 @@ Nothing is lost: what could not be read before is kept as it is, and cannot be r
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from ai_psychiatrist.interview.engine.record import Interview
-from ai_psychiatrist.interview.engine.serial import from_bytes
 from ai_psychiatrist.interview.errors import InterviewUnreadable
 from ai_psychiatrist.interview.ids import id_hash, key_hash
-from ai_psychiatrist.interview.store.parts import origin_bytes, state_bytes, turn_bytes
 from ai_psychiatrist.interview.store.sealer import Sealer
+from ai_psychiatrist.interview.store.serialization import (
+    from_bytes,
+    origin_bytes,
+    state_bytes,
+    turn_bytes,
+)
 from ai_psychiatrist.interview.store.tables import PLAIN_TABLES
 from ai_psychiatrist.ledger.store.database import Database, Value
+
+_Part: TypeAlias = Callable[[Interview], bytes]
 
 
 def seal_over(database: Database, sealer: Sealer, *, was_sealed: bool, now: str) -> None:
@@ -25,8 +32,8 @@ def seal_over(database: Database, sealer: Sealer, *, was_sealed: bool, now: str)
     move = _Move(database=database, sealer=sealer, was_sealed=was_sealed, now=now)
     for (interview_id,) in database.fetch("SELECT id FROM plain_interviews ORDER BY rowid"):
         move.interview(str(interview_id))
-        move.answers(str(interview_id))
-        move.turns(str(interview_id))
+        move.entries(str(interview_id), "answers", "turn", "answer")
+        move.entries(str(interview_id), "turns", "version", "turn")
     for table in PLAIN_TABLES:
         database.execute(f"DROP TABLE {table}")
 
@@ -46,61 +53,44 @@ class _Move:
             (interview_id,),
         )
         sealed_id = self.sealer.seal(interview_id.encode(), hashed, "id")
-        state = self._sealed(state_bytes, body, interview_id, place=("state",))
+        state = self.sealer.seal(self._part(state_bytes, body, interview_id), hashed, "state")
         self.database.execute(
             "INSERT INTO interviews VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (hashed, sealed_id, version, protocol, state, *times, self.now),
         )
-        origin = self._sealed(origin_bytes, body, interview_id, place=("origin",))
+        origin = self.sealer.seal(self._part(origin_bytes, body, interview_id), hashed, "origin")
         self.database.execute("INSERT INTO origins VALUES (?, ?)", (hashed, origin))
 
-    def answers(self, interview_id: str) -> None:
+    def entries(self, interview_id: str, table: str, number: str, part: str) -> None:
+        """Move the answers of an interview, or the interview after each of them."""
         hashed = id_hash(interview_id)
-        for key, turn, body, recorded_at in self.database.fetch(
-            "SELECT idempotency_key, turn, body, recorded_at FROM plain_answers"
-            " WHERE interview_id = ? ORDER BY turn",
+        is_answer = part == "answer"
+        for key, count, body, recorded_at in self.database.fetch(
+            f"SELECT idempotency_key, {number}, body, recorded_at FROM plain_{table}"  # noqa: S608  our names
+            f" WHERE interview_id = ? ORDER BY {number}",
             (interview_id,),
         ):
             hashed_key = key_hash(interview_id, key)
-            try:
-                sent = self._opened(body, interview_id, key, "answer")
-            except InterviewUnreadable:
-                sent = _bytes_of(body)
-            sealed = self.sealer.seal(sent, hashed, "answer", hashed_key)
+            place = (interview_id, key, part) if is_answer else (interview_id, key)
+            content = self._part(None if is_answer else turn_bytes, body, *place)
             self.database.execute(
-                "INSERT INTO answers VALUES (?, ?, ?, ?, ?)",
-                (hashed, hashed_key, turn, sealed, recorded_at),
+                f"INSERT INTO {table} VALUES (?, ?, ?, ?, ?)",  # noqa: S608  our names
+                (
+                    hashed,
+                    hashed_key,
+                    count,
+                    self.sealer.seal(content, hashed, part, hashed_key),
+                    recorded_at,
+                ),
             )
 
-    def turns(self, interview_id: str) -> None:
-        hashed = id_hash(interview_id)
-        for key, version, body, recorded_at in self.database.fetch(
-            "SELECT idempotency_key, version, body, recorded_at FROM plain_turns"
-            " WHERE interview_id = ? ORDER BY version",
-            (interview_id,),
-        ):
-            hashed_key = key_hash(interview_id, key)
-            place = ("turn", hashed_key)
-            sealed = self._sealed(turn_bytes, body, interview_id, key, place=place)
-            self.database.execute(
-                "INSERT INTO turns VALUES (?, ?, ?, ?, ?)",
-                (hashed, hashed_key, version, sealed, recorded_at),
-            )
-
-    def _sealed(
-        self,
-        part: Callable[[Interview], bytes],
-        body: Value,
-        interview_id: str,
-        *key: str,
-        place: tuple[str, ...],
-    ) -> bytes:
-        """Return a part of an interview that was stored as a whole."""
+    def _part(self, part: _Part | None, body: Value, *place: str) -> bytes:
+        """Return a part of what was stored as a whole, or all of it where no part is named."""
         try:
-            content = part(from_bytes(self._opened(body, interview_id, *key)))
+            opened = self._opened(body, *place)
+            return opened if part is None else part(from_bytes(opened))
         except InterviewUnreadable:
-            content = _bytes_of(body)
-        return self.sealer.seal(content, id_hash(interview_id), *place)
+            return body if isinstance(body, bytes) else str(body).encode("utf-8", "surrogatepass")
 
     def _opened(self, body: Value, *place: str) -> bytes:
         if self.was_sealed:
@@ -108,7 +98,3 @@ class _Move:
         if not isinstance(body, bytes):
             raise InterviewUnreadable
         return body
-
-
-def _bytes_of(body: Value) -> bytes:
-    return body if isinstance(body, bytes) else str(body).encode("utf-8", "surrogatepass")

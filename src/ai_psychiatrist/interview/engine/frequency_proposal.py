@@ -6,7 +6,8 @@ from functools import partial
 from ai_psychiatrist.agents.interview.outputs import FrequencyOutput
 from ai_psychiatrist.domain.evidence import Quote, Relevance
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.domain.interview import AnswerQuote, GivenAnswer, Proposal, ProposalOutcome
+from ai_psychiatrist.domain.interview import GivenAnswer
+from ai_psychiatrist.domain.interview_items import AnswerQuote, Proposal, ProposalOutcome
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
 from ai_psychiatrist.infrastructure.worker_processes import beside_the_loop
@@ -27,12 +28,8 @@ async def with_proposal(
     interview: Interview,
     agents: InterviewAgentsPort,
     limits: InterviewLimits,
-    *,
-    most_calls: int,
 ) -> Interview:
     """Return an interview with what a model takes its stored answer for, and what that cost.
-
-    `most_calls`: how many calls are left for it.
 
     Of an interview without a stored answer about an item nothing changes.
     """
@@ -40,7 +37,7 @@ async def with_proposal(
     item = None if question is None else interview.goal(question.goal_id).item
     if answer is None or item is None:
         return interview
-    calls = CallLog.of(min(1, max(0, most_calls)))
+    calls = CallLog.of(min(1, max(0, limits.max_calls - interview.spent.calls)))
     failed = Proposal(item=item, turn=answer.turn, outcome=ProposalOutcome.FAILED)
     try:
         async with timed(calls, limits.turn_timeout_seconds) as in_time:

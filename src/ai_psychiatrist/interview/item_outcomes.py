@@ -1,10 +1,9 @@
 """The eight items after an interview: what the transcript said, and what the answers add."""
 
-from ai_psychiatrist.domain.interview import (
+from ai_psychiatrist.domain.interview import Goal
+from ai_psychiatrist.domain.interview_items import (
     AssessedItem,
-    Goal,
     ItemOutcome,
-    ItemReport,
     ItemSource,
     UnansweredReason,
 )
@@ -12,13 +11,11 @@ from ai_psychiatrist.domain.phq8 import Item, UnknownReason
 from ai_psychiatrist.interview.engine.record import Interview
 
 
-def item_report(interview: Interview) -> ItemReport:
+def item_outcomes(interview: Interview) -> tuple[ItemOutcome, ...]:
     """Return all items as they stand now, in the order of the instrument."""
     goals = {goal.item: goal for goal in interview.goals}
     known = interview.assessment.items if interview.assessment else {}
-    return ItemReport(
-        items=tuple(_outcome(interview, item, goals.get(item), known.get(item)) for item in Item)
-    )
+    return tuple(_outcome(interview, item, goals.get(item), known.get(item)) for item in Item)
 
 
 def _outcome(

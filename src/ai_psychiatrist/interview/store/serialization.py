@@ -1,15 +1,21 @@
-"""An interview in the parts that are stored: its origin once, its state, and each turn's growth."""
+"""An interview as bytes and back: whole, and in the parts that are stored.
 
+The parts are what it began with, its state, and of each turn what later turns do not add to.
+"""
+
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from ai_psychiatrist.domain.interview import AssessmentInput
-from ai_psychiatrist.interview.engine.record import Interview
-from ai_psychiatrist.interview.engine.serial import from_bytes, to_bytes
+from ai_psychiatrist.domain.interview import InterviewState
+from ai_psychiatrist.domain.interview_items import AssessmentInput
+from ai_psychiatrist.interview.engine.record import Interview, Spent
 from ai_psychiatrist.interview.errors import InterviewUnreadable
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,8 +37,39 @@ class _Turn:
     progress: int
 
 
+_INTERVIEW: Final = TypeAdapter(Interview)
 _ORIGIN: Final = TypeAdapter(_Origin)
 _TURN: Final = TypeAdapter(_Turn)
+
+
+def to_bytes(interview: Interview) -> bytes:
+    """Return the JSON of an interview; the same interview always gives the same bytes."""
+    return _INTERVIEW.dump_json(interview)
+
+
+def from_bytes(stored: bytes) -> Interview:
+    """Return the interview that was stored; raises `InterviewUnreadable`."""
+    return _read(_INTERVIEW, stored)
+
+
+def state_hash(interview: Interview) -> str:
+    """Return the SHA-256 of the whole state in hexadecimal digits."""
+    return hashlib.sha256(to_bytes(interview)).hexdigest()
+
+
+def report_inputs_hash(interview: Interview) -> str:
+    """Return the SHA-256 of all that a report is made from, in hexadecimal digits."""
+    made_from = replace(
+        interview,
+        id="",
+        version=1,
+        state=InterviewState.DONE,
+        failure=None,
+        spent=Spent(),
+        analysis=None,
+        analysis_inputs_hash=None,
+    )
+    return state_hash(made_from)
 
 
 def origin_bytes(interview: Interview) -> bytes:
@@ -60,11 +97,7 @@ def turn_bytes(interview: Interview) -> bytes:
 
 def whole(interview_id: str, *, origin: bytes, state: bytes) -> Interview:
     """Return the interview that was stored in parts; raises `InterviewUnreadable`."""
-    try:
-        began = _ORIGIN.validate_json(origin, strict=True)
-    except ValidationError:
-        # The cause quotes what is stored.
-        raise InterviewUnreadable from None
+    began = _read(_ORIGIN, origin)
     return replace(
         from_bytes(state), id=interview_id, inputs=began.inputs, assessment=began.assessment
     )
@@ -75,10 +108,7 @@ def after_turn(latest: Interview, stored: bytes) -> Interview:
 
     `latest`: the same interview then or later.
     """
-    try:
-        turn = _TURN.validate_json(stored, strict=True)
-    except ValidationError:
-        raise InterviewUnreadable from None
+    turn = _read(_TURN, stored)
     return replace(
         turn.state,
         id=latest.id,
@@ -93,3 +123,11 @@ def after_turn(latest: Interview, stored: bytes) -> Interview:
 
 def _without_origin(interview: Interview) -> Interview:
     return replace(interview, id="", inputs={}, assessment=None)
+
+
+def _read(shape: TypeAdapter[T], stored: bytes) -> T:
+    try:
+        return shape.validate_json(stored, strict=True)
+    except ValidationError:
+        # The cause quotes what is stored.
+        raise InterviewUnreadable from None

@@ -5,21 +5,16 @@ from typing import Final
 
 from ai_psychiatrist.domain.interview import (
     AnswerKind,
-    AnswerOption,
-    AnswerQuote,
     Drift,
     EndReason,
     GivenAnswer,
     Goal,
     GoalStatus,
-    InterviewState,
-    ProposalOutcome,
     Question,
-    UnansweredReason,
 )
+from ai_psychiatrist.domain.interview_items import AnswerQuote, ProposalOutcome, UnansweredReason
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.interview.engine.confirming import (
-    Wording,
+from ai_psychiatrist.interview.engine.confirmation import (
     anchors_of,
     confirmed,
     confirming_wording,
@@ -28,9 +23,9 @@ from ai_psychiatrist.interview.engine.confirming import (
 )
 from ai_psychiatrist.interview.engine.record import Interview, ItemReading
 from ai_psychiatrist.interview.engine.turns import (
+    Wording,
     end,
     is_repeated,
-    next_question_id,
     put_question,
     with_progress,
 )
@@ -58,7 +53,7 @@ def begin_items(protocol: InterviewProtocol, interview: Interview) -> Interview:
         Goal(id=f"g{number}", text=item.label, item=item)
         for number, item in enumerate(unknown, start=1)
     )
-    return _ask_or_end(protocol, replace(interview, goals=goals, state=InterviewState.ASKING))
+    return _ask_or_end(protocol, replace(interview, goals=goals))
 
 
 def digest_item_answer(protocol: InterviewProtocol, interview: Interview) -> Interview:
@@ -78,15 +73,14 @@ def digest_item_answer(protocol: InterviewProtocol, interview: Interview) -> Int
         readings=(*interview.readings, reading),
         proposals=settled(interview, reading) if question.is_confirmation else interview.proposals,
         drift=_drift(protocol, answer, reading),
-        state=InterviewState.ASKING,
     )
     return _ask_or_end(protocol, with_progress(worked_in, (_updated(goal, reading),)))
 
 
 def _read(item: Item, question: Question, answer: GivenAnswer, interview: Interview) -> ItemReading:
-    option = None if answer.option_id is None else question.option(answer.option_id)
+    option = question.chosen(answer)
     if option is None:
-        by_rules = _read_words(item, question, answer)
+        by_rules = _read_words(item, answer)
         if not question.is_confirmation:
             return by_rules
         return reading_of_reply(interview.proposals[-1], answer, by_rules)
@@ -98,24 +92,19 @@ def _read(item: Item, question: Question, answer: GivenAnswer, interview: Interv
         turn=answer.turn,
         score=option.score if is_anchor else None,
         reason=_UNSCORED.get(option.kind),
-        quote=_quote(answer.text, 0, len(answer.text)) if is_anchor else None,
+        quote=AnswerQuote(text=answer.text, start=0, end=len(answer.text)) if is_anchor else None,
     )
 
 
-def _read_words(item: Item, question: Question, answer: GivenAnswer) -> ItemReading:
-    reading = read_answer(item, question.text, answer.text)
-    quote = reading.quote if reading.kind is ReadingKind.SCORE else None
+def _read_words(item: Item, answer: GivenAnswer) -> ItemReading:
+    reading = read_answer(item, answer.text)
     return ItemReading(
         item=item,
         turn=answer.turn,
-        score=reading.score if reading.kind is ReadingKind.SCORE else None,
+        score=reading.score,
         reason=_REASONS.get(reading.kind),
-        quote=None if quote is None else _quote(answer.text, quote.start, quote.end),
+        quote=reading.quote,
     )
-
-
-def _quote(text: str, start: int, end_: int) -> AnswerQuote:
-    return AnswerQuote(text=text[start:end_], start=start, end=end_)
 
 
 def _drift(protocol: InterviewProtocol, answer: GivenAnswer, reading: ItemReading) -> Drift | None:
@@ -141,8 +130,8 @@ def _ask_or_end(protocol: InterviewProtocol, interview: Interview) -> Interview:
     for goal in _in_order(interview):
         wording = _next_wording(protocol, interview, goal)
         if wording is not None:
-            question = _question(protocol, interview, goal, wording)
-            return put_question(protocol, interview, question, notice=_notice(interview, goal))
+            notice = _notice(interview, goal)
+            return put_question(protocol, interview, goal.id, wording, notice=notice)
     return end(protocol, interview, EndReason.ASKS_SPENT)
 
 
@@ -190,22 +179,3 @@ def _next_wording(protocol: InterviewProtocol, interview: Interview, goal: Goal)
         return None if is_repeated(interview, clarifying.text) else clarifying
     unused = (w for w in (again, clarifying) if not is_repeated(interview, w.text))
     return next(unused, None)
-
-
-def _question(
-    protocol: InterviewProtocol, interview: Interview, goal: Goal, wording: Wording
-) -> Question:
-    policy = protocol.answers
-    decline = [] if policy.decline is None else [(policy.decline, AnswerKind.DECLINE, None)]
-    return Question(
-        id=next_question_id(interview),
-        text=wording.text,
-        goal_id=goal.id,
-        options=tuple(
-            AnswerOption(id=f"a{number}", text=text, kind=kind, score=score)
-            for number, (text, kind, score) in enumerate([*wording.offered, *decline], start=1)
-        ),
-        allows_free_text=policy.free_text,
-        turn=interview.turn + 1,
-        is_clarifying=wording.is_clarifying,
-    )

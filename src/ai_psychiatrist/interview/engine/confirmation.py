@@ -1,31 +1,14 @@
 """What a model takes an unclear answer for: it counts once the person has confirmed it."""
 
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import replace
 
-from ai_psychiatrist.domain.interview import (
-    AnswerKind,
-    GivenAnswer,
-    Proposal,
-    ProposalOutcome,
-    UnansweredReason,
-)
+from ai_psychiatrist.domain.interview import AnswerKind, GivenAnswer
+from ai_psychiatrist.domain.interview_items import Proposal, ProposalOutcome, UnansweredReason
 from ai_psychiatrist.interview.engine.record import Interview, ItemReading
+from ai_psychiatrist.interview.engine.turns import Offered, Wording
 from ai_psychiatrist.interview.phq8.reading import ReadingKind, is_agreement, read_answer
 from ai_psychiatrist.interview.protocol.placeholders import filled
 from ai_psychiatrist.interview.protocol.records import AnswerPolicy
-
-Offered: TypeAlias = tuple[str, AnswerKind, int | None]
-"""An answer that may be chosen, and the score that it carries."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wording:
-    """How an item is asked for."""
-
-    text: str
-    offered: tuple[Offered, ...]
-    is_clarifying: bool = False
 
 
 def is_for_model(policy: AnswerPolicy, interview: Interview) -> bool:
@@ -39,12 +22,12 @@ def is_for_model(policy: AnswerPolicy, interview: Interview) -> bool:
     item = interview.goal(question.goal_id).item
     if item is None or answer.option_id is not None or interview.proposal_for(item) is not None:
         return False
-    return read_answer(item, question.text, answer.text).kind is ReadingKind.AMBIGUOUS
+    return read_answer(item, answer.text).kind is ReadingKind.AMBIGUOUS
 
 
 def anchors_of(policy: AnswerPolicy) -> tuple[Offered, ...]:
     """Return the frequencies as they are offered."""
-    return tuple((anchor.text, AnswerKind.ANCHOR, anchor.score) for anchor in policy.anchors)
+    return tuple(Offered(one.text, AnswerKind.ANCHOR, one.score) for one in policy.anchors)
 
 
 def confirming_wording(policy: AnswerPolicy, proposal: Proposal) -> Wording | None:
@@ -53,13 +36,13 @@ def confirming_wording(policy: AnswerPolicy, proposal: Proposal) -> Wording | No
     if confirmation is None:
         return None
     proposed = next(one for one in policy.anchors if one.score == proposal.score)
-    others = (one for one in anchors_of(policy) if one[0] != proposed.text)
+    others = (one for one in anchors_of(policy) if one.text != proposed.text)
     return Wording(
         text=filled(confirmation.question, {"anchor": proposed.text}),
         is_clarifying=True,
         offered=(
-            (confirmation.agree, AnswerKind.CONFIRM, proposed.score),
-            (confirmation.disagree, AnswerKind.REJECT, None),
+            Offered(confirmation.agree, AnswerKind.CONFIRM, proposed.score),
+            Offered(confirmation.disagree, AnswerKind.REJECT),
             *others,
         ),
     )

@@ -1,4 +1,4 @@
-"""One sitting of an interview: open the services, ask, and tell what came out of it."""
+"""One session of an interview: open the services, ask, and print what came out of it."""
 
 import asyncio
 import json
@@ -38,7 +38,8 @@ from ai_psychiatrist.config import CRISIS_LINE_CURE, Settings
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.errors import AgentFailed, InputError
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.domain.interview import AssessmentInput, InterviewState
+from ai_psychiatrist.domain.interview import InterviewState
+from ai_psychiatrist.domain.interview_items import AssessmentInput
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.log_ids import begin_assessment
 from ai_psychiatrist.interview.errors import StoreFull, StoreUnusable
@@ -85,7 +86,7 @@ def hold(settings: Settings, wanted: Wanted) -> ExitCode:
     with _opened(settings) as (runner, services):
         if not settings.risk.is_crisis_line_set:
             typer.echo(f"no crisis line is set. {CRISIS_LINE_CURE}", err=True)
-        sitting = _Sitting(
+        session = _Session(
             runner=runner,
             services=services,
             service=runner.run(services.interviews.service()),
@@ -94,10 +95,10 @@ def hold(settings: Settings, wanted: Wanted) -> ExitCode:
         )
         if wanted.resume is not None:
             with working():
-                snapshot = runner.run(sitting.service.resume(wanted.resume))
+                snapshot = runner.run(session.service.retry(wanted.resume))
         else:
-            snapshot = sitting.begin(wanted, protocol)
-        return sitting.carry_on(snapshot, answers)
+            snapshot = session.begin(wanted, protocol)
+        return session.carry_on(snapshot, answers)
 
 
 def kept_interviews(settings: Settings) -> tuple[InterviewListing, ...]:
@@ -113,8 +114,8 @@ def delete_interview(settings: Settings, interview_id: str) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Sitting:
-    """An interview between its opening and its end."""
+class _Session:
+    """An interview between its first question and its end."""
 
     runner: asyncio.Runner
     services: Services
@@ -153,12 +154,12 @@ class _Sitting:
             return ExitCode.PARTIAL if isinstance(answers, Scripted) else ExitCode.STOPPED
         if held.snapshot.state is InterviewState.FAILED:
             return self._failed(held.snapshot)
-        return self._conclude(held.snapshot, was_held_now=not snapshot.is_over)
+        return self._conclude(held.snapshot, was_held_now=not snapshot.state.is_over)
 
     def _conclude(self, snapshot: InterviewSnapshot, *, was_held_now: bool) -> ExitCode:
         try:
             with working(is_long=snapshot.kind != ProtocolKind.ITEMS):
-                report = self.runner.run(self.service.report(snapshot.id))
+                report = self.runner.run(self.service.make_report(snapshot.id))
         except AgentFailed as error:
             return self._failed(snapshot, error.code)
         resources = self.services.crisis_resources
@@ -168,7 +169,7 @@ class _Sitting:
         if result.danger is None or not was_held_now:
             print_interview_report(self.out, result)
         self._print_json(snapshot, result)
-        is_whole = not (report.items and report.items.unknown) and report.danger is None
+        is_whole = not (result.total and result.total.na_count) and report.danger is None
         return ExitCode.COMPLETE if is_whole else ExitCode.PARTIAL
 
     def _failed(self, snapshot: InterviewSnapshot, code: FailureCode | None = None) -> ExitCode:
@@ -223,14 +224,14 @@ def _opened(settings: Settings) -> Iterator[tuple[asyncio.Runner, Services]]:
     Reading the keyboard inside the loop would keep Ctrl-C waiting for the Enter key.
     """
     with asyncio.Runner() as runner:
-        opening = open_services(settings)
-        services = runner.run(opening.__aenter__())
+        entered = open_services(settings)
+        services = runner.run(entered.__aenter__())
         try:
             yield runner, services
         except (StoreFull, StoreUnusable) as error:
             fail(str(error))
         finally:
-            runner.run(opening.__aexit__(None, None, None))
+            runner.run(entered.__aexit__(None, None, None))
 
 
 def _answers(wanted: Wanted) -> AnswerSource:
@@ -240,7 +241,7 @@ def _answers(wanted: Wanted) -> AnswerSource:
 
 
 def _console(wanted: Wanted) -> Console:
-    """Return where the dialogue is shown: not among the JSON, and nowhere when nobody reads it."""
+    """Return where the dialogue is printed: not in the JSON, nowhere when nobody reads it."""
     if not wanted.is_json:
         return console_of()
     return console_of(is_error_stream=True) if sys.stdin.isatty() else Console(quiet=True)

@@ -16,7 +16,7 @@ _ANSWERS: Final = frozenset("no nope nah yes yeah yep yup well oh".split())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stretch:
+class Clause:
     """Words between two pauses; characters of the answer, end exclusive."""
 
     spoken: str
@@ -26,15 +26,15 @@ class Stretch:
     is_question: bool
 
 
-def stretches_of(text: str) -> tuple[Stretch, ...]:
-    """Cut an answer; text without any word or number has no stretches."""
-    found: list[Stretch] = []
+def clauses_of(text: str) -> tuple[Clause, ...]:
+    """Cut an answer; text without any word or number has no clauses."""
+    found: list[Clause] = []
     words: list[tuple[str, int, int]] = []
 
     def close(*, is_question: bool) -> None:
         if any(word[0].isalnum() for word, _, _ in words):
             found.append(
-                Stretch(
+                Clause(
                     spoken=" ".join(word for word, _, _ in words),
                     start=words[0][1],
                     end=words[-1][2],

@@ -1,0 +1,153 @@
+"""What an interview asks about items of the PHQ-8, and what its answers make of them.
+
+Nothing here shows words of a person in its `repr`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.domain.phq8 import Item, TotalScore, UnknownReason, total_of
+
+
+class ItemSource(StrEnum):
+    """Where an item's score comes from."""
+
+    TRANSCRIPT = "transcript"
+    ANSWER = "answer"
+    NONE = "none"
+
+
+class UnansweredReason(StrEnum):
+    """Why an item is still unknown after an interview."""
+
+    DECLINED = "declined"
+    AMBIGUOUS_ANSWER = "ambiguous_answer"
+    OFF_TOPIC = "off_topic"
+    UNREADABLE_ANSWER = "unreadable_answer"
+    NOT_ASKED = "not_asked"
+    """The interview ended before the item was asked about."""
+    NOT_ANSWERED = "not_answered"
+    """The item was asked about, and the interview ended before an answer came."""
+    SAFETY_HOLD = "safety_hold"
+    """The interview was held while the item was open."""
+
+
+class ProposalOutcome(StrEnum):
+    """What became of a model's reading of an unclear answer."""
+
+    UNCLEAR = "unclear"
+    """The model took it for none of the frequencies."""
+    NOT_GROUNDED = "not_grounded"
+    """The words that it named are not the answer's own, or are not about the person."""
+    FAILED = "failed"
+    """The model gave nothing usable."""
+    OPEN = "open"
+    """The person has not said yet whether it is right."""
+    CONFIRMED = "confirmed"
+    NOT_CONFIRMED = "not_confirmed"
+    """The person said that it is wrong, or nothing clear."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerQuote:
+    """The words of an answer that carry a score."""
+
+    text: str = field(repr=False)
+    start: int
+    """First character, in code points of the answer."""
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """What a model took an unclear answer for: no score before the person confirms it."""
+
+    item: Item
+    turn: int
+    """The turn of the answer."""
+    outcome: ProposalOutcome
+    score: int | None = None
+    """0–3, that of the frequency; `None` where the model named none."""
+    quote: AnswerQuote | None = None
+    """The words of the answer that say so, once they are found in it."""
+    failure: FailureCode | None = None
+    """Why the model gave nothing usable."""
+    settled_turn: int | None = None
+    """The turn in which the person said whether it is right."""
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the person has answered to it."""
+        return self.settled_turn is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemOutcome:
+    """One item after the interview: a score with where it comes from, or why there is none."""
+
+    item: Item
+    score: int | None
+    unknown_reason: UnansweredReason | None
+    source: ItemSource
+    answer_turn: int | None = None
+    quote: AnswerQuote | None = None
+    """The words of the answer that scored it."""
+    confirmed_turn: int | None = None
+    """The turn in which the person confirmed what a model took the answer for."""
+    transcript_reason: UnknownReason | None = None
+    """Why the transcript left it unknown, where there was an assessment."""
+    evidence: tuple[str, ...] = field(default=(), repr=False)
+    """The quotes of the transcript, where the score comes from it."""
+
+    def __post_init__(self) -> None:
+        if (self.score is None) == (self.unknown_reason is None):
+            msg = "an item has either a score or a reason why it is unknown"
+            raise ValueError(msg)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemReport:
+    """The updated assessment: the eight items in the order of the instrument."""
+
+    items: tuple[ItemOutcome, ...]
+
+    @property
+    def total(self) -> TotalScore:
+        """The total, as a range while items are unknown."""
+        return total_of(outcome.score for outcome in self.items)
+
+    @property
+    def unknown(self) -> tuple[ItemOutcome, ...]:
+        """The items that are still unknown."""
+        return tuple(outcome for outcome in self.items if outcome.score is None)
+
+    @property
+    def na_count(self) -> int:
+        """How many items are still unknown."""
+        return len(self.unknown)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssessedItem:
+    """One item as an assessment of a transcript left it."""
+
+    score: int | None
+    unknown_reason: UnknownReason | None = None
+    evidence: tuple[str, ...] = field(default=(), repr=False)
+    """Quotes of the transcript."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssessmentInput:
+    """What an interview needs of an assessment; an item that is absent counts as unknown."""
+
+    items: Mapping[Item, AssessedItem]
+
+    @property
+    def unknown(self) -> tuple[Item, ...]:
+        """The items without a score, in the order of the instrument."""
+        return tuple(
+            item for item in Item if item not in self.items or self.items[item].score is None
+        )

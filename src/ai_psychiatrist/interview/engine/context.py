@@ -1,0 +1,48 @@
+"""What a step of an interview is taken with."""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+from ai_psychiatrist.domain.errors import RequestConflict
+from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
+from ai_psychiatrist.interview.engine.danger import DangerReader
+from ai_psychiatrist.interview.errors import VersionConflict
+from ai_psychiatrist.interview.limits import InterviewLimits
+from ai_psychiatrist.interview.protocol.records import InterviewProtocol
+from ai_psychiatrist.interview.submission import AnswerSubmission
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepContext:
+    """The interview's protocol, who may be asked, and what was sent."""
+
+    protocol: InterviewProtocol
+    agents: InterviewAgentsPort | None
+    """`None` where there is no model."""
+    danger: DangerReader | None
+    """Reads free answers for danger beside the rules; `None` leaves them to the rules."""
+    limits: InterviewLimits
+    submission: AnswerSubmission | None = None
+    """The answer, or the wish to stop, that the event brings."""
+
+    @property
+    def required_agents(self) -> InterviewAgentsPort:
+        """The agents; raises `RequestConflict` where there is no model."""
+        if self.agents is None:
+            raise RequestConflict(
+                f"the protocol {self.protocol.id!r} needs a model: set INTERVIEW_MODEL or "
+                "MODEL_DEFAULT",
+                field="protocol",
+            )
+        return self.agents
+
+    def required_submission(self, version: int) -> AnswerSubmission:
+        """Return what was sent; raises `VersionConflict` unless it is for this version."""
+        if self.submission is None or self.submission.version != version:
+            raise VersionConflict
+        return self.submission
+
+    def keeping_back(self, calls: int) -> Self:
+        """Return a context in which so many calls fewer may be made."""
+        limits = replace(self.limits, max_calls=self.limits.max_calls - calls)
+        return replace(self, limits=limits)

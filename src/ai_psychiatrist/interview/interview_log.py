@@ -1,0 +1,31 @@
+"""What the log says of an interview: no words, and of its id, which opens it, a digest alone."""
+
+import time
+
+from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.infrastructure.digests import keyed_digest
+from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.interview.engine.record import Interview
+
+logger = get_logger(__name__)
+
+
+def log_interview(
+    event: str,
+    interview: Interview,
+    *,
+    started: float | None = None,
+    code: FailureCode | None = None,
+) -> None:
+    """Write one line. `started`: when the work began, of `time.perf_counter`."""
+    duration = None if started is None else round((time.perf_counter() - started) * 1000, 1)
+    logger.info(
+        event,
+        interview_hash=keyed_digest(interview.id),
+        protocol=interview.protocol.id,
+        status=interview.state,
+        turn=interview.turn,
+        model_calls=interview.spent.calls,
+        code=code or interview.failure,
+        duration_ms=duration,
+    )
