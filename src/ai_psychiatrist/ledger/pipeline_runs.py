@@ -16,7 +16,7 @@ from ai_psychiatrist.ledger.store.ledger_file import holds_run, make_private_fol
 from ai_psychiatrist.validation.checks.host_fields import UNIT_ID
 from ai_psychiatrist.validation.checks.step import StepValidator
 from ai_psychiatrist.validation.checks.verdict import Verdict
-from ai_psychiatrist.validation.config.lint.step_files import MOST_BYTES
+from ai_psychiatrist.validation.config.given_file import MOST_BYTES
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig, StepConfig, load_pipeline
 from ai_psychiatrist.validation.config.step import MODEL_SCOPES
 

@@ -7,7 +7,6 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -91,7 +90,10 @@ def test_all_old_interviews_are_listed(store: InterviewStore) -> None:
 def of_old(store: InterviewStore) -> dict[str, InterviewProtocol]:
     """Return the protocols, taken for those that the old interviews began with."""
     begun = {one.id: one for one in (store.load(old["id"]).protocol for old in OLD.values())}
-    return {name: replace(PROTOCOLS[name], digest=one.digest) for name, one in begun.items()}
+    return {
+        name: PROTOCOLS[name].model_copy().complete(one.digest, PROTOCOLS[name].guidelines)
+        for name, one in begun.items()
+    }
 
 
 def test_every_old_interview_can_be_gone_on_with(store: InterviewStore) -> None:

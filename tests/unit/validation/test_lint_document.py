@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.pipeline_folder import PIPELINE, changed, found, only, written
 
+from ai_psychiatrist.validation.config.document import document_of
 from ai_psychiatrist.validation.config.lint import lint_pipeline
-from ai_psychiatrist.validation.config.lint.nearest import nearest
-from ai_psychiatrist.validation.config.lint.problem import Place, Problems, dotted
-from ai_psychiatrist.validation.config.lint.yaml_document import read_document
+from ai_psychiatrist.validation.config.nearest import nearest
+from ai_psychiatrist.validation.config.problem import Place, dotted
 
 
 @pytest.mark.parametrize(
@@ -78,14 +78,12 @@ def test_a_byte_order_mark_and_windows_line_ends_are_accepted(tmp_path: Path) ->
 
 
 def test_values_keep_their_places() -> None:
-    problems = Problems()
-    document = read_document("a:\n  - b: 'text'\n    c: \"x\\ty\"\n", problems)
-    assert document is not None
-    assert problems.in_order() == []
+    document = document_of(b"a:\n  - b: 'text'\n    c: \"x\\ty\"\n")
+    assert document.problems == []
     assert document.value == {"a": [{"b": "text", "c": "x\ty"}]}
-    assert document.keys["a", 0, "b"] == Place(line=2, column=5)
-    assert document.scalars["a", 0, "b"] == Place(line=2, column=9)
-    assert ("a", 0, "c") not in document.scalars
+    spot = document.spots["a", 0, "b"]
+    assert (spot.key, spot.text) == (Place(line=2, column=5), Place(line=2, column=9))
+    assert document.spots["a", 0, "c"].text is None
 
 
 @pytest.mark.parametrize(
@@ -93,18 +91,15 @@ def test_values_keep_their_places() -> None:
     ["!!bool perhaps", "!!int ''", "!!timestamp x", "2024-99-99", "!!binary x", "!!float x"],
 )
 def test_a_value_that_does_not_fit_its_tag_is_an_error_and_left_out(value: str) -> None:
-    problems = Problems()
-    document = read_document(f"a: {value}\nb: 1\n", problems)
-    assert document is not None
+    document = document_of(f"a: {value}\nb: 1\n".encode())
     assert document.value == {"b": 1}
-    assert [problem.code for problem in problems.in_order()] == ["value_type"]
+    assert [problem.code for problem in document.problems] == ["value_type"]
 
 
 @given(st.text(alphabet="ab:-[]{}&*!|>'\"#\n \t<", max_size=60))
 def test_no_text_breaks_the_reader(text: str) -> None:
-    problems = Problems()
-    document = read_document(text, problems)
-    assert document is not None or problems.in_order()
+    document = document_of(text.encode())
+    assert document.is_readable or document.problems
 
 
 def test_keys_that_are_no_words_are_quoted_in_places() -> None:

@@ -28,7 +28,7 @@ from ai_psychiatrist.interview.engine.turns import (
 )
 from ai_psychiatrist.interview.engine.view import view_of
 from ai_psychiatrist.interview.interview_log import log_interview
-from ai_psychiatrist.interview.protocol.records import DriftPolicy, FixedGoals
+from ai_psychiatrist.interview.protocol.records import DriftPolicy
 from ai_psychiatrist.interview.store.serialization import report_inputs_hash
 from ai_psychiatrist.llm.call_log import CallLog
 from ai_psychiatrist.llm.definition import OutputT
@@ -118,8 +118,9 @@ def _failed(interview: Interview, code: FailureCode) -> Interview:
 async def _goal_texts(
     context: StepContext, interview: Interview, calls: CallLog
 ) -> tuple[str, ...]:
-    if isinstance(context.protocol.goals, FixedGoals):
-        return context.protocol.goals.texts
+    goals = context.protocol.goals
+    if goals is not None and goals.fixed:
+        return goals.fixed
     view = view_of(context.protocol, interview)
     return _required(await context.required_agents.generate_goals(view, calls)).goals
 
@@ -175,7 +176,7 @@ async def _digest(
     digest = await context.required_agents.digest(
         view_of(protocol, interview),
         calls,
-        wants_facts=protocol.extracts_facts,
+        wants_facts=protocol.facts,
         wants_drift=is_drift_wanted,
     )
     if digest.failure is not None:

@@ -64,7 +64,7 @@ def put_question(
     A refusal stands last among the answers where the protocol has one.
     """
     if not interview.messages:
-        notice = filled(protocol.sentences.introduction, interview.inputs)
+        notice = filled(protocol.texts.introduction, interview.inputs)
     spoken = say(interview, notice, MessageSpeaker.INTERVIEWER)
     spoken = say(spoken, wording.text, MessageSpeaker.INTERVIEWER)
     goal, policy = interview.goal(goal_id), protocol.answers
@@ -77,7 +77,7 @@ def put_question(
             AnswerOption(id=f"a{number}", **one._asdict())
             for number, one in enumerate([*wording.offered, *decline], start=1)
         ),
-        allows_free_text=policy.allows_free_text,
+        allows_free_text=policy.free_text,
         turn=interview.turn + 1,
         rationale=wording.rationale,
         is_clarifying=wording.is_clarifying,
@@ -107,7 +107,7 @@ def with_answer(interview: Interview, answer: GivenAnswer, key: str) -> Intervie
 
 def end(protocol: InterviewProtocol, interview: Interview, reason: EndReason) -> Interview:
     """Ask nothing more and take leave; a report that a model writes is still to come."""
-    closing = filled(protocol.sentences.closing, interview.inputs)
+    closing = filled(protocol.texts.closing, interview.inputs)
     is_items = protocol.kind is ProtocolKind.ITEMS
     return replace(
         _closed(say(interview, closing, MessageSpeaker.INTERVIEWER)),
@@ -118,7 +118,7 @@ def end(protocol: InterviewProtocol, interview: Interview, reason: EndReason) ->
 
 def hold(protocol: InterviewProtocol, interview: Interview, danger: Danger) -> Interview:
     """Ask nothing more and say the fixed words for danger."""
-    held = say(interview, protocol.safety_hold, MessageSpeaker.INTERVIEWER)
+    held = say(interview, protocol.safety.hold, MessageSpeaker.INTERVIEWER)
     return replace(
         _closed(held),
         state=InterviewState.SAFETY_HOLD,

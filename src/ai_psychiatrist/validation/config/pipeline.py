@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.validation.config.lint.nearest import did_you_mean
-from ai_psychiatrist.validation.config.lint.problem import LintProblem
+from ai_psychiatrist.validation.config.given_file import FileUnusable, read_bounded
 from ai_psychiatrist.validation.config.lint.reading import lint_pipeline, read_pipeline
-from ai_psychiatrist.validation.config.lint.step_files import FileUnusable, parse_json, read_bounded
+from ai_psychiatrist.validation.config.lint.step_files import parse_json
+from ai_psychiatrist.validation.config.nearest import did_you_mean
+from ai_psychiatrist.validation.config.problem import refusal
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits
 from ai_psychiatrist.validation.config.step import MODEL_SCOPES, RuleBlock, StepConfig
 
@@ -20,9 +20,6 @@ __all__ = [
     "lint_pipeline",
     "load_pipeline",
 ]
-
-_SHOWN: Final = 5
-"""Errors that a refusal lists; the lint lists them all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +64,7 @@ def load_pipeline(path: Path) -> PipelineConfig:
     reading = read_pipeline(path)
     errors = [problem for problem in reading.problems if problem.is_error]
     if errors or reading.settings is None:
-        raise ConfigurationError(_refusal(path, errors))
+        raise ConfigurationError(refusal("pipeline", path.name, errors))
     schemas = [step.schema.path for step in reading.steps if step.schema is not None]
     templates = [step.template.path for step in reading.steps if step.template is not None]
     return PipelineConfig(
@@ -106,11 +103,3 @@ def _protecting_together(steps: list[StepConfig]) -> tuple[StepConfig, ...]:
         step if step.rules is None else replace(step, rules=replace(step.rules, protected=names))
         for step in steps
     )
-
-
-def _refusal(path: Path, errors: list[LintProblem]) -> str:
-    lines = [f"the pipeline {path.name} cannot be used"]
-    lines += [f"  {error.place_in(path.name)}: {error.message}" for error in errors[:_SHOWN]]
-    if len(errors) > _SHOWN:
-        lines.append(f"  and {len(errors) - _SHOWN} more; see lint-config")
-    return "\n".join(lines)

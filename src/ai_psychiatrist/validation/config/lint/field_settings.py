@@ -3,8 +3,8 @@
 from typing import Final
 
 from ai_psychiatrist.validation.checks.fields.rules import EnumRule, RangeRule
-from ai_psychiatrist.validation.config.lint.nearest import did_you_mean
 from ai_psychiatrist.validation.config.lint.node import Node
+from ai_psychiatrist.validation.config.nearest import did_you_mean
 
 _TYPES: Final = ("string", "number", "integer", "boolean", "object", "array", "null")
 _OTHER_TYPE_NAMES: Final = {

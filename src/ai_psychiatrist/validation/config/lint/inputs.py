@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from ai_psychiatrist.validation.config.document import document_of
+from ai_psychiatrist.validation.config.given_file import FileUnusable, read_bounded
 from ai_psychiatrist.validation.config.lint.node import Node
-from ai_psychiatrist.validation.config.lint.problem import Problems, TooManyProblems
-from ai_psychiatrist.validation.config.lint.step_files import FileUnusable, decoded, read_bounded
-from ai_psychiatrist.validation.config.lint.yaml_document import read_document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,24 +46,19 @@ def _items(processing: Node, folder: Path) -> frozenset[str]:
     if items is None or source is None:
         return frozenset()
     name, key = source.text(), items.child("key")
-    problems = Problems()
+    if name is None:
+        return frozenset()
     try:
-        document = None if name is None else read_document(_text(folder / name), problems)
-    except TooManyProblems:
-        document = None
+        document = document_of(read_bounded(folder / name))
     except FileUnusable as error:
         source.warn("items_file", f"the items {name!r} cannot be read: {error}")
         return frozenset()
-    if name is not None and any(problem.is_error for problem in problems.in_order()):
+    if document.has_errors:
         source.warn("items_file", f"the items {name!r} are no YAML as it is used here")
-    if document is None or key is None or not isinstance(document.value, dict):
+    if key is None or not isinstance(document.value, dict):
         return frozenset()
     listed = document.value.get(str(key.value))
     if not isinstance(listed, list):
         key.warn("items_file", f"the items {name!r} have no list {key.value!r}")
         return frozenset()
     return frozenset(field for item in listed if isinstance(item, dict) for field in item)
-
-
-def _text(path: Path) -> str:
-    return decoded(read_bounded(path))

@@ -7,9 +7,9 @@ from typing import Final
 from ai_psychiatrist.validation.checks.fields.paths import top_name
 from ai_psychiatrist.validation.checks.host_fields import METADATA, RETRY_COUNT, UNIT_ID
 from ai_psychiatrist.validation.config.lint.inputs import Inputs
-from ai_psychiatrist.validation.config.lint.nearest import did_you_mean
 from ai_psychiatrist.validation.config.lint.node import Node
 from ai_psychiatrist.validation.config.lint.steps import StepReading
+from ai_psychiatrist.validation.config.nearest import did_you_mean
 from ai_psychiatrist.validation.config.step import RuleBlock
 
 ALWAYS_THERE: Final = frozenset({UNIT_ID, RETRY_COUNT, METADATA})

@@ -5,9 +5,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from ai_psychiatrist.validation.checks.verdict import type_name
-from ai_psychiatrist.validation.config.lint.nearest import did_you_mean, nearest
-from ai_psychiatrist.validation.config.lint.problem import KeyPath, Place, Problems, dotted
-from ai_psychiatrist.validation.config.lint.yaml_document import Document
+from ai_psychiatrist.validation.config.document import Document
+from ai_psychiatrist.validation.config.nearest import did_you_mean, nearest
+from ai_psychiatrist.validation.config.problem import KeyPath, dotted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,30 +17,14 @@ class Node:
     value: object = field(repr=False)
     path: KeyPath
     document: Document = field(repr=False)
-    problems: Problems = field(repr=False)
-
-    @property
-    def place(self) -> Place | None:
-        """Where the value's key stands, or the nearest thing around it."""
-        for length in range(len(self.path), 0, -1):
-            place = self.document.keys.get(self.path[:length])
-            if place is not None:
-                return place
-        return None
 
     def error(self, code: str, message: str, *, column: int | None = None) -> None:
         """Report an error here; `column`: 1-based inside this text."""
-        self.problems.error(code, self.path, message, self._at(column))
+        self.document.error(self.path, code, message, column=column)
 
     def warn(self, code: str, message: str, *, column: int | None = None) -> None:
         """Report a warning here; `column`: 1-based inside this text."""
-        self.problems.warn(code, self.path, message, self._at(column))
-
-    def _at(self, column: int | None) -> Place | None:
-        start = self.document.scalars.get(self.path)
-        if column is None or start is None or "\n" in str(self.value):
-            return self.place
-        return Place(line=start.line, column=start.column + column - 1)
+        self.document.warn(self.path, code, message, column=column)
 
     def child(self, key: str | int) -> "Node | None":
         """Return the value under a key, or `None` where there is none."""
@@ -116,9 +100,7 @@ class Node:
                     yield key, self._inner(value, key)
 
     def _inner(self, value: object, key: str | int) -> "Node":
-        return Node(
-            value=value, path=(*self.path, key), document=self.document, problems=self.problems
-        )
+        return Node(value=value, path=(*self.path, key), document=self.document)
 
     def _expected(self, wanted: str) -> None:
         name = dotted(self.path) or "the file"

@@ -4,11 +4,11 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from ai_psychiatrist.validation.config.document import Document, TooManyProblems, read_document
 from ai_psychiatrist.validation.config.lint.field_consistency import check_fields
 from ai_psychiatrist.validation.config.lint.inputs import Inputs, read_inputs
 from ai_psychiatrist.validation.config.lint.known_names import known_names
 from ai_psychiatrist.validation.config.lint.node import Node
-from ai_psychiatrist.validation.config.lint.problem import LintProblem, Problems, TooManyProblems
 from ai_psychiatrist.validation.config.lint.rule_expressions import check_rules
 from ai_psychiatrist.validation.config.lint.sections import (
     RunSettings,
@@ -16,15 +16,9 @@ from ai_psychiatrist.validation.config.lint.sections import (
     read_settings,
 )
 from ai_psychiatrist.validation.config.lint.step_expressions import check_step_expressions
-from ai_psychiatrist.validation.config.lint.step_files import (
-    MOST_YAML_BYTES,
-    FileUnusable,
-    decoded,
-    read_bounded,
-)
 from ai_psychiatrist.validation.config.lint.steps import StepReading, read_steps
 from ai_psychiatrist.validation.config.lint.templates import check_variables, read_variables
-from ai_psychiatrist.validation.config.lint.yaml_document import read_document
+from ai_psychiatrist.validation.config.problem import LintProblem
 from ai_psychiatrist.validation.config.step import MODEL_SCOPES
 
 
@@ -42,32 +36,26 @@ class PipelineReading:
 
 def read_pipeline(path: Path) -> PipelineReading:
     """Read a pipeline file and the files that it names, and check them against each other."""
-    problems = Problems()
+    document = read_document(path, what="the pipeline file")
     try:
-        return _read(path, problems)
+        return _read(document, path)
     except TooManyProblems:
-        return PipelineReading(problems=problems.in_order())
+        return PipelineReading(problems=document.problems)
 
 
-def _read(path: Path, problems: Problems) -> PipelineReading:
-    try:
-        content = read_bounded(path, most_bytes=MOST_YAML_BYTES)
-        document = read_document(decoded(content), problems)
-    except FileUnusable as error:
-        problems.error("unreadable", (), f"the pipeline file cannot be used: {error}", None)
-        document = None
-    if document is None:
-        return PipelineReading(problems=problems.in_order())
-    root = Node(value=document.value, path=(), document=document, problems=problems)
+def _read(document: Document, path: Path) -> PipelineReading:
+    if not document.is_readable:
+        return PipelineReading(problems=document.problems)
+    root = Node(value=document.value, path=(), document=document)
     sections = find_sections(root)
     steps = read_steps(sections, path.parent)
     settings = read_settings(sections)
     _cross_check(steps, read_inputs(sections.processing, path.parent))
     return PipelineReading(
-        problems=problems.in_order(),
+        problems=document.problems,
         steps=tuple(steps),
         settings=settings,
-        digest=_digest(content, steps),
+        digest=_digest(document.content, steps),
     )
 
 

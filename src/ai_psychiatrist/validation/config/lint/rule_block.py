@@ -6,8 +6,8 @@ from typing import Final, TypeVar
 from ai_psychiatrist.validation.checks.coercion.coercer import DEFAULT, STRICT, CoercionProfile
 from ai_psychiatrist.validation.checks.rules import Level, RuleSpec
 from ai_psychiatrist.validation.config.lint.field_settings import read_enum, read_range, read_types
-from ai_psychiatrist.validation.config.lint.nearest import did_you_mean
 from ai_psychiatrist.validation.config.lint.node import Node
+from ai_psychiatrist.validation.config.nearest import did_you_mean
 from ai_psychiatrist.validation.config.step import RuleBlock
 
 NO_RULES: Final = "none"

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from ai_psychiatrist.validation.config.lint.known_names import NAMESPACES, KnownNames
-from ai_psychiatrist.validation.config.lint.nearest import did_you_mean, nearest
 from ai_psychiatrist.validation.config.lint.node import Node
 from ai_psychiatrist.validation.config.lint.steps import StepReading
+from ai_psychiatrist.validation.config.nearest import did_you_mean, nearest
 from ai_psychiatrist.validation.expressions import (
     Expression,
     ExpressionKind,

@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from ai_psychiatrist.validation.config.lint.nearest import did_you_mean, nearest
 from ai_psychiatrist.validation.config.lint.node import Node
+from ai_psychiatrist.validation.config.nearest import did_you_mean, nearest
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits
 
 DEFAULT_DEADLINE_SECONDS: Final = 600.0

@@ -6,25 +6,13 @@ from json import JSONDecodeError
 from pathlib import Path
 from typing import Final
 
-from ai_psychiatrist.infrastructure.given_files import (
-    FileTooLarge,
-    NotRegularFile,
-    read_regular,
-)
 from ai_psychiatrist.validation.checks.coercion.coercer import Coercer
 from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema, SchemaInvalid
+from ai_psychiatrist.validation.config.given_file import FileUnusable, decoded, read_bounded
 from ai_psychiatrist.validation.config.lint.node import Node
 from ai_psychiatrist.validation.config.step import Schema
 
-MOST_BYTES: Final = 1 << 20
-"""Bound on a schema or a list of items."""
-MOST_YAML_BYTES: Final = 1 << 18
-"""Bound on a pipeline's or a protocol's own file."""
 MOST_TEMPLATE_BYTES: Final = 1 << 17
-
-
-class FileUnusable(Exception):
-    """A file cannot be read; the message says why and names no path."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,28 +32,6 @@ class TemplateFile:
     text: str = field(repr=False)
     node: Node = field(repr=False)
     """Where the pipeline file names it."""
-
-
-def read_bounded(path: Path, *, most_bytes: int = MOST_BYTES) -> bytes:
-    """Return a file's bytes; raises `FileUnusable` for no file, an unreadable or a large one."""
-    try:
-        return read_regular(path, most_bytes=most_bytes)
-    except FileTooLarge:
-        msg = f"it is larger than {most_bytes} bytes"
-    except NotRegularFile:
-        msg = "it is no regular file"
-    except OSError as error:
-        msg = error.strerror or "its name cannot be one of a file"
-    raise FileUnusable(msg)
-
-
-def decoded(content: bytes) -> str:
-    """Return UTF-8 text without a byte order mark; raises `FileUnusable` for other encodings."""
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        msg = "it is not UTF-8 text"
-        raise FileUnusable(msg) from None
 
 
 def read_schema(node: Node, folder: Path, *, checks_formats: bool) -> SchemaFile | None:

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
+from ai_psychiatrist.validation.config.document import MOST_PROBLEMS
 from ai_psychiatrist.validation.config.lint.known_names import KnownNames
-from ai_psychiatrist.validation.config.lint.nearest import did_you_mean, nearest
-from ai_psychiatrist.validation.config.lint.problem import MOST_PROBLEMS
 from ai_psychiatrist.validation.config.lint.step_files import TemplateFile
+from ai_psychiatrist.validation.config.nearest import did_you_mean, nearest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,14 +1,14 @@
-"""Read a YAML file into plain values that remember where they stand."""
+"""Read YAML text into plain values and the places where they stand."""
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
 import yaml
 from yaml.constructor import ConstructorError, SafeConstructor
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from ai_psychiatrist.validation.config.lint.problem import KeyPath, Place, Problems
+from ai_psychiatrist.validation.config.problem import KeyPath, Place
 
 _MAX_DEPTH: Final = 50
 _MAX_ALIASES: Final = 200
@@ -34,42 +34,51 @@ _UNREADABLE: Final = (
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
+Report: TypeAlias = Callable[[Place | None, KeyPath, str, str], None]
+"""Takes the place, the keys that lead there, a code and a message."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
-    """A YAML file as plain values."""
+class Spot:
+    """Where a value stands in the file."""
 
-    value: object
-    keys: Mapping[KeyPath, Place]
-    """Where the key of a value stands, or the value itself in a list."""
-    scalars: Mapping[KeyPath, Place]
-    """Where the first character of a text's content stands, where columns inside it can be told."""
-
-
-class _TooMuch(Exception):
-    """The file is larger or deeper than a pipeline can be; the message says which."""
+    path: KeyPath
+    """The keys that lead there."""
+    key: Place | None
+    """The value's key, or the value itself in a list."""
+    text: Place | None = None
+    """The first character of a text's content, where columns inside it can be told."""
 
 
-def read_document(text: str, problems: Problems) -> Document | None:
-    """Read YAML text; `None` after an error that leaves nothing to look at."""
+class YamlUnusable(Exception):
+    """The text leaves nothing to look at; the message says why."""
+
+    def __init__(self, code: str, message: str, place: Place | None = None) -> None:
+        """`code`: the kind of problem."""
+        super().__init__(message)
+        self.code = code
+        self.place = place
+
+
+class _TooMuch(YamlUnusable):
+    def __init__(self, message: str) -> None:
+        super().__init__("yaml_too_large", message)
+
+
+def read_yaml(text: str, report: Report) -> tuple[object, dict[KeyPath, Spot]]:
+    """Read YAML text as plain values with their places; a value that cannot be read is left out.
+
+    Raises `YamlUnusable`.
+    """
     try:
         _check_bounds(text)
         root = yaml.compose(text, Loader=_LOADER)
     except yaml.YAMLError as error:
-        problems.error("yaml_syntax", (), *_syntax(error))
-        return None
-    except _TooMuch as error:
-        problems.error("yaml_too_large", (), str(error), None)
-        return None
+        raise _syntax(error) from None
     if root is None:
-        problems.error("empty_file", (), "the file is empty", None)
-        return None
-    builder = _Builder(text=text, problems=problems)
-    try:
-        value = builder.build(root, ())
-    except _TooMuch as error:
-        problems.error("yaml_too_large", (), str(error), None)
-        return None
-    return Document(value=value, keys=builder.keys, scalars=builder.scalars)
+        raise YamlUnusable("empty_file", "the file is empty")
+    builder = _Builder(text=text, report=report)
+    return builder.build(root, ()), builder.spots
 
 
 def _check_bounds(text: str) -> None:
@@ -90,12 +99,12 @@ def _check_bounds(text: str) -> None:
             raise _TooMuch(msg)
 
 
-def _syntax(error: yaml.YAMLError) -> tuple[str, Place | None]:
+def _syntax(error: yaml.YAMLError) -> YamlUnusable:
     """Say what the parser found; its own text would quote the file."""
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "not readable"
     place = None if mark is None else Place(line=mark.line + 1, column=mark.column + 1)
-    return f"the file is no YAML: {problem}", place
+    return YamlUnusable("yaml_syntax", f"the file is no YAML: {problem}", place)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -103,9 +112,8 @@ class _Builder:
     """Builds plain values from YAML nodes and keeps their places."""
 
     text: str
-    problems: Problems
-    keys: dict[KeyPath, Place] = field(default_factory=dict)
-    scalars: dict[KeyPath, Place] = field(default_factory=dict)
+    report: Report
+    spots: dict[KeyPath, Spot] = field(default_factory=dict)
     _count: int = 0
     _open: set[int] = field(default_factory=set)
     _constructor: SafeConstructor = field(default_factory=SafeConstructor)
@@ -116,7 +124,7 @@ class _Builder:
             msg = f"the file holds more than {_MAX_VALUES} values, aliases counted each time"
             raise _TooMuch(msg)
         if id(node) in self._open:
-            self.problems.error("yaml_loop", path, "an alias stands inside its own anchor", None)
+            self.report(None, path, "yaml_loop", "an alias stands inside its own anchor")
             return _UNREAD
         self._open.add(id(node))
         try:
@@ -126,9 +134,15 @@ class _Builder:
                 case SequenceNode():
                     return self._sequence(node, path)
                 case _:
-                    return self._scalar(node, path)
+                    return self._constructed(node, path)
         finally:
             self._open.discard(id(node))
+
+    def _placed(self, node: Node, path: KeyPath, marker: Node) -> object:
+        """Build a value whose place is that of `marker`, its key or the value itself."""
+        value = self.build(node, path)
+        self.spots[path] = Spot(path=path, key=_start(marker), text=self._content(node, value))
+        return value
 
     def _mapping(self, node: MappingNode, path: KeyPath) -> dict[str, object]:
         built: dict[str, object] = {}
@@ -142,10 +156,9 @@ class _Builder:
                 continue
             if key in built:
                 message = f"the key {key!r} stands twice here; only one can count"
-                self.problems.error("duplicate_key", (*path, key), message, _start(key_node))
+                self.report(_start(key_node), (*path, key), "duplicate_key", message)
                 continue
-            self.keys[(*path, key)] = _start(key_node)
-            value = self.build(value_node, (*path, key))
+            value = self._placed(value_node, (*path, key), key_node)
             if value is not _UNREAD:
                 built[key] = value
         return merged | built
@@ -156,7 +169,7 @@ class _Builder:
         merged: dict[str, object] = {}
         for source in sources:
             if not isinstance(source, MappingNode):
-                self.problems.error("merge", path, "`<<` needs a mapping", _start(source))
+                self.report(_start(source), path, "merge", "`<<` needs a mapping")
                 continue
             value = self.build(source, path)
             if isinstance(value, dict):
@@ -167,34 +180,26 @@ class _Builder:
         if isinstance(node, ScalarNode) and isinstance(self._constructed(node, path), str):
             return str(node.value)
         message = "a key is no text; write it in quotes"
-        self.problems.error("key_not_text", path, message, _start(node))
+        self.report(_start(node), path, "key_not_text", message)
         return None
 
     def _sequence(self, node: SequenceNode, path: KeyPath) -> list[object]:
         built: list[object] = []
         for position, item in enumerate(node.value):
-            self.keys[(*path, position)] = _start(item)
-            value = self.build(item, (*path, position))
+            value = self._placed(item, (*path, position), item)
             built.append(None if value is _UNREAD else value)
         return built
-
-    def _scalar(self, node: Node, path: KeyPath) -> object:
-        value = self._constructed(node, path)
-        place = self._content(node, value)
-        if place is not None:
-            self.scalars[path] = place
-        return value
 
     def _constructed(self, node: Node, path: KeyPath) -> object:
         if node.tag != _TEXT_TAG and len(node.value) > _LONGEST_SCALAR:
             message = f"a value of more than {_LONGEST_SCALAR} characters; write a text in quotes"
-            self.problems.error("value_type", path, message, _start(node))
+            self.report(_start(node), path, "value_type", message)
             return _UNREAD
         try:
             value: object = self._constructor.construct_object(node)
         except _UNREADABLE:
             message = "this value has a type that is not used here; write plain text or a number"
-            self.problems.error("value_type", path, message, _start(node))
+            self.report(_start(node), path, "value_type", message)
             return _UNREAD
         return value
 

@@ -1,0 +1,234 @@
+"""A YAML file as plain values that remember where they stand, and what is wrong with it.
+
+`read_document(path)` reads a file. `document.error(location, code, message)` reports a problem at
+the place that a tuple of keys and positions leads to. Pydantic names places in the same way, so
+`model_problems.validate_model(document, Model)` reports all that a model says against a file:
+
+    document = read_document(path)
+    try:
+        protocol = validate_model(document, ProtocolFile)
+        if protocol is not None:
+            check_goals(protocol, document)   # document.error(("goals", 2, "name"), code, message)
+    except TooManyProblems:
+        pass
+    return document.problems
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from ai_psychiatrist.validation.config.given_file import (
+    MOST_YAML_BYTES,
+    FileUnusable,
+    decoded,
+    read_bounded,
+)
+from ai_psychiatrist.validation.config.problem import (
+    KeyPath,
+    LintProblem,
+    Place,
+    ProblemLevel,
+    dotted,
+)
+from ai_psychiatrist.validation.config.yaml_values import Spot, YamlUnusable, read_yaml
+
+MOST_PROBLEMS: Final = 500
+"""Problems that are told of one file; each of them costs a search for what was meant."""
+
+_FILE: Final = Spot(path=(), key=None)
+_NOTHING: Final = object()
+
+
+class TooManyProblems(Exception):
+    """A file has so many problems that the rest of it is not looked at."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Document:
+    """One file: what it holds, where each value stands, and the problems found so far."""
+
+    content: bytes = field(default=b"", repr=False)
+    value: object = field(default=None, repr=False)
+    """Dictionaries, lists and plain values, without what was reported and left out."""
+    spots: Mapping[KeyPath, Spot] = field(default_factory=dict, repr=False)
+    """Where the value at a location stands in the file."""
+    is_readable: bool = False
+    """Whether there is a value to look at."""
+    _problems: list[LintProblem] = field(default_factory=list, repr=False)
+    _reported: set[KeyPath] = field(default_factory=set, repr=False)
+
+    def error(
+        self, location: KeyPath, code: str, message: str, *, column: int | None = None
+    ) -> None:
+        """Report a problem that makes the file unusable; `column`: from 1 inside the text there.
+
+        One more than `MOST_PROBLEMS` raises `TooManyProblems`; so does `warn`.
+        """
+        self.report(ProblemLevel.ERROR, location, code, message, column=column)
+
+    def warn(
+        self, location: KeyPath, code: str, message: str, *, column: int | None = None
+    ) -> None:
+        """Report a problem that the file can be used with."""
+        self.report(ProblemLevel.WARNING, location, code, message, column=column)
+
+    def report(
+        self,
+        level: ProblemLevel,
+        location: KeyPath,
+        code: str,
+        message: str,
+        *,
+        column: int | None = None,
+    ) -> None:
+        """Report a problem at a location."""
+        found, value = self.found(location)
+        spot = self.spot(found)
+        place = spot.key
+        if column is not None and spot.text is not None and "\n" not in str(value):
+            place = Place(line=spot.text.line, column=spot.text.column + column - 1)
+        self.report_at(place, spot.path, code, message, level=level)
+
+    def report_at(
+        self,
+        place: Place | None,
+        path: KeyPath,
+        code: str,
+        message: str,
+        *,
+        level: ProblemLevel = ProblemLevel.ERROR,
+    ) -> None:
+        """Report a problem at a place of the file; `path`: the keys that lead there in the file."""
+        if len(self._problems) == MOST_PROBLEMS:
+            raise TooManyProblems
+        problem = LintProblem(
+            level=level,
+            code=code,
+            where=dotted(path),
+            line=None if place is None else place.line,
+            column=None if place is None else place.column,
+            message=message,
+        )
+        self._problems.append(problem)
+        self._reported.add(path)
+
+    @property
+    def problems(self) -> list[LintProblem]:
+        """Every problem once, by line; those without a line come first."""
+        found = set(self._problems)
+        if len(self._problems) == MOST_PROBLEMS:
+            found.add(_AND_MORE)
+        return sorted(
+            found,
+            key=lambda one: (one.line or 0, one.column or 0, one.where, one.code, one.message),
+        )
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether a problem makes the file unusable."""
+        return any(problem.is_error for problem in self._problems)
+
+    def is_reported(self, path: KeyPath) -> bool:
+        """Whether something is wrong at exactly this place of the file."""
+        return path in self._reported
+
+    def is_reported_inside(self, path: KeyPath) -> bool:
+        """Whether something is wrong inside the value at a place of the file."""
+        length = len(path)
+        return any(len(one) > length and one[:length] == path for one in self._reported)
+
+    def found(self, location: KeyPath) -> tuple[KeyPath, object]:
+        """Return as much of a location as there is in the document, and the value there.
+
+        Parts that are a model's own, such as a key that is missing, are passed over.
+        """
+        path: KeyPath = ()
+        value = self.value
+        for part in location:
+            inner = _inner(value, part)
+            if inner is not _NOTHING:
+                path, value = (*path, part), inner
+        return path, value
+
+    def spot(self, location: KeyPath) -> Spot:
+        """Return where the value at a location stands, or the nearest thing around it."""
+        for length in range(len(location), 0, -1):
+            if location[:length] in self.spots:
+                return self.spots[location[:length]]
+        return _FILE
+
+    def leave_out(self, changes: Mapping[KeyPath, str | None]) -> None:
+        """Take values out, so that the others can be looked at; with a text, rename their key.
+
+        Places stay those of the file; positions behind a value that leaves a list move up.
+        """
+        spots: dict[KeyPath, Spot] = {}
+
+        def kept(value: object, old: KeyPath, new: KeyPath) -> object:
+            if old in self.spots:
+                spots[new] = self.spots[old]
+            if isinstance(value, dict):
+                names = {key: changes.get((*old, key), key) for key in value}
+                return {
+                    name: kept(value[key], (*old, key), (*new, name))
+                    for key, name in names.items()
+                    if name is not None
+                }
+            if isinstance(value, list):
+                left = [place for place in range(len(value)) if (*old, place) not in changes]
+                return [
+                    kept(value[place], (*old, place), (*new, position))
+                    for position, place in enumerate(left)
+                ]
+            return value
+
+        self.value = kept(self.value, (), ())
+        self.spots = spots
+
+
+def read_document(path: Path, *, what: str = "the file") -> Document:
+    """Read a YAML file; `what`: how its problems call it.
+
+    A file that leaves nothing to look at gives a document that is not readable and says why.
+    """
+    try:
+        return document_of(read_bounded(path, most_bytes=MOST_YAML_BYTES))
+    except FileUnusable as error:
+        document = Document()
+        document.report_at(None, (), "unreadable", f"{what} cannot be used: {error}")
+        return document
+
+
+def document_of(content: bytes) -> Document:
+    """Read YAML; raises `FileUnusable` for bytes that are no text."""
+    text = decoded(content)
+    document = Document(content=content)
+    try:
+        document.value, document.spots = read_yaml(text, document.report_at)
+    except YamlUnusable as error:
+        document.report_at(error.place, (), error.code, str(error))
+    except TooManyProblems:
+        pass
+    else:
+        document.is_readable = True
+    return document
+
+
+def _inner(value: object, part: str | int) -> object:
+    if isinstance(value, dict):
+        return value.get(part, _NOTHING)
+    if isinstance(value, list) and isinstance(part, int) and part < len(value):
+        return value[part]
+    return _NOTHING
+
+
+_AND_MORE: Final = LintProblem(
+    level=ProblemLevel.ERROR,
+    code="too_many_problems",
+    where="",
+    line=None,
+    column=None,
+    message=f"these are the first {MOST_PROBLEMS} problems; the rest was not looked at",
+)
