@@ -12,7 +12,7 @@ def apply(*specs: RuleSpec, **out: object) -> RuleOutcome:
 
 
 def rule(expr: str, when: str | None = None, **options: object) -> RuleSpec:
-    return RuleSpec(name="r", expr=expr, when=when, **options)  # type: ignore[arg-type]
+    return RuleSpec(name="r", expr=expr, when=when, **options)
 
 
 def test_unit_that_keeps_the_rules_has_no_findings() -> None:

@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from typing import Annotated, Final
+
+from pydantic import Strict
 
 from ai_psychiatrist.validation.checks.verdict import PathPart, UnitError
+from ai_psychiatrist.validation.config.file_model import FileModel, Text, otherwise
 from ai_psychiatrist.validation.expressions import (
     EvaluationFailed,
     Expression,
@@ -38,16 +41,17 @@ class Level(StrEnum):
     """The unit stays valid and carries the warning."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleSpec:
+class RuleSpec(FileModel):
     """A rule as a configuration gives it."""
 
-    name: str
-    expr: str
-    error: str = ""
+    name: Text
+    expr: Text
+    error: Annotated[str, Strict()] = ""
     """The message; places such as `{score}` show values of the unit."""
-    level: Level = Level.ERROR
-    when: str | None = None
+    level: Annotated[
+        Level, otherwise("unknown_level", f"a rule's level is {' or '.join(Level)}")
+    ] = Level.ERROR
+    when: Text | None = None
     """The condition under which the rule applies."""
 
 

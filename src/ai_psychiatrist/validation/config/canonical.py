@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import fields, is_dataclass
 
+from pydantic import BaseModel
+
 
 def canonical_json(config: object) -> bytes:
     """Return a configuration as JSON with sorted keys.
@@ -18,6 +20,8 @@ def canonical_json(config: object) -> bytes:
 def _plain(config: object) -> object:
     if is_dataclass(config) and not isinstance(config, type):
         return {item.name: _plain(getattr(config, item.name)) for item in fields(config)}
+    if isinstance(config, BaseModel):
+        return {name: _plain(value) for name, value in config}
     if isinstance(config, Mapping):
         return {str(key): _plain(value) for key, value in config.items()}
     if isinstance(config, AbstractSet):

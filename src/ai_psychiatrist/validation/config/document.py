@@ -85,7 +85,7 @@ class Document:
     ) -> None:
         """Report a problem at a location."""
         found, value = self.found(location)
-        spot = self.spot(found)
+        spot = self.spots.get(location) or self.spot(found)
         place = spot.key
         if column is not None and spot.text is not None and "\n" not in str(value):
             place = Place(line=spot.text.line, column=spot.text.column + column - 1)
@@ -136,6 +136,12 @@ class Document:
         length = len(path)
         return any(len(one) > length and one[:length] == path for one in self._reported)
 
+    def reported_keys(self, path: KeyPath) -> set[str]:
+        """Return the keys of a mapping whose values are themselves wrong, and so left out."""
+        length = len(path) + 1
+        found = (one[-1] for one in self._reported if len(one) == length and one[:-1] == path)
+        return {key for key in found if isinstance(key, str)}
+
     def found(self, location: KeyPath) -> tuple[KeyPath, object]:
         """Return as much of a location as there is in the document, and the value there.
 
@@ -168,6 +174,8 @@ class Document:
                 spots[new] = self.spots[old]
             if isinstance(value, dict):
                 names = {key: changes.get((*old, key), key) for key in value}
+                gone = ((*old, key) for key, name in names.items() if name is None)
+                spots.update({(*new, path[-1]): self.spots[path] for path in gone})
                 return {
                     name: kept(value[key], (*old, key), (*new, name))
                     for key, name in names.items()

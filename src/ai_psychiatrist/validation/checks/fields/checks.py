@@ -75,7 +75,7 @@ class FieldChecks:
                     types=declared_types(name, types[name]) if name in types else None,
                     is_required=name in required,
                     is_inherited=name in inherited,
-                    choices=declared_choices(name, enums[name], profile) if name in enums else None,
+                    choices=declared_choices(enums[name], profile) if name in enums else None,
                     is_folded=name in enums and enums[name].match == "casefold",
                     range=declared_range(name, ranges[name]) if name in ranges else None,
                 )

@@ -2,16 +2,46 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import ValidationInfo, field_validator, model_validator
+
+from ai_psychiatrist.validation.config.file_model import FileModel, otherwise, refused
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EnumRule:
-    """The allowed values of a field."""
+class EnumRule(FileModel):
+    """The allowed values of a field: written as their list, or as a mapping with the matching."""
 
-    values: tuple[object, ...]
-    match: Literal["casefold", "none"] = "casefold"
+    match: Annotated[
+        Literal["casefold", "none"], otherwise("unknown_match", "`match` is 'casefold' or 'none'")
+    ] = "casefold"
     """With `casefold` a text of other case is taken, and written as the value is."""
+    values: tuple[object, ...]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_list(cls, given: object) -> object:
+        return {"values": given} if isinstance(given, list) else given
+
+    @field_validator("values")
+    @classmethod
+    def _can_be_told_apart(
+        cls, values: tuple[object, ...], known: ValidationInfo
+    ) -> tuple[object, ...]:
+        if not values:
+            raise refused("empty_enum", "an enum without values allows nothing")
+        is_folded = known.data.get("match", "casefold") == "casefold"
+        seen: set[object] = set()
+        for position, value in enumerate(values, start=1):
+            if not isinstance(value, str | int | float | None):
+                problem = "is no plain value; write it in quotes"
+                raise refused("enum_value", f"value {position} {problem}")
+            folded = value.strip().casefold() if is_folded and isinstance(value, str) else value
+            if (type(value), folded) in seen:
+                cure = " but for its case; give `match: none`" if folded != value else ""
+                raise refused("enum_value", f"value {position} is there already{cure}")
+            seen.add((type(value), folded))
+        return values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

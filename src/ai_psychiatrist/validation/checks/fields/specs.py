@@ -88,11 +88,8 @@ def declared_types(name: str, listed: Sequence[str]) -> frozenset[str]:
     return frozenset(listed)
 
 
-def declared_choices(name: str, rule: EnumRule, profile: CoercionProfile) -> Choices:
-    """Return the choices of a field; raises `ConfigurationError` where there are none."""
-    if not rule.values:
-        message = f"enums.{name}: no value is listed; name at least one"
-        raise ConfigurationError(message)
+def declared_choices(rule: EnumRule, profile: CoercionProfile) -> Choices:
+    """Return the choices of a field."""
     if not profile.is_enabled:
         return Choices(rule.values)
     return Choices(rule.values, prefixes=profile.enum_prefixes, separator=profile.enum_split)

@@ -18,6 +18,12 @@ class Node:
     path: KeyPath
     document: Document = field(repr=False)
 
+    @classmethod
+    def at(cls, document: Document, location: KeyPath) -> "Node":
+        """Return the value at a location of a document."""
+        path, value = document.found(location)
+        return cls(value=value, path=path, document=document)
+
     def error(self, code: str, message: str, *, column: int | None = None) -> None:
         """Report an error here; `column`: 1-based inside this text."""
         self.document.error(self.path, code, message, column=column)
