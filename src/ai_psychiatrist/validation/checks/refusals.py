@@ -6,8 +6,9 @@ from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.validation.checks.schema.compiled import non_finite_errors
 from ai_psychiatrist.validation.checks.verdict import FailureStage, UnitError, Verdict
+from ai_psychiatrist.validation.reply.json_decoder import ParsedObject
 from ai_psychiatrist.validation.reply.limits import ParseLimits
-from ai_psychiatrist.validation.reply.parse import ParsedObject, parse_object
+from ai_psychiatrist.validation.reply.parse import parse_object
 
 
 def refusal(stage: FailureStage, rule: str, message: str, *parts: str) -> Verdict:

@@ -12,10 +12,10 @@ from typing import BinaryIO, Final, Self
 
 from ai_psychiatrist.domain.errors import InputError, OutputRejected
 from ai_psychiatrist.validation.checks.host_fields import SET_ASIDE, UNIT_ID
-from ai_psychiatrist.validation.jsonl.decoding import decode_object
 from ai_psychiatrist.validation.jsonl.lines import Line, read_lines
 from ai_psychiatrist.validation.jsonl.unit import unit_id_of
 from ai_psychiatrist.validation.reply.limits import ParseLimits
+from ai_psychiatrist.validation.reply.parse import parse_line
 
 FIELD: Final = "--context"
 
@@ -157,7 +157,7 @@ def _asked(line: Line, position: int, limits: ParseLimits) -> Asked:
     try:
         if line.content is None:
             raise _unusable(line.number, "is too long")
-        value = decode_object(line.content, limits).value
+        value = parse_line(line.content, limits).value
     except OutputRejected as rejection:
         raise _unusable(line.number, f"is no JSON object ({rejection.code.value})") from None
     unit_id = unit_id_of(value)

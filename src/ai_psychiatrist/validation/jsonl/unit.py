@@ -1,10 +1,8 @@
 """One line as a unit: whose it is, what was answered, and what came with it."""
 
-import json
 import re
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from ai_psychiatrist.domain.errors import OutputRejected
@@ -18,10 +16,10 @@ from ai_psychiatrist.validation.checks.host_fields import (
 )
 from ai_psychiatrist.validation.checks.refusals import refusal, unread_answer
 from ai_psychiatrist.validation.checks.verdict import FailureStage, Verdict
-from ai_psychiatrist.validation.jsonl.decoding import decode_leniently, decode_object
 from ai_psychiatrist.validation.jsonl.lines import Line
-from ai_psychiatrist.validation.reply.limits import ParseLimits, rejected
-from ai_psychiatrist.validation.reply.parse import ParsedObject
+from ai_psychiatrist.validation.reply.json_decoder import ParsedObject, decode_loosely
+from ai_psychiatrist.validation.reply.limits import ParseLimits
+from ai_psychiatrist.validation.reply.parse import parse_line
 
 UnitId: TypeAlias = str | int
 
@@ -81,9 +79,7 @@ def read_unit(
             number=line.number, unit_id=None, content=None, is_object=False, refusal=_TOO_LONG
         )
     try:
-        parsed = decode_object(line.content, limits)
-        if limits.keeps_last_key:
-            _refuse_two_ids(line.content, limits, is_repaired=parsed.repaired)
+        parsed = parse_line(line.content, limits)
     except OutputRejected as rejection:
         return _refused(line.number, line.content, rejection, limits)
     return _unit(line, parsed, answers_with, needs_id=needs_id)
@@ -124,7 +120,7 @@ def _refused(number: int, content: bytes, rejection: OutputRejected, limits: Par
     """Return a unit without an answer, under its id where that is beyond doubt."""
     text = content.decode("utf-8", "replace")
     unread = unread_answer(text, rejection, limits)
-    value = unread.value or decode_leniently(content)
+    value = unread.value or decode_loosely(content)
     is_certain = content.count(_ID_KEY) == 1
     return Unit(
         number=number,
@@ -146,29 +142,7 @@ _WRITTEN_ID: Final = re.compile(
 def _written_id(content: bytes) -> UnitId | None:
     """Return the id that stands in the first object of a line that cannot be read."""
     found = _WRITTEN_ID.match(content)
-    return None if found is None else unit_id_of(decode_leniently(b'{"unit_id":%b}' % found[1]))
-
-
-def _refuse_two_ids(content: bytes, limits: ParseLimits, *, is_repaired: bool) -> None:
-    """Raise `OutputRejected` when an object of the line names its unit twice: one would be lost.
-
-    Of a damaged line that holds the name twice no other key may come twice either.
-    """
-    if content.count(UNIT_ID.encode()) == 1 and _ESCAPED not in content:
-        return
-    if is_repaired:
-        decode_object(content, replace(limits, keeps_last_key=False))
-        return
-
-    def members(pairs: list[tuple[str, object]]) -> None:
-        if sum(key == UNIT_ID for key, _ in pairs) > 1:
-            raise rejected(RejectionCode.DUPLICATE_KEY)
-
-    with suppress(ValueError):
-        json.loads(content, object_pairs_hook=members)
-
-
-_ESCAPED: Final = b"\\u00"
+    return None if found is None else unit_id_of(decode_loosely(b'{"unit_id":%b}' % found[1]))
 
 
 def unit_id_of(value: Mapping[str, object]) -> UnitId | None:

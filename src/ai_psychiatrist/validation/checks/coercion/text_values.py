@@ -1,15 +1,16 @@
 """Read a number, a truth value, a list or the absence of a value from text, or read nothing."""
 
-import json
 import math
 import re
-from typing import Final, NoReturn
+from typing import Final
+
+from ai_psychiatrist.domain.errors import OutputRejected
+from ai_psychiatrist.validation.reply.json_decoder import NotJson, decode
+from ai_psychiatrist.validation.reply.limits import STRICT_LIMITS
 
 MAX_DIGITS: Final = 15
 """A whole number of so many digits is exact as a double."""
 MAX_WHOLE: Final = 10.0**MAX_DIGITS
-MAX_LIST_DEPTH: Final = 32
-"""Levels of brackets in a list that is written as text, as in a whole answer."""
 
 NO_VALUE_WORDS: Final = frozenset({"", "null", "n/a", "na", "none", "unknown"})
 
@@ -18,7 +19,6 @@ _WHOLE: Final = re.compile(r"([+-]?[0-9]{1,15})(?:\.0{1,15})?")
 _DECIMAL: Final = re.compile(
     r"[+-]?(?:[0-9]{1,15}(?:\.[0-9]{1,17})?|\.[0-9]{1,17})(?:[eE][+-]?[0-9]{1,3})?"
 )
-_BRACKETS: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', re.DOTALL)
 
 
 def whole_number_of(text: str) -> int | None:
@@ -66,40 +66,7 @@ def object_of(text: str) -> dict[str, object] | None:
 
 
 def _json_of(text: str) -> object:
-    if _depth(text) > MAX_LIST_DEPTH:
-        return None
     try:
-        return json.loads(
-            text, object_pairs_hook=_unique, parse_constant=_refuse, parse_float=_finite
-        )
-    except ValueError:
+        return decode(text, STRICT_LIMITS)
+    except (NotJson, OutputRejected):
         return None
-
-
-def _depth(text: str) -> int:
-    depth = deepest = 0
-    for mark in _BRACKETS.finditer(text):
-        if mark[0] in "[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif mark[0] in "]}":
-            depth -= 1
-    return deepest
-
-
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    value = dict(pairs)
-    if len(value) != len(pairs):
-        raise ValueError
-    return value
-
-
-def _refuse(_: str) -> NoReturn:
-    raise ValueError
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError
-    return value
