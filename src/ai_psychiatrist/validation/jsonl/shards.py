@@ -18,7 +18,7 @@ from ai_psychiatrist.validation.jsonl.checking import UnitChecker, blocks
 from ai_psychiatrist.validation.jsonl.context import plain_copy
 from ai_psychiatrist.validation.jsonl.join import ContextJoin
 from ai_psychiatrist.validation.jsonl.lines import read_lines, skip_line
-from ai_psychiatrist.validation.jsonl.options import DEFAULT_OPTIONS, RunOptions
+from ai_psychiatrist.validation.jsonl.options import DEFAULT_OPTIONS, RunOptions, say_nothing
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
 from ai_psychiatrist.validation.jsonl.run import account
 from ai_psychiatrist.validation.jsonl.source import readable
@@ -55,8 +55,7 @@ class _Job:
     """The outputs that somebody asked for."""
     context: Path | None
     deadline: float | None
-    longest_line: int
-    needs_unit_ids: bool
+    options: RunOptions
     earlier: bytes = field(default=b"", repr=False)
     """Digests of units of this shard that came in an earlier one."""
 
@@ -66,7 +65,8 @@ class _Finding:
     """What a worker tells about one shard."""
 
     tally: Tally
-    new_ids: bytes = field(repr=False)
+    units: bytes = field(repr=False)
+    """Digests of the units that the shard names."""
     answered: bytes = field(repr=False)
     lines: int
     size: int
@@ -113,6 +113,7 @@ def validate_file(
         )
         stack.callback(pool.shutdown, cancel_futures=True)
         counts = pool.map(_count_lines, [source] * len(shards), shards)
+        told_nobody = replace(options, on_progress=say_nothing)
         jobs: list[_Job] = []
         first_line = 1
         for number, (shard, count) in enumerate(zip(shards, counts, strict=True)):
@@ -125,8 +126,7 @@ def validate_file(
                     kinds=_kinds(outputs),
                     context=None if join is None else join.path,
                     deadline=deadline,
-                    longest_line=options.longest_line,
-                    needs_unit_ids=options.needs_unit_ids,
+                    options=told_nobody,
                 )
             )
             first_line += count
@@ -165,7 +165,7 @@ def _gather(
     tally, seen = Tally(), SeenIds()
     for job, pending in [(job, pool.submit(_check, job)) for job in jobs]:
         finding = pending.result()
-        earlier = b"".join(digest for digest in _digests(finding.new_ids) if not seen.add(digest))
+        earlier = b"".join(digest for digest in _digests(finding.units) if not seen.add(digest))
         if earlier:
             finding = pool.submit(_check, replace(job, earlier=earlier)).result()
         if join is not None:
@@ -235,24 +235,25 @@ def _check(job: _Job) -> _Finding:
             stack.callback(join.close)
             join.use_index()
         parts = {kind: stack.enter_context(_part(job, kind).open("wb")) for kind in job.kinds}
-        new_ids = bytearray()
         checker = UnitChecker(
             validator,
             Outputs(**parts),
             join=join,
             seen=SeenIds(_digests(job.earlier)),
-            new_ids=new_ids,
             deadline=job.deadline,
-            options=RunOptions(needs_unit_ids=job.needs_unit_ids),
+            options=job.options,
         )
         lines = read_lines(
-            source, longest=job.longest_line, first=job.first_line, size=job.shard.size
+            source,
+            longest=job.options.longest_line,
+            first=job.first_line,
+            size=job.shard.size,
         )
-        for block in blocks(readable(lines)):
+        for block in readable(blocks(lines)):
             checker.check(block)
         return _Finding(
             tally=checker.tally,
-            new_ids=bytes(new_ids),
+            units=b"".join(checker.seen),
             answered=b"" if join is None else join.answered,
             lines=checker.tally.lines,
             size=job.shard.size,

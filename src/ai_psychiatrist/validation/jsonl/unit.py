@@ -1,9 +1,9 @@
 """One line as a unit: whose it is, what was answered, and what came with it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
@@ -30,9 +30,9 @@ _CODE: Final = re.compile(r"[A-Za-z0-9_.-]{1,40}\Z")
 _CODE_FIELDS: Final = ("status", "status_code", "code", "type")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Unit:
-    """What a line says, before any check of its answer."""
+    """What a line says, before any check of its answer, and what was known before it."""
 
     number: int | None
     """The line's number, from 1; `None` when there is no line."""
@@ -47,11 +47,17 @@ class Unit:
     host: Mapping[str, object] = field(default_factory=dict, repr=False)
     """The fields that its host put on the line beside the id."""
     retry_count: int = 0
+    written: bytes | None = field(default=None, repr=False)
+    """The line as a valid unit is written, for as long as its answer is not changed."""
     is_repaired: bool = False
     is_object: bool = True
     """Whether the line is one JSON object, whatever becomes of it."""
     refusal: Verdict | None = None
-    """Why there is no answer to check."""
+    """Why there is no answer to check, or why it is not checked."""
+    context: Mapping[str, object] | None = field(default=None, repr=False)
+    """What rules know beside the answer; `None` when that is nothing, or nobody asked."""
+    given: Mapping[str, object] | None = field(default=None, repr=False)
+    """Of that what the context file gives."""
 
     @property
     def key(self) -> str | None:
@@ -64,6 +70,17 @@ class Unit:
         if self.text is not None or self.content is None:
             return self.text
         return self.content.decode("utf-8", "backslashreplace")
+
+
+class Outcome(NamedTuple):
+    """What became of a unit, as every output has it."""
+
+    unit: Unit
+    verdict: Verdict
+
+
+OnOutcome: TypeAlias = Callable[[Outcome], None]
+"""Told of every line that is not blank and of every unit that was not answered, in order."""
 
 
 def read_unit(
@@ -88,8 +105,10 @@ def read_unit(
 def _unit(
     line: Line, parsed: ParsedObject, answers_with: frozenset[str], *, needs_id: bool
 ) -> Unit:
-    value = parsed.value
+    value, written = parsed.value, parsed.written
     unit_id, has_id = unit_id_of(value), UNIT_ID in value
+    if has_id and next(iter(value)) != UNIT_ID:
+        written = None
     value.pop(UNIT_ID, None)
     host = {name: value.pop(name) for name in host_names_of_line(value, answers_with)}
     text, metadata = host.get(RAW_TEXT), host.get(METADATA)
@@ -111,6 +130,7 @@ def _unit(
         text=text if isinstance(text, str) else None,
         host=host,
         retry_count=_retry_count(value, host, metadata),
+        written=None if host else written,
         is_repaired=parsed.repaired,
         refusal=refused,
     )

@@ -1,7 +1,7 @@
 """Remember which units have come, in some twenty bytes for each."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 DIGEST_BYTES: Final = 16
@@ -26,6 +26,11 @@ class SeenIds:
         self._buckets = [b""] * _BUCKETS
         for digest in digests:
             self.add(digest)
+
+    def __iter__(self) -> Iterator[bytes]:
+        for number, bucket in enumerate(self._buckets):
+            for at in range(0, len(bucket), _KEPT_BYTES):
+                yield number.to_bytes(2) + bucket[at : at + _KEPT_BYTES]
 
     def add(self, digest: bytes) -> bool:
         """Add a digest and return whether it is new."""

@@ -3,8 +3,10 @@
 A value that fits the schema keeps what it says: at most 5.0 becomes 5 where an integer is wanted.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
+
+import orjson
 
 from ai_psychiatrist.validation.checks.coercion.leaves import (
     DEFAULT,
@@ -22,6 +24,7 @@ from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema, Sc
 from ai_psychiatrist.validation.checks.schema.references import Schema
 from ai_psychiatrist.validation.checks.schema.type_names import required_names, schemas_at
 from ai_psychiatrist.validation.checks.verdict import Coercion, UnitError
+from ai_psychiatrist.validation.reply.json_decoder import DIGITS_AS_ZERO
 
 __all__ = ["DEFAULT", "STRICT", "Coerced", "Coercer", "CoercionProfile"]
 
@@ -37,6 +40,8 @@ class Coerced:
     coercions: tuple[Coercion, ...] = ()
     errors: tuple[UnitError, ...] = ()
     """Values that fit the schema and still are not accepted: floats that are huge integers."""
+    is_sound: bool = field(default=False, compare=False)
+    """Whether the answer is known to fit the schema."""
 
 
 class Coercer:
@@ -80,32 +85,23 @@ class Coercer:
 
         One that is nested too deeply to be walked through is given back as it is.
         """
-        if not self._profile.is_enabled or (
-            self._schema.is_valid(value) and not self.is_wrapped(value)
-        ):
-            return self.normalise_whole_numbers(value)
+        is_sound = self._schema.is_valid(value)
+        if not self._profile.is_enabled:
+            return Coerced(value=value, is_sound=is_sound)
+        is_sound = is_sound and not self._is_wrapped(value)
+        if is_sound and (self._whole_numbers is None or not _may_hold_whole_floats(value)):
+            return Coerced(value=value, is_sound=True)
         notes = CoercionNotes()
         try:
-            return self._finished(self._settled(self._unwrapped(value, notes), notes), notes)
+            changed = value if is_sound else self._settled(self._unwrapped(value, notes), notes)
+            return self._finished(changed, notes, is_sound=is_sound)
         except RecursionError:
-            return Coerced(value=value)
+            return Coerced(value=value, is_sound=is_sound)
 
-    def is_wrapped(self, value: dict[str, object]) -> bool:
+    def _is_wrapped(self, value: dict[str, object]) -> bool:
         """Return whether an answer that fits the schema lacks what its wrapper may hold."""
         is_short = WRAPPER in value and not self._wrapper.required <= value.keys()
-        return is_short and self._profile.is_enabled and not self._wrapper.is_declared
-
-    def normalise_whole_numbers(self, value: dict[str, object]) -> Coerced:
-        """Return an answer that fits the schema with 5.0 written as 5 where an integer is wanted.
-
-        This alone is the quick way for an answer that is known to fit.
-        """
-        if not self._profile.is_enabled:
-            return Coerced(value=value)
-        try:
-            return self._finished(value, CoercionNotes())
-        except RecursionError:
-            return Coerced(value=value)
+        return is_short and not self._wrapper.is_declared
 
     def _leaf(self, request: LeafRequest) -> Step | None:
         steps = (
@@ -145,14 +141,30 @@ class Coercer:
             value = changed
         return before
 
-    def _finished(self, value: dict[str, object], notes: CoercionNotes) -> Coerced:
+    def _finished(
+        self, value: dict[str, object], notes: CoercionNotes, *, is_sound: bool
+    ) -> Coerced:
         notes.errors.clear()
         value = _run(self._whole_numbers, value, notes)
         return Coerced(
             value=value,
             coercions=tuple(notes.coercions),
             errors=tuple(dict.fromkeys(notes.errors)),
+            is_sound=is_sound,
         )
+
+
+def _may_hold_whole_floats(value: dict[str, object]) -> bool:
+    """Return whether a value may hold a float such as 5.0; asked of its text, `False` is certain.
+
+    Walking through the value takes several times as long.
+    """
+    try:
+        written = orjson.dumps(value)
+    except orjson.JSONEncodeError:
+        return True
+    zeros = written.translate(DIGITS_AS_ZERO)
+    return b".0" in written or b"0e0" in zeros or b"0e+0" in zeros
 
 
 def _run(step: Step | None, value: dict[str, object], notes: CoercionNotes) -> dict[str, object]:
