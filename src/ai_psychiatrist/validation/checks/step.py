@@ -8,7 +8,7 @@ from typing import Final, Self
 from ai_psychiatrist.domain.errors import ConfigurationError, OutputRejected
 from ai_psychiatrist.validation.checks.accumulation import accumulated, is_protected
 from ai_psychiatrist.validation.checks.coercion.coercer import Coercer
-from ai_psychiatrist.validation.checks.fields.checks import FieldChecks
+from ai_psychiatrist.validation.checks.fields.field_checks import FieldChecks
 from ai_psychiatrist.validation.checks.fields.paths import parts_of, top_name
 from ai_psychiatrist.validation.checks.host_fields import (
     ALWAYS_PROTECTED,
@@ -87,15 +87,7 @@ class StepValidator:
         self._coercer = Coercer(
             self._schema, block.coerce, required=frozenset(map(top_name, required))
         )
-        self._fields = FieldChecks.compile(
-            required=block.required,
-            types=block.types,
-            enums=block.enums,
-            ranges=block.ranges,
-            inherited=block.inherited,
-            schema=self._schema,
-            profile=block.coerce,
-        )
+        self._fields = FieldChecks(block, self._schema)
         self._rules = RuleSet.compile(block.rules) if block.rules else None
         self._protected = ALWAYS_PROTECTED | frozenset(block.protected)
         self._names = self._schema.field_names() | _names_of_checks(block)
@@ -155,20 +147,17 @@ class StepValidator:
             # An unwrapped answer can bring fields of a host with it.
             warnings = (*warnings, *self._host_clashes(kept, around))
             kept = self._with_injected(self._without_host_fields(kept), around.meta)
-        normal = self._fields.normalise(kept)
-        is_sound = coerced.is_sound and not normal.coercions
-        errors = (
-            *(() if is_sound else self._schema.errors(normal.value)),
-            *coerced.errors,
-            *self._fields.apply(normal.value, around.inputs),
-        )
-        answer = self._without_host_fields(normal.value)
+        fields = self._fields.check(kept, around.inputs)
+        is_sound = coerced.is_sound and not fields.coercions
+        schema_errors = _NONE if is_sound else self._schema.errors(fields.value)
+        errors = (*schema_errors, *coerced.errors, *fields.errors)
+        answer = self._without_host_fields(fields.value)
         return Verdict(
             value=answer,
             stage=FailureStage.SCHEMA_VALIDATION if errors else None,
             errors=errors,
             warnings=(*warnings, *self._clashes(answer, around.inputs)),
-            coercions=(*coerced.coercions, *normal.coercions),
+            coercions=(*coerced.coercions, *fields.coercions),
         )
 
     def apply_rules(self, found: Verdict, around: Surroundings) -> Verdict:
