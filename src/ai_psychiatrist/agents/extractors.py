@@ -30,7 +30,7 @@ from ai_psychiatrist.services.evidence_validation import (
     EvidenceSchemaError,
     validate_evidence_schema,
 )
-from ai_psychiatrist.validation.checks.coercion.whole_numbers import WholeNumber, whole_number
+from ai_psychiatrist.validation.checks.coercion.text_values import WholeNumber, whole_number
 from ai_psychiatrist.validation.reply.json_decoder import Parsed, ParsedObject
 from ai_psychiatrist.validation.reply.limits import refuse_broken_text
 from ai_psychiatrist.validation.reply.parse import (

@@ -24,7 +24,7 @@ from ai_psychiatrist.validation.jsonl.records import (
 )
 from ai_psychiatrist.validation.jsonl.tally import Tally
 from ai_psychiatrist.validation.jsonl.unit import Outcome, Unit, read_unit
-from ai_psychiatrist.validation.jsonl.unit_index import SeenIds, id_digest
+from ai_psychiatrist.validation.jsonl.unit_ids import UnitIds, id_digest
 
 BLOCK_LINES: Final = 256
 BLOCK_BYTES: Final = 1_000_000
@@ -53,13 +53,13 @@ class UnitChecker:
         outputs: Outputs,
         *,
         join: ContextJoin | None = None,
-        seen: SeenIds | None = None,
+        answered: UnitIds | None = None,
         deadline: float | None = None,
         options: RunOptions = DEFAULT_OPTIONS,
     ) -> None:
         """`deadline`: the clock's time from which on no answer is checked any more."""
         self.tally = Tally()
-        self.seen = SeenIds() if seen is None else seen
+        self.answered = UnitIds() if answered is None else answered
         self._validator, self._outputs, self._join = validator, outputs, join
         self._deadline = deadline
         self._earlier, self._on_outcome = options.earlier, options.on_outcome
@@ -108,7 +108,7 @@ class UnitChecker:
         self.tally.unreadable_lines += not unit.is_object
         if unit.key is None:
             return unit
-        if not self.seen.add(id_digest(unit.key)):
+        if not self.answered.add(id_digest(unit.key)):
             unit.refusal = _DUPLICATE
             return unit
         if self._join is not None:

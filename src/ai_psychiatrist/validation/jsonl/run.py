@@ -46,7 +46,7 @@ def validate_lines(
             checker.check(block)
             options.on_progress(sum(line.size for line in block), len(block))
         if join is not None:
-            checker.report_missing(join.unanswered(checker.seen))
+            checker.report_missing(join.unanswered(checker.answered))
         asked = None if join is None else join.asked_count
         return account(checker.tally, validator, asked=asked)
 

@@ -1,4 +1,4 @@
-"""Validate one large file on several cores: each takes stretches of bytes and writes by itself."""
+"""Validate one large file on several cores: each takes ranges of bytes and writes by itself."""
 
 import multiprocessing
 import shutil
@@ -24,7 +24,7 @@ from ai_psychiatrist.validation.jsonl.run import account
 from ai_psychiatrist.validation.jsonl.source import readable
 from ai_psychiatrist.validation.jsonl.summary import Summary
 from ai_psychiatrist.validation.jsonl.tally import Tally
-from ai_psychiatrist.validation.jsonl.unit_index import DIGEST_BYTES, SeenIds
+from ai_psychiatrist.validation.jsonl.unit_ids import DIGEST_BYTES, UnitIds
 from ai_psychiatrist.validation.reply.limits import ParseLimits
 
 WORTH_SHARING_BYTES: Final = 50_000_000
@@ -36,7 +36,7 @@ _COUNTED_AT_ONCE: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shard:
-    """A stretch of whole lines."""
+    """A range of whole lines."""
 
     start: int
     size: int
@@ -67,8 +67,6 @@ class _Finding:
     tally: Tally
     units: bytes = field(repr=False)
     """Digests of the units that the shard names."""
-    answered: bytes = field(repr=False)
-    lines: int
     size: int
 
 
@@ -130,18 +128,16 @@ def validate_file(
                 )
             )
             first_line += count
-        tally = _gather(pool, jobs, outputs, join, options)
-        asked = None
+        last = UnitChecker(validator, outputs)
+        _gather(pool, jobs, outputs, last, options)
         if join is not None:
-            last = UnitChecker(validator, outputs)
-            last.report_missing(join.unanswered(last.seen))
-            tally.add(last.tally)
-            asked = join.asked_count
-        return account(tally, validator, asked=asked)
+            last.report_missing(join.unanswered(last.answered))
+        asked = None if join is None else join.asked_count
+        return account(last.tally, validator, asked=asked)
 
 
 def split(path: Path, *, count: int, smallest: int) -> list[Shard]:
-    """Return at most `count` stretches of about equal size that begin and end with whole lines."""
+    """Return at most `count` ranges of about equal size that begin and end with whole lines."""
     size = path.stat().st_size
     count = max(1, min(count, size // max(1, smallest)))
     borders = [0]
@@ -158,23 +154,20 @@ def _gather(
     pool: ProcessPoolExecutor,
     jobs: Sequence[_Job],
     outputs: Outputs,
-    join: ContextJoin | None,
+    whole: UnitChecker,
     options: RunOptions,
-) -> Tally:
+) -> None:
     """Append the parts in order; a shard that repeats units of earlier ones is done again."""
-    tally, seen = Tally(), SeenIds()
+    add = whole.answered.add
     for job, pending in [(job, pool.submit(_check, job)) for job in jobs]:
         finding = pending.result()
-        earlier = b"".join(digest for digest in _digests(finding.units) if not seen.add(digest))
+        earlier = b"".join(digest for digest in _digests(finding.units) if not add(digest))
         if earlier:
             finding = pool.submit(_check, replace(job, earlier=earlier)).result()
-        if join is not None:
-            join.mark(finding.answered)
-        tally.add(finding.tally)
+        whole.tally.add(finding.tally)
         for kind in job.kinds:
             _append(job, kind, getattr(outputs, kind))
-        options.on_progress(finding.size, finding.lines)
-    return tally
+        options.on_progress(finding.size, finding.tally.lines)
 
 
 def _join(
@@ -239,7 +232,7 @@ def _check(job: _Job) -> _Finding:
             validator,
             Outputs(**parts),
             join=join,
-            seen=SeenIds(_digests(job.earlier)),
+            answered=UnitIds(_digests(job.earlier)),
             deadline=job.deadline,
             options=job.options,
         )
@@ -253,8 +246,6 @@ def _check(job: _Job) -> _Finding:
             checker.check(block)
         return _Finding(
             tally=checker.tally,
-            units=b"".join(checker.seen),
-            answered=b"" if join is None else join.answered,
-            lines=checker.tally.lines,
+            units=b"".join(checker.answered),
             size=job.shard.size,
         )

@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import dataclass
 from typing import Final
 
 from ai_psychiatrist.domain.errors import OutputRejected
@@ -41,6 +42,36 @@ def number_of(text: str) -> int | float | None:
 def whole_of_float(value: float) -> int | None:
     """Return the integer that a float of at most 15 digits stands for."""
     return int(value) if value.is_integer() and abs(value) < MAX_WHOLE else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WholeNumber:
+    """A number of a scale, and whether it was read from another type."""
+
+    value: int
+    coerced: bool
+
+
+def whole_number(value: object, *, low: int, high: int) -> WholeNumber | None:
+    """Read an integer from `low` to `high`; `None` for anything else.
+
+    A text ("2") and an integral float (2.0) are read and marked as coerced. `true`, 2.5, NaN and
+    numbers outside the scale are not read: nothing is rounded or clamped.
+    """
+    match value:
+        case bool():
+            return None
+        case int():
+            number: int | None = value
+        case float():
+            number = whole_of_float(value)
+        case str():
+            number = whole_number_of(value)
+        case _:
+            return None
+    if number is None or not low <= number <= high:
+        return None
+    return WholeNumber(value=number, coerced=not isinstance(value, int))
 
 
 def truth_of(text: str) -> bool | None:

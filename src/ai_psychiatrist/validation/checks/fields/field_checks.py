@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ai_psychiatrist.validation.checks.coercion.notes import CoercionNotes, Parts
+from ai_psychiatrist.validation.checks.coercion.changes import CoercionNotes, Parts
 from ai_psychiatrist.validation.checks.fields.paths import FieldPath, Place, replaced
 from ai_psychiatrist.validation.checks.fields.specs import (
     FieldProblem,

@@ -1,4 +1,4 @@
-"""Remember which units have come, in some twenty bytes for each."""
+"""A set of units' ids, in some twenty bytes for each."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,7 @@ def id_digest(unit_id: str) -> bytes:
     return hashlib.blake2b(data, digest_size=DIGEST_BYTES).digest()
 
 
-class SeenIds:
+class UnitIds:
     """A set of id digests.
 
     Each of 65,536 buckets, chosen by two bytes, is one string of the other fourteen: there is
