@@ -20,6 +20,7 @@ from ai_psychiatrist.validation.expressions import (
 )
 
 __all__ = [
+    "PASSED",
     "RULE_EVAL",
     "Level",
     "MessageTemplate",
@@ -77,7 +78,8 @@ class _Rule:
     parts: tuple[PathPart, ...]
 
 
-_PASSED: Final = RuleOutcome()
+PASSED: Final = RuleOutcome()
+"""What rules say that all hold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +125,7 @@ class _Findings:
 
     def outcome(self) -> RuleOutcome:
         if not (self.errors or self.warnings or self.skipped or self.is_over_budget):
-            return _PASSED
+            return PASSED
         return RuleOutcome(
             errors=tuple(self.errors),
             warnings=tuple(self.warnings),

@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import BeforeValidator, TypeAdapter
 
 from ai_psychiatrist.validation.checks.coercion.coercer import STRICT, CoercionProfile
-from ai_psychiatrist.validation.checks.fields.rules import RangeRule
+from ai_psychiatrist.validation.checks.fields.specs import RangeRule
 from ai_psychiatrist.validation.config.file_model import (
     FileModel,
     Names,

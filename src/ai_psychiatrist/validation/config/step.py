@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import BeforeValidator, Field
 
 from ai_psychiatrist.validation.checks.coercion.coercer import DEFAULT
-from ai_psychiatrist.validation.checks.fields.rules import EnumRule
+from ai_psychiatrist.validation.checks.fields.specs import EnumRule
 from ai_psychiatrist.validation.checks.rules import RuleSpec
 from ai_psychiatrist.validation.config.field_settings import Coercion, FieldRange, FieldTypes
 from ai_psychiatrist.validation.config.file_model import FileModel, Names, refused

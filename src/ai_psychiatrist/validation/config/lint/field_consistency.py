@@ -6,7 +6,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.validation.checks.fields.paths import FieldPath, parts_of, top_name
-from ai_psychiatrist.validation.checks.fields.rules import EnumRule
+from ai_psychiatrist.validation.checks.fields.specs import EnumRule
 from ai_psychiatrist.validation.checks.host_fields import SET_ASIDE
 from ai_psychiatrist.validation.checks.schema.messages import json_type
 from ai_psychiatrist.validation.config.lint.known_names import KnownNames, described_names
