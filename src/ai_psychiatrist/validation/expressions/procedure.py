@@ -9,11 +9,7 @@ from ai_psychiatrist.validation.expressions.expression import (
     ExpressionKind,
     compile_expression,
 )
-from ai_psychiatrist.validation.expressions.json_values import (
-    MAX_SIZE,
-    JsonValue,
-    json_value,
-)
+from ai_psychiatrist.validation.expressions.json_values import json_value
 from ai_psychiatrist.validation.expressions.refusal import (
     BudgetSpent,
     EvaluationFailed,
@@ -27,8 +23,7 @@ MOST_ITERATIONS: Final = 10_000
 PROCEDURE_STEPS: Final = 2_000_000
 """Steps of work for all expressions of one step and unit; one evaluation has `UNIT_STEPS`."""
 
-_PARTS_PER_STEP: Final = 4
-_CHARACTERS_PER_STEP: Final = 16
+_EVALUATION_STEPS: Final = 4
 _LOOP: Final = "loop_until"
 
 
@@ -71,44 +66,48 @@ class _Run:
     """One unit under way."""
 
     scope: Scope
-    found: dict[str, JsonValue] = field(default_factory=dict)
+    found: dict[str, object] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+    size: int = 0
+    """Steps that copying all that was found would cost."""
     steps_left: int = PROCEDURE_STEPS
 
     def find(self, name: str, expression: Expression) -> None:
         """Evaluate an expression and keep what it gives under its name."""
-        value = self._value(name, expression)
-        if not is_local(name) and not value.has_text_keys:
-            raise EvaluationFailed("wrong_type", expression.first_name, field=name)
-        self.found[name] = value
-        self.scope.names[name] = value.value
-        if sum(kept.size for kept in self.found.values()) > MAX_SIZE:
+        value, size = self._value(name, expression)
+        self.size += size - self.sizes.get(name, 0)
+        if self.size > UNIT_STEPS:
             raise EvaluationFailed("budget", expression.first_name, field=name)
+        self.sizes[name] = size
+        self.scope.names[name] = self.found[name] = value
 
     def holds(self, condition: Expression) -> bool:
         """Return whether the loop has ended."""
-        result = self._value(_LOOP, condition).value
+        result, _ = self._value(_LOOP, condition)
         if not isinstance(result, bool):
             raise EvaluationFailed("wrong_type", condition.first_name, field=_LOOP)
         return result
 
     def handed_on(self) -> dict[str, object]:
-        return {name: kept.value for name, kept in self.found.items() if not is_local(name)}
+        return {name: value for name, value in self.found.items() if not is_local(name)}
 
-    def _value(self, name: str, expression: Expression) -> JsonValue:
+    def _value(self, name: str, expression: Expression) -> tuple[object, int]:
+        """Return a value and its size."""
         scope = self.scope
         scope.steps_left = allowed = min(UNIT_STEPS, self.steps_left)
         try:
-            scope.charge(expression.size // _PARTS_PER_STEP + 1)
-            value = json_value(expression.evaluate(scope))
-            scope.charge(value.size // _CHARACTERS_PER_STEP)
+            scope.charge(expression.size + _EVALUATION_STEPS)
+            evaluated = expression.evaluate(scope)
+            uncopied = scope.steps_left
+            value = json_value(scope, evaluated, has_text_keys=not is_local(name))
         except EvaluationFailed as problem:
             kind, missing = problem.kind, problem.name
         except BudgetSpent:
-            kind, missing = "budget", None
+            kind, missing = "budget", expression.first_name
         else:
             self.steps_left -= allowed - scope.steps_left
-            return value
-        raise EvaluationFailed(kind, missing, field=name)
+            return value, uncopied - scope.steps_left
+        raise EvaluationFailed(kind, missing or expression.first_name, field=name)
 
 
 def compile_procedure(
