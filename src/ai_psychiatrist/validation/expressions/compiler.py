@@ -58,6 +58,7 @@ _GLOBALS: Final[dict[str, object]] = {
     "__builtins__": {},
     **{f"op_{kind.__name__}": run for kind, run in _OPERATORS.items()},
     "op_walk": operators.walk,
+    "op_walk_in_order": operators.walk_in_order,
     "op_weigh": operators.weigh,
     "op_contains": operators.contains,
     "op_part": operators.part,
@@ -122,6 +123,8 @@ class _Around:
 class _Compiler:
     def __init__(self, *, is_step: bool) -> None:
         self.is_step = is_step
+        # What rules are told does not hang on an order; what steps hand on does.
+        self.walk = "op_walk_in_order" if is_step else "op_walk"
         self.reads: list[FieldRead] = []
         self.compared: list[tuple[FieldRead, ConstantType]] = []
         self.texts: set[str] = set()
@@ -294,7 +297,7 @@ class _Compiler:
         for generator in node.generators:
             if generator.is_async:
                 raise refused("'async'", node)
-            source = _call("op_walk", self.lower(generator.iter, around), weight)
+            source = _call(self.walk, self.lower(generator.iter, around), weight)
             target, names = _target(generator.target)
             is_one = isinstance(target, ast.Name)
             walked = each_of(place_of(generator.iter, around.bound)) if is_one else None
@@ -353,7 +356,7 @@ class _Compiler:
         lowered = self.lower(node, around)
         # A function of single values looks for itself whether it got a collection.
         is_announced = isinstance(node, ast.ListComp | ast.SetComp) or function.takes_single_values
-        return lowered if is_announced else _call("op_walk", lowered)
+        return lowered if is_announced else _call(self.walk, lowered)
 
     def _form(self, name: str, node: ast.Call, around: _Around) -> ast.expr:
         match name, node.args:

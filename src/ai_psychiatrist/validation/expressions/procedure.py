@@ -16,7 +16,7 @@ from ai_psychiatrist.validation.expressions.refusal import (
     ExpressionRefused,
 )
 from ai_psychiatrist.validation.expressions.sampling import generator_for
-from ai_psychiatrist.validation.expressions.scope import UNIT_STEPS, Scope
+from ai_psychiatrist.validation.expressions.scope import UNIT_STEPS, StepScope
 
 DEFAULT_ITERATIONS: Final = 1_000
 MOST_ITERATIONS: Final = 10_000
@@ -49,7 +49,7 @@ class Procedure:
         the loop has not ended after `max_iterations` rounds.
         """
         generator = generator_for(seed=seed, step=step, unit_id=unit_id)
-        scope = Scope.of_step({"unit_id": unit_id, **context}, generator)
+        scope = StepScope({"unit_id": unit_id, **context}, generator)
         run = _Run(scope=scope)
         for name, expression in self.init.items():
             run.find(name, expression)
@@ -65,7 +65,7 @@ class Procedure:
 class _Run:
     """One unit under way."""
 
-    scope: Scope
+    scope: StepScope
     found: dict[str, object] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
     size: int = 0
