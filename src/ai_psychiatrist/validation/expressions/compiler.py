@@ -311,17 +311,18 @@ class _Compiler:
         holder: list[ast.expr] = []
         match node.func:
             case ast.Name(id=name):
-                prefix, function = "fn_", _NAMED.get(name)
+                prefix, table = "fn_", _NAMED
             case ast.Attribute(value=ast.Name(id="random"), attr=name) if self.is_step:
-                prefix, function = "random_", RANDOM.get(name)
+                prefix, table = "random_", RANDOM
             case ast.Attribute(value=value, attr=name):
-                prefix, function, holder = "method_", METHODS.get(name), [value]
+                prefix, table, holder = "method_", METHODS, [value]
             case _:
                 raise refused("calling what is no function of the table", node)
+        function = table.get(name)
         if function is None:
             # What is wrong inside of the holder comes first.
             self.lower_all(holder, around)
-            raise refused(f"calling {name!r}", node)
+            raise refused(f"calling {name!r}", node, called=name, offered=table)
         _check_arguments(node, function)
         if prefix == "fn_" and name in FORMS:
             return self._form(name, node, around)

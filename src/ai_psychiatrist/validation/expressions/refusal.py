@@ -12,13 +12,25 @@ FailureKind: TypeAlias = Literal[
 class ExpressionRefused(ConfigurationError):
     """An expression uses something that is not offered, or is no expression at all."""
 
-    def __init__(self, message: str, column: int, *, place: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        column: int,
+        *,
+        place: str | None = None,
+        called: str | None = None,
+        offered: frozenset[str] = frozenset(),
+    ) -> None:
         where = f"{message} (column {column})"
         super().__init__(where if place is None else f"{place}: {where}")
         self.message = message
         """What is refused, without the place."""
         self.column = column
         """Counted from 1."""
+        self.called = called
+        """The function that is not offered, where that is what is refused."""
+        self.offered = offered
+        """The functions that are, in its place."""
 
 
 class EvaluationFailed(AssessmentServiceError):
