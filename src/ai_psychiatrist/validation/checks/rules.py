@@ -17,6 +17,7 @@ from ai_psychiatrist.validation.expressions import (
 )
 
 __all__ = [
+    "PASSED",
     "RULE_EVAL",
     "Level",
     "MessageTemplate",
@@ -73,7 +74,8 @@ class _Rule:
     parts: tuple[PathPart, ...]
 
 
-_PASSED: Final = RuleOutcome()
+PASSED: Final = RuleOutcome()
+"""What rules say that all hold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +121,7 @@ class _Findings:
 
     def outcome(self) -> RuleOutcome:
         if not (self.errors or self.warnings or self.skipped or self.is_over_budget):
-            return _PASSED
+            return PASSED
         return RuleOutcome(
             errors=tuple(self.errors),
             warnings=tuple(self.warnings),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from ai_psychiatrist.validation.checks.coercion.coercer import DEFAULT, CoercionProfile
-from ai_psychiatrist.validation.checks.fields.rules import EnumRule, RangeRule
+from ai_psychiatrist.validation.checks.fields.specs import EnumRule, RangeRule
 from ai_psychiatrist.validation.checks.rules import RuleSpec
 from ai_psychiatrist.validation.expressions import Procedure, compile_procedure
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from ai_psychiatrist.validation.jsonl.lines import LONGEST_LINE_BYTES
-from ai_psychiatrist.validation.jsonl.outcome import OnOutcome
+from ai_psychiatrist.validation.jsonl.unit import OnOutcome
 
 Clock: TypeAlias = Callable[[], float]
 
@@ -17,7 +17,7 @@ OnProgress: TypeAlias = Callable[[int, int], None]
 """Told after each block how many bytes and lines it had."""
 
 
-def _say_nothing(_size: int, _lines: int) -> None:
+def say_nothing(_size: int, _lines: int) -> None:
     """Take no notice of the progress."""
 
 
@@ -31,7 +31,7 @@ class RunOptions:
     needs_unit_ids: bool = True
     """Whether a line that names no unit fails; else it is a unit without a name."""
     on_outcome: OnOutcome | None = None
-    on_progress: OnProgress = _say_nothing
+    on_progress: OnProgress = say_nothing
     earlier: Earlier | None = None
     """What the context file gives of a unit lies over this."""
     clock: Clock = time.monotonic
