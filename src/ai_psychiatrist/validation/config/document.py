@@ -127,20 +127,11 @@ class Document:
         """Whether a problem makes the file unusable."""
         return any(problem.is_error for problem in self._problems)
 
-    def is_reported(self, path: KeyPath) -> bool:
-        """Whether something is wrong at exactly this place of the file."""
-        return path in self._reported
-
-    def is_reported_inside(self, path: KeyPath) -> bool:
-        """Whether something is wrong inside the value at a place of the file."""
-        length = len(path)
-        return any(len(one) > length and one[:length] == path for one in self._reported)
-
-    def reported_keys(self, path: KeyPath) -> set[str]:
-        """Return the keys of a mapping whose values are themselves wrong, and so left out."""
-        length = len(path) + 1
-        found = (one[-1] for one in self._reported if len(one) == length and one[:-1] == path)
-        return {key for key in found if isinstance(key, str)}
+    def reported_in(self, location: KeyPath) -> set[KeyPath]:
+        """Return the ways from a location, `()` for itself, to all that something is wrong with."""
+        found, _ = self.found(location)
+        path = (*self.spot(found).path, *location[len(found) :])
+        return {one[len(path) :] for one in self._reported if one[: len(path)] == path}
 
     def found(self, location: KeyPath) -> tuple[KeyPath, object]:
         """Return as much of a location as there is in the document, and the value there.

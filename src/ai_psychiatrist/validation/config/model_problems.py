@@ -68,7 +68,7 @@ def _reported(document: Document, detail: ErrorDetails) -> dict[KeyPath, str | N
         return _missing(document, detail["loc"])
     location, value = document.found(detail["loc"])
     path = document.spot(location).path
-    if not document.is_reported_inside(path):
+    if not any(document.reported_in(location)):
         code, message = _said(kind, context, dotted(path) or "the file", value)
         level = ProblemLevel.ERROR if context.get("is_error", True) else ProblemLevel.WARNING
         document.report(level, location, code, message)
@@ -78,7 +78,7 @@ def _reported(document: Document, detail: ErrorDetails) -> dict[KeyPath, str | N
 def _missing(document: Document, location: KeyPath) -> dict[KeyPath, str | None]:
     around, _ = document.found(location[:-1])
     path, key = document.spot(around).path, location[-1]
-    if not document.is_reported((*path, key)):
+    if not document.reported_in((*around, key)):
         document.error(around, "missing_key", f"{dotted(path) or 'the file'} has no {key!r}")
     return {around: None}
 

@@ -17,6 +17,7 @@ from ai_psychiatrist.validation.config.file_model import (
 from ai_psychiatrist.validation.config.step import (
     STEP_NAME,
     RuleBlock,
+    StepExpressions,
     StepScope,
 )
 
@@ -124,7 +125,7 @@ def _scope(given: object) -> object:
     return "llm" if given == "chunk" else given
 
 
-class StepEntry(Sampling):
+class StepEntry(Sampling, StepExpressions):
     """A step as the list of steps has it."""
 
     name: Annotated[Text, AfterValidator(_step_name)]
@@ -136,10 +137,6 @@ class StepEntry(Sampling):
     description: object = None
     prompt_template: object = None
     """The template again; it has to be that of `prompts`."""
-    init: dict[str, Text] = Field(default_factory=dict)
-    expressions: dict[str, Text] = Field(default_factory=dict)
-    loop_until: Text | None = None
-    max_iterations: Count | None = None
     fan_out: object = None
     script: object = None
 

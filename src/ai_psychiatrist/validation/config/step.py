@@ -12,7 +12,8 @@ from ai_psychiatrist.validation.checks.coercion.coercer import DEFAULT
 from ai_psychiatrist.validation.checks.fields.specs import EnumRule
 from ai_psychiatrist.validation.checks.rules import RuleSpec
 from ai_psychiatrist.validation.config.field_settings import Coercion, FieldRange, FieldTypes
-from ai_psychiatrist.validation.config.file_model import FileModel, Names, refused
+from ai_psychiatrist.validation.config.file_model import Count, FileModel, Names, Text, refused
+from ai_psychiatrist.validation.expressions import Procedure, compile_procedure
 
 StepScope: TypeAlias = Literal["llm", "expression", "run", "fan_out"]
 """Who makes a step's output: a model unit by unit, expressions, one call for the whole run, or a
@@ -55,6 +56,25 @@ class RuleBlock(FileModel):
         return not (self.required or self.types or self.enums or self.ranges or self.rules)
 
 
+class StepExpressions(FileModel):
+    """What an expression step finds, as its texts say it; name → expression."""
+
+    init: dict[str, Text] = Field(default_factory=dict)
+    """Found once, before the loop."""
+    expressions: dict[str, Text] = Field(default_factory=dict)
+    loop_until: Text | None = None
+    max_iterations: Count | None = None
+
+    def compile(self) -> Procedure:
+        """Return what can be run; raises `ExpressionRefused`, which names the expression."""
+        return compile_procedure(
+            init=self.init,
+            expressions=self.expressions,
+            loop_until=self.loop_until,
+            max_iterations=self.max_iterations,
+        )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepConfig:
     """One step of a pipeline."""
@@ -69,4 +89,6 @@ class StepConfig:
     checks_formats: bool = True
     """Whether `format` in the schema is asserted, and not a comment."""
     rules: RuleBlock | None = None
-    """`None` when the file has no block for this step: it cannot be validated."""
+    """`None` when the file has no block for this step: an answer cannot be validated."""
+    expressions: StepExpressions | None = None
+    """Of a step of scope `expression`."""

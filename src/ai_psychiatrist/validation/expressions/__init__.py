@@ -1,14 +1,18 @@
-"""Expressions that rules are written in: an allow-listed part of Python, compiled once."""
+"""Expressions of rules and steps: an allow-listed part of Python, compiled once."""
 
 from ai_psychiatrist.validation.expressions.expression import (
-    CheckedExpression,
     Expression,
-    check_expression,
+    ExpressionKind,
     compile_expression,
 )
-from ai_psychiatrist.validation.expressions.kinds import ExpressionKind
 from ai_psychiatrist.validation.expressions.message_template import MessageTemplate
-from ai_psychiatrist.validation.expressions.reads import ConstantType, FieldRead
+from ai_psychiatrist.validation.expressions.places import ConstantType, FieldRead
+from ai_psychiatrist.validation.expressions.procedure import (
+    MOST_ITERATIONS,
+    Procedure,
+    compile_procedure,
+    is_local,
+)
 from ai_psychiatrist.validation.expressions.refusal import (
     EvaluationFailed,
     ExpressionRefused,
@@ -17,7 +21,7 @@ from ai_psychiatrist.validation.expressions.refusal import (
 from ai_psychiatrist.validation.expressions.scope import Scope
 
 __all__ = [
-    "CheckedExpression",
+    "MOST_ITERATIONS",
     "ConstantType",
     "EvaluationFailed",
     "Expression",
@@ -26,7 +30,9 @@ __all__ = [
     "FailureKind",
     "FieldRead",
     "MessageTemplate",
+    "Procedure",
     "Scope",
-    "check_expression",
     "compile_expression",
+    "compile_procedure",
+    "is_local",
 ]

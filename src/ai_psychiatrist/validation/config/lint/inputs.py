@@ -24,7 +24,7 @@ def read_inputs(processing: Processing, document: Document, folder: Path) -> Inp
     return Inputs(
         names=items.union(processing.inputs, positions),
         is_complete="inputs" in processing.model_fields_set
-        or document.is_reported(("processing", "inputs")),
+        or bool(document.reported_in(("processing", "inputs"))),
     )
 
 

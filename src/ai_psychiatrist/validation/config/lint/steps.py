@@ -119,6 +119,7 @@ def _read_step(
             schema_name=None if schema is None else schema.path.name,
             checks_formats=schemas.check_formats,
             rules=file.validation.get(name),
+            expressions=entry if entry.scope == "expression" else None,
         ),
         document=document,
         location=location,
@@ -131,11 +132,11 @@ def _read_step(
 def _check_sections(steps: Collection[StepReading], document: Document) -> None:
     """Report sections that are missing; without a model step the pipeline itself is enough."""
     listed = ("pipeline", "steps")
-    is_doubtful = document.is_reported(listed) or document.is_reported_inside(listed)
+    is_doubtful = bool(document.reported_in(listed))
     asks_models = any(step.scope in MODEL_SCOPES for step in steps) or is_doubtful or not steps
     given = document.value if isinstance(document.value, dict) else {}
     for name in ("pipeline", *(_OF_MODELS if asks_models else ())):
-        if name not in given and not document.is_reported((name,)):
+        if name not in given and () not in document.reported_in((name,)):
             document.error((), "missing_section", f"the section {name!r} is missing")
     if not steps and "pipeline" in given and not is_doubtful:
         document.error(listed, "no_steps", "the pipeline has no steps")
@@ -144,9 +145,12 @@ def _check_sections(steps: Collection[StepReading], document: Document) -> None:
 def _check_links(steps: Collection[StepReading], file: PipelineFile, document: Document) -> None:
     """Report what model steps lack, each as one problem, and entries that belong to no step."""
     entries = {
-        TEMPLATES: document.reported_keys(TEMPLATES).union(file.prompts.templates),
-        SCHEMAS: document.reported_keys(SCHEMAS).union(file.schemas.files),
-        BLOCKS: document.reported_keys(BLOCKS).union(file.validation),
+        section: {way[0] for way in document.reported_in(section) if len(way) == 1}.union(known)
+        for section, known in (
+            (TEMPLATES, file.prompts.templates),
+            (SCHEMAS, file.schemas.files),
+            (BLOCKS, file.validation),
+        )
     }
     asked = [step for step in steps if step.scope in MODEL_SCOPES]
     for step in asked:
@@ -158,7 +162,7 @@ def _check_links(steps: Collection[StepReading], file: PipelineFile, document: D
     names = [step.name for step in steps]
     for section, known in entries.items():
         without = [step.name for step in asked if step.name not in known]
-        for name in known.difference(names):
+        for name in sorted(map(str, known.difference(names))):
             message = f"the pipeline has no step {name!r}{_meant(name, names, without)}"
             document.error((*section, name), "orphan", message)
 
