@@ -55,7 +55,7 @@ class Labelled:
 def readings(name: str) -> tuple[Labelled, ...]:
     """Read one set; every answer answers the first wording of its item's question."""
     lines = (LABELLED / name).read_text(encoding="utf-8").splitlines()
-    stems = load_protocol("phq8").stems
+    stems = load_protocol("phq8").items
     return tuple(
         _read(record, stems[Item(record["item"])].question) for record in map(json.loads, lines)
     )

@@ -34,7 +34,7 @@ class Answer:
 
 def readings(records: Iterable[Record]) -> list[Answer]:
     """Read each answer as one to the first wording of its item's question."""
-    stems = load_protocol("phq8").stems
+    stems = load_protocol("phq8").items
     return [_reading(record, stems[Item(record["item"])].question) for record in records]
 
 

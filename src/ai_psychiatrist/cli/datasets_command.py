@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -25,7 +24,10 @@ from ai_psychiatrist.evaluation.datasets.dataset import SpeakerFilter
 from ai_psychiatrist.services.transcripts.formats.daic_woz import CodedLines, Interruption373
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.evaluation.datasets.check import DatasetCheck, OddityGroup
+    from collections.abc import Sequence
+
+    from ai_psychiatrist.evaluation.datasets.check import DatasetCheck
+    from ai_psychiatrist.evaluation.datasets.oddities import Oddity
 
 datasets_app = typer.Typer(
     name="datasets",
@@ -70,13 +72,6 @@ _LONGEST_NAME = 4
 _PIPE_WIDTH = 140
 
 
-class FormChoice(StrEnum):
-    """The layouts that can be made."""
-
-    DAIC_WOZ = "daic-woz"
-    E_DAIC = "e-daic"
-
-
 @datasets_app.command(epilog=CHECK_EXAMPLES)
 def check(
     dataset: DatasetArgument,
@@ -114,7 +109,7 @@ def make(
     *,
     units: Annotated[int, typer.Option(help="How many participants.")] = 60,
     seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 0,
-    form: Annotated[FormChoice, typer.Option(help="The layout.")] = FormChoice.DAIC_WOZ,
+    form: Annotated[Literal["daic-woz", "e-daic"], typer.Option(help="The layout.")] = "daic-woz",
 ) -> None:
     """Make up a dataset with every known quirk; for demos and tests, never for accuracy."""
     with refusing_bad_input():
@@ -123,7 +118,7 @@ def make(
             make_dataset,
         )
 
-        recipe = DatasetRecipe(units=units, seed=seed, form=form.value)
+        recipe = DatasetRecipe(units=units, seed=seed, form=form)
         with _progress("writing") as on_progress:
             make_dataset(out, recipe, on_progress=on_progress)
     typer.echo(f"{units} participants written; README.md there says what is odd about which.")
@@ -197,31 +192,31 @@ def _progress(doing: str) -> Iterator[Callable[[int, int], None]]:
 def _print_json(found: "DatasetCheck") -> None:
     import json  # noqa: PLC0415
 
-    oddities = [
-        {
-            "code": group.code.value,
-            "cost": group.cost.value,
-            "action": group.action,
-            "places": [
-                {"where": place.where, "line": place.line, "rows": place.count}
-                | ({"labels": list(map(_shown, place.labels))} if place.labels else {})
-                for place in group.places
-            ],
-        }
-        for group in found.groups
-    ]
+    dataset = found.dataset
     document = {
-        "kind": found.kind,
-        "digest": found.digest,
-        "speakers": found.speakers,
-        "not_read": dict(found.not_read),
-        "units": found.units,
+        "kind": dataset.kind,
+        "digest": dataset.digest,
+        "speakers": dataset.speakers,
+        "not_read": dataset.not_read,
+        "units": len(dataset.units),
         "readable_units": found.readable_units,
         "labelled_units": found.labelled_units,
         "units_with_items": found.units_with_items,
-        "splits": dict(found.splits),
+        "splits": found.splits,
         "is_whole": found.is_whole,
-        "oddities": oddities,
+        "oddities": [
+            {
+                "code": code,
+                "cost": code.cost,
+                "action": code.action,
+                "places": [
+                    {"where": place.where, "line": place.line, "rows": place.count}
+                    | ({"labels": list(map(_shown, place.labels))} if place.labels else {})
+                    for place in places
+                ],
+            }
+            for code, places in found.oddities.items()
+        ],
     }
     typer.echo(json.dumps(document, indent=2, allow_nan=False))
 
@@ -231,46 +226,44 @@ def _print_table(found: "DatasetCheck") -> None:
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    splits = ", ".join(f"{name} {count}" for name, count in found.splits.items()) or "none"
+    dataset = found.dataset
+    texts = f"{found.readable_units} with a text (speakers: {dataset.speakers})"
+    not_read = sum(dataset.not_read.values())
     lines = {
-        "kind": found.kind,
-        "units": f"{found.units}, {found.readable_units} with a text (speakers: {found.speakers})",
+        "kind": dataset.kind,
+        "units": f"{len(dataset.units)}, {texts}",
         "labels": f"{found.labelled_units}, {found.units_with_items} with all eight items",
-        "splits": splits,
-        **({"unread": _unread(found)} if found.not_read else {}),
-        "digest": found.digest,
+        "splits": ", ".join(f"{name} {count}" for name, count in found.splits.items()) or "none",
+        "unread": f"{not_read} files or lines that may be interviews" if not_read else "",
+        "digest": dataset.digest,
     }
     for name, value in lines.items():
-        typer.echo(f"{name:<8}{_printable(value)}")
-    if not found.groups:
+        if value:
+            typer.echo(f"{name:<8}{_printable(value)}")
+    if not found.oddities:
         typer.echo("nothing odd")
         return
     table = Table(box=None, pad_edge=False)
     for heading in ("oddity", "lost", "where", "rows", "what was done", "for example"):
         table.add_column(heading, overflow="fold")
-    for group in found.groups:
-        cells = (group.code.value, group.cost.value, str(len(group.places)), str(group.rows))
-        table.add_row(*cells, group.action, Text(_places(group)))
+    for code, places in found.oddities.items():
+        counts = str(len(places)), str(sum(place.count for place in places))
+        table.add_row(code, code.cost, *counts, code.action, Text(_examples(places)))
     typer.echo()
     console = Console()
     if not console.is_terminal:
         console = Console(width=_PIPE_WIDTH)
     console.print(table)
-    _print_labels(found)
+    _print_labels(dataset.oddities)
 
 
-def _unread(found: "DatasetCheck") -> str:
-    return f"{sum(found.not_read.values())} files or lines that may be interviews"
-
-
-def _print_labels(found: "DatasetCheck") -> None:
+def _print_labels(oddities: "Sequence[Oddity]") -> None:
     """List the labels of transcripts of which nobody has said who the participant is."""
-    labelled = [place for group in found.groups for place in group.places if place.labels]
+    labelled = [place for place in oddities if place.labels]
     if labelled:
         typer.echo("\nlabels of which nobody has said whose they are:")
     for place in labelled[:_LABELLED_SHOWN]:
-        at = f":{place.line}" if place.line else ""
-        typer.echo(f"  {_printable(place.where)}{at}  {', '.join(map(_shown, place.labels))}")
+        typer.echo(f"  {_at(place)}  {', '.join(map(_shown, place.labels))}")
     if len(labelled) > _LABELLED_SHOWN:
         typer.echo(f"  and {len(labelled) - _LABELLED_SHOWN} more; --json has all")
 
@@ -281,13 +274,14 @@ def _shown(label: str) -> str:
     return _printable(label) if words <= _LONGEST_NAME else f"({words} words)"
 
 
-def _places(group: "OddityGroup") -> str:
-    shown = [
-        _printable(place.where) + (f":{place.line}" if place.line else "")
-        for place in group.places[:_PLACES_SHOWN]
-    ]
-    more = len(group.places) - len(shown)
-    return " ".join(shown) + (f" and {more} more" if more else "")
+def _examples(places: "Sequence[Oddity]") -> str:
+    shown = " ".join(map(_at, places[:_PLACES_SHOWN]))
+    more = len(places) - _PLACES_SHOWN
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _at(place: "Oddity") -> str:
+    return _printable(place.where) + (f":{place.line}" if place.line else "")
 
 
 def _printable(name: str) -> str:

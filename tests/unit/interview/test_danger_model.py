@@ -60,7 +60,7 @@ def test_a_sign_that_the_rules_do_not_know_holds_the_interview(
     held = at.snapshot
     assert (held.state, held.end_reason) == (InterviewState.SAFETY_HOLD, EndReason.SAFETY)
     assert held.question is None
-    assert held.notice == PROTOCOLS[protocol].safety_hold
+    assert held.notice == PROTOCOLS[protocol].safety.hold
     assert held.danger is not None
     assert (held.danger.level, held.danger.source) == (RiskLevel(level), RiskSource.MODEL)
     assert held.danger.categories == (RiskCategory.SUICIDAL_IDEATION,)

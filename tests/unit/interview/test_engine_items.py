@@ -2,7 +2,6 @@
 
 import asyncio
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -147,7 +146,7 @@ def test_an_ambiguous_answer_gets_one_clarifying_question(tmp_path: Path) -> Non
 
 
 def test_what_one_clarifying_question_left_unclear_is_not_asked_again(tmp_path: Path) -> None:
-    patient = replace(PHQ8, stop=replace(PHQ8.stop, max_asks=3))
+    patient = PHQ8.model_copy(update={"stop": PHQ8.stop.model_copy(update={"max_asks": 3})})
 
     async def work(at: Desk) -> None:
         await at.begin(assessment=assessed(Item.SLEEP))
@@ -195,7 +194,7 @@ def test_an_answer_that_leads_away_is_led_back(tmp_path: Path) -> None:
         await at.say("My sister bought a new car on Tuesday, a red one.")
         assert at.question.item is Item.SLEEP
         assert at.question.text != first.text
-        assert at.snapshot.notice == PHQ8.sentences.redirect
+        assert at.snapshot.notice == PHQ8.texts.redirect
         assert at.snapshot.goals[0].asks == 2
         again = await at.say("It has a radio and the seats are made of leather.")
         assert again.question is not None
@@ -239,7 +238,7 @@ def test_signs_of_danger_hold_the_interview_in_the_same_turn(
         outcomes = (at.outcome(Item.SLEEP), at.outcome(Item.MOVING))
     assert held.state is InterviewState.SAFETY_HOLD
     assert held.question is None
-    assert held.notice == PHQ8.safety_hold
+    assert held.notice == PHQ8.safety.hold
     assert held.danger is not None
     assert held.danger.level is RiskLevel.HIGH
     assert category in held.danger.categories
@@ -306,9 +305,9 @@ def test_no_item_is_asked_more_than_twice_and_no_wording_comes_twice(
 def test_the_introduction_is_said_once_and_the_closing_at_the_end(tmp_path: Path) -> None:
     async def work(at: Desk) -> None:
         first = await at.begin(assessment=assessed(Item.SLEEP, Item.MOVING))
-        assert first.notice == PHQ8.sentences.introduction
+        assert first.notice == PHQ8.texts.introduction
         assert (await at.choose("Several days")).notice == ""
-        assert (await at.choose("Several days")).notice == PHQ8.sentences.closing
+        assert (await at.choose("Several days")).notice == PHQ8.texts.closing
 
     with desk(tmp_path) as at:
         asyncio.run(work(at))

@@ -43,8 +43,8 @@ def without_item(name: str) -> tuple[str, str]:
             "phq8",
             "    clarifying: >-\n      Of the past 14 days, roughly how many were low",
             "    clarify: >-\n      Of the past 14 days, roughly how many were low",
-            "missing_key",
-            "items.PHQ8_Depressed",
+            "unknown_key",
+            "items.PHQ8_Depressed.clarify",
             id="missing_wording",
         ),
         pytest.param(
@@ -76,7 +76,7 @@ def without_item(name: str) -> tuple[str, str]:
             "text: Several days",
             "text: not at  ALL",
             "duplicate_option",
-            "answers.anchors",
+            "answers.anchors[1].text",
             id="duplicate_option",
         ),
         pytest.param(
@@ -143,7 +143,7 @@ def without_item(name: str) -> tuple[str, str]:
             'agree: "Yes"',
             'agree: "not at all"',
             "duplicate_option",
-            "answers.confirmation",
+            "answers.confirmation.agree",
             id="agree_is_a_frequency",
         ),
         pytest.param(
@@ -282,6 +282,41 @@ def test_a_fault_is_found_where_it_stands(
     assert (code, where) in found
     with pytest.raises(ConfigurationError, match=f"{name}/protocol.yaml"):
         load_protocol(folder)
+
+
+def test_faults_of_all_kinds_are_told_in_one_pass(tmp_path: Path) -> None:
+    folder = copied(tmp_path, "incident", "max_turns: 20", "max_turns: 0")
+    file = folder / "protocol.yaml"
+    text = file.read_text(encoding="utf-8")
+    for old, new in (
+        ("default: 90", "default: ninety"),
+        ("type: integer", "type: intger"),
+        ("drift: free_text", "drift:"),
+        ("  detect_drift:", "  detect_drifts:"),
+        ("tone: Curious", "ton: Curious"),
+        ("report: analysis", ""),
+        ("max_length: 8000}", "max_length: 0, size: 1}"),
+        ("{interviewee_name}", "{interviewee_nme}"),
+    ):
+        assert old in text, old
+        text = text.replace(old, new, 1)
+    file.write_text(text, encoding="utf-8")
+
+    found = {(problem.code, problem.where) for problem in lint_protocol(folder)}
+
+    assert found == {
+        ("out_of_range", "stop.max_turns"),
+        ("unknown_choice", "inputs.confidence_threshold.type"),
+        ("unknown_input", "stop.threshold"),
+        ("wrong_shape", "drift"),
+        ("unknown_choice", "prompts.detect_drifts"),
+        ("missing_prompt", "prompts"),
+        ("unknown_key", "ton"),
+        ("missing_key", ""),
+        ("out_of_range", "inputs.summary.max_length"),
+        ("unknown_key", "inputs.summary.size"),
+        ("unknown_input", "texts.introduction"),
+    }
 
 
 def test_a_refusal_names_file_and_line(tmp_path: Path) -> None:

@@ -181,7 +181,9 @@ def test_an_unusable_answer_is_refused_and_changes_nothing(
 
 def test_free_text_is_refused_where_the_protocol_takes_none(tmp_path: Path) -> None:
     phq8 = PROTOCOLS["phq8"]
-    closed = replace(phq8, answers=replace(phq8.answers, allows_free_text=False))
+    closed = phq8.model_copy(
+        update={"answers": phq8.answers.model_copy(update={"free_text": False})}
+    )
 
     async def work(at: Desk) -> None:
         await at.begin()
@@ -427,7 +429,7 @@ def test_a_deleted_interview_is_gone(tmp_path: Path) -> None:
 def test_a_changed_protocol_is_noticed(tmp_path: Path) -> None:
     with desk(tmp_path) as at:
         begun = asyncio.run(at.begin())
-    changed = replace(PROTOCOLS["phq8"], digest="0" * 64)
+    changed = PROTOCOLS["phq8"].model_copy().complete("0" * 64, {})
     for protocols in ({"phq8": changed}, {}):
         with desk(tmp_path, protocols=protocols) as at:
             at.snapshot = begun
@@ -530,7 +532,7 @@ def test_stop_is_followed_by_the_closing_words_alone(tmp_path: Path) -> None:
         assert question is not None
         await at.stop()
         assert question.text not in at.snapshot.notice
-        assert at.snapshot.notice == PROTOCOLS["phq8"].sentences.closing
+        assert at.snapshot.notice == PROTOCOLS["phq8"].texts.closing
 
     with desk(tmp_path, ScriptedAgents()) as at:
         asyncio.run(work(at))

@@ -1,13 +1,15 @@
 """A dataset: units with their labels, what was odd about its files, and text read when needed."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import Final
 
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import Transcript
-from ai_psychiatrist.evaluation.datasets.oddities import NOT_READ, Oddity
+from ai_psychiatrist.evaluation.datasets.oddities import Oddity
 
 
 class DatasetKind(StrEnum):
@@ -20,6 +22,10 @@ class DatasetKind(StrEnum):
     """Files of any form that is known, one interview each."""
     MIXED = "mixed"
     """Sessions of DAIC-WOZ or E-DAIC, and files beside them."""
+
+
+CORPORA: Final = frozenset({DatasetKind.DAIC_WOZ, DatasetKind.E_DAIC})
+"""The kinds of which every interview is a session with a number."""
 
 
 class SpeakerFilter(StrEnum):
@@ -74,22 +80,18 @@ class Dataset:
     """Identifiers of units whose text is missing or cannot be used; the oddities say why."""
     selection: str | None = None
     """Digest over the identifiers that were chosen of all; `None` when none were left out."""
-    read: Callable[[str], Transcript] = field(repr=False, compare=False)
+    transcript: Callable[[str], Transcript] = field(repr=False, compare=False)
+    """Returns the interview of a unit, of the speakers that are wanted, read anew from its file.
+
+    Raises `TranscriptUnreadable` when there is no file, the file is no transcript or has changed
+    since the dataset was opened, and `InputError` for a unit that is not there.
+    """
 
     @property
     def not_read(self) -> dict[str, int]:
         """What is left out although it may hold an interview: code → how many files or lines."""
-        left_out: dict[str, int] = {}
+        left_out: Counter[str] = Counter()
         for oddity in self.oddities:
-            if oddity.code in NOT_READ:
-                code = oddity.code.value
-                left_out[code] = left_out.get(code, 0) + oddity.count
+            if oddity.code.is_not_read:
+                left_out[oddity.code.value] += oddity.count
         return dict(sorted(left_out.items()))
-
-    def transcript(self, unit_id: str) -> Transcript:
-        """Return the interview, of the speakers that are wanted, read anew from its file.
-
-        Raises `TranscriptUnreadable` when there is no file, the file is no transcript or has
-        changed since the dataset was opened, and `InputError` for a unit that is not there.
-        """
-        return self.read(unit_id)

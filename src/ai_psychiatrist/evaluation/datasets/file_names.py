@@ -19,9 +19,10 @@ WHAT_A_DATASET_IS: Final = (
     ".sbv files at its top, or one such file"
 )
 
-_SESSION: Final = re.compile(r"(\d{1,9})_transcript\.csv", re.IGNORECASE)
-_ARCHIVE: Final = re.compile(r"(\d{1,9})_P\.(?:tar|tar\.gz|tgz|zip)", re.IGNORECASE)
-_SESSION_FOLDER: Final = re.compile(r"(\d{1,9})_P(?:\.tar)?", re.IGNORECASE)
+TRANSCRIPT: Final = re.compile(r"(\d{1,9})_transcript\.csv", re.IGNORECASE)
+"""The names of a session's files and folder, with its number as their group."""
+ARCHIVE: Final = re.compile(r"(\d{1,9})_P\.(?:tar|tar\.gz|tgz|zip)", re.IGNORECASE)
+FOLDER: Final = re.compile(r"(\d{1,9})_P(?:\.tar)?", re.IGNORECASE)
 _FEATURES: Final = re.compile(
     r"\d{1,9}_(?:clnf|covarep|formant|audio|opensmile|openface|bow|cnn|densenet|vgg|egemaps|mfcc)"
     r"(?![a-z]).*|.*_clnf(?![a-z]).*",
@@ -70,21 +71,7 @@ def named(name: str) -> Named:
     return Named.TRANSCRIPT if suffix in TRANSCRIPT_SUFFIXES else Named.UNKNOWN
 
 
-def session_of_transcript(name: str) -> int | None:
-    """Return the session whose transcript a file is by its name."""
-    return _number(_SESSION, name)
-
-
-def session_of_archive(name: str) -> int | None:
-    """Return the session that a file holds packed."""
-    return _number(_ARCHIVE, name)
-
-
-def session_of_folder(name: str) -> int | None:
-    """Return the session whose files are in a folder of this name."""
-    return _number(_SESSION_FOLDER, name)
-
-
-def _number(pattern: re.Pattern[str], name: str) -> int | None:
+def session_of(pattern: re.Pattern[str], name: str) -> int | None:
+    """Return the session whose transcript, archive or folder has this name."""
     found = pattern.fullmatch(name)
     return int(found[1]) if found else None

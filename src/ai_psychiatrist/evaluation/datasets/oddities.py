@@ -1,9 +1,8 @@
 """What can be odd about a dataset's files, what is done about it, and what that costs."""
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from typing import Final, Self
 
 
 class Cost(StrEnum):
@@ -16,188 +15,124 @@ class Cost(StrEnum):
     """The text of a unit, so that it cannot be assessed."""
 
 
-class OddityCode(StrEnum):
-    """What is odd."""
-
-    SYNC_MARK = "sync_mark"
-    SMALL_TALK = "small_talk"
-    BLANK_WORDS = "blank_words"
-    WORDS_WITHOUT_SPEAKER = "words_without_speaker"
-    SPEAKER_SPELLING = "speaker_spelling"
-    SCRUBBED = "scrubbed"
-    UNRECOGNISED_WORDS = "unrecognised_words"
-    NONVERBAL = "nonverbal"
-    CODED_LINE = "coded_line"
-    INTERRUPTION = "interruption"
-    TIME_UNREADABLE = "time_unreadable"
-    NO_INTERVIEWER = "no_interviewer"
-    UNQUOTED_SEPARATOR = "unquoted_separator"
-    SPEAKER_OTHER = "speaker_other"
-    SPEAKER_UNKNOWN = "speaker_unknown"
-    SPEAKERS_ASSUMED = "speakers_assumed"
-    WORDS_WITHOUT_TIMES = "words_without_times"
-    ENCODING_ASSUMED = "encoding_assumed"
-    REPEATED_WORDS = "repeated_words"
-
-    NOT_TEXT = "not_text"
-    WRONG_HEADER = "wrong_header"
-    BROKEN_ROW = "broken_row"
-    NO_WORDS = "no_words"
-    NO_PARTICIPANT = "no_participant"
-    SUBTITLES_REFUSED = "subtitles_refused"
-    DOCUMENT_REFUSED = "document_refused"
-    UNKNOWN_FORM = "unknown_form"
-    SEVERAL_INTERVIEWS = "several_interviews"
-    TOO_LARGE = "too_large"
-    SPEAKERS_UNKNOWN = "speakers_unknown"
-    SPEAKERS_MISNAMED = "speakers_misnamed"
-    LINE_UNREADABLE = "line_unreadable"
-    APPLE_DOUBLE = "apple_double"
-    APPLE_DOUBLE_AS_TRANSCRIPT = "apple_double_as_transcript"
-    ARCHIVE = "archive"
-    TRANSCRIPT_REPEATED = "transcript_repeated"
-    TRANSCRIPTS_DIFFER = "transcripts_differ"
-    TRANSCRIPT_MISSING = "transcript_missing"
-    FOLDER_NAME_DIFFERS = "folder_name_differs"
-    ID_OUTSIDE_CORPUS = "id_outside_corpus"
-    SUBFOLDER = "subfolder"
-    OTHER_FILE = "other_file"
-    OTHER_FORM = "other_form"
-    NOT_OF_KIND = "not_of_kind"
-    LINK_LEADS_OUT = "link_leads_out"
-    ID_MISSING = "id_missing"
-    ID_REPEATED = "id_repeated"
-
-    NO_LABELS = "no_labels"
-    LABEL_MISSING = "label_missing"
-    LABEL_WITHOUT_SCORES = "label_without_scores"
-    NOT_A_LABEL_FILE = "not_a_label_file"
-    ROW_WITHOUT_ID = "row_without_id"
-    ROW_BROKEN = "row_broken"
-    ROW_REPEATED = "row_repeated"
-    LABELS_DIFFER = "labels_differ"
-    IN_TWO_SPLITS = "in_two_splits"
-    VALUE_UNREADABLE = "value_unreadable"
-    VALUE_OUT_OF_RANGE = "value_out_of_range"
-    ITEM_RECOVERED = "item_recovered"
-    ITEMS_BLANK = "items_blank"
-    TOTAL_NOT_SUM = "total_not_sum"
-    BINARY_NOT_TOTAL = "binary_not_total"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Treatment:
-    action: str
-    cost: Cost = Cost.NOTHING
-
-
-def _no_text(reason: str) -> _Treatment:
-    return _Treatment(action=f"unit kept without text: {reason}", cost=Cost.UNIT)
-
-
-def _no_label(reason: str) -> _Treatment:
-    return _Treatment(action=f"unit kept without label: {reason}", cost=Cost.LABEL)
-
-
 _CURE: Final = (
     "say it with --participant LABEL, a row file,label,role in speakers.csv, or a first line "
     "`speakers: LABEL = participant` in the file"
 )
 _KEPT_ONE: Final = "the first is kept, the others are left out"
-_TREATMENTS: Final = {
-    OddityCode.SYNC_MARK: _Treatment(action="row left out"),
-    OddityCode.SMALL_TALK: _Treatment(action="rows before the interviewer's first left out"),
-    OddityCode.BLANK_WORDS: _Treatment(action="row without words left out"),
-    OddityCode.WORDS_WITHOUT_SPEAKER: _Treatment(action="kept as nobody's words: never evidence"),
-    OddityCode.SPEAKER_SPELLING: _Treatment(action="speaker read without case and spaces"),
-    OddityCode.SCRUBBED: _Treatment(action="left out, or a placeholder between other words"),
-    OddityCode.UNRECOGNISED_WORDS: _Treatment(action="kept as written"),
-    OddityCode.NONVERBAL: _Treatment(action="kept as written; quotes are compared without it"),
-    OddityCode.CODED_LINE: _Treatment(action="code or spoken words kept, as the option says"),
-    OddityCode.INTERRUPTION: _Treatment(action="rows inside the window left out"),
-    OddityCode.TIME_UNREADABLE: _Treatment(
-        action="kept without a time, taken to be outside the window"
-    ),
-    OddityCode.NO_INTERVIEWER: _Treatment(action="kept whole"),
-    OddityCode.UNQUOTED_SEPARATOR: _Treatment(action="kept as part of the words"),
-    OddityCode.SPEAKER_OTHER: _Treatment(action="kept as words that are not the participant's"),
-    OddityCode.SPEAKER_UNKNOWN: _Treatment(action="kept as words that are not the participant's"),
-    OddityCode.SPEAKERS_ASSUMED: _Treatment(action="no labels: all words are the participant's"),
-    OddityCode.WORDS_WITHOUT_TIMES: _Treatment(action="line that belongs to no cue left out"),
-    OddityCode.ENCODING_ASSUMED: _Treatment(
-        action="read in the likeliest encoding: look at a few words"
-    ),
-    OddityCode.REPEATED_WORDS: _Treatment(action="kept as written: a cue repeats the one before"),
-    OddityCode.NOT_TEXT: _no_text("the file is not text, or cannot be read"),
-    OddityCode.WRONG_HEADER: _no_text("the header is not that of a transcript"),
-    OddityCode.BROKEN_ROW: _no_text("a row or a record is not as the form has it"),
-    OddityCode.NO_WORDS: _no_text("nobody says a word"),
-    OddityCode.NO_PARTICIPANT: _no_text("no words of a participant"),
-    OddityCode.SUBTITLES_REFUSED: _no_text("the subtitle file is malformed"),
-    OddityCode.DOCUMENT_REFUSED: _no_text("the document is malformed, or too large unpacked"),
-    OddityCode.UNKNOWN_FORM: _no_text("JSON or a table in no form that is known"),
-    OddityCode.SEVERAL_INTERVIEWS: _no_text("several interviews; open the file by itself"),
-    OddityCode.TOO_LARGE: _no_text("more turns or bytes than a transcript has"),
-    OddityCode.SPEAKERS_UNKNOWN: _no_text(f"nobody has said who the participant is; {_CURE}"),
-    OddityCode.SPEAKERS_MISNAMED: _no_text(f"its line of speakers cannot be used; {_CURE}"),
-    OddityCode.LINE_UNREADABLE: _Treatment(
-        action="line left out: not JSON, or not an interview", cost=Cost.UNIT
-    ),
-    OddityCode.APPLE_DOUBLE: _Treatment(action="file left out"),
-    OddityCode.APPLE_DOUBLE_AS_TRANSCRIPT: _no_text("a Mac's stub; unpack the archive again"),
-    OddityCode.ARCHIVE: _Treatment(action="not read: unpack it", cost=Cost.UNIT),
-    OddityCode.TRANSCRIPT_REPEATED: _Treatment(action=f"same content: {_KEPT_ONE}"),
-    OddityCode.TRANSCRIPTS_DIFFER: _no_text("several files with different content"),
-    OddityCode.TRANSCRIPT_MISSING: _no_text("a label, but no transcript"),
-    OddityCode.FOLDER_NAME_DIFFERS: _Treatment(action="the file's name counts"),
-    OddityCode.ID_OUTSIDE_CORPUS: _Treatment(action="kept; the corpus has no such session"),
-    OddityCode.SUBFOLDER: _Treatment(
-        action="files not read: open the folder as a dataset of its own", cost=Cost.UNIT
-    ),
-    OddityCode.OTHER_FILE: _Treatment(action="not read: no transcript by its name"),
-    OddityCode.OTHER_FORM: _Treatment(
-        action="not read: save it as .txt, .docx, .csv, .json, .vtt or .srt", cost=Cost.UNIT
-    ),
-    OddityCode.NOT_OF_KIND: _Treatment(
-        action="not read: the kind that was asked for has sessions alone", cost=Cost.UNIT
-    ),
-    OddityCode.LINK_LEADS_OUT: _Treatment(
-        action="not read: copy the file into the folder", cost=Cost.UNIT
-    ),
-    OddityCode.ID_MISSING: _Treatment(action="the number of the line is its identifier"),
-    OddityCode.ID_REPEATED: _Treatment(action=_KEPT_ONE, cost=Cost.UNIT),
-    OddityCode.NO_LABELS: _Treatment(action="units kept without labels: there is no label file"),
-    OddityCode.LABEL_MISSING: _no_label("in no label file"),
-    OddityCode.LABEL_WITHOUT_SCORES: _Treatment(action="unit kept without label: no scores given"),
-    OddityCode.NOT_A_LABEL_FILE: _Treatment(action="not read: no column of scores, none of words"),
-    OddityCode.ROW_WITHOUT_ID: _Treatment(action="row left out", cost=Cost.LABEL),
-    OddityCode.ROW_BROKEN: _no_label("more columns than the header"),
-    OddityCode.ROW_REPEATED: _Treatment(action="the rows agree and are joined"),
-    OddityCode.LABELS_DIFFER: _no_label("label files contradict each other"),
-    OddityCode.IN_TWO_SPLITS: _Treatment(action="unit kept without a split", cost=Cost.LABEL),
-    OddityCode.VALUE_UNREADABLE: _no_label("a value is no whole number"),
-    OddityCode.VALUE_OUT_OF_RANGE: _no_label("a value is outside its range"),
-    OddityCode.ITEM_RECOVERED: _Treatment(action="filled with the total minus the other seven"),
-    OddityCode.ITEMS_BLANK: _Treatment(action="kept unknown", cost=Cost.LABEL),
-    OddityCode.TOTAL_NOT_SUM: _Treatment(
-        action="items kept, total unknown: they do not add up", cost=Cost.LABEL
-    ),
-    OddityCode.BINARY_NOT_TOTAL: _Treatment(action="binary label taken from the total"),
-}
 
 
-NOT_READ: Final = frozenset(
-    {
-        OddityCode.ARCHIVE,
-        OddityCode.ID_REPEATED,
-        OddityCode.LINE_UNREADABLE,
-        OddityCode.LINK_LEADS_OUT,
-        OddityCode.NOT_OF_KIND,
-        OddityCode.OTHER_FORM,
-        OddityCode.SUBFOLDER,
-    }
-)
-"""What may be an interview and is no unit, so that no count of units has it."""
+def _no_text(code: str, reason: str) -> tuple[str, str, Cost]:
+    return code, f"unit kept without text: {reason}", Cost.UNIT
+
+
+def _no_label(code: str, reason: str) -> tuple[str, str, Cost]:
+    return code, f"unit kept without label: {reason}", Cost.LABEL
+
+
+def _not_read(code: str, action: str) -> tuple[str, str, Cost, bool]:
+    return code, action, Cost.UNIT, True
+
+
+class OddityCode(StrEnum):
+    """What is odd, what is done about it, and what that costs."""
+
+    action: str
+    cost: Cost
+    is_not_read: bool
+    """Whether it may be an interview and is no unit, so that no count of units has it."""
+
+    def __new__(
+        cls,
+        code: str,
+        action: str = "",
+        cost: Cost = Cost.NOTHING,
+        is_not_read: bool = False,  # noqa: FBT001, FBT002 - of the table below alone
+    ) -> Self:
+        """Give a code what belongs to it."""
+        member = str.__new__(cls, code)
+        member._value_ = code
+        member.action, member.cost, member.is_not_read = action, cost, is_not_read
+        return member
+
+    SYNC_MARK = "sync_mark", "row left out"
+    SMALL_TALK = "small_talk", "rows before the interviewer's first left out"
+    BLANK_WORDS = "blank_words", "row without words left out"
+    WORDS_WITHOUT_SPEAKER = "words_without_speaker", "kept as nobody's words: never evidence"
+    SPEAKER_SPELLING = "speaker_spelling", "speaker read without case and spaces"
+    SCRUBBED = "scrubbed", "left out, or a placeholder between other words"
+    UNRECOGNISED_WORDS = "unrecognised_words", "kept as written"
+    NONVERBAL = "nonverbal", "kept as written; quotes are compared without it"
+    CODED_LINE = "coded_line", "code or spoken words kept, as the option says"
+    INTERRUPTION = "interruption", "rows inside the window left out"
+    TIME_UNREADABLE = "time_unreadable", "kept without a time, taken to be outside the window"
+    NO_INTERVIEWER = "no_interviewer", "kept whole"
+    UNQUOTED_SEPARATOR = "unquoted_separator", "kept as part of the words"
+    SPEAKER_OTHER = "speaker_other", "kept as words that are not the participant's"
+    SPEAKER_UNKNOWN = "speaker_unknown", "kept as words that are not the participant's"
+    SPEAKERS_ASSUMED = "speakers_assumed", "no labels: all words are the participant's"
+    WORDS_WITHOUT_TIMES = "words_without_times", "line that belongs to no cue left out"
+    ENCODING_ASSUMED = "encoding_assumed", "read in the likeliest encoding: look at a few words"
+    REPEATED_WORDS = "repeated_words", "kept as written: a cue repeats the one before"
+
+    NOT_TEXT = _no_text("not_text", "the file is not text, or cannot be read")
+    WRONG_HEADER = _no_text("wrong_header", "the header is not that of a transcript")
+    BROKEN_ROW = _no_text("broken_row", "a row or a record is not as the form has it")
+    NO_WORDS = _no_text("no_words", "nobody says a word")
+    NO_PARTICIPANT = _no_text("no_participant", "no words of a participant")
+    SUBTITLES_REFUSED = _no_text("subtitles_refused", "the subtitle file is malformed")
+    DOCUMENT_REFUSED = _no_text(
+        "document_refused", "the document is malformed, or too large unpacked"
+    )
+    UNKNOWN_FORM = _no_text("unknown_form", "JSON or a table in no form that is known")
+    SEVERAL_INTERVIEWS = _no_text(
+        "several_interviews", "several interviews; open the file by itself"
+    )
+    TOO_LARGE = _no_text("too_large", "more turns or bytes than a transcript has")
+    SPEAKERS_UNKNOWN = _no_text(
+        "speakers_unknown", f"nobody has said who the participant is; {_CURE}"
+    )
+    SPEAKERS_MISNAMED = _no_text(
+        "speakers_misnamed", f"its line of speakers cannot be used; {_CURE}"
+    )
+    LINE_UNREADABLE = _not_read("line_unreadable", "line left out: not JSON, or not an interview")
+    APPLE_DOUBLE = "apple_double", "file left out"
+    APPLE_DOUBLE_AS_TRANSCRIPT = _no_text(
+        "apple_double_as_transcript", "a Mac's stub; unpack the archive again"
+    )
+    ARCHIVE = _not_read("archive", "not read: unpack it")
+    TRANSCRIPT_REPEATED = "transcript_repeated", f"same content: {_KEPT_ONE}"
+    TRANSCRIPTS_DIFFER = _no_text("transcripts_differ", "several files with different content")
+    TRANSCRIPT_MISSING = _no_text("transcript_missing", "a label, but no transcript")
+    FOLDER_NAME_DIFFERS = "folder_name_differs", "the file's name counts"
+    ID_OUTSIDE_CORPUS = "id_outside_corpus", "kept; the corpus has no such session"
+    SUBFOLDER = _not_read("subfolder", "files not read: open the folder as a dataset of its own")
+    OTHER_FILE = "other_file", "not read: no transcript by its name"
+    OTHER_FORM = _not_read(
+        "other_form", "not read: save it as .txt, .docx, .csv, .json, .vtt or .srt"
+    )
+    NOT_OF_KIND = _not_read(
+        "not_of_kind", "not read: the kind that was asked for has sessions alone"
+    )
+    LINK_LEADS_OUT = _not_read("link_leads_out", "not read: copy the file into the folder")
+    ID_MISSING = "id_missing", "the number of the line is its identifier"
+    ID_REPEATED = _not_read("id_repeated", _KEPT_ONE)
+
+    NO_LABELS = "no_labels", "units kept without labels: there is no label file"
+    LABEL_MISSING = _no_label("label_missing", "in no label file")
+    LABEL_WITHOUT_SCORES = "label_without_scores", "unit kept without label: no scores given"
+    NOT_A_LABEL_FILE = "not_a_label_file", "not read: no column of scores, none of words"
+    ROW_WITHOUT_ID = "row_without_id", "row left out", Cost.LABEL
+    ROW_BROKEN = _no_label("row_broken", "more columns than the header")
+    ROW_REPEATED = "row_repeated", "the rows agree and are joined"
+    LABELS_DIFFER = _no_label("labels_differ", "label files contradict each other")
+    IN_TWO_SPLITS = "in_two_splits", "unit kept without a split", Cost.LABEL
+    VALUE_UNREADABLE = _no_label("value_unreadable", "a value is no whole number")
+    VALUE_OUT_OF_RANGE = _no_label("value_out_of_range", "a value is outside its range")
+    ITEM_RECOVERED = "item_recovered", "filled with the total minus the other seven"
+    ITEMS_BLANK = "items_blank", "kept unknown", Cost.LABEL
+    TOTAL_NOT_SUM = "total_not_sum", "items kept, total unknown: they do not add up", Cost.LABEL
+    BINARY_NOT_TOTAL = "binary_not_total", "binary label taken from the total"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,22 +148,3 @@ class Oddity:
     """How many rows of the file, or files of the folder, are concerned."""
     labels: tuple[str, ...] = field(default=(), repr=False)
     """Of speakers, as found: names maybe, so for whoever checks the dataset and nobody else."""
-
-    @property
-    def action(self) -> str:
-        """What was done about it."""
-        return _TREATMENTS[self.code].action
-
-    @property
-    def cost(self) -> Cost:
-        """What is lost by it."""
-        return _TREATMENTS[self.code].cost
-
-
-def tallied(where: str, found: Iterable[tuple[OddityCode, int | None]]) -> Iterator[Oddity]:
-    """Join findings (code, line) of one file into an oddity per code, in the order first seen."""
-    lines: dict[OddityCode, list[int | None]] = {}
-    for code, line in found:
-        lines.setdefault(code, []).append(line)
-    for code, seen in lines.items():
-        yield Oddity(where=where, code=code, line=seen[0], count=len(seen))

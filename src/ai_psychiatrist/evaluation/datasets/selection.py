@@ -10,10 +10,10 @@ from typing import Final, Protocol
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset, Labels
 from ai_psychiatrist.evaluation.datasets.identifiers import identifier_of
-from ai_psychiatrist.evaluation.datasets.sources import content_of
+from ai_psychiatrist.evaluation.datasets.table_headers import possible_headers
+from ai_psychiatrist.evaluation.datasets.texts import content_of
 
 _FIELD: Final = "--split"
-_SEPARATORS: Final = (",", "\t", ";")
 _DIGEST_LENGTH: Final = 16
 
 
@@ -108,7 +108,7 @@ def _participants(path: Path) -> set[str]:
     """Read the first column; a header is known by its end, as in `Participant_ID`."""
     try:
         lines = content_of(path).decode("utf-8-sig").splitlines()
-        separator = next((sign for sign in _SEPARATORS if lines and sign in lines[0]), ",")
+        separator, _ = next(possible_headers(lines[0] if lines else ""), (",", []))
         cells = [row[0] for row in csv.reader(lines, delimiter=separator) if row]
     except (UnicodeDecodeError, csv.Error):
         raise InputError(f"{path.name!r} is no list of participants", field=_FIELD) from None

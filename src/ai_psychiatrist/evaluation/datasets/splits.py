@@ -136,7 +136,6 @@ def write_splits(out: Path, splits: Splits) -> None:
 
 def _table(members: Sequence[str]) -> bytes:
     text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows(
-        [["participant_id"], *([who] for who in members)]
-    )
+    rows = [["participant_id"], *([who] for who in members)]
+    csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue().encode()

@@ -3,16 +3,13 @@
 import codecs
 import csv
 import re
-from dataclasses import replace
+from collections.abc import Iterator
 from enum import Enum, auto
 from pathlib import Path
 from typing import Final
 
-from ai_psychiatrist.evaluation.datasets.file_names import LABELS_FILE
-from ai_psychiatrist.evaluation.datasets.folder_files import FolderFiles, oddity_at
 from ai_psychiatrist.evaluation.datasets.labels import names_labels
-from ai_psychiatrist.evaluation.datasets.oddities import OddityCode
-from ai_psychiatrist.evaluation.datasets.sources import beginning_of
+from ai_psychiatrist.evaluation.datasets.texts import beginning_of
 from ai_psychiatrist.services.transcripts.encoding import decode
 from ai_psychiatrist.services.transcripts.formats.columns import Meaning, meaning_of
 from ai_psychiatrist.services.transcripts.utterances import FileRefused
@@ -21,7 +18,7 @@ _SEPARATORS: Final = (",", "\t", ";")
 _SENTENCE: Final = re.compile(r"[^\W\d_]+[^\S\r\n]+[^\W\d_]+[^\S\r\n]+[^\W\d_]+")
 
 
-class _Table(Enum):
+class TableContent(Enum):
     """What a table holds."""
 
     LABELS = auto()
@@ -31,57 +28,41 @@ class _Table(Enum):
     """Neither, and no sentence at its beginning."""
 
 
-def with_tables_told(files: FolderFiles, folder: Path) -> FolderFiles:
-    """Tell labels from transcripts among the tables that were found."""
-    told: dict[_Table, list[Path]] = {kind: [] for kind in _Table}
-    for path in (*files.tables, *files.labels):
-        told[_table(path, folder)].append(path)
-    at_top = [path for path in told[_Table.TRANSCRIPT] if path.parent == folder]
-    elsewhere = [path for path in told[_Table.TRANSCRIPT] if path.parent != folder]
-    return replace(
-        files,
-        transcripts=tuple(sorted((*files.transcripts, *at_top))),
-        tables=(),
-        labels=tuple(told[_Table.LABELS]),
-        oddities=(
-            *files.oddities,
-            *(oddity_at(path, folder, OddityCode.SUBFOLDER) for path in elsewhere),
-            *(oddity_at(path, folder, OddityCode.NOT_A_LABEL_FILE) for path in told[_Table.OTHER]),
-        ),
-    )
-
-
-def _table(path: Path, folder: Path) -> _Table:
-    if path == folder / LABELS_FILE:
-        return _Table.LABELS if path.is_file() else _Table.OTHER
-    beginning = beginning_of(path)
+def content_of_table(path: Path) -> TableContent:
+    """Tell labels from a transcript."""
+    text = _beginning(path)
     try:
-        text = "" if beginning is None else _text(beginning)
-    except FileRefused:
-        text = ""
-    header = next(iter(text.splitlines()), "")
-    for separator in _SEPARATORS:
-        names = _cells(header, separator)
-        if len(names) > 1 and Meaning.WORDS in map(meaning_of, names):
-            return _Table.TRANSCRIPT
-        if len(names) > 1 and names_labels(names):
-            return _Table.LABELS
+        for _, names in possible_headers(next(iter(text.splitlines()), "")):
+            if Meaning.WORDS in map(meaning_of, names):
+                return TableContent.TRANSCRIPT
+            if names_labels(names):
+                return TableContent.LABELS
+    except csv.Error:
+        pass
     may_be_interview = not text.strip() or _SENTENCE.search(text)
-    return _Table.TRANSCRIPT if may_be_interview else _Table.OTHER
+    return TableContent.TRANSCRIPT if may_be_interview else TableContent.OTHER
 
 
-def _text(beginning: bytes) -> str:
-    """Decode bytes of which the last ones may be a part of a character."""
+def possible_headers(line: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the signs that may separate the columns of a line, each with the columns it makes.
+
+    Raises `csv.Error` for a line of which no columns can be made.
+    """
+    for separator in _SEPARATORS:
+        names = next(csv.reader([line], delimiter=separator), [])
+        if len(names) > 1:
+            yield separator, names
+
+
+def _beginning(path: Path) -> str:
+    """Decode the first bytes, of which the last ones may be a part of a character."""
+    beginning = beginning_of(path)
     if b"\x00" not in beginning:
         try:
             return codecs.getincrementaldecoder("utf-8-sig")().decode(beginning)
         except UnicodeDecodeError:
             pass
-    return decode(beginning[: len(beginning) // 2 * 2]).text
-
-
-def _cells(header: str, separator: str) -> list[str]:
     try:
-        return next(csv.reader([header], delimiter=separator), [])
-    except csv.Error:
-        return []
+        return decode(beginning[: len(beginning) // 2 * 2]).text
+    except FileRefused:
+        return ""

@@ -2,11 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
-
-from ai_psychiatrist.evaluation.datasets.folder_files import FolderFiles
 
 _NUMBER: Final = re.compile(r"[0-9]{1,9}")
 _LAST: Final = 10**9
@@ -16,25 +14,20 @@ _LAST: Final = 10**9
 class UnitNames:
     """Finds the unit that a file is, and the one that a row of a table means."""
 
-    def __init__(self, files: FolderFiles) -> None:
-        self._sessions = {str(number): paths for number, paths in files.sessions.items()}
-        self._others = _others(files.transcripts, taken=self._sessions.keys())
-        self.files: dict[str, tuple[Path, ...]] = {**self._sessions, **self._others}
+    def __init__(self, sessions: Mapping[int, Sequence[Path]], others: Sequence[Path]) -> None:
+        """`others`: files of an interview each."""
+        numbered = {str(number): paths for number, paths in sessions.items()}
+        self._others = _others(others, taken=numbered)
+        self.files: dict[str, Sequence[Path]] = {**numbered, **self._others}
         """Of each unit, in order; several only where a session is there more than once."""
         self._by_file = {path.name: at for at, paths in self.files.items() for path in paths}
-        self._has_participants = bool(self._sessions) or not self._others
-
-    @property
-    def units(self) -> Sequence[str]:
-        """All identifiers."""
-        return list(self.files)
+        self._has_participants = bool(sessions) or not self._others
 
     def of_file(self, written: str) -> str | None:
         """Return the unit of a file's name, with or without its ending, or a session's number."""
         name = written.strip().rpartition("/")[2]
         known = self._by_file.get(name, name)
-        number = _participant(name)
-        return next((at for at in (known, number) if at in self.files), None)
+        return next((at for at in (known, _participant(name)) if at in self.files), None)
 
     def of_label(self, written: str) -> str:
         """Return the unit of a row of labels, there or not; "" for what can be none."""
@@ -55,12 +48,12 @@ class UnitNames:
         return (_LAST, unit_id) if number is None else (number, "")
 
 
-def _others(paths: Sequence[Path], *, taken: Iterable[str]) -> dict[str, tuple[Path, ...]]:
+def _others(paths: Sequence[Path], *, taken: Iterable[str]) -> dict[str, Sequence[Path]]:
     """Return identifier → file; what is the stem of several files, or a session's, is none's."""
     stems = Counter(path.stem for path in paths)
     unusable = {*taken, *(path.name for path in paths)}
     unusable |= {stem for stem, count in stems.items() if count > 1}
-    return {path.name if path.stem in unusable else path.stem: (path,) for path in paths}
+    return {path.name if path.stem in unusable else path.stem: [path] for path in paths}
 
 
 def _participant(written: str) -> str:

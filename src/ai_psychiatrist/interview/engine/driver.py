@@ -43,7 +43,6 @@ from ai_psychiatrist.interview.engine.view import view_of
 from ai_psychiatrist.interview.limits import InterviewLimits
 from ai_psychiatrist.interview.protocol.records import (
     DriftPolicy,
-    FixedGoals,
     InterviewProtocol,
 )
 from ai_psychiatrist.llm.call_log import CallLog
@@ -123,8 +122,9 @@ class GoalsDriver:
         return replace(following, spent=interview.spent.with_calls(calls.attempts))
 
     async def _goal_texts(self, interview: Interview, calls: CallLog) -> tuple[str, ...]:
-        if isinstance(self.protocol.goals, FixedGoals):
-            return self.protocol.goals.texts
+        goals = self.protocol.goals
+        if goals is not None and goals.fixed:
+            return goals.fixed
         view = view_of(self.protocol, interview)
         return _required(await self.agents.generate_goals(view, calls)).goals
 
@@ -171,7 +171,7 @@ class GoalsDriver:
             return Digest()
         view = view_of(self.protocol, interview)
         is_drift_wanted = self.protocol.drift is not DriftPolicy.NEVER
-        if self.protocol.extracts_facts and (is_drift_wanted or _is_offered(interview)):
+        if self.protocol.facts and (is_drift_wanted or _is_offered(interview)):
             outcome = await self.agents.digest(view, calls)
             if outcome.failure is not None:
                 raise StepFailed(outcome.failure)
@@ -188,7 +188,7 @@ class GoalsDriver:
             updates = parts.create_task(self.agents.update_goals(view, calls))
             facts = (
                 parts.create_task(self.agents.extract_facts(view, calls))
-                if self.protocol.extracts_facts
+                if self.protocol.facts
                 else None
             )
             drift = (

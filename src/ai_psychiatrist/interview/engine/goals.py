@@ -154,7 +154,7 @@ def question_of(
         text=proposed.text,
         goal_id=proposed.goal_id,
         options=offered if refusal is None else (*offered, refusal),
-        allows_free_text=protocol.answers.allows_free_text,
+        allows_free_text=protocol.answers.free_text,
         turn=interview.turn + 1,
         rationale=proposed.rationale,
     )

@@ -123,9 +123,7 @@ def _drift(protocol: InterviewProtocol, answer: GivenAnswer, reading: ItemReadin
         return None
     if reading.reason is not UnansweredReason.OFF_TOPIC:
         return Drift(is_addressed=True)
-    return Drift(
-        is_addressed=False, reason=reading.reason.value, redirect=protocol.sentences.redirect
-    )
+    return Drift(is_addressed=False, reason=reading.reason.value, redirect=protocol.texts.redirect)
 
 
 def _updated(goal: Goal, reading: ItemReading) -> Goal:
@@ -181,7 +179,7 @@ def _next_wording(protocol: InterviewProtocol, interview: Interview, goal: Goal)
     asks = goal.asks - (proposal is not None and proposal.is_settled)
     if most is not None and asks >= most:
         return None
-    stem, anchors = protocol.stems[goal.item], anchors_of(protocol.answers)
+    stem, anchors = protocol.items[goal.item], anchors_of(protocol.answers)
     if not asks:
         return Wording(text=stem.question, offered=anchors)
     clarifying = Wording(text=stem.clarifying, offered=anchors, is_clarifying=True)
@@ -207,7 +205,7 @@ def _question(
             AnswerOption(id=f"a{number}", text=text, kind=kind, score=score)
             for number, (text, kind, score) in enumerate([*wording.offered, *decline], start=1)
         ),
-        allows_free_text=policy.allows_free_text,
+        allows_free_text=policy.free_text,
         turn=interview.turn + 1,
         is_clarifying=wording.is_clarifying,
     )

@@ -35,7 +35,7 @@ def put_question(
 ) -> Interview:
     """Ask a question; the first one after the protocol's introduction."""
     if not interview.messages:
-        notice = filled(protocol.sentences.introduction, interview.inputs)
+        notice = filled(protocol.texts.introduction, interview.inputs)
     spoken = say(interview, notice, MessageSpeaker.INTERVIEWER)
     spoken = say(spoken, question.text, MessageSpeaker.INTERVIEWER)
     goal = interview.goal(question.goal_id)
@@ -65,7 +65,7 @@ def take_answer(interview: Interview, answer: GivenAnswer, key: str) -> Intervie
 
 def end(protocol: InterviewProtocol, interview: Interview, reason: EndReason) -> Interview:
     """Ask nothing more and take leave; a report that a model writes is still to come."""
-    closing = filled(protocol.sentences.closing, interview.inputs)
+    closing = filled(protocol.texts.closing, interview.inputs)
     is_items = protocol.kind is ProtocolKind.ITEMS
     return replace(
         _closed(say(interview, closing, MessageSpeaker.INTERVIEWER)),
@@ -76,7 +76,7 @@ def end(protocol: InterviewProtocol, interview: Interview, reason: EndReason) ->
 
 def hold(protocol: InterviewProtocol, interview: Interview, danger: Danger) -> Interview:
     """Ask nothing more and say the fixed words for danger."""
-    held = say(interview, protocol.safety_hold, MessageSpeaker.INTERVIEWER)
+    held = say(interview, protocol.safety.hold, MessageSpeaker.INTERVIEWER)
     return replace(
         _closed(held),
         state=InterviewState.SAFETY_HOLD,

@@ -11,7 +11,7 @@ from ai_psychiatrist.domain.interview import (
 )
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.interview.engine.record import Interview
-from ai_psychiatrist.interview.protocol.records import GeneratedGoals, InterviewProtocol
+from ai_psychiatrist.interview.protocol.records import InterviewProtocol
 
 _NAMED_FIELDS: Final = ("title", "summary", "interviewee_name", "interviewee_role")
 
@@ -33,13 +33,13 @@ def view_of(
         question=interview.question,
         answer=interview.answer,
         redirect=interview.drift.redirect if interview.drift else "",
-        guidelines={verb.value: text for verb, text in protocol.prompts.items()},
+        guidelines={verb.value: text for verb, text in protocol.guidelines.items()},
         interview_hash=keyed_digest(interview.id),
     )
-    goals = protocol.goals
-    if not isinstance(goals, GeneratedGoals):
+    if protocol.goals is None or protocol.goals.generated is None:
         return view
-    return replace(view, min_goals=goals.minimum, max_goals=goals.maximum)
+    wanted = protocol.goals.generated
+    return replace(view, min_goals=wanted.min, max_goals=wanted.max)
 
 
 def _summary(inputs: Mapping[str, str | int]) -> str:

@@ -5,12 +5,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.interview.protocol.records import (
-    Input,
-    IntegerInput,
-    InterviewProtocol,
-    TextInput,
-)
+from ai_psychiatrist.interview.protocol.records import IntegerInput, InterviewProtocol, TextInput
+from ai_psychiatrist.validation.checks.rules import RuleSet, RuleSpec
 from ai_psychiatrist.validation.config.nearest import did_you_mean
 from ai_psychiatrist.validation.expressions import Scope
 
@@ -25,64 +21,47 @@ def accepted_inputs(
     Whole numbers may come as digits. Raises `InputError` that names the input at fault, without
     its words.
     """
-    known = [one.name for one in protocol.inputs]
     for name in given:
-        if name not in known:
-            listed = did_you_mean(name, known) or f"; it takes {', '.join(known) or 'none'}"
+        if name not in protocol.inputs:
+            listed = did_you_mean(name, protocol.inputs)
+            listed = listed or f"; it takes {', '.join(protocol.inputs) or 'none'}"
+            # A name that may be anything is not passed on.
             msg = f"the protocol {protocol.id!r} takes no such input{listed}"
-            raise InputError(msg, field=_field(name, known))
-    accepted = {one.name: _accepted(one, given.get(one.name)) for one in protocol.inputs}
-    _check_rules(protocol, accepted)
-    return accepted
-
-
-def _field(name: str, known: list[str]) -> str:
-    """Return where the fault lies; a name that may be anything is not passed on."""
-    return f"inputs.{name}" if name in known else "inputs"
-
-
-def _accepted(expected: Input, value: object) -> str | int:
-    field = f"inputs.{expected.name}"
-    match expected:
-        case TextInput():
-            return _text(expected, value, field)
-        case IntegerInput():
-            return _integer(expected, value, field)
-
-
-def _text(expected: TextInput, value: object, field: str) -> str:
-    text = "" if value is None else value
-    if not isinstance(text, str):
-        msg = f"{expected.name!r} has to be a text"
-        raise InputError(msg, field=field)
-    if not text.strip() and expected.is_required:
-        msg = f"{expected.name!r} is needed"
-        raise InputError(msg, field=field)
-    if len(text) > expected.max_length:
-        msg = f"{expected.name!r} is longer than {expected.max_length} characters"
-        raise InputError(msg, field=field)
-    return text.strip()
-
-
-def _integer(expected: IntegerInput, value: object, field: str) -> int:
-    if value is None and expected.default is not None:
-        return expected.default
-    number = int(value) if isinstance(value, str) and _DIGITS.match(value) else value
-    if (
-        not isinstance(number, int)
-        or isinstance(number, bool)
-        or not expected.low <= number <= expected.high
-    ):
-        bounds = f"{expected.low} to {expected.high}"
-        msg = f"{expected.name!r} has to be a whole number from {bounds}"
-        raise InputError(msg, field=field)
-    return number
-
-
-def _check_rules(protocol: InterviewProtocol, inputs: Mapping[str, str | int]) -> None:
-    outcome = protocol.rules.apply(Scope(out=inputs, inp={}, meta={}))
+            raise InputError(msg, field="inputs")
+    accepted: dict[str, str | int] = {}
+    for name, expected in protocol.inputs.items():
+        if isinstance(expected, TextInput):
+            accepted[name] = _text(name, expected, given.get(name))
+        else:
+            accepted[name] = _integer(name, expected, given.get(name))
+    rules = RuleSet.compile([RuleSpec(**dict(rule)) for rule in protocol.rules])
+    outcome = rules.apply(Scope(out=accepted, inp={}, meta={}))
     if outcome.errors:
         raise InputError(outcome.errors[0].message, field="inputs")
     if outcome.is_over_budget:
-        msg = "the inputs are too long for the protocol's rules"
-        raise InputError(msg, field="inputs")
+        raise InputError("the inputs are too long for the protocol's rules", field="inputs")
+    return accepted
+
+
+def _text(name: str, expected: TextInput, value: object) -> str:
+    text = "" if value is None else value
+    if not isinstance(text, str):
+        raise _refused(name, "has to be a text")
+    if not text.strip() and expected.required:
+        raise _refused(name, "is needed")
+    if len(text) > expected.max_length:
+        raise _refused(name, f"is longer than {expected.max_length} characters")
+    return text.strip()
+
+
+def _integer(name: str, expected: IntegerInput, value: object) -> int:
+    if value is None and expected.default is not None:
+        return expected.default
+    number = int(value) if isinstance(value, str) and _DIGITS.match(value) else value
+    if type(number) is int and expected.low <= number <= expected.high:
+        return number
+    raise _refused(name, f"has to be a whole number from {expected.low} to {expected.high}")
+
+
+def _refused(name: str, reason: str) -> InputError:
+    return InputError(f"{name!r} {reason}", field=f"inputs.{name}")

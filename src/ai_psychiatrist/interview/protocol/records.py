@@ -1,12 +1,41 @@
-"""What a protocol says about an interview."""
+"""What a protocol file says about an interview, as an interview is led by it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Annotated, Final, Literal, Self, TypeAlias
 
-from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.validation.checks.rules import RuleSet
+from pydantic import (
+    AfterValidator,
+    Field,
+    PlainValidator,
+    PrivateAttr,
+    Strict,
+    ValidationInfo,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, Item
+from ai_psychiatrist.validation.config.file_model import (
+    FileModel,
+    Flag,
+    Names,
+    Text,
+    otherwise,
+    refused,
+    refused_inside,
+)
+
+_MOST_GOALS: Final = 12
+LEAST_THRESHOLD: Final = 1
+MOST_THRESHOLD: Final = 100
+"""Percent of confidence."""
+_OFFERED: Final = 4
+_LONGEST: Final = 20_000
+_LARGEST: Final = 1_000_000
+_MOST_TURNS: Final = 200
+_MOST_ASKS: Final = 3
+"""An item's question has three wordings, and none is put twice."""
 
 
 class ProtocolKind(StrEnum):
@@ -36,155 +65,246 @@ class DriftPolicy(StrEnum):
     FREE_TEXT = "free_text"
 
 
-class ReportKind(StrEnum):
-    """What an interview ends with."""
-
-    ITEMS = "items"
-    """An updated assessment."""
-    ANALYSIS = "analysis"
-    """Timeline, key facts, gaps and a verdict."""
+def _out_of_range(name: str | None, low: int, high: int) -> PydanticCustomError:
+    return refused("out_of_range", f"{name!r} has to be a whole number from {low} to {high}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextInput:
+def _between(low: int, high: int) -> PlainValidator:
+    """Take a whole number; both bounds are inclusive, and `true` is none."""
+
+    def check(value: object, key: ValidationInfo) -> int:
+        if type(value) is int and low <= value <= high:
+            return value
+        raise _out_of_range(key.field_name, low, high)
+
+    return PlainValidator(check)
+
+
+Wording: TypeAlias = Annotated[Text, AfterValidator(str.strip)]
+
+
+class _Section(FileModel):
+    """A mapping of a protocol file, whose keys all have a value."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _says_something(cls, given: object) -> object:
+        if isinstance(given, dict) and None in given.values():
+            empty = [key for key, value in given.items() if value is None]
+            no_value = {key: refused("wrong_shape", f"{key!r} has no value") for key in empty}
+            raise refused_inside(no_value)
+        return given
+
+
+class TextInput(_Section):
     """A text that an interview is created with."""
 
-    name: str
-    is_required: bool
-    max_length: int
+    type: Literal["text"]
+    required: Flag = True
+    max_length: Annotated[int, _between(1, _LONGEST)]
     """In code points."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IntegerInput:
+class IntegerInput(_Section):
     """A whole number that an interview is created with."""
 
-    name: str
-    low: int
-    high: int
+    type: Literal["integer"]
+    low: Annotated[int, _between(0, _LARGEST)]
+    high: Annotated[int, _between(0, _LARGEST)]
     """Inclusive, as `low` is."""
-    default: int | None
+    default: Annotated[int, Strict()] | None = None
     """`None` when a number has to be given."""
 
-
-Input: TypeAlias = TextInput | IntegerInput
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FixedGoals:
-    """Goals that are written down in the protocol."""
-
-    texts: tuple[str, ...]
+    @model_validator(mode="after")
+    def _holds_its_default(self) -> Self:
+        if self.low > self.high:
+            raise refused("empty_range", "no number is as large as `low` and as small as `high`")
+        if self.default is not None and not self.low <= self.default <= self.high:
+            raise refused_inside({"default": _out_of_range("default", self.low, self.high)})
+        return self
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GeneratedGoals:
-    """Goals that a model sets; both bounds are inclusive."""
+Input: TypeAlias = Annotated[TextInput | IntegerInput, Field(discriminator="type")]
+InputName: TypeAlias = Annotated[
+    str,
+    Field(pattern=r"^[a-z][a-z0-9_]{0,63}\z"),
+    otherwise("input_name", "an input's name is lower-case letters, digits and underscores"),
+]
 
-    minimum: int
-    maximum: int
+
+class Rule(_Section):
+    """A rule over the inputs."""
+
+    name: Wording
+    expr: Wording
+    error: Wording
+    """What is said where it is broken."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Anchor:
+class GoalRange(_Section):
+    """How many goals a model sets; both bounds are inclusive."""
+
+    min: Annotated[int, _between(1, _MOST_GOALS)]
+    max: Annotated[int, _between(1, _MOST_GOALS)]
+
+    @model_validator(mode="after")
+    def _is_not_empty(self) -> Self:
+        if self.min > self.max:
+            raise refused("empty_range", "`min` is greater than `max`")
+        return self
+
+
+class Goals(_Section):
+    """What an interview that a model leads is after."""
+
+    fixed: Names = ()
+    """Written down in the protocol; else a model sets them."""
+    generated: GoalRange | None = None
+
+    @model_validator(mode="after")
+    def _has_one_source(self) -> Self:
+        if ("fixed" in self.model_fields_set) is (self.generated is not None):
+            raise refused("goal_source", "goals are either `fixed` or `generated`")
+        if self.generated is None and not 1 <= len(self.fixed) <= _MOST_GOALS:
+            message = f"an interview has 1 to {_MOST_GOALS} goals"
+            raise refused_inside({"fixed": refused("goal_count", message)})
+        return self
+
+
+class Anchor(_Section):
     """One of the instrument's frequencies as it is shown."""
 
-    text: str
-    score: int
-    """0–3."""
+    text: Wording
+    score: Annotated[int, _between(0, MAX_ITEM_SCORE)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Confirmation:
+def _by_score(anchors: tuple[Anchor, ...]) -> tuple[Anchor, ...]:
+    found = sorted(anchors, key=lambda anchor: anchor.score)
+    if [anchor.score for anchor in found] != list(range(MAX_ITEM_SCORE + 1)):
+        raise refused("anchor_scores", "the anchors score 0, 1, 2 and 3, each of them once")
+    return tuple(found)
+
+
+class Confirmation(_Section):
     """How a person is asked whether an unclear answer was understood rightly."""
 
-    question: str
+    question: Wording
     """`{anchor}` stands for the wording of the anchor that the answer was taken for."""
-    agree: str
-    disagree: str
+    agree: Wording
+    disagree: Wording
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerPolicy:
+class AnswerPolicy(_Section):
     """How a question can be answered."""
 
-    anchors: tuple[Anchor, ...]
+    anchors: Annotated[tuple[Anchor, ...], AfterValidator(_by_score)] = ()
     """The four frequencies by score in a protocol of items, else empty."""
-    offered: int
+    offered: Annotated[int, _between(_OFFERED, _OFFERED)] = 0
     """How many answers a model offers; 0 in a protocol of items."""
-    allows_free_text: bool
-    decline: str | None
+    free_text: Flag = True
+    decline: Wording | None = None
     """How the refusal is worded that stands beside the answers, `None` for none."""
-    confirmation: Confirmation | None
+    confirmation: Confirmation | None = None
     """`None` where no model is asked what an unclear answer says."""
-    max_length: int
+    max_length: Annotated[int, _between(1, _LONGEST)]
     """Of a free answer, in code points."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stem:
+class Stem(_Section):
     """An item in three wordings; each counts the days on which the difficulty was there."""
 
-    question: str
-    clarifying: str
+    question: Wording
+    clarifying: Wording
     """Put after an answer that can be read in two ways."""
-    second_ask: str
+    second_ask: Wording
     """Put after an answer that led away, or none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StopRule:
+def _threshold(value: object) -> int | str:
+    if isinstance(value, str):
+        return value
+    if type(value) is int and LEAST_THRESHOLD <= value <= MOST_THRESHOLD:
+        return value
+    limits = f"from {LEAST_THRESHOLD} to {MOST_THRESHOLD}, or the name of an input"
+    raise refused("out_of_range", f"'threshold' has to be a whole number {limits}")
+
+
+class StopRule(_Section):
     """When no further question is asked."""
 
-    max_turns: int
-    max_asks: int | None = None
+    max_turns: Annotated[int, _between(1, _MOST_TURNS)]
+    max_asks: Annotated[int, _between(1, _MOST_ASKS)] | None = None
     """Per item; `None` in a protocol of goals."""
-    stall_turns: int | None = None
+    stall_turns: Annotated[int, _between(1, _MOST_TURNS)] | None = None
     """How many turns without progress end it; `None` in a protocol of items."""
-    threshold: int | None = None
-    """Mean confidence, 0–100, at which it ends; `None` when there is none or an input says it."""
-    threshold_input: str | None = None
-    """The input that holds the threshold."""
+    threshold: Annotated[int | str, PlainValidator(_threshold)] | None = None
+    """Mean confidence, 1–100, at which it ends, or the input that says it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sentences:
+class Sentences(_Section):
     """What is always said; `{title}` stands for the input of that name."""
 
-    introduction: str
-    closing: str
-    redirect: str
+    introduction: Wording
+    closing: Wording
+    redirect: Wording
     """Leads back after an answer that did not speak to its question."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InterviewProtocol:
-    """A protocol without errors."""
+class Safety(_Section):
+    """What is said at signs of danger."""
 
-    id: str
-    version: str
-    digest: str
-    """SHA-256 of the protocol file and its prompts, in hexadecimal."""
+    hold: Wording
+    """The fixed words with which an interview stops."""
+
+
+class InterviewProtocol(_Section):
+    """A protocol, with the guidelines that lie beside its file."""
+
+    id: Annotated[
+        str,
+        Strict(),
+        Field(pattern=r"^[a-z][a-z0-9_-]{0,63}\z"),
+        otherwise("protocol_id", "an id is lower-case letters, digits, `-` and `_`"),
+    ]
+    version: Wording
     kind: ProtocolKind
-    title: str
-    tone: str
-    inputs: tuple[Input, ...]
-    goals: FixedGoals | GeneratedGoals | None
+    title: Wording
+    tone: Wording
+    inputs: dict[InputName, Input] = Field(default_factory=dict)
+    rules: tuple[Rule, ...] = ()
+    texts: Sentences
+    goals: Goals | None = None
     """`None` in a protocol of items, whose goals are the unknown items."""
+    items: dict[Item, Stem] = Field(default_factory=dict)
+    """All eight in a protocol of items, else empty."""
     answers: AnswerPolicy
-    stems: Mapping[Item, Stem] = field(repr=False)
-    """All eight items in their order in a protocol of items, else empty."""
-    stop: StopRule
-    sentences: Sentences = field(repr=False)
-    safety_hold: str = field(repr=False)
-    """The fixed words with which an interview stops at signs of danger."""
-    prompts: Mapping[AgentVerb, str] = field(repr=False)
-    """Guidelines by agent; empty in a protocol of items, which asks no model."""
-    extracts_facts: bool
+    facts: Flag = True
+    """Whether facts are gathered in a protocol of goals."""
     drift: DriftPolicy
-    report: ReportKind
-    rules: RuleSet = field(repr=False)
-    """Rules over the inputs."""
+    stop: StopRule
+    safety: Safety
+    prompts: dict[AgentVerb, Wording] = Field(default_factory=dict)
+    """The file of each agent's guidelines; none in a protocol of items, which asks no model."""
+    report: Literal["items", "analysis"]
+    """What it ends with: an updated assessment; or timeline, key facts, gaps and a verdict."""
+
+    _digest: str = PrivateAttr("")
+    _guidelines: Mapping[AgentVerb, str] = PrivateAttr(default_factory=dict)
+
+    def complete(self, digest: str, guidelines: Mapping[AgentVerb, str]) -> Self:
+        """Add what is known when the protocol's folder is read."""
+        self._digest, self._guidelines = digest, guidelines
+        return self
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the protocol file and its guidelines, in hexadecimal."""
+        return self._digest
+
+    @property
+    def guidelines(self) -> Mapping[AgentVerb, str]:
+        """The text of each agent's guidelines."""
+        return self._guidelines
 
     @property
     def needs_model(self) -> bool:
@@ -193,7 +313,6 @@ class InterviewProtocol:
 
     def threshold(self, inputs: Mapping[str, str | int]) -> int | None:
         """Return the mean confidence at which the interview ends. `inputs`: as accepted."""
-        if self.stop.threshold_input is None:
-            return self.stop.threshold
-        value = inputs[self.stop.threshold_input]
+        limit = self.stop.threshold
+        value = inputs[limit] if isinstance(limit, str) else limit
         return value if isinstance(value, int) else None

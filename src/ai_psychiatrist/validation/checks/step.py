@@ -1,9 +1,12 @@
 """One answer's way through the checks of a step: text, object, schema, fields, rules."""
 
 import hashlib
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final, Self
+
+from pydantic_core import to_jsonable_python
 
 from ai_psychiatrist.domain.errors import ConfigurationError, OutputRejected
 from ai_psychiatrist.validation.checks.accumulation import accumulated, is_protected
@@ -22,7 +25,6 @@ from ai_psychiatrist.validation.checks.refusals import guarded, unread_answer
 from ai_psychiatrist.validation.checks.rules import PASSED, RuleSet
 from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema, non_finite_errors
 from ai_psychiatrist.validation.checks.verdict import FailureStage, UnitError, Verdict
-from ai_psychiatrist.validation.config.canonical import canonical_json
 from ai_psychiatrist.validation.config.step import MODEL_SCOPES, RuleBlock, Schema, StepConfig
 from ai_psychiatrist.validation.expressions import Scope, compile_expression
 from ai_psychiatrist.validation.reply.limits import ParseLimits
@@ -288,7 +290,8 @@ def _names_of_checks(block: RuleBlock) -> frozenset[str]:
 
 def _digest(config: object) -> str:
     """Return the SHA-256 of a configuration, whatever the order of its keys."""
-    return hashlib.sha256(canonical_json(config)).hexdigest()
+    text = json.dumps(to_jsonable_python(config), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 def _differ(one: object, other: object) -> bool:

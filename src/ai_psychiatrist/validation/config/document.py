@@ -120,7 +120,10 @@ class Document:
         found = set(self._problems)
         if len(self._problems) == MOST_PROBLEMS:
             found.add(_AND_MORE)
-        return sorted(found, key=lambda one: (one.line or 0, one.column or 0, one.where, one.code))
+        return sorted(
+            found,
+            key=lambda one: (one.line or 0, one.column or 0, one.where, one.code, one.message),
+        )
 
     @property
     def has_errors(self) -> bool:

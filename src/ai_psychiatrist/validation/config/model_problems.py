@@ -27,6 +27,7 @@ _WANTED: Final[Mapping[str, str]] = {
     "bool_type": "true or false",
     "dict_type": "a mapping",
     "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
     "list_type": "a list",
     "tuple_type": "a list",
 }
@@ -36,7 +37,13 @@ _BOUNDS: Final[Mapping[str, str]] = {
     "less_than_equal": "{le} or less",
     "less_than": "less than {lt}",
 }
-_CHOICES: Final = frozenset({"enum", "literal_error"})
+_CHOICES: Final[Mapping[str, str]] = {
+    "enum": "expected",
+    "literal_error": "expected",
+    "union_tag_invalid": "expected_tags",
+}
+_MISSING: Final = frozenset({"missing", "union_tag_not_found"})
+_TAGS: Final = frozenset({"union_tag_invalid", "union_tag_not_found"})
 _CHOICE: Final = re.compile("'([^']*)'")
 
 
@@ -52,8 +59,10 @@ def validate_model(document: Document, model: type[_Model]) -> _Model | None:
             return model.model_validate(document.value)
         except ValidationError as error:
             details = error.errors(include_url=False, include_input=False)
+        # What is missing leaves out all that is around it, so everything else is told before.
+        others = [detail for detail in details if detail["type"] not in _MISSING]
         changes: dict[KeyPath, str | None] = {}
-        for detail in details:
+        for detail in others or details:
             changes |= _reported(document, detail)
         if () in changes:
             return None
@@ -63,12 +72,17 @@ def validate_model(document: Document, model: type[_Model]) -> _Model | None:
 
 def _reported(document: Document, detail: ErrorDetails) -> dict[KeyPath, str | None]:
     """Report one error, unless it follows from another; return what to leave out or rename."""
-    kind, context = detail["type"], detail.get("ctx", {})
-    if kind == "missing":
-        return _missing(document, detail["loc"])
-    location, value = document.found(detail["loc"])
+    kind, context, where = detail["type"], detail.get("ctx", {}), detail["loc"]
+    if kind in _TAGS:
+        where = (*where, context["discriminator"].strip("'"))
+    if kind in _MISSING:
+        return _missing(document, where)
+    location, value = document.found(where)
+    is_key = where[-1:] == ("[key]",)
+    if is_key:
+        value = location[-1]
     path = document.spot(location).path
-    if not any(document.reported_in(location)):
+    if is_key or not any(document.reported_in(location)):
         code, message = _said(kind, context, dotted(path) or "the file", value)
         level = ProblemLevel.ERROR if context.get("is_error", True) else ProblemLevel.WARNING
         document.report(level, location, code, message)
@@ -88,7 +102,7 @@ def _said(kind: str, context: Mapping[str, Any], place: str, value: object) -> t
     if "message" in context:
         return kind, context["message"]
     if kind in _CHOICES:
-        options = _CHOICE.findall(context["expected"])
+        options = _CHOICE.findall(context[_CHOICES[kind]])
         hint = did_you_mean(value, options) if isinstance(value, str) else ""
         return "unknown_choice", f"{place} is one of {', '.join(options)}{hint}"
     found = "nothing" if value is None else "an empty text" if value == "" else type_name(value)

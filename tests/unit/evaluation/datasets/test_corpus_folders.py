@@ -142,7 +142,7 @@ def test_oddity_of_a_file_is_listed_with_its_cost(
 ) -> None:
     dataset = open_dataset(write(tmp_path, files))
     (oddity,) = (odd for odd in dataset.oddities if odd.code is not OddityCode.NO_LABELS)
-    assert (oddity.code, oddity.cost) == (code, cost)
+    assert (oddity.code, oddity.code.cost) == (code, cost)
     assert "cried" not in repr(dataset)
     is_lost = cost is Cost.UNIT and code is not OddityCode.ARCHIVE
     assert dataset.unreadable == ({"300"} if is_lost else set())

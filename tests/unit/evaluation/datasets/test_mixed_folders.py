@@ -95,7 +95,11 @@ def test_file_that_is_no_interview_by_its_name_is_named_at_no_cost(
 ) -> None:
     dataset = open_dataset(write(tmp_path, {"b.txt": TALK, name: "a sentence of four words"}))
     (oddity,) = (odd for odd in dataset.oddities if odd.code is not OddityCode.NO_LABELS)
-    assert (oddity.where, oddity.code, oddity.cost) == (name, OddityCode.OTHER_FILE, Cost.NOTHING)
+    assert (oddity.where, oddity.code, oddity.code.cost) == (
+        name,
+        OddityCode.OTHER_FILE,
+        Cost.NOTHING,
+    )
     assert [unit.unit_id for unit in dataset.units] == ["b"]
 
 

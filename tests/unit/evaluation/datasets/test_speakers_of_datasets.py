@@ -28,7 +28,7 @@ def test_labels_that_nobody_knows_are_listed_and_the_unit_is_refused(tmp_path: P
     dataset = open_dataset(write(tmp_path, {"a.txt": FIRST_NAMES, "b.txt": KNOWN}))
     (oddity,) = (odd for odd in dataset.oddities if odd.code is OddityCode.SPEAKERS_UNKNOWN)
     assert (oddity.where, oddity.labels) == ("a.txt", ("Tom", "Anna"))
-    assert "--participant LABEL" in oddity.action
+    assert "--participant LABEL" in oddity.code.action
     assert "Anna" not in repr(dataset)
     assert dataset.unreadable == {"a"}
     with pytest.raises(TranscriptUnreadable) as caught:

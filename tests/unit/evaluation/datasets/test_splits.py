@@ -47,7 +47,7 @@ def dataset(totals: list[int], *, sessions: int = 1) -> Dataset:
         oddities=(),
         digest="ab" * 32,
         speakers=SpeakerFilter.BOTH,
-        read=read_nothing,  # type: ignore[arg-type]
+        transcript=read_nothing,  # type: ignore[arg-type]
     )
 
 

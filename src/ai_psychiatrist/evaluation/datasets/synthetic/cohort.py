@@ -2,13 +2,12 @@
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.datasets.synthetic.interview import Interruption, RowQuirk
-from ai_psychiatrist.evaluation.datasets.synthetic.item_model import item_model
+from ai_psychiatrist.evaluation.datasets.labels import CUT_OFF
+from ai_psychiatrist.evaluation.datasets.synthetic.item_model import ItemScores, item_model
 
 
 class UnitQuirk(StrEnum):
@@ -40,17 +39,9 @@ TRANSCRIPT_QUIRKS: Final = frozenset(
 )
 """Quirks of rows with speakers and codes; a transcript of E-DAIC has neither."""
 
-_ROW_QUIRKS: Final = {
-    UnitQuirk.NO_ELLIE: RowQuirk.NO_ELLIE,
-    UnitQuirk.CODED_LINES: RowQuirk.CODED_LINES,
-    UnitQuirk.MIXED_CASE: RowQuirk.MIXED_CASE,
-    UnitQuirk.WORDS_LIKE_BLANKS: RowQuirk.WORDS_LIKE_BLANKS,
-}
-INTERRUPTIONS: Final[Mapping[int, Interruption]] = {
-    373: Interruption(start_seconds=396, resume_seconds=482),
-    444: Interruption(start_seconds=290, resume_seconds=388),
-}
-"""Inside every window that a source gives, and the interview goes on behind all of them."""
+INTERRUPTIONS: Final = {373: (396.0, 482.0), 444: (290.0, 388.0)}
+"""Participant → when somebody interrupts, inside every window that a source gives, and when the
+interview goes on, behind all of them; in seconds."""
 
 _QUIRKS: Final[Mapping[int, UnitQuirk]] = {
     319: UnitQuirk.BLANK_ITEM,
@@ -74,7 +65,6 @@ FEWEST_UNITS: Final = len(_QUIRKS) + 4
 _NEVER_GIVEN: Final = frozenset({342, 394, 398, 460})
 _BEYOND: Final = 1000
 """Numbers for more participants than the corpus has begin here."""
-_CUT_OFF: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,11 +72,10 @@ class MadeUpParticipant:
     """One participant who does not exist."""
 
     participant_id: int
-    scores: Mapping[Item, int]
+    scores: ItemScores
     gender: int
     split: str
     quirk: UnitQuirk | None = None
-    row_quirks: frozenset[RowQuirk] = field(default_factory=frozenset)
 
     @property
     def total(self) -> int:
@@ -114,15 +103,13 @@ def _numbers(count: int) -> Sequence[int]:
 def _participant(number: int, chance: random.Random) -> MadeUpParticipant:
     quirk = _QUIRKS.get(number)
     scores = item_model().draw(chance)
-    while quirk is UnitQuirk.BINARY_NOT_TOTAL and sum(scores.values()) < _CUT_OFF:
+    while quirk is UnitQuirk.BINARY_NOT_TOTAL and sum(scores.values()) < CUT_OFF:
         scores = item_model().draw(chance)
     split = chance.choices(["train", "dev", "test"], weights=[107, 35, 47])[0]
-    row_quirk = _ROW_QUIRKS.get(quirk) if quirk else None
     return MadeUpParticipant(
         participant_id=number,
         scores=scores,
         gender=chance.randrange(2),
         split="train" if quirk else split,
         quirk=quirk,
-        row_quirks=frozenset({row_quirk} if row_quirk else set()),
     )

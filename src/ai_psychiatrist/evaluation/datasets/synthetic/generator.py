@@ -1,18 +1,15 @@
 """Writes a synthetic dataset in the layout of DAIC-WOZ or E-DAIC, with every known quirk."""
 
-import csv
-import io
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, assert_never
+from typing import Final, Literal
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.options import OnProgress, silent
 from ai_psychiatrist.evaluation.datasets.synthetic.cohort import (
     FEWEST_UNITS,
-    INTERRUPTIONS,
     TRANSCRIPT_QUIRKS,
     MadeUpParticipant,
     UnitQuirk,
@@ -22,6 +19,7 @@ from ai_psychiatrist.evaluation.datasets.synthetic.interview import Row, made_up
 from ai_psychiatrist.evaluation.datasets.synthetic.label_tables import (
     daic_woz_labels,
     e_daic_labels,
+    separated,
 )
 from ai_psychiatrist.services.transcripts.formats.daic_woz import PARTICIPANT
 
@@ -76,7 +74,8 @@ def _write(out: Path, recipe: DatasetRecipe, on_progress: OnProgress) -> None:
     for done, unit in enumerate(cohort, start=1):
         _write_unit(out, recipe, unit)
         on_progress(done, len(cohort))
-    for name, content in _labels(recipe.form, cohort):
+    labels = daic_woz_labels(cohort) if recipe.form == "daic-woz" else e_daic_labels(cohort)
+    for name, content in labels.items():
         _write_file(out / name, content.encode())
     _write_file(out / "README.md", _readme(recipe, cohort).encode())
 
@@ -86,22 +85,17 @@ def _write_unit(out: Path, recipe: DatasetRecipe, unit: MadeUpParticipant) -> No
         return
     number = unit.participant_id
     chance = random.Random(f"interview {recipe.seed} {number}")  # noqa: S311
-    rows = made_up_interview(
-        unit.scores, chance, quirks=unit.row_quirks, interruption=INTERRUPTIONS.get(number)
-    )
-    match recipe.form:
-        case "daic-woz":
-            name, content = f"{number}_P/{number}_TRANSCRIPT.csv", _daic_woz(rows)
-        case "e-daic":
-            is_nested = unit.quirk is UnitQuirk.CODED_LINES
-            folder = f"{number}_P.tar/{number}_P" if is_nested else f"{number}_P"
-            name, content = f"{folder}/{number}_Transcript.csv", _e_daic(rows)
-        case _:
-            assert_never(recipe.form)
-    _write_file(out / name, content.encode())
+    rows = made_up_interview(unit, chance)
+    folder = f"{number}_P"
+    if recipe.form == "daic-woz":
+        name, content = f"{number}_TRANSCRIPT.csv", _daic_woz(rows)
+    else:
+        name, content = f"{number}_Transcript.csv", _e_daic(rows)
+        if unit.quirk is UnitQuirk.CODED_LINES:
+            folder = f"{number}_P.tar/{number}_P"
+    _write_file(out / folder / name, content.encode())
     if unit.quirk is UnitQuirk.APPLE_DOUBLE:
-        folder, _, file = name.rpartition("/")
-        _write_file(out / "__MACOSX" / folder / f"._{file}", _STUB)
+        _write_file(out / "__MACOSX" / folder / f"._{name}", _STUB)
 
 
 def _daic_woz(rows: Sequence[Row]) -> str:
@@ -111,21 +105,14 @@ def _daic_woz(rows: Sequence[Row]) -> str:
 
 def _e_daic(rows: Sequence[Row]) -> str:
     """Write the participant's rows alone, as a recogniser would: no marks of any kind."""
-    content = io.StringIO(newline="")
-    writer = csv.writer(content, lineterminator="\n")
-    writer.writerow(["Start_Time", "End_Time", "Text", "Confidence"])
-    for row in rows:
-        is_heard = row.words.replace(" ", "").isalpha() and row.words != "xxx"
-        if row.speaker.strip().casefold() == PARTICIPANT.casefold() and is_heard:
-            writer.writerow([row.start_seconds, row.stop_seconds, row.words, 0.9])
-    return content.getvalue()
-
-
-def _labels(form: CorpusKind, cohort: Sequence[MadeUpParticipant]) -> Iterator[tuple[str, str]]:
-    if form == "daic-woz":
-        yield from daic_woz_labels(cohort).items()
-    else:
-        yield from ((f"labels/{name}", content) for name, content in e_daic_labels(cohort).items())
+    heard = [
+        [row.start_seconds, row.stop_seconds, row.words, 0.9]
+        for row in rows
+        if row.speaker.strip().casefold() == PARTICIPANT.casefold()
+        and row.words.replace(" ", "").isalpha()
+        and row.words != "xxx"
+    ]
+    return separated(["Start_Time", "End_Time", "Text", "Confidence"], heard)
 
 
 def _readme(recipe: DatasetRecipe, cohort: Sequence[MadeUpParticipant]) -> str:

@@ -2,53 +2,54 @@
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.domain.phq8 import MAX_TOTAL_SCORE, Item
+from ai_psychiatrist.evaluation.datasets.labels import CUT_OFF
 from ai_psychiatrist.evaluation.datasets.synthetic.cohort import MadeUpParticipant, UnitQuirk
 
-_ITEM_NAMES: Final = [item.value for item in Item]
-_SHORT_NAMES: Final = [name.removeprefix("PHQ8_") for name in _ITEM_NAMES]
 _GENDERS: Final = ("male", "female")
-_CUT_OFF: Final = 10
-_AVEC_2017: Final = ["Participant_ID", "PHQ8_Binary", "PHQ8_Score", "Gender", *_ITEM_NAMES]
-_Row = Callable[[MadeUpParticipant], Sequence[object]]
+_ITEMS: Final = {item.value: item.value for item in Item}
+_TOTALS: Final = {"PHQ_Binary": "binary", "PHQ_Score": "total"}
+_AVEC_2017: Final = {"PHQ8_Binary": "binary", "PHQ8_Score": "total", "Gender": "gender", **_ITEMS}
+_AVEC_2019: Final = {
+    "Participant_ID": "id",
+    "Gender": "gender_name",
+    **_TOTALS,
+    "PCL-C (PTSD)": "ptsd",
+    "PTSD Severity": "ptsd_severity",
+}
+_DETAILED: Final = {
+    "Participant_ID ": "id",
+    **{name.replace("PHQ8_", "PHQ_8"): name for name in _ITEMS},
+    "PHQ_8Total": "total",
+}
+"""Heading, as it is spelled in the corpus → what stands under it."""
 
 
 def daic_woz_labels(cohort: Sequence[MadeUpParticipant]) -> dict[str, str]:
     """Return name → content of the four label files of DAIC-WOZ."""
     train, dev, test = (_labelled(cohort, split) for split in ("train", "dev", "test"))
-    spaced = ["Participant_ID ", *_AVEC_2017[1:]]
+    totals = {"Participant_ID": "id", **_TOTALS, "Gender": "gender"}
     return {
-        "train_split_Depression_AVEC2017.csv": _table(_AVEC_2017, train, _avec_2017),
-        "dev_split_Depression_AVEC2017.csv": _table(spaced, dev, _avec_2017),
+        "train_split_Depression_AVEC2017.csv": _table({"Participant_ID": "id"} | _AVEC_2017, train),
+        "dev_split_Depression_AVEC2017.csv": _table({"Participant_ID ": "id"} | _AVEC_2017, dev),
         "test_split_Depression_AVEC2017.csv": _table(
-            ["participant_ID", "Gender"], test, lambda unit: [unit.participant_id, unit.gender]
+            {"participant_ID": "id", "Gender": "gender"}, test
         ),
-        "full_test_split.csv": _table(
-            ["Participant_ID", "PHQ_Binary", "PHQ_Score", "Gender"], test, _totals
-        ),
+        "full_test_split.csv": _table(totals, test),
     }
 
 
 def e_daic_labels(cohort: Sequence[MadeUpParticipant]) -> dict[str, str]:
     """Return name → content of the label files of E-DAIC; items stand in a file of their own."""
-    header = [
-        "Participant_ID",
-        "Gender",
-        "PHQ_Binary",
-        "PHQ_Score",
-        "PCL-C (PTSD)",
-        "PTSD Severity",
-    ]
     splits = {
-        f"{split}_split.csv": _table(header, _labelled(cohort, split), _avec_2019)
+        f"labels/{split}_split.csv": _table(_AVEC_2019, _labelled(cohort, split))
         for split in ("train", "dev", "test")
     }
-    detailed = ["Participant_ID ", *(f"PHQ_8{name}" for name in _SHORT_NAMES), "PHQ_8Total"]
     with_items = [unit for unit in _labelled(cohort) if unit.split != "test"]
-    return splits | {"Detailed_PHQ8_Labels.csv": _table(detailed, with_items, _detailed)}
+    return splits | {"labels/Detailed_PHQ8_Labels.csv": _table(_DETAILED, with_items)}
 
 
 def _labelled(
@@ -61,48 +62,37 @@ def _labelled(
     ]
 
 
-def _table(header: Sequence[str], units: Iterable[MadeUpParticipant], row: _Row) -> str:
+def _table(columns: Mapping[str, str], units: Iterable[MadeUpParticipant]) -> str:
+    values = map(_values, units)
+    return separated([*columns], ([shown[name] for name in columns.values()] for shown in values))
+
+
+def separated(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table whose columns are separated by commas."""
     content = io.StringIO(newline="")
-    writer = csv.writer(content, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(row(unit) for unit in units)
+    csv.writer(content, lineterminator="\n").writerows([header, *rows])
     return content.getvalue()
 
 
-def _avec_2017(unit: MadeUpParticipant) -> Sequence[object]:
-    items = _items(unit)
-    return [unit.participant_id, _binary(unit), _total(unit), unit.gender, *items]
-
-
-def _totals(unit: MadeUpParticipant) -> Sequence[object]:
-    return [unit.participant_id, _binary(unit), _total(unit), unit.gender]
-
-
-def _avec_2019(unit: MadeUpParticipant) -> Sequence[object]:
-    return [unit.participant_id, _GENDERS[unit.gender], _binary(unit), _total(unit), 0, 17]
-
-
-def _detailed(unit: MadeUpParticipant) -> Sequence[object]:
-    return [unit.participant_id, *_items(unit), _total(unit)]
-
-
-def _items(unit: MadeUpParticipant) -> list[object]:
-    """Return the items as the file shows them."""
-    shown: dict[Item, object] = dict(unit.scores)
-    if unit.quirk in {UnitQuirk.BLANK_ITEM, UnitQuirk.TWO_BLANK_ITEMS}:
-        shown[Item.SLEEP] = ""
-    if unit.quirk is UnitQuirk.TWO_BLANK_ITEMS:
-        shown[Item.MOVING] = ""
-    if unit.quirk is UnitQuirk.ITEM_OF_FOUR:
-        shown[Item.TIRED] = 4
-    return [shown[item] for item in Item]
-
-
-def _total(unit: MadeUpParticipant) -> int:
-    if unit.quirk is UnitQuirk.TOTAL_NOT_SUM:
-        return unit.total + 1 if unit.total < 24 else unit.total - 1
-    return unit.total
-
-
-def _binary(unit: MadeUpParticipant) -> int:
-    return int((unit.total >= _CUT_OFF) is not (unit.quirk is UnitQuirk.BINARY_NOT_TOTAL))
+def _values(unit: MadeUpParticipant) -> dict[str, object]:
+    """Return what the files show of one participant, faults included."""
+    quirk, total = unit.quirk, unit.total
+    values: dict[str, object] = {
+        **{item.value: score for item, score in unit.scores.items()},
+        "id": unit.participant_id,
+        "gender": unit.gender,
+        "gender_name": _GENDERS[unit.gender],
+        "binary": int((total >= CUT_OFF) is not (quirk is UnitQuirk.BINARY_NOT_TOTAL)),
+        "total": total,
+        "ptsd": 0,
+        "ptsd_severity": 17,
+    }
+    if quirk is UnitQuirk.TOTAL_NOT_SUM:
+        values["total"] = total + 1 if total < MAX_TOTAL_SCORE else total - 1
+    if quirk in {UnitQuirk.BLANK_ITEM, UnitQuirk.TWO_BLANK_ITEMS}:
+        values[Item.SLEEP] = ""
+    if quirk is UnitQuirk.TWO_BLANK_ITEMS:
+        values[Item.MOVING] = ""
+    if quirk is UnitQuirk.ITEM_OF_FOUR:
+        values[Item.TIRED] = 4
+    return values

@@ -12,7 +12,7 @@ from ai_psychiatrist.validation.checks.schema.messages import json_type
 from ai_psychiatrist.validation.config.lint.known_names import KnownNames, described_names
 from ai_psychiatrist.validation.config.lint.node import Node
 from ai_psychiatrist.validation.config.lint.schema_fields import SchemaFields
-from ai_psychiatrist.validation.config.lint.steps import BLOCKS, StepReading
+from ai_psychiatrist.validation.config.lint.steps import StepReading
 from ai_psychiatrist.validation.config.nearest import did_you_mean
 from ai_psychiatrist.validation.config.step import RuleBlock
 
@@ -47,19 +47,21 @@ class _BlockCheck:
         """Report rules of one name and without a message, and fields inherited for nothing."""
         seen: set[str] = set()
         for position, rule in enumerate(self.block.rules):
-            node = self._node("rules", position)
+            node = self.step.block_at("rules", position)
             if rule.name in seen:
                 node.error("duplicate_rule", f"a rule {rule.name!r} is there already")
             seen.add(rule.name)
             if "error" not in rule.model_fields_set:
                 node.error("missing_key", "the rule has no 'error'")
             elif not rule.error.strip():
-                self._node("rules", position, "error").error("wrong_shape", "the text is empty")
+                self.step.block_at("rules", position, "error").error(
+                    "wrong_shape", "the text is empty"
+                )
         for name in self.block.inherited:
             if name not in self.block.required:
                 hint = did_you_mean(name, self.block.required)
                 message = f"{name!r} is inherited but not required{hint}"
-                self._node("inherited").error("inherited_not_required", message)
+                self.step.block_at("inherited").error("inherited_not_required", message)
 
     def paths(self) -> None:
         """Report names of fields that no field can have."""
@@ -68,7 +70,7 @@ class _BlockCheck:
                 FieldPath.parse(name)
             except ConfigurationError as error:
                 is_required = node.path[-2] == "required"
-                place = self._node("required") if is_required else node
+                place = self.step.block_at("required") if is_required else node
                 place.error("field_path", str(error))
 
     def names(self, names: KnownNames) -> None:
@@ -95,7 +97,7 @@ class _BlockCheck:
             else:
                 names.check_own(node, name)
         for name in self.block.protected:
-            names.check_context(self._node("protected"), name)
+            names.check_context(self.step.block_at("protected"), name)
 
     def types(self, name: str, types: tuple[str, ...]) -> None:
         """Report types that the schema does not let through."""
@@ -104,11 +106,11 @@ class _BlockCheck:
             message = (
                 f"the schema says {_listed(allowed)}, this {_listed(types)}: no answer is both"
             )
-            self._node("types", name).error("type_conflict", message)
+            self.step.block_at("types", name).error("type_conflict", message)
 
     def enum(self, name: str, enum: EnumRule) -> None:
         """Report values that are of no type of the field, or that the schema does not list."""
-        node, allowed = self._node("enums", name), self._allowed(name)
+        node, allowed = self.step.block_at("enums", name), self._allowed(name)
         strange = [
             value
             for value in enum.values
@@ -139,7 +141,7 @@ class _BlockCheck:
         allowed = self._allowed(name)
         if allowed is not None and not allowed & _NUMBERS:
             message = f"the field is {_listed(allowed)}; a range needs a number"
-            self._node("ranges", name).error("range_type", message)
+            self.step.block_at("ranges", name).error("range_type", message)
 
     def _allowed(self, name: str) -> frozenset[str] | None:
         """Return the types that a field may have, by the block or else by the schema."""
@@ -150,13 +152,10 @@ class _BlockCheck:
     def _named(self) -> Iterable[tuple[Node, str]]:
         """Yield every field that the block speaks of, with its place."""
         for position, name in enumerate(self.block.required):
-            yield self._node("required", position), name
+            yield self.step.block_at("required", position), name
         for section in ("types", "enums", "ranges"):
             for name in getattr(self.block, section):
-                yield self._node(section, name), name
-
-    def _node(self, *location: str | int) -> Node:
-        return Node.at(self.step.document, (*BLOCKS, self.step.name, *location))
+                yield self.step.block_at(section, name), name
 
 
 def _folded(value: object, enum: EnumRule) -> object:

@@ -17,11 +17,8 @@ from ai_psychiatrist.validation.expressions import (
 
 def compiled(node: Node, kind: ExpressionKind) -> Expression | None:
     """Return the expression of a node; one that is refused is reported at its column."""
-    source = node.text()
-    if source is None:
-        return None
     try:
-        return compile_expression(source, kind=kind)
+        return compile_expression(str(node.value), kind=kind)
     except ExpressionRefused as error:
         hint = "" if error.called is None else did_you_mean(error.called, error.offered)
         node.error("expression", f"{error.message}{hint}", column=error.column)

@@ -82,21 +82,15 @@ class KnownNames:
         report("unknown_name", f"{name!r} {meaning}{hint}")
 
 
-def expressions_of(step: Node, key: str) -> dict[str, Node]:
-    """Return the expressions that a step has under a key."""
-    child = step.child(key)
-    return {} if child is None else child.entries(of="expressions")
-
-
 def described_names(step: StepReading) -> frozenset[str]:
     """Return the fields that a step's schema names, or that its expressions hand on."""
     found: set[str] = set()
     if step.fields is not None:
         found |= step.fields.names
-    for key in ("init", "expressions"):
-        child = step.node.child(key)
-        if child is not None and isinstance(child.value, dict):
-            found |= {name for name in child.value if not is_local(name)}
+    expressions = step.config.expressions
+    if expressions is not None:
+        both = (*expressions.init, *expressions.expressions)
+        found |= {name for name in both if not is_local(name)}
     return frozenset(found)
 
 

@@ -19,11 +19,10 @@ def check_rules(step: StepReading, names: KnownNames) -> frozenset[str]:
 
     Returns the names that the rules read.
     """
-    rules = None if step.block_node is None else step.block_node.child("rules")
-    if rules is None or not isinstance(rules.value, list):
+    if step.block is None:
         return frozenset()
     check = _RuleCheck(names=names, step=step)
-    used = [check.rule(node) for node in rules.items(of="rules")]
+    used = [check.rule(step.block_at("rules", number)) for number in range(len(step.block.rules))]
     return frozenset().union(*used)
 
 

@@ -1,17 +1,15 @@
 """Check the expressions of steps: that they compile, and that what they read is there by then."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
 from ai_psychiatrist.validation.checks.host_fields import ALWAYS_PROTECTED
 from ai_psychiatrist.validation.config.lint.field_reads import FieldReads, compiled
-from ai_psychiatrist.validation.config.lint.known_names import (
-    NAMESPACES,
-    KnownNames,
-    expressions_of,
-)
+from ai_psychiatrist.validation.config.lint.known_names import NAMESPACES, KnownNames
 from ai_psychiatrist.validation.config.lint.node import Node
 from ai_psychiatrist.validation.config.lint.steps import StepReading
+from ai_psychiatrist.validation.config.step import StepExpressions
 from ai_psychiatrist.validation.expressions import (
     MOST_ITERATIONS,
     ExpressionKind,
@@ -25,29 +23,36 @@ def check_step_expressions(step: StepReading, names: KnownNames) -> frozenset[st
 
     Returns the names that the expressions read.
     """
-    if step.scope != "expression":
+    expressions = step.config.expressions
+    if expressions is None:
         return frozenset()
-    init, listed = expressions_of(step.node, "init"), expressions_of(step.node, "expressions")
-    if not listed and not step.document.reported_in((*step.location, "expressions")):
-        step.node.error("missing_key", f"the expression step {step.name!r} has no 'expressions'")
-    own = frozenset({*init, *listed})
+    listed = (*step.location, "expressions")
+    if not expressions.expressions and not step.document.reported_in(listed):
+        step.entry_at().error(
+            "missing_key", f"the expression step {step.name!r} has no 'expressions'"
+        )
+    own = frozenset({*expressions.init, *expressions.expressions})
     check = _StepCheck(step=step, names=replace(names, answer=names.answer | own))
-    loop, before = step.node.child("loop_until"), names.context
-    used = check.each(init, before) | check.each(listed, before.union(init))
-    if loop is not None:
-        used |= check.one(loop, before | own)
-    _check_limit(step.node, has_loop=loop is not None)
+    before = names.context
+    used = check.each("init", expressions.init, before)
+    before |= expressions.init.keys()
+    used |= check.each("expressions", expressions.expressions, before)
+    if expressions.loop_until is not None:
+        used |= check.one(step.entry_at("loop_until"), before | own)
+    _check_limit(step, expressions)
     return used
 
 
 class _StepCheck:
     def __init__(self, *, step: StepReading, names: KnownNames) -> None:
+        self.step = step
         self.names = names
         self.reads = FieldReads(names=names, step=step)
 
-    def each(self, entries: dict[str, Node], before: frozenset[str]) -> frozenset[str]:
+    def each(self, key: str, entries: Iterable[str], before: frozenset[str]) -> frozenset[str]:
         used: frozenset[str] = frozenset()
-        for name, node in entries.items():
+        for name in entries:
+            node = self.step.entry_at(key, name)
             _check_name(name, node)
             used |= self.one(node, before)
             before |= {name}
@@ -76,12 +81,9 @@ def _check_name(name: str, node: Node) -> None:
         node.error("expression_name", message)
 
 
-def _check_limit(step: Node, *, has_loop: bool) -> None:
-    node = step.child("max_iterations")
-    limit = None if node is None else node.whole_number()
-    if node is None or limit is None:
-        return
-    if limit > MOST_ITERATIONS:
+def _check_limit(step: StepReading, expressions: StepExpressions) -> None:
+    node, limit = step.entry_at("max_iterations"), expressions.max_iterations
+    if limit is not None and limit > MOST_ITERATIONS:
         node.error("max_iterations", f"a loop has at most {MOST_ITERATIONS} rounds")
-    if not has_loop:
+    if limit is not None and expressions.loop_until is None:
         node.error("max_iterations", "there is no 'loop_until': the expressions are found once")

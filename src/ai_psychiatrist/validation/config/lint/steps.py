@@ -56,15 +56,13 @@ class StepReading:
         """Its checks."""
         return self.config.rules
 
-    @property
-    def node(self) -> Node:
-        """Its entry in the list of steps."""
-        return Node.at(self.document, self.location)
+    def entry_at(self, *way: str | int) -> Node:
+        """Return a place in its entry in the list of steps."""
+        return Node.at(self.document, (*self.location, *way))
 
-    @property
-    def block_node(self) -> Node | None:
-        """The entry of its checks."""
-        return None if self.block is None else Node.at(self.document, (*BLOCKS, self.name))
+    def block_at(self, *way: str | int) -> Node:
+        """Return a place in its checks."""
+        return Node.at(self.document, (*BLOCKS, self.name, *way))
 
     def names_at(self, way: Sequence[PathPart]) -> frozenset[str]:
         """Return the fields that the step's schema names inside a place of its answer."""

@@ -1,0 +1,214 @@
+"""What a protocol file says at one place against what it says at another, or about an interview.
+
+The checks look at the file as it was read, so that they find what is wrong however much of it is.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.interview.protocol.leading import leading_words
+from ai_psychiatrist.interview.protocol.placeholders import check_no_places, check_places
+from ai_psychiatrist.interview.protocol.records import (
+    LEAST_THRESHOLD,
+    MOST_THRESHOLD,
+    ProtocolKind,
+)
+from ai_psychiatrist.validation.config.document import Document
+from ai_psychiatrist.validation.config.nearest import did_you_mean
+from ai_psychiatrist.validation.config.problem import KeyPath, dotted
+from ai_psychiatrist.validation.expressions import ExpressionRefused, compile_expression
+
+_PLACE: Final = "anchor"
+_PERIOD: Final = re.compile(r"\b(?:two weeks|fortnight|(?:14|fourteen) (?:days|nights))\b")
+_WORD: Final = re.compile(r"\w+")
+_NO_CONFIDENCE: Final = "an item is answered or it is not; there is no confidence to reach"
+_MEANINGLESS: Final[Mapping[ProtocolKind, Mapping[tuple[str, ...], str]]] = {
+    ProtocolKind.ITEMS: {
+        ("goals",): "the goals are the unknown items",
+        ("facts",): "answers about items are scored, not gathered",
+        ("answers", "offered"): "the answers to a question about an item are the anchors",
+        ("stop", "threshold"): _NO_CONFIDENCE,
+        ("stop", "stall_turns"): _NO_CONFIDENCE,
+    },
+    ProtocolKind.GOALS: {
+        ("items",): "a model asks the questions",
+        ("answers", "anchors"): "only items are scored by their frequency",
+        ("answers", "confirmation"): "only answers about items are taken for a frequency",
+        ("stop", "max_asks"): "how often a goal is asked about is the model's choice",
+    },
+}
+_NEEDED: Final[Mapping[ProtocolKind, Sequence[tuple[str, ...]]]] = {
+    ProtocolKind.ITEMS: (
+        ("items",),
+        *(("items", item.value) for item in Item),
+        ("answers", "anchors"),
+        ("answers", "decline"),
+        ("stop", "max_asks"),
+    ),
+    ProtocolKind.GOALS: (
+        ("goals",),
+        ("answers", "offered"),
+        ("stop", "threshold"),
+        ("stop", "stall_turns"),
+        ("prompts",),
+    ),
+}
+
+
+def check_protocol(document: Document) -> None:
+    """Report what no single value shows. Raises `TooManyProblems`."""
+    for _, kind in _texts(document, "kind"):
+        if kind in list(ProtocolKind):
+            _check_kind(document, ProtocolKind(kind))
+            _check_end(document, ProtocolKind(kind))
+    inputs = {str(key): value for (_, key), value in _found(document, "inputs", str)}
+    _check_sentences(document, inputs)
+    _check_wordings(document)
+    _check_options(document)
+    _check_rules(document, inputs)
+    _check_threshold(document, inputs)
+
+
+def _found(document: Document, *pattern: str | type) -> list[tuple[KeyPath, object]]:
+    """Return the values at all locations of a pattern; `str` is any key, `int` any position."""
+    found: list[tuple[KeyPath, object]] = [((), document.value)]
+    for part in pattern:
+        found = [
+            ((*location, key), inner)
+            for location, value in found
+            for key, inner in _entries(value)
+            if part in {key, type(key)}
+        ]
+    return found
+
+
+def _texts(document: Document, *pattern: str | type) -> Iterator[tuple[KeyPath, str]]:
+    for location, value in _found(document, *pattern):
+        if isinstance(value, str):
+            yield location, value
+
+
+def _entries(value: object) -> Iterable[tuple[str | int, object]]:
+    if isinstance(value, dict):
+        return value.items()
+    return enumerate(value) if isinstance(value, list) else ()
+
+
+def _check_kind(document: Document, kind: ProtocolKind) -> None:
+    """Report what a protocol of its kind cannot have, and what it has to have."""
+    for keys, reason in _MEANINGLESS[kind].items():
+        for location, _ in _found(document, *keys):
+            message = f"{keys[-1]!r} has no meaning here: {reason}"
+            document.error(location, "not_for_this_kind", message)
+    for *around, key in _NEEDED[kind]:
+        for location, value in _found(document, *around):
+            if isinstance(value, dict) and key not in value:
+                code = "missing_stem" if location == ("items",) else "missing_key"
+                document.error(location, code, f"{key!r} is missing here")
+
+
+def _check_end(document: Document, kind: ProtocolKind) -> None:
+    """Report an end that does not fit the kind, or comes before all is asked."""
+    unfit, fitting = ("analysis", "items") if kind is ProtocolKind.ITEMS else ("items", "analysis")
+    for location, report in _texts(document, "report"):
+        if report == unfit:
+            message = f"a protocol of {kind.value} ends with the report {fitting!r}"
+            document.error(location, "report_kind", message)
+    for location, turns in _found(document, "stop", "max_turns"):
+        if kind is ProtocolKind.ITEMS and isinstance(turns, int) and 1 <= turns < len(Item):
+            message = f"{turns} turns cannot ask about all {len(Item)} items"
+            document.warn(location, "too_few_turns", message)
+
+
+def _check_sentences(document: Document, inputs: Collection[str]) -> None:
+    for location, text in _texts(document, "texts", str):
+        check_places(document, location, text, inputs)
+        _check_leading(document, location, text)
+    for location, text in _texts(document, "safety", "hold"):
+        check_no_places(document, location, text, what="the text of a safety hold")
+    for location, text in _texts(document, "answers", "confirmation", "question"):
+        check_places(document, location, text, [_PLACE])
+        _check_question(document, location, text)
+        if f"{{{_PLACE}}}" not in text:
+            document.error(location, "no_place", f"the question has no place {{{_PLACE}}}")
+
+
+def _check_wordings(document: Document) -> None:
+    """Report questions about items that cannot be asked, or are asked already."""
+    seen: dict[tuple[str, ...], KeyPath] = {}
+    for location, text in _texts(document, "items", str, str):
+        check_no_places(document, location, text, what="a question")
+        _check_question(document, location, text)
+        if _PERIOD.search(text.casefold()) is None:
+            document.error(location, "no_period", "the question does not name the last two weeks")
+        words = tuple(_WORD.findall(text.casefold()))
+        if words in seen:
+            message = f"the same words are asked at {dotted(seen[words])}"
+            document.error(location, "repeated_question", message)
+        seen.setdefault(words, location)
+
+
+def _check_question(document: Document, location: KeyPath, text: str) -> None:
+    _check_leading(document, location, text)
+    if not text.strip().endswith("?"):
+        document.error(location, "no_question", "a question ends in a question mark")
+
+
+def _check_leading(document: Document, location: KeyPath, text: str) -> None:
+    """Report words of a question, or of a sentence before one, that suggest an answer."""
+    leading = leading_words(text)
+    if leading:
+        message = f"{', '.join(map(repr, leading))} suggests an answer"
+        document.error(location, "leading_question", message)
+
+
+def _check_options(document: Document) -> None:
+    """Report answers that a reader could not tell apart."""
+    seen: set[str] = set()
+    for location, text in (
+        *_texts(document, "answers", "anchors", int, "text"),
+        *_texts(document, "answers", "decline"),
+        *_texts(document, "answers", "confirmation", "agree"),
+        *_texts(document, "answers", "confirmation", "disagree"),
+    ):
+        folded = " ".join(text.casefold().split()).rstrip(".")
+        if folded in seen:
+            document.error(location, "duplicate_option", f"{text!r} is offered twice")
+        seen.add(folded)
+
+
+def _check_rules(document: Document, inputs: Mapping[str, object]) -> None:
+    """Report rules that cannot be applied to the inputs."""
+    for location, source in _texts(document, "rules", int, "expr"):
+        try:
+            compiled = compile_expression(source)
+        except ExpressionRefused as error:
+            document.error(location, "expression", error.message, column=error.column)
+            continue
+        for unknown in sorted({read.name for read in compiled.reads} - inputs.keys()):
+            message = f"no input is named {unknown!r}{did_you_mean(unknown, inputs)}"
+            document.error(location, "unknown_input", message)
+    for location, text in _texts(document, "rules", int, "error"):
+        # What a rule says goes into an error, and errors hold no words of the person.
+        check_places(document, location, text, ())
+
+
+def _check_threshold(document: Document, inputs: Mapping[str, object]) -> None:
+    """Report an input that cannot say at which confidence an interview ends."""
+    numbers = {
+        name: given
+        for name, given in inputs.items()
+        if isinstance(given, dict) and given.get("type") == "integer"
+    }
+    for location, name in _texts(document, "stop", "threshold"):
+        if name not in numbers:
+            hint = did_you_mean(name, numbers)
+            message = f"no input of type integer is named {name!r}{hint}"
+            document.error(location, "unknown_input", message)
+            continue
+        bounds = (numbers[name].get("low"), numbers[name].get("high"))
+        if not all(LEAST_THRESHOLD <= at <= MOST_THRESHOLD for at in bounds if isinstance(at, int)):
+            limits = f"{LEAST_THRESHOLD} to {MOST_THRESHOLD} percent"
+            document.error(location, "threshold_range", f"{name!r} may lie outside {limits}")
