@@ -163,6 +163,12 @@ def test_the_digest_follows_the_file_and_its_schemas_alone(tmp_path: Path) -> No
     assert load_pipeline(written(tmp_path, schema=SCHEMA | {"title": "x"})).digest != first
 
 
+def test_the_checks_of_a_run_that_is_there_keep_their_digest(tmp_path: Path) -> None:
+    """Ledgers know the rules of an answer by it."""
+    digest = StepValidator.compile(load_pipeline(written(tmp_path)).step("rate")).ruleset_digest
+    assert digest == "96755e12fd5b111687e4ee2ab377d629fa77c648a0e969f6cdef6e62d5367a1d"
+
+
 def test_every_file_of_a_pipeline_is_listed(tmp_path: Path) -> None:
     names = [path.name for path in load_pipeline(written(tmp_path)).files]
     assert names == ["pipeline.yaml", "rate.json", "rate.jinja2"]

@@ -60,36 +60,30 @@ class Document:
     _reported: set[KeyPath] = field(default_factory=set, repr=False)
 
     def error(
-        self, location: KeyPath, code: str, message: str, *, column: int | None = None
-    ) -> None:
-        """Report a problem that makes the file unusable; `column`: from 1 inside the text there.
-
-        One more than `MOST_PROBLEMS` raises `TooManyProblems`; so does `warn`.
-        """
-        self.report(ProblemLevel.ERROR, location, code, message, column=column)
-
-    def warn(
-        self, location: KeyPath, code: str, message: str, *, column: int | None = None
-    ) -> None:
-        """Report a problem that the file can be used with."""
-        self.report(ProblemLevel.WARNING, location, code, message, column=column)
-
-    def report(
         self,
-        level: ProblemLevel,
         location: KeyPath,
         code: str,
         message: str,
         *,
         column: int | None = None,
+        level: ProblemLevel = ProblemLevel.ERROR,
     ) -> None:
-        """Report a problem at a location."""
+        """Report a problem that makes the file unusable; `column`: from 1 inside the text there.
+
+        One more than `MOST_PROBLEMS` raises `TooManyProblems`; so does `warn`.
+        """
         found, value = self.found(location)
         spot = self.spots.get(location) or self.spot(found)
         place = spot.key
         if column is not None and spot.text is not None and "\n" not in str(value):
             place = Place(line=spot.text.line, column=spot.text.column + column - 1)
         self.report_at(place, spot.path, code, message, level=level)
+
+    def warn(
+        self, location: KeyPath, code: str, message: str, *, column: int | None = None
+    ) -> None:
+        """Report a problem that the file can be used with."""
+        self.error(location, code, message, column=column, level=ProblemLevel.WARNING)
 
     def report_at(
         self,

@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 from ai_psychiatrist.validation.checks.verdict import type_name
 from ai_psychiatrist.validation.config.document import Document
 from ai_psychiatrist.validation.config.nearest import did_you_mean
-from ai_psychiatrist.validation.config.problem import KeyPath, ProblemLevel, dotted
+from ai_psychiatrist.validation.config.problem import KeyPath, dotted
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -84,8 +84,8 @@ def _reported(document: Document, detail: ErrorDetails) -> dict[KeyPath, str | N
     path = document.spot(location).path
     if is_key or not any(document.reported_in(location)):
         code, message = _said(kind, context, dotted(path) or "the file", value)
-        level = ProblemLevel.ERROR if context.get("is_error", True) else ProblemLevel.WARNING
-        document.report(level, location, code, message)
+        report = document.error if context.get("is_error", True) else document.warn
+        report(location, code, message)
     return {location: context.get("meant")}
 
 

@@ -22,7 +22,7 @@ from ai_psychiatrist.validation.checks.schema.type_names import (
     allowed_values,
     schemas_at,
 )
-from ai_psychiatrist.validation.config.file_model import FileModel, otherwise, refused
+from ai_psychiatrist.validation.config.file_model import FileModel, Number, otherwise, refused
 
 
 class EnumRule(FileModel):
@@ -64,8 +64,8 @@ class EnumRule(FileModel):
 class RangeRule:
     """The numbers that a field may hold; `None` is a side without a bound."""
 
-    low: float | None
-    high: float | None
+    low: Number | None
+    high: Number | None
     is_low_open: bool = False
     """Whether the low bound itself is outside."""
     is_high_open: bool = False

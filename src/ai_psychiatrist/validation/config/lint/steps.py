@@ -38,8 +38,6 @@ class StepReading:
     template: str | None = field(repr=False)
     """The text of its template."""
     schema: SchemaFile | None
-    fields: SchemaFields | None
-    """What the schema says; `None` without one."""
 
     @property
     def name(self) -> str:
@@ -63,6 +61,11 @@ class StepReading:
     def block_at(self, *way: str | int) -> Node:
         """Return a place in its checks."""
         return Node.at(self.document, (*BLOCKS, self.name, *way))
+
+    @property
+    def fields(self) -> SchemaFields | None:
+        """What its schema says; `None` without one."""
+        return None if self.schema is None else self.schema.fields
 
     def names_at(self, way: Sequence[PathPart]) -> frozenset[str]:
         """Return the fields that the step's schema names inside a place of its answer."""
@@ -113,7 +116,7 @@ def _read_step(
             name=name,
             scope=entry.scope,
             template=template_path,
-            schema=None if schema is None else schema.document,
+            schema=None if schema is None else schema.fields.document,
             schema_name=None if schema is None else schema.path.name,
             checks_formats=schemas.check_formats,
             rules=file.validation.get(name),
@@ -123,7 +126,6 @@ def _read_step(
         location=location,
         template=text,
         schema=schema,
-        fields=None if schema is None else SchemaFields.of(schema.document),
     )
 
 
