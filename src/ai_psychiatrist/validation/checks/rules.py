@@ -170,18 +170,10 @@ def _undecided(rule: _Rule, part: str) -> UnitError:
 
 
 def _not_evaluated(rule: _Rule, problem: EvaluationFailed) -> UnitError:
-    place = "a value" if problem.name is None else f"the field {problem.name!r}"
-    match problem.kind:
-        case "unknown_name" | "missing_key":
-            reason = f"needs {place}, which is not there"
-        case "arithmetic":
-            reason = f"cannot calculate with {place}: it divides by zero or leaves the numbers"
-        case _:
-            reason = f"cannot use {place}: a value has the wrong type for it"
     parts = rule.parts
     if problem.kind == "unknown_name" and problem.name is not None:
         parts = (problem.name,)
-    return UnitError(parts=parts, rule=RULE_EVAL, message=f"rule {rule.name!r} {reason}")
+    return UnitError(parts=parts, rule=RULE_EVAL, message=f"rule {rule.name!r} {problem.reason}")
 
 
 def _compiled(spec: RuleSpec) -> _Rule:

@@ -8,6 +8,7 @@ from ai_psychiatrist.validation.expressions.expression import (
 from ai_psychiatrist.validation.expressions.message_template import MessageTemplate
 from ai_psychiatrist.validation.expressions.places import ConstantType, FieldRead
 from ai_psychiatrist.validation.expressions.procedure import (
+    LOOP,
     MOST_ITERATIONS,
     Procedure,
     compile_procedure,
@@ -21,6 +22,7 @@ from ai_psychiatrist.validation.expressions.refusal import (
 from ai_psychiatrist.validation.expressions.scope import Scope
 
 __all__ = [
+    "LOOP",
     "MOST_ITERATIONS",
     "ConstantType",
     "EvaluationFailed",

@@ -1,12 +1,14 @@
 """Take blocks of lines through a step's checks, phase by phase, and write what became of them."""
 
 import gc
+import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice, repeat
 from typing import Final
 
+from ai_psychiatrist.validation.checks.expression_step import Find
 from ai_psychiatrist.validation.checks.host_fields import METADATA, RETRY_COUNT, SET_ASIDE, UNIT_ID
 from ai_psychiatrist.validation.checks.refusals import guarded, internal_error, refusal
 from ai_psychiatrist.validation.checks.step import StepValidator, Surroundings
@@ -63,7 +65,7 @@ class UnitChecker:
         self._validator, self._outputs, self._join = validator, outputs, join
         self._deadline = deadline
         self._earlier, self._on_outcome = options.earlier, options.on_outcome
-        self._clock = options.clock
+        self._find, self._clock = options.find, options.clock
         self._needs_ids = options.needs_unit_ids or join is not None
 
     def check(self, block: Sequence[Line]) -> None:
@@ -118,6 +120,8 @@ class UnitChecker:
                 unit.refusal = _NOT_ASKED
                 return unit
             unit.given = asked.context
+        if self._find is not None and unit.answer is not None:
+            unit.given = {**(unit.given or {}), **unit.answer}
         unit.context = self._known(unit.key, unit.given)
         return unit
 
@@ -158,9 +162,20 @@ class UnitChecker:
             return unit.refusal
         if self._deadline is not None and self._clock() >= self._deadline:
             return _TOO_LATE
+        if self._find is not None:
+            return guarded(self._found, self._find, unit, around)
         if unit.answer is not None:
             return guarded(self._validator.structure, unit.answer, around)
         return guarded(self._validator.text_structure, unit.text or "", around)
+
+    def _found(self, find: Find, unit: Unit, around: Surroundings) -> Verdict:
+        """Let expressions answer for a unit, and check that like a model's answer."""
+        unit.answer = unit.written = unit.content = unit.text = None
+        found = find(around.inputs, unit.key or "")
+        if isinstance(found, Verdict):
+            return found
+        unit.answer, unit.text = found, json.dumps(found, ensure_ascii=False)
+        return self._validator.structure(found, around)
 
     def _write(self, outcomes: Iterable[Outcome]) -> None:
         valid: list[bytes] = []
