@@ -8,7 +8,6 @@ from typing import BinaryIO
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.validation.checks.step import StepValidator
 from ai_psychiatrist.validation.checks.verdict import FailureStage
-from ai_psychiatrist.validation.jsonl.checking import UnitChecker, blocks
 from ai_psychiatrist.validation.jsonl.context import plain_copy
 from ai_psychiatrist.validation.jsonl.join import ContextJoin
 from ai_psychiatrist.validation.jsonl.lines import read_lines
@@ -17,6 +16,7 @@ from ai_psychiatrist.validation.jsonl.outputs import Outputs
 from ai_psychiatrist.validation.jsonl.source import readable
 from ai_psychiatrist.validation.jsonl.summary import Summary, summarise
 from ai_psychiatrist.validation.jsonl.tally import Tally
+from ai_psychiatrist.validation.jsonl.unit_checker import UnitChecker, blocks
 
 logger = get_logger(__name__)
 

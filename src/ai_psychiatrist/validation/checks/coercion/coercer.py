@@ -16,7 +16,6 @@ from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema, Sc
 from ai_psychiatrist.validation.checks.schema.references import Schema
 from ai_psychiatrist.validation.checks.schema.type_names import required_names, schemas_at
 from ai_psychiatrist.validation.checks.verdict import Coercion, UnitError
-from ai_psychiatrist.validation.reply.json_decoder import DIGITS_AS_ZERO
 from ai_psychiatrist.validation.reply.parse import parse_object
 
 __all__ = ["DEFAULT", "STRICT", "Coerced", "Coercer", "CoercionProfile"]
@@ -34,7 +33,7 @@ class Coerced:
     value: dict[str, object]
     coercions: tuple[Coercion, ...] = ()
     errors: tuple[UnitError, ...] = ()
-    """Values that fit the schema and still are not accepted: floats that are huge integers."""
+    """What is not accepted, though it may fit the schema: floats that are huge integers."""
     is_sound: bool = field(default=False, compare=False)
     """Whether the answer is known to fit the schema."""
 
@@ -155,5 +154,8 @@ def _may_hold_whole_floats(value: dict[str, object]) -> bool:
         written = orjson.dumps(value)
     except orjson.JSONEncodeError:
         return True
-    zeros = written.translate(DIGITS_AS_ZERO)
-    return b".0" in written or b"0e0" in zeros or b"0e+0" in zeros
+    # One character is looked for in a fraction of the time that two take.
+    return (b"." in written and b".0" in written) or _EXPONENT in written
+
+
+_EXPONENT: Final = orjson.dumps(1e300).strip(b"0123456789")

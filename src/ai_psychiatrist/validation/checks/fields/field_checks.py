@@ -1,10 +1,13 @@
 """Check the fields of an answer: required ones, types, allowed values and ranges."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Final
 
+import jsonschema_rs
+
 from ai_psychiatrist.validation.checks.coercion.changes import CoercionNotes, Parts
+from ai_psychiatrist.validation.checks.coercion.coercer import Coerced
 from ai_psychiatrist.validation.checks.fields.paths import FieldPath, Place, replaced
 from ai_psychiatrist.validation.checks.fields.specs import (
     FieldProblem,
@@ -14,22 +17,12 @@ from ai_psychiatrist.validation.checks.fields.specs import (
     declared_range,
     declared_types,
 )
-from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema
+from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema, fits
 from ai_psychiatrist.validation.checks.schema.messages import sort_key
-from ai_psychiatrist.validation.checks.verdict import Coercion, UnitError
+from ai_psychiatrist.validation.checks.verdict import UnitError
 from ai_psychiatrist.validation.config.step import RuleBlock
 
 _NOTHING: Final[Mapping[str, object]] = {}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckedFields:
-    """An answer with enum values in their own spelling and numbers in ranged fields."""
-
-    value: dict[str, object] = field(repr=False)
-    coercions: tuple[Coercion, ...] = ()
-    errors: tuple[UnitError, ...] = ()
-    """What its fields break, ordered by place; one place has one error at most."""
 
 
 class FieldChecks:
@@ -44,11 +37,18 @@ class FieldChecks:
         """
         names = dict.fromkeys([*block.required, *block.types, *block.enums, *block.ranges])
         self._fields = tuple(_spec(name, block, schema) for name in names)
+        self._in_order = jsonschema_rs.Draft202012Validator(
+            {"allOf": [one.schema_in_order for one in self._fields]} if self._fields else True
+        )
 
-    def check(
-        self, value: dict[str, object], context: Mapping[str, object] = _NOTHING
-    ) -> CheckedFields:
-        """Check the fields of an answer, which is never changed in place."""
+    def check(self, value: dict[str, object], context: Mapping[str, object] = _NOTHING) -> Coerced:
+        """Return an answer with enum values in their own spelling and numbers in ranged fields.
+
+        The answer is never changed in place. The errors are what its fields break then, ordered by
+        place; one place has one at most.
+        """
+        if fits(self._in_order, value):
+            return Coerced(value=value)
         notes = CoercionNotes()
         errors: dict[Parts, UnitError] = {}
         changed: object = value
@@ -63,9 +63,7 @@ class FieldChecks:
                 if problem is not None and place.parts not in errors:
                     error = UnitError(parts=place.parts, rule=problem.rule, message=problem.message)
                     errors[place.parts] = error
-        if not errors and not notes.coercions:
-            return CheckedFields(value=value)
-        return CheckedFields(
+        return Coerced(
             value=changed if isinstance(changed, dict) else value,
             coercions=tuple(notes.coercions),
             errors=tuple(sorted(errors.values(), key=sort_key)),

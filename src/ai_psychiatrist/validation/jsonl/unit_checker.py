@@ -28,7 +28,8 @@ from ai_psychiatrist.validation.jsonl.tally import Tally
 from ai_psychiatrist.validation.jsonl.unit import Outcome, Unit, read_unit
 from ai_psychiatrist.validation.jsonl.unit_ids import UnitIds, id_digest
 
-BLOCK_LINES: Final = 256
+BLOCK_LINES: Final = 32
+"""What so many lines become still lies in the processor's cache when it is written."""
 BLOCK_BYTES: Final = 1_000_000
 
 
