@@ -299,12 +299,12 @@ def _run(
     options: "RunOptions",
     workers: int,
 ) -> "Summary":
+    from ai_psychiatrist.validation.jsonl.lines import open_source  # noqa: PLC0415
     from ai_psychiatrist.validation.jsonl.run import validate_lines  # noqa: PLC0415
     from ai_psychiatrist.validation.jsonl.shards import (  # noqa: PLC0415
         WORTH_SHARING_BYTES,
         validate_file,
     )
-    from ai_psychiatrist.validation.jsonl.source import open_source  # noqa: PLC0415
 
     is_large = (_size(files.source) or 0) >= WORTH_SHARING_BYTES
     # A ledger has one writer, and expressions are compiled where they run.

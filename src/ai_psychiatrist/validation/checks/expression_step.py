@@ -3,8 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
+from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.validation.checks.refusals import refusal
-from ai_psychiatrist.validation.checks.verdict import FailureStage, Verdict
+from ai_psychiatrist.validation.checks.verdict import Verdict
 from ai_psychiatrist.validation.config.step import StepConfig
 from ai_psychiatrist.validation.expressions import EvaluationFailed
 

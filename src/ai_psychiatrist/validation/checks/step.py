@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Final, Self
 
 from ai_psychiatrist.domain.errors import ConfigurationError, OutputRejected
+from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.validation.checks.accumulation import accumulated, is_protected
 from ai_psychiatrist.validation.checks.coercion.coercer import Coercer
 from ai_psychiatrist.validation.checks.fields.field_checks import FieldChecks
@@ -18,10 +19,10 @@ from ai_psychiatrist.validation.checks.host_fields import (
     UNIT_ID,
     host_names,
 )
-from ai_psychiatrist.validation.checks.refusals import guarded, unread_answer
+from ai_psychiatrist.validation.checks.refusals import guarded, not_finite, unread_answer
 from ai_psychiatrist.validation.checks.rules import PASSED, RuleSet
-from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema, non_finite_errors
-from ai_psychiatrist.validation.checks.verdict import FailureStage, UnitError, Verdict
+from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema
+from ai_psychiatrist.validation.checks.verdict import UnitError, Verdict
 from ai_psychiatrist.validation.config.canonical import canonical_json
 from ai_psychiatrist.validation.config.step import (
     MODEL_SCOPES,
@@ -130,8 +131,8 @@ class StepValidator:
         host: HostFunctions | None = None,
     ) -> Verdict:
         """Check an answer that is an object already; the object itself is never changed."""
-        if non_finite := tuple(non_finite_errors(value)):
-            return Verdict(value=value, stage=FailureStage.SCHEMA_VALIDATION, errors=non_finite)
+        if (refused := not_finite(value)) is not None:
+            return refused
         around = Surroundings(context, meta, host)
         return guarded(self.apply_rules, guarded(self.structure, value, around), around)
 
@@ -140,7 +141,7 @@ class StepValidator:
         try:
             parsed = parse_object(answer, self.limits)
         except OutputRejected as rejection:
-            return unread_answer(answer, rejection, self.limits).verdict
+            return unread_answer(answer, rejection, self.limits)
         return replace(self.structure(parsed.value, around), repaired=parsed.repaired)
 
     def structure(self, value: dict[str, object], around: Surroundings) -> Verdict:

@@ -16,11 +16,10 @@ from ai_psychiatrist.validation.checks.step import DEFAULT_LIMITS, StepValidator
 from ai_psychiatrist.validation.config.step import StepConfig
 from ai_psychiatrist.validation.jsonl.context import plain_copy
 from ai_psychiatrist.validation.jsonl.join import ContextJoin
-from ai_psychiatrist.validation.jsonl.lines import read_lines, skip_line
+from ai_psychiatrist.validation.jsonl.lines import read_lines, readable, skip_line
 from ai_psychiatrist.validation.jsonl.options import DEFAULT_OPTIONS, RunOptions, say_nothing
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
 from ai_psychiatrist.validation.jsonl.run import account
-from ai_psychiatrist.validation.jsonl.source import readable
 from ai_psychiatrist.validation.jsonl.summary import Summary
 from ai_psychiatrist.validation.jsonl.tally import Tally
 from ai_psychiatrist.validation.jsonl.unit_checker import UnitChecker, blocks
