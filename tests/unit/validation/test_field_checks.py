@@ -5,14 +5,19 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.validation.checks.coercion.choices import Choices
 from ai_psychiatrist.validation.checks.coercion.coercer import DEFAULT, STRICT, CoercionProfile
 from ai_psychiatrist.validation.checks.fields.field_checks import FieldChecks
-from ai_psychiatrist.validation.checks.fields.specs import EnumRule, RangeRule
+from ai_psychiatrist.validation.checks.fields.paths import FieldPath
+from ai_psychiatrist.validation.checks.fields.specs import EnumRule, FieldSpec, RangeRule
 from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema
 from ai_psychiatrist.validation.checks.schema.references import Schema
+from ai_psychiatrist.validation.checks.schema.type_names import ALL_TYPES
 from ai_psychiatrist.validation.config.step import RuleBlock
 
 UNIT_RANGE = RangeRule(low=0, high=1)
@@ -276,3 +281,34 @@ def test_rules_that_can_never_hold_are_refused_by_name() -> None:
         checks_of(ranges={"a": RangeRule(low=10, high=0)})
     with pytest.raises(ValidationError, match=r"ranges\.a\n  no number lies between 1 and 1"):
         checks_of(ranges={"a": RangeRule(low=1, high=1, is_low_open=True)})
+
+
+SMALL = st.one_of(
+    st.sampled_from([None, True, False, 0, 1, 2, -1, 1.0, 1.5, 1e15, 10**15, "1", "warm", "WARM"]),
+    st.lists(st.integers(0, 2), max_size=2),
+)
+SPECS = st.builds(
+    FieldSpec,
+    path=st.sampled_from(["a", "a.b", "a[*]", "a[*].b"]).map(FieldPath.parse),
+    types=st.none() | st.frozensets(st.sampled_from(sorted(ALL_TYPES)), min_size=1),
+    is_required=st.booleans(),
+    choices=st.none() | st.sampled_from([Choices(("warm", 1)), Choices((None, 2, True))]),
+    is_folded=st.booleans(),
+    range=st.none() | st.just(UNIT_RANGE) | st.just(RangeRule(low=0, high=1, is_low_open=True)),
+    reads_numbers=st.booleans(),
+)
+INNER = (
+    SMALL | st.dictionaries(st.just("b"), SMALL) | st.lists(st.dictionaries(st.just("b"), SMALL))
+)
+
+
+@given(spec=SPECS, value=st.dictionaries(st.just("a"), INNER))
+def test_a_field_that_its_schema_finds_in_order_breaks_nothing_and_is_not_read(
+    spec: FieldSpec, value: dict[str, object]
+) -> None:
+    if not CompiledSchema(spec.schema_in_order, name="in order").is_valid(value):
+        return
+    for place in spec.path.places(value):
+        assert not (spec.is_required and place.value is None)
+        assert place.problem is not None or spec.problem(place.value) is None
+        assert not isinstance(place.value, str) or spec.reading(place.value) is None

@@ -5,11 +5,11 @@ from tests.conftest import EXAMPLES
 from tests.fakes.pipeline_folder import PIPELINE, SCHEMA, changed, written
 
 from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.validation.checks.coercion.coercer import DEFAULT, STRICT, CoercionProfile
 from ai_psychiatrist.validation.checks.fields.specs import EnumRule, RangeRule
 from ai_psychiatrist.validation.checks.rules import Level
 from ai_psychiatrist.validation.checks.step import StepValidator
-from ai_psychiatrist.validation.checks.verdict import FailureStage
 from ai_psychiatrist.validation.config.lint import lint_pipeline
 from ai_psychiatrist.validation.config.pipeline import RetryLimits, RuleBlock, load_pipeline
 

@@ -9,6 +9,7 @@ from typing import Final, Self
 from pydantic_core import to_jsonable_python
 
 from ai_psychiatrist.domain.errors import ConfigurationError, OutputRejected
+from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.validation.checks.accumulation import accumulated, is_protected
 from ai_psychiatrist.validation.checks.coercion.coercer import Coercer
 from ai_psychiatrist.validation.checks.fields.field_checks import FieldChecks
@@ -21,12 +22,18 @@ from ai_psychiatrist.validation.checks.host_fields import (
     UNIT_ID,
     host_names,
 )
-from ai_psychiatrist.validation.checks.refusals import guarded, unread_answer
+from ai_psychiatrist.validation.checks.refusals import guarded, not_finite, unread_answer
 from ai_psychiatrist.validation.checks.rules import PASSED, RuleSet
-from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema, non_finite_errors
-from ai_psychiatrist.validation.checks.verdict import FailureStage, UnitError, Verdict
-from ai_psychiatrist.validation.config.step import MODEL_SCOPES, RuleBlock, Schema, StepConfig
-from ai_psychiatrist.validation.expressions import Scope, compile_expression
+from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema
+from ai_psychiatrist.validation.checks.verdict import UnitError, Verdict
+from ai_psychiatrist.validation.config.step import (
+    MODEL_SCOPES,
+    RuleBlock,
+    Schema,
+    StepConfig,
+    StepExpressions,
+)
+from ai_psychiatrist.validation.expressions import LOOP, Scope, compile_expression
 from ai_psychiatrist.validation.reply.limits import ParseLimits
 from ai_psychiatrist.validation.reply.parse import parse_object
 
@@ -68,7 +75,7 @@ class StepValidator:
     """The compiled checks of one step."""
 
     def __init__(self, step: StepConfig, *, limits: ParseLimits = DEFAULT_LIMITS) -> None:
-        """Compile a step that a model answers.
+        """Compile a step; what expressions find needs neither schema nor rules.
 
         Raises `ConfigurationError` when the step has no schema or no rules, or one of them is
         wrong.
@@ -79,7 +86,7 @@ class StepValidator:
         self.schema_digest = _digest(
             schema if step.checks_formats else {"schema": schema, "checks_formats": False}
         )
-        self.ruleset_digest = _digest(block)
+        self.ruleset_digest = _digest(_ruleset(block, step.expressions))
         self.known_fields = _known_fields(schema, block)
         """Fields of an answer that schema or checks name."""
         self._schema = CompiledSchema(
@@ -92,7 +99,7 @@ class StepValidator:
         self._fields = FieldChecks(block, self._schema)
         self._rules = RuleSet.compile(block.rules) if block.rules else None
         self._protected = ALWAYS_PROTECTED | frozenset(block.protected)
-        self._names = self._schema.field_names() | _names_of_checks(block)
+        self._names = self._schema.field_names() | _names_of_checks(block) | _expressions_of(step)
         self._host_names = host_names(self.known_fields)
         self._injected = tuple(sorted(self.known_fields & SET_ASIDE))
 
@@ -126,8 +133,8 @@ class StepValidator:
         host: HostFunctions | None = None,
     ) -> Verdict:
         """Check an answer that is an object already; the object itself is never changed."""
-        if non_finite := tuple(non_finite_errors(value)):
-            return Verdict(value=value, stage=FailureStage.SCHEMA_VALIDATION, errors=non_finite)
+        if (refused := not_finite(value)) is not None:
+            return refused
         around = Surroundings(context, meta, host)
         return guarded(self.apply_rules, guarded(self.structure, value, around), around)
 
@@ -136,7 +143,7 @@ class StepValidator:
         try:
             parsed = parse_object(answer, self.limits)
         except OutputRejected as rejection:
-            return unread_answer(answer, rejection, self.limits).verdict
+            return unread_answer(answer, rejection, self.limits)
         return replace(self.structure(parsed.value, around), repaired=parsed.repaired)
 
     def structure(self, value: dict[str, object], around: Surroundings) -> Verdict:
@@ -253,9 +260,11 @@ _OVER_BUDGET: Final = UnitError(
 
 
 def _schema_of(step: StepConfig) -> Schema:
-    if step.scope not in MODEL_SCOPES:
+    if step.scope not in MODEL_SCOPES and step.expressions is None:
         msg = f"step {step.name!r} has the scope {step.scope!r}: no model answers it"
         raise ConfigurationError(msg)
+    if step.schema is None and step.expressions is not None:
+        return True
     if step.schema is None:
         msg = f"step {step.name!r} has no schema; name one under 'schemas.files'"
         raise ConfigurationError(msg)
@@ -263,6 +272,8 @@ def _schema_of(step: StepConfig) -> Schema:
 
 
 def _rules_of(step: StepConfig) -> RuleBlock:
+    if step.rules is None and step.expressions is not None:
+        return RuleBlock()
     if step.rules is None:
         msg = f"step {step.name!r} has no rules; write them under 'validation.{step.name}'"
         raise ConfigurationError(msg)
@@ -286,6 +297,16 @@ def _names_of_checks(block: RuleBlock) -> frozenset[str]:
     reads = [read for spec in block.rules for read in compile_expression(spec.expr).reads]
     names |= {key for read in reads for key in (read.name, *read.keys) if isinstance(key, str)}
     return frozenset(names | SET_ASIDE | {RETRY_COUNT, "error"})
+
+
+def _expressions_of(step: StepConfig) -> frozenset[str]:
+    found = step.expressions
+    return frozenset() if found is None else frozenset({*found.init, *found.expressions, LOOP})
+
+
+def _ruleset(block: RuleBlock, found: StepExpressions | None) -> object:
+    # A digest is the same for another order, which counts for expressions.
+    return block if found is None else (block, found, tuple(found.expressions))
 
 
 def _digest(config: object) -> str:

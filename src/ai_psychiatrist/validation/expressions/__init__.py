@@ -6,8 +6,9 @@ from ai_psychiatrist.validation.expressions.expression import (
     compile_expression,
 )
 from ai_psychiatrist.validation.expressions.message_template import MessageTemplate
-from ai_psychiatrist.validation.expressions.places import ConstantType, FieldRead
+from ai_psychiatrist.validation.expressions.places import FieldRead
 from ai_psychiatrist.validation.expressions.procedure import (
+    LOOP,
     MOST_ITERATIONS,
     Procedure,
     compile_procedure,
@@ -19,8 +20,10 @@ from ai_psychiatrist.validation.expressions.refusal import (
     FailureKind,
 )
 from ai_psychiatrist.validation.expressions.scope import Scope
+from ai_psychiatrist.validation.expressions.written_values import ConstantType
 
 __all__ = [
+    "LOOP",
     "MOST_ITERATIONS",
     "ConstantType",
     "EvaluationFailed",

@@ -4,8 +4,9 @@ import ast
 from dataclasses import dataclass, field
 from enum import Enum
 
-from ai_psychiatrist.validation.expressions.compiler import CompiledFunction, compile_tree
-from ai_psychiatrist.validation.expressions.places import ConstantType, FieldRead
+from ai_psychiatrist.validation.expressions.compiler import compile_tree
+from ai_psychiatrist.validation.expressions.generated_code import CompiledFunction
+from ai_psychiatrist.validation.expressions.places import FieldRead
 from ai_psychiatrist.validation.expressions.refusal import (
     BudgetSpent,
     EvaluationFailed,
@@ -14,6 +15,7 @@ from ai_psychiatrist.validation.expressions.refusal import (
 )
 from ai_psychiatrist.validation.expressions.scope import Scope
 from ai_psychiatrist.validation.expressions.syntax import read
+from ai_psychiatrist.validation.expressions.written_values import ConstantType
 
 
 class ExpressionKind(Enum):

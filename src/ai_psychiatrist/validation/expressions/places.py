@@ -2,10 +2,8 @@
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
-
-ConstantType: TypeAlias = Literal["number", "string", "boolean"]
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +22,15 @@ class FieldRead:
 
 LoopVariables: TypeAlias = Mapping[str, FieldRead | None]
 """Loop variables → the place whose elements they take, where it is known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What a part of an expression stands in."""
+
+    bound: LoopVariables = field(default_factory=dict)
+    loops: int = 0
+    is_guarded: bool = False
 
 
 def place_of(node: ast.expr, bound: LoopVariables) -> FieldRead | None:
@@ -66,27 +73,3 @@ def item_of(holder: ast.expr, key: ast.expr, bound: LoopVariables) -> FieldRead 
 def each_of(walked: FieldRead | None) -> FieldRead | None:
     """Return the place of each element of a list that is walked."""
     return None if walked is None else replace(walked, keys=(*walked.keys, 0), is_walked=True)
-
-
-def names_a_place(node: ast.expr) -> bool:
-    """Return whether a node is a name, or a name in a text, with subscripts or without."""
-    if isinstance(node, ast.Constant):
-        return isinstance(node.value, str) and node.value.isidentifier()
-    while isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
-        node = node.value
-    return isinstance(node, ast.Name)
-
-
-def constant_type(node: ast.expr) -> ConstantType | None:
-    """Return the type of a written value; `None` for null and for what is no written value."""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
-        node = node.operand
-    match node:
-        case ast.Constant(value=bool()):
-            return "boolean"
-        case ast.Constant(value=int() | float()):
-            return "number"
-        case ast.Constant(value=str()):
-            return "string"
-        case _:
-            return None

@@ -24,7 +24,8 @@ PROCEDURE_STEPS: Final = 2_000_000
 """Steps of work for all expressions of one step and unit; one evaluation has `UNIT_STEPS`."""
 
 _EVALUATION_STEPS: Final = 4
-_LOOP: Final = "loop_until"
+LOOP: Final = "loop_until"
+"""The field that a failure of the condition names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +59,7 @@ class Procedure:
                 run.find(name, expression)
             if self.loop_until is None or run.holds(self.loop_until):
                 return run.handed_on()
-        raise EvaluationFailed("endless_loop", None, field=_LOOP)
+        raise EvaluationFailed("endless_loop", None, field=LOOP)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -83,9 +84,9 @@ class _Run:
 
     def holds(self, condition: Expression) -> bool:
         """Return whether the loop has ended."""
-        result, _ = self._value(_LOOP, condition)
+        result, _ = self._value(LOOP, condition)
         if not isinstance(result, bool):
-            raise EvaluationFailed("wrong_type", condition.first_name, field=_LOOP)
+            raise EvaluationFailed("wrong_type", condition.first_name, field=LOOP)
         return result
 
     def handed_on(self) -> dict[str, object]:
@@ -131,7 +132,7 @@ def compile_procedure(
         expressions={
             name: _compiled(source, f"expressions.{name}") for name, source in expressions.items()
         },
-        loop_until=None if loop_until is None else _compiled(loop_until, _LOOP),
+        loop_until=None if loop_until is None else _compiled(loop_until, LOOP),
         max_iterations=most,
     )
 

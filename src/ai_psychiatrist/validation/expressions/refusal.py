@@ -45,6 +45,22 @@ class EvaluationFailed(AssessmentServiceError):
         self.field = field
         """The field of an expression step that has no value, or `loop_until`."""
 
+    @property
+    def reason(self) -> str:
+        """The rest of a sentence that begins with the expression."""
+        place = "a value" if self.name is None else f"the field {self.name!r}"
+        match self.kind:
+            case "unknown_name" | "missing_key":
+                return f"needs {place}, which is not there"
+            case "arithmetic":
+                return f"cannot calculate with {place}: it divides by zero or leaves the numbers"
+            case "wrong_type":
+                return f"cannot use {place}: a value has the wrong type for it"
+            case "budget":
+                return "needs more steps for this unit than are allowed"
+            case "endless_loop":
+                return "does not hold after as many rounds as are allowed"
+
 
 class UnknownName(Exception):
     """A name is neither in the answer nor in the input; never leaves the package."""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from ai_psychiatrist.validation.checks.expression_step import Find
 from ai_psychiatrist.validation.jsonl.lines import LONGEST_LINE_BYTES
 from ai_psychiatrist.validation.jsonl.unit import OnOutcome
 
@@ -34,6 +35,8 @@ class RunOptions:
     on_progress: OnProgress = say_nothing
     earlier: Earlier | None = None
     """What the context file gives of a unit lies over this."""
+    find: Find | None = None
+    """Answers in the place of the lines, which are then contexts."""
     clock: Clock = time.monotonic
 
     def deadline(self) -> float | None:

@@ -5,18 +5,17 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO
 
+from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.validation.checks.step import StepValidator
-from ai_psychiatrist.validation.checks.verdict import FailureStage
-from ai_psychiatrist.validation.jsonl.checking import UnitChecker, blocks
 from ai_psychiatrist.validation.jsonl.context import plain_copy
 from ai_psychiatrist.validation.jsonl.join import ContextJoin
-from ai_psychiatrist.validation.jsonl.lines import read_lines
+from ai_psychiatrist.validation.jsonl.lines import read_lines, readable
 from ai_psychiatrist.validation.jsonl.options import DEFAULT_OPTIONS, RunOptions
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
-from ai_psychiatrist.validation.jsonl.source import readable
 from ai_psychiatrist.validation.jsonl.summary import Summary, summarise
 from ai_psychiatrist.validation.jsonl.tally import Tally
+from ai_psychiatrist.validation.jsonl.unit_checker import UnitChecker, blocks
 
 logger = get_logger(__name__)
 

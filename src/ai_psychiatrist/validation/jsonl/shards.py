@@ -14,16 +14,15 @@ from typing import BinaryIO, Final
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.validation.checks.step import DEFAULT_LIMITS, StepValidator
 from ai_psychiatrist.validation.config.step import StepConfig
-from ai_psychiatrist.validation.jsonl.checking import UnitChecker, blocks
 from ai_psychiatrist.validation.jsonl.context import plain_copy
 from ai_psychiatrist.validation.jsonl.join import ContextJoin
-from ai_psychiatrist.validation.jsonl.lines import read_lines, skip_line
+from ai_psychiatrist.validation.jsonl.lines import read_lines, readable, skip_line
 from ai_psychiatrist.validation.jsonl.options import DEFAULT_OPTIONS, RunOptions, say_nothing
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
 from ai_psychiatrist.validation.jsonl.run import account
-from ai_psychiatrist.validation.jsonl.source import readable
 from ai_psychiatrist.validation.jsonl.summary import Summary
 from ai_psychiatrist.validation.jsonl.tally import Tally
+from ai_psychiatrist.validation.jsonl.unit_checker import UnitChecker, blocks
 from ai_psychiatrist.validation.jsonl.unit_ids import DIGEST_BYTES, UnitIds
 from ai_psychiatrist.validation.reply.limits import ParseLimits
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 
+from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.validation.checks.step import StepValidator
-from ai_psychiatrist.validation.checks.verdict import FailureStage
 from ai_psychiatrist.validation.jsonl.tally import LineCounts, Tally
 
 

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Final, NamedTuple, Self
 
-from ai_psychiatrist.validation.checks.verdict import FailureStage, UnitError
+from ai_psychiatrist.domain.failures import FailureStage
+from ai_psychiatrist.validation.checks.verdict import UnitError
 from ai_psychiatrist.validation.jsonl.unit import Outcome
 
 MOST_NAMES: Final = 1_000

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias
 
 from ai_psychiatrist.domain.errors import OutputRejected
-from ai_psychiatrist.domain.failures import RejectionCode
+from ai_psychiatrist.domain.failures import FailureStage, RejectionCode
 from ai_psychiatrist.validation.checks.host_fields import (
     METADATA,
     RAW_TEXT,
@@ -15,7 +15,7 @@ from ai_psychiatrist.validation.checks.host_fields import (
     host_names_of_line,
 )
 from ai_psychiatrist.validation.checks.refusals import refusal, unread_answer
-from ai_psychiatrist.validation.checks.verdict import FailureStage, Verdict
+from ai_psychiatrist.validation.checks.verdict import Verdict
 from ai_psychiatrist.validation.jsonl.lines import Line
 from ai_psychiatrist.validation.reply.json_decoder import ParsedObject, decode_loosely
 from ai_psychiatrist.validation.reply.limits import ParseLimits
@@ -139,16 +139,16 @@ def _unit(
 def _refused(number: int, content: bytes, rejection: OutputRejected, limits: ParseLimits) -> Unit:
     """Return a unit without an answer, under its id where that is beyond doubt."""
     text = content.decode("utf-8", "replace")
-    unread = unread_answer(text, rejection, limits)
-    value = unread.value or decode_loosely(content)
+    verdict = unread_answer(text, rejection, limits)
+    value = verdict.value or decode_loosely(content)
     is_certain = content.count(_ID_KEY) == 1
     return Unit(
         number=number,
         unit_id=(unit_id_of(value) if value else _written_id(content)) if is_certain else None,
         content=content,
-        is_object=bool(unread.value),
+        is_object=bool(verdict.value),
         retry_count=_retry_count(value, value.get(METADATA)),
-        refusal=unread.verdict,
+        refusal=verdict,
     )
 
 
@@ -195,9 +195,9 @@ def _provider_failure(cause: object) -> Verdict:
     """Keep the cause: its code in the rule's name, its words in the message."""
     code = _provider_code(cause)
     words = cause.get("message") if isinstance(cause, Mapping) else cause
-    told = words[:MOST_PROVIDER_CHARACTERS] if isinstance(words, str) else "the call failed"
+    message = words[:MOST_PROVIDER_CHARACTERS] if isinstance(words, str) else "the call failed"
     rule = "provider_error" if code is None else f"provider_{code}"
-    return refusal(FailureStage.PROVIDER, rule, told, ERROR)
+    return refusal(FailureStage.PROVIDER, rule, message, ERROR)
 
 
 def _provider_code(cause: object) -> str | None:

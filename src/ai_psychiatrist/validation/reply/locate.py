@@ -59,7 +59,7 @@ class _Marks(Enum):
     NONE = re.compile(r"(?!)")
 
 
-_OPENING: Final = re.compile(
+_START: Final = re.compile(
     rf"\{{(?=[{SPACE}]{{0,200}}(?:[\"'`“”„‘«}}#/,\\]|[A-Za-z_]\w{{0,63}}\s{{0,8}}:|\Z))"
     rf"|\[(?=[{SPACE}]{{0,200}}(?:[\[{{\"'“„‘«]|\Z))"
     # An object that is written once more as a text.
@@ -143,11 +143,11 @@ class _Region:
 
     def _scan(self) -> None:
         for _ in range(_MOST_PLACES):
-            mark, opening = self._next(self._marks.value), self._next(_OPENING)
-            if mark is not None and (opening is None or mark.start() < opening.start()):
+            mark, bracket = self._next(self._marks.value), self._next(_START)
+            if mark is not None and (bracket is None or mark.start() < bracket.start()):
                 self._read_block(mark)
-            elif opening is not None:
-                self._read_bare(opening.start())
+            elif bracket is not None:
+                self._read_bare(bracket.start())
             else:
                 return
         raise rejected(RejectionCode.SEVERAL_ANSWERS)
@@ -198,7 +198,7 @@ class _Region:
             self._at = closing.end() if is_bare else end
         inside = self._text[start:end].strip()
         is_json = "json" in opening[0].lower()
-        if inside.startswith(("{", "[", '"')) or is_json or _OPENING.search(inside):
+        if inside.startswith(("{", "[", '"')) or is_json or _START.search(inside):
             is_closed = closing is not None
             self._offer_block(Standing.FENCED, start, end, _Marks.NONE, is_closed=is_closed)
 

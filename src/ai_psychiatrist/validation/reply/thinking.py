@@ -5,8 +5,8 @@ from typing import Final
 
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
+from ai_psychiatrist.validation.reply.chat_template import own_turn
 from ai_psychiatrist.validation.reply.json_decoder import json_span
-from ai_psychiatrist.validation.reply.turns import own_turn
 
 _NAMES: Final = "th(?:ink(?:ing)?|oughts?)|re(?:asoning|flection)|scratchpad"
 _TAG: Final = re.compile(rf"<\s?/?(?i:{_NAMES})\s?>|\[/?THINK\]")

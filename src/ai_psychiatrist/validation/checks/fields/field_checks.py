@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+import jsonschema_rs
+
 from ai_psychiatrist.validation.checks.coercion.changes import CoercionNotes, Parts
 from ai_psychiatrist.validation.checks.coercion.choices import Choices
 from ai_psychiatrist.validation.checks.coercion.coercer import Coerced, CoercionProfile
@@ -14,7 +16,7 @@ from ai_psychiatrist.validation.checks.fields.specs import (
     FieldSpec,
     SchemaField,
 )
-from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema
+from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema, fits
 from ai_psychiatrist.validation.checks.schema.messages import sort_key
 from ai_psychiatrist.validation.checks.verdict import UnitError
 from ai_psychiatrist.validation.config.step import RuleBlock
@@ -33,6 +35,9 @@ class FieldChecks:
         """
         names = dict.fromkeys([*block.required, *block.types, *block.enums, *block.ranges])
         self._fields = tuple(_spec(name, block, schema) for name in names)
+        self._in_order = jsonschema_rs.Draft202012Validator(
+            {"allOf": [one.schema_in_order for one in self._fields]} if self._fields else True
+        )
 
     def check(self, value: dict[str, object], context: Mapping[str, object] = _NOTHING) -> Coerced:
         """Return an answer with enum values in their own spelling and numbers in ranged fields.
@@ -40,6 +45,8 @@ class FieldChecks:
         The answer is never changed in place. The errors are what its fields break then, ordered by
         place; one place has one at most.
         """
+        if fits(self._in_order, value):
+            return Coerced(value=value)
         notes = CoercionNotes()
         errors: dict[Parts, UnitError] = {}
         changed: object = value
@@ -54,8 +61,6 @@ class FieldChecks:
                 if problem is not None and place.parts not in errors:
                     error = UnitError(parts=place.parts, rule=problem.rule, message=problem.message)
                     errors[place.parts] = error
-        if not errors and not notes.coercions:
-            return Coerced(value=value)
         return Coerced(
             value=changed if isinstance(changed, dict) else value,
             coercions=tuple(notes.coercions),

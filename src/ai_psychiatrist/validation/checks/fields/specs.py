@@ -9,6 +9,7 @@ from pydantic import ValidationInfo, field_validator, model_validator
 
 from ai_psychiatrist.validation.checks.coercion.choices import Choice, Choices
 from ai_psychiatrist.validation.checks.coercion.text_values import (
+    MAX_WHOLE,
     number_of,
     whole_number_of,
     whole_of_float,
@@ -88,6 +89,14 @@ class RangeRule:
         return high is None or number < high or (number == high and not self.is_high_open)
 
     @property
+    def schema(self) -> dict[str, object]:
+        """The range in the keywords of JSON Schema."""
+        low = "exclusiveMinimum" if self.is_low_open else "minimum"
+        high = "exclusiveMaximum" if self.is_high_open else "maximum"
+        bounds = {low: self.low, high: self.high}
+        return {keyword: bound for keyword, bound in bounds.items() if bound is not None}
+
+    @property
     def wanted(self) -> str:
         """What the range asks for, in words."""
         bounds = []
@@ -165,6 +174,33 @@ class FieldSpec:
             shown = "NaN" if isinstance(value, float) else json_type(value)
             return FieldProblem("range", f"expected a number, got {shown}")
         return None if self.range.holds(value) else FieldProblem("range", self.range.wanted)
+
+    @property
+    def schema_in_order(self) -> dict[str, object]:
+        """A JSON Schema; in an answer that fits it, this field breaks nothing and is not read.
+
+        Of an answer that does not fit it that is still to be seen.
+        """
+        wanted: list[dict[str, object]] = []
+        if self.types is not None:
+            wanted.append({"type": sorted(self.types)})
+            if "number" not in self.types:
+                wanted.append({"exclusiveMinimum": -MAX_WHOLE, "exclusiveMaximum": MAX_WHOLE})
+        if self.choices is not None:
+            wanted.append({"enum": list(self.choices.values)})
+        if self.range is not None:
+            wanted += [{"type": ["number", "null"] if self.is_nullable else "number"}]
+            wanted.append(self.range.schema)
+        if self.is_required:
+            wanted.append({"not": {"type": "null"}})
+        schema: dict[str, object] = {"allOf": wanted} if wanted else {}
+        for part in reversed(self.path.parts):
+            if isinstance(part, int):
+                schema = {"items": schema, **({"type": "array"} if self.is_required else {})}
+            else:
+                lacks = {"type": "object", "required": [part]} if self.is_required else {}
+                schema = {"properties": {part: schema}, **lacks}
+        return schema
 
     @property
     def allowed(self) -> frozenset[str]:

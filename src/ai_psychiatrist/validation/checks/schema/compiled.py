@@ -7,6 +7,7 @@ from typing import Final
 import jsonschema_rs
 
 from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.validation.checks.schema.complexity import TooMuchWork, refuse_too_much_work
 from ai_psychiatrist.validation.checks.schema.messages import sort_key, unit_errors
 from ai_psychiatrist.validation.checks.schema.references import (
     DIALECT,
@@ -14,7 +15,6 @@ from ai_psychiatrist.validation.checks.schema.references import (
     Schema,
     SchemaReferences,
 )
-from ai_psychiatrist.validation.checks.schema.unfolding import TooMuchWork, refuse_too_much_work
 from ai_psychiatrist.validation.checks.verdict import PathPart, UnitError
 from ai_psychiatrist.validation.reply.json_decoder import is_deeper
 

@@ -13,7 +13,13 @@ from ai_psychiatrist.validation.config.lint.step_files import SchemaFile, read_s
 from ai_psychiatrist.validation.config.nearest import did_you_mean
 from ai_psychiatrist.validation.config.pipeline_file import PipelineFile, StepEntry
 from ai_psychiatrist.validation.config.problem import KeyPath, dotted
-from ai_psychiatrist.validation.config.step import MODEL_SCOPES, RuleBlock, StepConfig, StepScope
+from ai_psychiatrist.validation.config.step import (
+    MODEL_SCOPES,
+    RuleBlock,
+    StepConfig,
+    StepExpressions,
+    StepScope,
+)
 
 TEMPLATES: Final = ("prompts", "templates")
 SCHEMAS: Final = ("schemas", "files")
@@ -120,13 +126,18 @@ def _read_step(
             schema_name=None if schema is None else schema.path.name,
             checks_formats=schemas.check_formats,
             rules=file.validation.get(name),
-            expressions=entry if entry.scope == "expression" else None,
+            expressions=_expressions(entry) if entry.scope == "expression" else None,
         ),
         document=document,
         location=location,
         template=text,
         schema=schema,
     )
+
+
+def _expressions(entry: StepEntry) -> StepExpressions:
+    own = StepExpressions.model_fields
+    return StepExpressions(**{name: value for name, value in entry if name in own})
 
 
 def _check_sections(steps: Collection[StepReading], document: Document) -> None:

@@ -1,16 +1,19 @@
 """Take blocks of lines through a step's checks, phase by phase, and write what became of them."""
 
 import gc
+import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice, repeat
 from typing import Final
 
+from ai_psychiatrist.domain.failures import FailureStage
+from ai_psychiatrist.validation.checks.expression_step import Find
 from ai_psychiatrist.validation.checks.host_fields import METADATA, RETRY_COUNT, SET_ASIDE, UNIT_ID
 from ai_psychiatrist.validation.checks.refusals import guarded, internal_error, refusal
 from ai_psychiatrist.validation.checks.step import StepValidator, Surroundings
-from ai_psychiatrist.validation.checks.verdict import FailureStage, Verdict
+from ai_psychiatrist.validation.checks.verdict import Verdict
 from ai_psychiatrist.validation.jsonl.context import Asked
 from ai_psychiatrist.validation.jsonl.join import ContextJoin
 from ai_psychiatrist.validation.jsonl.lines import Line
@@ -26,7 +29,8 @@ from ai_psychiatrist.validation.jsonl.tally import Tally
 from ai_psychiatrist.validation.jsonl.unit import Outcome, Unit, read_unit
 from ai_psychiatrist.validation.jsonl.unit_ids import UnitIds, id_digest
 
-BLOCK_LINES: Final = 256
+BLOCK_LINES: Final = 32
+"""What so many lines become still lies in the processor's cache when it is written."""
 BLOCK_BYTES: Final = 1_000_000
 
 
@@ -63,7 +67,7 @@ class UnitChecker:
         self._validator, self._outputs, self._join = validator, outputs, join
         self._deadline = deadline
         self._earlier, self._on_outcome = options.earlier, options.on_outcome
-        self._clock = options.clock
+        self._find, self._clock = options.find, options.clock
         self._needs_ids = options.needs_unit_ids or join is not None
 
     def check(self, block: Sequence[Line]) -> None:
@@ -118,6 +122,8 @@ class UnitChecker:
                 unit.refusal = _NOT_ASKED
                 return unit
             unit.given = asked.context
+        if self._find is not None and unit.answer is not None:
+            unit.given = {**(unit.given or {}), **unit.answer}
         unit.context = self._known(unit.key, unit.given)
         return unit
 
@@ -158,9 +164,20 @@ class UnitChecker:
             return unit.refusal
         if self._deadline is not None and self._clock() >= self._deadline:
             return _TOO_LATE
+        if self._find is not None:
+            return guarded(self._found, self._find, unit, around)
         if unit.answer is not None:
             return guarded(self._validator.structure, unit.answer, around)
         return guarded(self._validator.text_structure, unit.text or "", around)
+
+    def _found(self, find: Find, unit: Unit, around: Surroundings) -> Verdict:
+        """Let expressions answer for a unit, and check that like a model's answer."""
+        unit.answer = unit.written = unit.content = unit.text = None
+        found = find(around.inputs, unit.key or "")
+        if isinstance(found, Verdict):
+            return found
+        unit.answer, unit.text = found, json.dumps(found, ensure_ascii=False)
+        return self._validator.structure(found, around)
 
     def _write(self, outcomes: Iterable[Outcome]) -> None:
         valid: list[bytes] = []
