@@ -22,8 +22,9 @@ from ai_psychiatrist.domain.evidence import (
     Segment,
     Timeframe,
 )
+from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason, severity_of
-from ai_psychiatrist.validation.checks.verdict import FailureStage, Verdict
+from ai_psychiatrist.validation.checks.verdict import Verdict
 from ai_psychiatrist.validation.config.lint import lint_pipeline
 
 WORDS = "marigold"

@@ -1,4 +1,5 @@
 import copy
+import json
 from types import CodeType, FunctionType
 
 from hypothesis import given
@@ -10,6 +11,7 @@ from ai_psychiatrist.validation.expressions import (
     ExpressionRefused,
     Scope,
     compile_expression,
+    compile_procedure,
 )
 from ai_psychiatrist.validation.expressions.functions import FUNCTIONS, METHODS
 
@@ -81,6 +83,41 @@ def test_evaluation_leaves_the_data_alone_and_fails_in_one_way(
 
     assert problem is None or problem.__context__ is None
     assert (out, inp) == before
+
+
+step_sources = st.recursive(
+    leaves,
+    lambda inner: (
+        grow(inner)
+        | st.builds("({} * {})".format, inner, inner)
+        | st.builds("random.choice({})".format, inner)
+        | st.builds("random.sample({}, {})".format, inner, inner)
+        | st.builds("f'{{{}}} {{a}}'".format, st.sampled_from(NAMES))
+    ),
+    max_leaves=8,
+)
+
+
+@given(source=step_sources, condition=step_sources, known=units)
+def test_step_gives_json_and_the_same_again_or_fails_in_one_way(
+    source: str, condition: str, known: dict[str, object]
+) -> None:
+    before = copy.deepcopy(known)
+
+    def ran() -> object:
+        try:
+            step = compile_procedure(
+                init={"x": "1"},
+                expressions={"b": source, "_c": source, "x": "x + 1"},
+                loop_until=condition,
+                max_iterations=3,
+            )
+            return json.dumps(step.run(known, seed=1, step="step", unit_id="u1"), allow_nan=False)
+        except (ExpressionRefused, EvaluationFailed) as problem:
+            return str(problem)
+
+    assert ran() == ran()
+    assert known == before
 
 
 def names_used(code: CodeType) -> set[str]:

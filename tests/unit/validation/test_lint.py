@@ -560,6 +560,85 @@ def test_every_missing_section_is_named(tmp_path: Path) -> None:
         assert any(repr(name) in message for message in messages)
 
 
+def test_a_pipeline_of_expressions_alone_needs_no_other_section(tmp_path: Path) -> None:
+    step = "{name: count, scope: expression, expressions: {words: '7'}}"
+    path = tmp_path / "pipeline.yaml"
+    path.write_text(f"pipeline: {{steps: [{step}]}}\n")
+    assert lint_pipeline(path) == []
+    assert load_pipeline(path).step("count").scope == "expression"
+    path.write_text(f"pipeline: {{steps: [{step}, {{name: rate}}]}}\n")
+    codes = [problem.code for problem in lint_pipeline(path)]
+    assert codes == ["missing_section"] * 4 + ["four_point_link"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where"),
+    [
+        pytest.param("    rules:\n", "    ruls:\n", "validation.rate.ruls[0].level", id="rules"),
+        pytest.param(
+            "validation:\n", "valdation:\n", "valdation.rate.rules[0].level", id="section"
+        ),
+    ],
+)
+def test_what_stands_under_a_misspelt_key_is_checked_as_what_was_meant(
+    tmp_path: Path, old: str, new: str, where: str
+) -> None:
+    pipeline = changed(LEVEL, "        level: fatal\n").replace(old, new)
+    problems = found(written(tmp_path, pipeline))
+    assert {code for _, code, _ in problems} <= {"unknown_key", "unknown_section", "unknown_level"}
+    assert ("error", "unknown_level", where) in problems
+
+
+def test_an_entry_of_the_wrong_shape_is_no_missing_link_and_may_be_an_orphan(
+    tmp_path: Path,
+) -> None:
+    pipeline = changed("    rate: rate.json\n", "    rate: 5\n    more: [x]\n")
+    assert [one for one in found(written(tmp_path, pipeline)) if one[0] == "error"] == [
+        ("error", "wrong_shape", "schemas.files.rate"),
+        ("error", "orphan", "schemas.files.more"),
+        ("error", "wrong_shape", "schemas.files.more"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where", "says"),
+    [
+        pytest.param(
+            "api:\n", "api:\n  temperature: 3\n", "api.temperature", "2 or less", id="temperature"
+        ),
+        pytest.param(
+            "processing:\n",
+            "processing:\n  repeat: 0\n",
+            "processing.repeat",
+            "from 1",
+            id="repeat",
+        ),
+        pytest.param(
+            "processing:\n",
+            "processing:\n  strategy: direkt\n",
+            "processing.strategy",
+            "did you mean 'direct'",
+            id="strategy",
+        ),
+        pytest.param(
+            "processing:\n",
+            "processing:\n  positions: [{name: npc}]\n",
+            "processing.positions[0]",
+            "'source_key'",
+            id="position_without_a_list",
+        ),
+    ],
+)
+def test_settings_of_a_run_are_checked_before_it(
+    tmp_path: Path, old: str, new: str, where: str, says: str
+) -> None:
+    (problem,) = [
+        one for one in lint_pipeline(written(tmp_path, changed(old, new))) if one.is_error
+    ]
+    assert problem.where == where
+    assert says in problem.message
+
+
 def test_all_problems_come_in_one_pass_and_by_line(tmp_path: Path) -> None:
     pipeline = changed(RANGE, "      score: [10, 0]\n").replace("fatal", "")
     pipeline = pipeline.replace("max_attempts: 2", "max_attempts: none")

@@ -5,11 +5,11 @@ from tests.conftest import EXAMPLES
 from tests.fakes.pipeline_folder import PIPELINE, SCHEMA, changed, written
 
 from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.validation.checks.coercion.coercer import DEFAULT, STRICT, CoercionProfile
-from ai_psychiatrist.validation.checks.fields.rules import EnumRule, RangeRule
+from ai_psychiatrist.validation.checks.fields.specs import EnumRule, RangeRule
 from ai_psychiatrist.validation.checks.rules import Level
 from ai_psychiatrist.validation.checks.step import StepValidator
-from ai_psychiatrist.validation.checks.verdict import FailureStage
 from ai_psychiatrist.validation.config.lint import lint_pipeline
 from ai_psychiatrist.validation.config.pipeline import RetryLimits, RuleBlock, load_pipeline
 
@@ -161,6 +161,12 @@ def test_the_digest_follows_the_file_and_its_schemas_alone(tmp_path: Path) -> No
     assert load_pipeline(written(tmp_path, template="{{ topic }}, please.")).digest == first
     assert load_pipeline(written(tmp_path, f"# more\n{PIPELINE}")).digest != first
     assert load_pipeline(written(tmp_path, schema=SCHEMA | {"title": "x"})).digest != first
+
+
+def test_the_checks_of_a_run_that_is_there_keep_their_digest(tmp_path: Path) -> None:
+    """Ledgers know the rules of an answer by it."""
+    digest = StepValidator.compile(load_pipeline(written(tmp_path)).step("rate")).ruleset_digest
+    assert digest == "96755e12fd5b111687e4ee2ab377d629fa77c648a0e969f6cdef6e62d5367a1d"
 
 
 def test_every_file_of_a_pipeline_is_listed(tmp_path: Path) -> None:

@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.validation.checks.coercion.coercer import CoercionProfile
-from ai_psychiatrist.validation.checks.fields.checks import EnumRule, RangeRule
+from ai_psychiatrist.validation.checks.fields.specs import EnumRule, RangeRule
 from ai_psychiatrist.validation.checks.rules import Level, RuleSpec
 from ai_psychiatrist.validation.checks.step import StepValidator
-from ai_psychiatrist.validation.checks.verdict import FailureStage, Verdict
+from ai_psychiatrist.validation.checks.verdict import Verdict
 from ai_psychiatrist.validation.config.step import RuleBlock, Schema, StepConfig
 
 SCHEMA: Schema = {

@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from typing import Annotated, Final
+
+from pydantic import Strict
 
 from ai_psychiatrist.validation.checks.verdict import PathPart, UnitError
+from ai_psychiatrist.validation.config.file_model import FileModel, Text, otherwise
 from ai_psychiatrist.validation.expressions import (
     EvaluationFailed,
     Expression,
@@ -15,15 +18,6 @@ from ai_psychiatrist.validation.expressions import (
     Scope,
     compile_expression,
 )
-
-__all__ = [
-    "RULE_EVAL",
-    "Level",
-    "MessageTemplate",
-    "RuleOutcome",
-    "RuleSet",
-    "RuleSpec",
-]
 
 RULE_EVAL: Final = "rule_eval"
 """The rule under which a rule that could not be evaluated is recorded."""
@@ -38,16 +32,17 @@ class Level(StrEnum):
     """The unit stays valid and carries the warning."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleSpec:
+class RuleSpec(FileModel):
     """A rule as a configuration gives it."""
 
-    name: str
-    expr: str
-    error: str = ""
+    name: Text
+    expr: Text
+    error: Annotated[str, Strict()] = ""
     """The message; places such as `{score}` show values of the unit."""
-    level: Level = Level.ERROR
-    when: str | None = None
+    level: Annotated[
+        Level, otherwise("unknown_level", f"a rule's level is {' or '.join(Level)}")
+    ] = Level.ERROR
+    when: Text | None = None
     """The condition under which the rule applies."""
 
 
@@ -73,7 +68,8 @@ class _Rule:
     parts: tuple[PathPart, ...]
 
 
-_PASSED: Final = RuleOutcome()
+PASSED: Final = RuleOutcome()
+"""What rules say that all hold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,74 +88,61 @@ class RuleSet:
 
     def apply(self, scope: Scope) -> RuleOutcome:
         """Apply every rule to one unit."""
-        findings = _Findings()
+        errors: list[UnitError] = []
+        warnings: list[UnitError] = []
+        skipped: list[str] = []
+        is_over_budget = False
         for rule in self.rules:
             try:
-                _apply(rule, scope, findings)
+                found = _finding(rule, scope)
             except EvaluationFailed:
-                findings.is_over_budget = True
+                is_over_budget = True
                 break
-        return findings.outcome()
-
-
-class _Findings:
-    """What is gathered while the rules are applied."""
-
-    __slots__ = ("errors", "is_over_budget", "skipped", "warnings")
-
-    def __init__(self) -> None:
-        self.errors: list[UnitError] = []
-        self.warnings: list[UnitError] = []
-        self.skipped: list[str] = []
-        self.is_over_budget = False
-
-    def add(self, rule: _Rule, error: UnitError) -> None:
-        found = self.errors if rule.level is Level.ERROR else self.warnings
-        found.append(error)
-
-    def outcome(self) -> RuleOutcome:
-        if not (self.errors or self.warnings or self.skipped or self.is_over_budget):
-            return _PASSED
+            if isinstance(found, UnitError):
+                (errors if rule.level is Level.ERROR else warnings).append(found)
+            elif found is _SKIPPED:
+                skipped.append(rule.name)
+        if not (errors or warnings or skipped or is_over_budget):
+            return PASSED
         return RuleOutcome(
-            errors=tuple(self.errors),
-            warnings=tuple(self.warnings),
-            skipped=tuple(self.skipped),
-            is_over_budget=self.is_over_budget,
+            errors=tuple(errors),
+            warnings=tuple(warnings),
+            skipped=tuple(skipped),
+            is_over_budget=is_over_budget,
         )
 
 
-def _apply(rule: _Rule, scope: Scope, findings: _Findings) -> None:
-    """Take note of what one rule says; raise `EvaluationFailed` when the unit's budget is spent."""
+def _finding(rule: _Rule, scope: Scope) -> UnitError | object:
+    """Return what one rule says against a unit, `_SKIPPED` where its condition does not hold.
+
+    Raises `EvaluationFailed` when the unit's budget is spent.
+    """
     try:
-        if rule.condition is not None and not _holds(rule, rule.condition, scope, findings):
-            return
+        applies = rule.condition is None or _holds(rule.condition, scope)
+        if applies is not True:
+            return _SKIPPED if applies is False else _undecided(rule, "condition")
         result = rule.test.evaluate(scope)
     except EvaluationFailed as problem:
         if problem.kind == "budget":
             raise
-        findings.add(rule, _not_evaluated(rule, problem))
-        return
+        return _not_evaluated(rule, problem)
     if result is True:
-        return
-    if result is False:
-        message = rule.message.format(scope)
-        findings.add(rule, UnitError(parts=rule.parts, rule=rule.name, message=message))
-    else:
-        findings.add(rule, _undecided(rule, "expression"))
+        return None
+    if result is not False:
+        return _undecided(rule, "expression")
+    return UnitError(parts=rule.parts, rule=rule.name, message=rule.message.format(scope))
 
 
-def _holds(rule: _Rule, condition: Expression, scope: Scope, findings: _Findings) -> bool:
+def _holds(condition: Expression, scope: Scope) -> object:
     try:
-        result = condition.evaluate(scope)
+        return condition.evaluate(scope)
     except EvaluationFailed as problem:
-        if problem.kind not in {"unknown_name", "missing_key"}:
-            raise
-        result = False
-    if result is False:
-        findings.skipped.append(rule.name)
-    elif result is not True:
-        findings.add(rule, _undecided(rule, "condition"))
-    return result is True
+        if problem.kind in {"unknown_name", "missing_key"}:
+            return False
+        raise
+
+
+_SKIPPED: Final = object()
 
 
 def _undecided(rule: _Rule, part: str) -> UnitError:
@@ -168,18 +151,10 @@ def _undecided(rule: _Rule, part: str) -> UnitError:
 
 
 def _not_evaluated(rule: _Rule, problem: EvaluationFailed) -> UnitError:
-    place = "a value" if problem.name is None else f"the field {problem.name!r}"
-    match problem.kind:
-        case "unknown_name" | "missing_key":
-            reason = f"needs {place}, which is not there"
-        case "arithmetic":
-            reason = f"cannot calculate with {place}: it divides by zero or leaves the numbers"
-        case _:
-            reason = f"cannot use {place}: a value has the wrong type for it"
     parts = rule.parts
     if problem.kind == "unknown_name" and problem.name is not None:
         parts = (problem.name,)
-    return UnitError(parts=parts, rule=RULE_EVAL, message=f"rule {rule.name!r} {reason}")
+    return UnitError(parts=parts, rule=RULE_EVAL, message=f"rule {rule.name!r} {problem.reason}")
 
 
 def _compiled(spec: RuleSpec) -> _Rule:
@@ -187,7 +162,8 @@ def _compiled(spec: RuleSpec) -> _Rule:
         test = compile_expression(spec.expr)
         condition = None if spec.when is None else compile_expression(spec.when)
     except ExpressionRefused as problem:
-        raise ExpressionRefused(problem.message, problem.column, rule=spec.name) from None
+        place = f"rule {spec.name!r}"
+        raise ExpressionRefused(problem.message, problem.column, place=place) from None
     message = spec.error or f"The rule {spec.name!r} does not hold.".translate(_BRACES)
     return _Rule(
         name=spec.name,

@@ -7,17 +7,6 @@ from typing import Final
 
 from ai_psychiatrist.domain.failures import FailureStage
 
-__all__ = [
-    "Coercion",
-    "FailureStage",
-    "PathPart",
-    "UnitError",
-    "Verdict",
-    "json_path",
-    "type_name",
-]
-
-
 PathPart = str | int
 
 

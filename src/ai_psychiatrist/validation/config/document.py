@@ -60,36 +60,30 @@ class Document:
     _reported: set[KeyPath] = field(default_factory=set, repr=False)
 
     def error(
-        self, location: KeyPath, code: str, message: str, *, column: int | None = None
-    ) -> None:
-        """Report a problem that makes the file unusable; `column`: from 1 inside the text there.
-
-        One more than `MOST_PROBLEMS` raises `TooManyProblems`; so does `warn`.
-        """
-        self.report(ProblemLevel.ERROR, location, code, message, column=column)
-
-    def warn(
-        self, location: KeyPath, code: str, message: str, *, column: int | None = None
-    ) -> None:
-        """Report a problem that the file can be used with."""
-        self.report(ProblemLevel.WARNING, location, code, message, column=column)
-
-    def report(
         self,
-        level: ProblemLevel,
         location: KeyPath,
         code: str,
         message: str,
         *,
         column: int | None = None,
+        level: ProblemLevel = ProblemLevel.ERROR,
     ) -> None:
-        """Report a problem at a location."""
+        """Report a problem that makes the file unusable; `column`: from 1 inside the text there.
+
+        One more than `MOST_PROBLEMS` raises `TooManyProblems`; so does `warn`.
+        """
         found, value = self.found(location)
-        spot = self.spot(found)
+        spot = self.spots.get(location) or self.spot(found)
         place = spot.key
         if column is not None and spot.text is not None and "\n" not in str(value):
             place = Place(line=spot.text.line, column=spot.text.column + column - 1)
         self.report_at(place, spot.path, code, message, level=level)
+
+    def warn(
+        self, location: KeyPath, code: str, message: str, *, column: int | None = None
+    ) -> None:
+        """Report a problem that the file can be used with."""
+        self.error(location, code, message, column=column, level=ProblemLevel.WARNING)
 
     def report_at(
         self,
@@ -130,14 +124,11 @@ class Document:
         """Whether a problem makes the file unusable."""
         return any(problem.is_error for problem in self._problems)
 
-    def is_reported(self, path: KeyPath) -> bool:
-        """Whether something is wrong at exactly this place of the file."""
-        return path in self._reported
-
-    def is_reported_inside(self, path: KeyPath) -> bool:
-        """Whether something is wrong inside the value at a place of the file."""
-        length = len(path)
-        return any(len(one) > length and one[:length] == path for one in self._reported)
+    def reported_in(self, location: KeyPath) -> set[KeyPath]:
+        """Return the ways from a location, `()` for itself, to all that something is wrong with."""
+        found, _ = self.found(location)
+        path = (*self.spot(found).path, *location[len(found) :])
+        return {one[len(path) :] for one in self._reported if one[: len(path)] == path}
 
     def found(self, location: KeyPath) -> tuple[KeyPath, object]:
         """Return as much of a location as there is in the document, and the value there.
@@ -171,6 +162,8 @@ class Document:
                 spots[new] = self.spots[old]
             if isinstance(value, dict):
                 names = {key: changes.get((*old, key), key) for key in value}
+                gone = ((*old, key) for key, name in names.items() if name is None)
+                spots.update({(*new, path[-1]): self.spots[path] for path in gone})
                 return {
                     name: kept(value[key], (*old, key), (*new, name))
                     for key, name in names.items()

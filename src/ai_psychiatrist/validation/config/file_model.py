@@ -76,6 +76,9 @@ def _finite(value: object) -> int | float:
 Text: TypeAlias = Annotated[str, Strict(), Field(pattern=r"\S")]
 """A text that says something."""
 Flag: TypeAlias = Annotated[bool, Strict()]
+Count: TypeAlias = Annotated[
+    int, Strict(), Field(ge=1), otherwise("wrong_shape", "this has to be a whole number from 1")
+]
 Number: TypeAlias = Annotated[int | float, PlainValidator(_finite)]
 """A finite number as it is written; `true` is none."""
 Names: TypeAlias = Annotated[tuple[Text, ...], AfterValidator(each_once)]

@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 from ai_psychiatrist.validation.checks.verdict import type_name
 from ai_psychiatrist.validation.config.document import Document
 from ai_psychiatrist.validation.config.nearest import did_you_mean
-from ai_psychiatrist.validation.config.problem import KeyPath, ProblemLevel, dotted
+from ai_psychiatrist.validation.config.problem import KeyPath, dotted
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -82,17 +82,17 @@ def _reported(document: Document, detail: ErrorDetails) -> dict[KeyPath, str | N
     if is_key:
         value = location[-1]
     path = document.spot(location).path
-    if is_key or not document.is_reported_inside(path):
+    if is_key or not any(document.reported_in(location)):
         code, message = _said(kind, context, dotted(path) or "the file", value)
-        level = ProblemLevel.ERROR if context.get("is_error", True) else ProblemLevel.WARNING
-        document.report(level, location, code, message)
+        report = document.error if context.get("is_error", True) else document.warn
+        report(location, code, message)
     return {location: context.get("meant")}
 
 
 def _missing(document: Document, location: KeyPath) -> dict[KeyPath, str | None]:
     around, _ = document.found(location[:-1])
     path, key = document.spot(around).path, location[-1]
-    if not document.is_reported((*path, key)):
+    if not document.reported_in((*around, key)):
         document.error(around, "missing_key", f"{dotted(path) or 'the file'} has no {key!r}")
     return {around: None}
 

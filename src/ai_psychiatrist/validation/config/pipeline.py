@@ -8,6 +8,7 @@ from ai_psychiatrist.validation.config.given_file import FileUnusable, read_boun
 from ai_psychiatrist.validation.config.lint.reading import lint_pipeline, read_pipeline
 from ai_psychiatrist.validation.config.lint.step_files import parse_json
 from ai_psychiatrist.validation.config.nearest import did_you_mean
+from ai_psychiatrist.validation.config.pipeline_file import PipelineFile
 from ai_psychiatrist.validation.config.problem import refusal
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits
 from ai_psychiatrist.validation.config.step import MODEL_SCOPES, RuleBlock, StepConfig
@@ -29,12 +30,25 @@ class PipelineConfig:
     path: Path
     digest: str
     """SHA-256 of the file and its schemas, in hexadecimal."""
+    file: PipelineFile
+    """What the file says."""
     steps: tuple[StepConfig, ...]
-    retry: RetryLimits
-    deadline_seconds: float
-    """How long the validation of one step may take."""
+    """Its steps with the files that they name."""
     files: tuple[Path, ...]
     """The pipeline file and every schema and template that it names."""
+
+    @property
+    def retry(self) -> RetryLimits:
+        """How often a unit is tried at a step."""
+        return RetryLimits(
+            provider_attempts=self.file.api.retry.max_attempts,
+            validation_attempts=self.file.processing.validation_retry.max_attempts,
+        )
+
+    @property
+    def deadline_seconds(self) -> float:
+        """How long the validation of one step may take."""
+        return self.file.api.subprocess_timeout_seconds
 
     def step(self, name: str | None) -> StepConfig:
         """Return a step, without a name the one that a model answers, if there is but one.
@@ -62,17 +76,15 @@ def load_pipeline(path: Path) -> PipelineConfig:
     Raises `ConfigurationError` with the first errors that the lint finds. Warnings are not shown.
     """
     reading = read_pipeline(path)
-    errors = [problem for problem in reading.problems if problem.is_error]
-    if errors or reading.settings is None:
-        raise ConfigurationError(refusal("pipeline", path.name, errors))
+    if reading.document.has_errors:
+        raise ConfigurationError(refusal("pipeline", path.name, reading.document.problems))
     schemas = [step.schema.path for step in reading.steps if step.schema is not None]
-    templates = [step.template.path for step in reading.steps if step.template is not None]
+    templates = [step.config.template for step in reading.steps if step.config.template is not None]
     return PipelineConfig(
         path=path,
         digest=reading.digest,
+        file=reading.file,
         steps=_protecting_together([step.config for step in reading.steps]),
-        retry=reading.settings.retry,
-        deadline_seconds=reading.settings.deadline_seconds,
         files=tuple(dict.fromkeys((path, *schemas, *templates))),
     )
 
@@ -100,6 +112,8 @@ def _protecting_together(steps: list[StepConfig]) -> tuple[StepConfig, ...]:
     blocks = [step.rules for step in steps if step.rules is not None]
     names = tuple(dict.fromkeys(name for block in blocks for name in block.protected))
     return tuple(
-        step if step.rules is None else replace(step, rules=replace(step.rules, protected=names))
+        step
+        if step.rules is None
+        else replace(step, rules=step.rules.model_copy(update={"protected": names}))
         for step in steps
     )

@@ -2,13 +2,18 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
-from ai_psychiatrist.validation.checks.coercion.coercer import DEFAULT, CoercionProfile
-from ai_psychiatrist.validation.checks.fields.rules import EnumRule, RangeRule
+from pydantic import BeforeValidator, Field
+
+from ai_psychiatrist.validation.checks.coercion.coercer import DEFAULT
+from ai_psychiatrist.validation.checks.fields.specs import EnumRule
 from ai_psychiatrist.validation.checks.rules import RuleSpec
+from ai_psychiatrist.validation.config.field_settings import Coercion, FieldRange, FieldTypes
+from ai_psychiatrist.validation.config.file_model import Count, FileModel, Names, Text, refused
+from ai_psychiatrist.validation.expressions import Procedure, compile_procedure
 
 StepScope: TypeAlias = Literal["llm", "expression", "run", "fan_out"]
 """Who makes a step's output: a model unit by unit, expressions, one call for the whole run, or a
@@ -23,27 +28,51 @@ STEP_NAME: Final = re.compile(r"\w[\w.-]{0,99}\Z")
 Schema: TypeAlias = Mapping[str, object] | bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleBlock:
+def _says_something(rule: object) -> object:
+    if not isinstance(rule, RuleSpec) and not (rule and isinstance(rule, dict)):
+        raise refused("empty_rule", "a rule is a mapping with `name`, `expr` and `error`")
+    return rule
+
+
+class RuleBlock(FileModel):
     """The checks of a step beside its schema; an empty block was written as `none` on purpose."""
 
-    required: tuple[str, ...] = ()
+    required: Names = ()
     """Fields that have to be there and not null."""
-    types: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    types: dict[str, FieldTypes] = Field(default_factory=dict)
     """Field → JSON type names, any of which will do; `null` among them allows null."""
-    enums: Mapping[str, EnumRule] = field(default_factory=dict)
-    ranges: Mapping[str, RangeRule] = field(default_factory=dict)
-    rules: tuple[RuleSpec, ...] = ()
-    inherited: tuple[str, ...] = ()
+    enums: dict[str, EnumRule] = Field(default_factory=dict)
+    ranges: dict[str, FieldRange] = Field(default_factory=dict)
+    rules: tuple[Annotated[RuleSpec, BeforeValidator(_says_something)], ...] = ()
+    inherited: Names = ()
     """Required fields that may come from the context instead of the answer."""
-    protected: tuple[str, ...] = ()
+    protected: Names = ()
     """Names of the context that an answer cannot override for the rules."""
-    coerce: CoercionProfile = DEFAULT
+    coerce: Coercion = DEFAULT
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is checked beyond the schema."""
         return not (self.required or self.types or self.enums or self.ranges or self.rules)
+
+
+class StepExpressions(FileModel):
+    """What an expression step finds, as its texts say it; name → expression."""
+
+    init: dict[str, Text] = Field(default_factory=dict)
+    """Found once, before the loop."""
+    expressions: dict[str, Text] = Field(default_factory=dict)
+    loop_until: Text | None = None
+    max_iterations: Count | None = None
+
+    def compile(self) -> Procedure:
+        """Return what can be run; raises `ExpressionRefused`, which names the expression."""
+        return compile_procedure(
+            init=self.init,
+            expressions=self.expressions,
+            loop_until=self.loop_until,
+            max_iterations=self.max_iterations,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,4 +89,6 @@ class StepConfig:
     checks_formats: bool = True
     """Whether `format` in the schema is asserted, and not a comment."""
     rules: RuleBlock | None = None
-    """`None` when the file has no block for this step: it cannot be validated."""
+    """`None` when the file has no block for this step: an answer cannot be validated."""
+    expressions: StepExpressions | None = None
+    """Of a step of scope `expression`."""

@@ -60,11 +60,6 @@ class YamlUnusable(Exception):
         self.place = place
 
 
-class _TooMuch(YamlUnusable):
-    def __init__(self, message: str) -> None:
-        super().__init__("yaml_too_large", message)
-
-
 def read_yaml(text: str, report: Report) -> tuple[object, dict[KeyPath, Spot]]:
     """Read YAML text as plain values with their places; a value that cannot be read is left out.
 
@@ -92,11 +87,13 @@ def _check_bounds(text: str) -> None:
         elif isinstance(event, yaml.events.AliasEvent):
             aliases += 1
         if depth > _MAX_DEPTH:
-            msg = f"the file is nested deeper than {_MAX_DEPTH} levels"
-            raise _TooMuch(msg)
+            raise _too_large(f"is nested deeper than {_MAX_DEPTH} levels")
         if aliases > _MAX_ALIASES:
-            msg = f"the file has more than {_MAX_ALIASES} aliases"
-            raise _TooMuch(msg)
+            raise _too_large(f"has more than {_MAX_ALIASES} aliases")
+
+
+def _too_large(how: str) -> YamlUnusable:
+    return YamlUnusable("yaml_too_large", f"the file {how}")
 
 
 def _syntax(error: yaml.YAMLError) -> YamlUnusable:
@@ -121,8 +118,7 @@ class _Builder:
     def build(self, node: Node, path: KeyPath) -> object:
         self._count += 1
         if self._count > _MAX_VALUES:
-            msg = f"the file holds more than {_MAX_VALUES} values, aliases counted each time"
-            raise _TooMuch(msg)
+            raise _too_large(f"holds more than {_MAX_VALUES} values, aliases counted each time")
         if id(node) in self._open:
             self.report(None, path, "yaml_loop", "an alias stands inside its own anchor")
             return _UNREAD

@@ -1,23 +1,30 @@
-"""Expressions that rules are written in: an allow-listed part of Python, compiled once."""
+"""Expressions of rules and steps: an allow-listed part of Python, compiled once."""
 
 from ai_psychiatrist.validation.expressions.expression import (
-    CheckedExpression,
     Expression,
-    check_expression,
+    ExpressionKind,
     compile_expression,
 )
-from ai_psychiatrist.validation.expressions.kinds import ExpressionKind
 from ai_psychiatrist.validation.expressions.message_template import MessageTemplate
-from ai_psychiatrist.validation.expressions.reads import ConstantType, FieldRead
+from ai_psychiatrist.validation.expressions.places import FieldRead
+from ai_psychiatrist.validation.expressions.procedure import (
+    LOOP,
+    MOST_ITERATIONS,
+    Procedure,
+    compile_procedure,
+    is_local,
+)
 from ai_psychiatrist.validation.expressions.refusal import (
     EvaluationFailed,
     ExpressionRefused,
     FailureKind,
 )
 from ai_psychiatrist.validation.expressions.scope import Scope
+from ai_psychiatrist.validation.expressions.written_values import ConstantType
 
 __all__ = [
-    "CheckedExpression",
+    "LOOP",
+    "MOST_ITERATIONS",
     "ConstantType",
     "EvaluationFailed",
     "Expression",
@@ -26,7 +33,9 @@ __all__ = [
     "FailureKind",
     "FieldRead",
     "MessageTemplate",
+    "Procedure",
     "Scope",
-    "check_expression",
     "compile_expression",
+    "compile_procedure",
+    "is_local",
 ]

@@ -1,6 +1,7 @@
 """What expressions see of one unit, and how much work they may do on it."""
 
 from collections.abc import Callable, Mapping
+from random import Random
 from types import MappingProxyType
 from typing import Final, NoReturn
 
@@ -60,3 +61,14 @@ class Scope:
         self.steps_left -= steps
         if self.steps_left < 0:
             raise BudgetSpent
+
+
+class StepScope(Scope):
+    """One unit as an expression step sees it: bare names alone, and its own random numbers."""
+
+    __slots__ = ("random",)
+
+    def __init__(self, names: Mapping[str, object], generator: Random) -> None:
+        super().__init__(out={})
+        self.names = Names(names)
+        self.random = generator

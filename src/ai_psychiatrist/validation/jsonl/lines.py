@@ -1,22 +1,28 @@
-"""Read lines of bytes with a bound on what one of them may hold in memory."""
+"""Read a file or a stream by lines, with a bound on what one of them may hold in memory."""
 
+import gzip
+import sys
+import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import BinaryIO, Final
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import BinaryIO, Final, NamedTuple, cast
 
+from ai_psychiatrist.domain.errors import InputError
+
+FIELD: Final = "IN"
 LONGEST_LINE_BYTES: Final = 10_000_000
 
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _SKIPPED_AT_ONCE: Final = 65_536
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class Line(NamedTuple):
     """One line without its end."""
 
     number: int
     """From 1."""
-    content: bytes | None = field(repr=False)
+    content: bytes | None
     """`None` when the line is too long."""
     size: int
     """Bytes in the file, the end included."""
@@ -43,9 +49,7 @@ def read_lines(
             taken += skip_line(stream)
         if number == 1:
             content = content.removeprefix(_BYTE_ORDER_MARK)
-        yield Line(
-            number=number, content=None if is_too_long else content.rstrip(b"\r\n"), size=taken
-        )
+        yield Line(number, None if is_too_long else content.rstrip(b"\r\n"), taken)
         if is_too_long and ends_at_long:
             return
         number += 1
@@ -60,3 +64,36 @@ def skip_line(stream: BinaryIO) -> int:
         if part.endswith(b"\n"):
             break
     return skipped
+
+
+@contextmanager
+def open_source(path: Path | None) -> Iterator[BinaryIO]:
+    """Yield the bytes of a file, unpacked when its name ends in `.gz`; `None` is standard input.
+
+    Raises `InputError` when it cannot be opened.
+    """
+    if path is None:
+        yield sys.stdin.buffer
+        return
+    with ExitStack() as stack:
+        try:
+            stream: BinaryIO = stack.enter_context(path.open("rb"))
+        except OSError as error:
+            raise _unreadable(error.strerror) from None
+        if path.suffix == ".gz":
+            stream = cast("BinaryIO", stack.enter_context(gzip.GzipFile(fileobj=stream)))
+        yield stream
+
+
+def readable(blocks: Iterator[list[Line]]) -> Iterator[list[Line]]:
+    """Yield blocks of lines; raises `InputError` where they cannot be read any further."""
+    try:
+        yield from blocks
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise _unreadable("it is not a whole gzip file") from None
+    except OSError as error:
+        raise _unreadable(error.strerror) from None
+
+
+def _unreadable(reason: str | None) -> InputError:
+    return InputError(f"the input cannot be read: {reason}", field=FIELD)

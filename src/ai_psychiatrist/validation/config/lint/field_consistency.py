@@ -1,13 +1,12 @@
 """Compare what a step's checks say of its fields with what its schema says."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.validation.checks.fields.checks import FieldChecks
 from ai_psychiatrist.validation.checks.fields.paths import FieldPath, parts_of, top_name
-from ai_psychiatrist.validation.checks.fields.rules import EnumRule
+from ai_psychiatrist.validation.checks.fields.specs import EnumRule
 from ai_psychiatrist.validation.checks.host_fields import SET_ASIDE
 from ai_psychiatrist.validation.checks.schema.messages import json_type
 from ai_psychiatrist.validation.config.lint.known_names import KnownNames, described_names
@@ -20,157 +19,143 @@ from ai_psychiatrist.validation.config.step import RuleBlock
 _NUMBERS: Final = frozenset({"number", "integer"})
 
 
-def check_fields(step: StepReading, names: KnownNames) -> None:
-    """Report fields that no answer can have, and checks that no answer can pass."""
-    fields = step.fields or SchemaFields.of({})
-    if step.block is None or step.block_node is None:
+def check_block(step: StepReading, names: KnownNames) -> None:
+    """Report fields that no answer can have, checks that no answer can pass, and rules in doubt."""
+    if step.block is None:
         return
-    if _are_paths(step.block_node, step.block):
-        _check_compiles(step.block_node, step.block)
-    described = described_names(step)
+    described, fields = described_names(step), step.fields or SchemaFields.of({})
+    check = _BlockCheck(step=step, block=step.block, fields=fields)
+    check.rules()
+    check.paths()
     if described or fields.is_closed:
-        given = replace(names, answer=described)
-        checker = _NameCheck(names=given, is_closed=fields.is_closed)
-        checker.check(step.block_node, step.block)
-    _check_types(step.block_node, step.block, fields)
+        check.names(replace(names, answer=described))
+    for name, types in step.block.types.items():
+        check.types(name, types)
     for name, enum in step.block.enums.items():
-        node = _entry(step.block_node, "enums", name)
-        if _check_enum(node, enum, _allowed(name, step.block, fields)):
-            _check_enum_values(node, enum, fields.values_at(parts_of(name)))
+        check.enum(name, enum)
     for name in step.block.ranges:
-        _check_range(_entry(step.block_node, "ranges", name), _allowed(name, step.block, fields))
-
-
-def _are_paths(node: Node, block: RuleBlock) -> bool:
-    """Report names of fields that no field can have; return whether there are none."""
-    sections = {
-        "required": block.required,
-        "types": block.types,
-        "enums": block.enums,
-        "ranges": block.ranges,
-    }
-    are_paths = True
-    for section, names in sections.items():
-        for name in names:
-            try:
-                FieldPath.parse(name)
-            except ConfigurationError as error:
-                _entry(node, section, name).error("field_path", str(error))
-                are_paths = False
-    return are_paths
-
-
-def _check_compiles(node: Node, block: RuleBlock) -> None:
-    """Report what only shows when the checks are put together."""
-    try:
-        FieldChecks.compile(
-            required=block.required,
-            types=block.types,
-            enums=block.enums,
-            ranges=block.ranges,
-            inherited=block.inherited,
-            profile=block.coerce,
-        )
-    except ConfigurationError as error:
-        node.error("field_checks", str(error))
-
-
-def _entry(block: Node, section: str, name: str) -> Node:
-    child = block.child(section)
-    inner = None if child is None else child.child(name)
-    return inner or child or block
+        check.range(name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _NameCheck:
-    names: KnownNames
-    """With the fields of the schema or the expressions alone as the step's own."""
-    is_closed: bool
-    """Whether there can be no others."""
+class _BlockCheck:
+    step: StepReading
+    block: RuleBlock
+    fields: SchemaFields
 
-    def check(self, block: Node, rules: RuleBlock) -> None:
-        required = block.child("required")
-        for node in required.items(of="field names") if required and rules.required else ():
-            if node.value in rules.inherited:
-                self.names.check_context(node, top_name(str(node.value)))
+    def rules(self) -> None:
+        """Report rules of one name and without a message, and fields inherited for nothing."""
+        seen: set[str] = set()
+        for position, rule in enumerate(self.block.rules):
+            node = self.step.block_at("rules", position)
+            if rule.name in seen:
+                node.error("duplicate_rule", f"a rule {rule.name!r} is there already")
+            seen.add(rule.name)
+            if "error" not in rule.model_fields_set:
+                node.error("missing_key", "the rule has no 'error'")
+            elif not rule.error.strip():
+                self.step.block_at("rules", position, "error").error(
+                    "wrong_shape", "the text is empty"
+                )
+        for name in self.block.inherited:
+            if name not in self.block.required:
+                hint = did_you_mean(name, self.block.required)
+                message = f"{name!r} is inherited but not required{hint}"
+                self.step.block_at("inherited").error("inherited_not_required", message)
+
+    def paths(self) -> None:
+        """Report names of fields that no field can have."""
+        for node, name in self._named():
+            try:
+                FieldPath.parse(name)
+            except ConfigurationError as error:
+                is_required = node.path[-2] == "required"
+                place = self.step.block_at("required") if is_required else node
+                place.error("field_path", str(error))
+
+    def names(self, names: KnownNames) -> None:
+        """Report fields that nobody gives; `names`: as own those of schema or expressions alone."""
+        for node, field in self._named():
+            name, is_required = top_name(field), node.path[-2] == "required"
+            if is_required and field in self.block.inherited:
+                names.check_context(node, name)
+                continue
+            known = names.answer if is_required else names.all
+            if name in SET_ASIDE:
+                continue
+            if self.fields.is_closed and name not in known:
+                hint = did_you_mean(name, known)
+                node.error("unknown_field", f"the schema allows no field {name!r}{hint}")
+            elif not is_required:
+                names.check(node, name)
+            elif name in names.context - names.answer:
+                node.warn(
+                    "required_of_context",
+                    f"the context has {name!r} and the schema does not name it; list it under "
+                    "'inherited' too if the answer need not repeat it",
+                )
             else:
-                self._required(node, top_name(str(node.value)))
-        for section in ("types", "enums", "ranges"):
-            child = block.child(section)
-            if child is not None and isinstance(child.value, dict):
-                for field, node in child.entries(of="fields").items():
-                    self._checked(node, top_name(field))
-        protected = block.child("protected")
-        for name in rules.protected:
-            self.names.check_context(protected or block, name)
+                names.check_own(node, name)
+        for name in self.block.protected:
+            names.check_context(self.step.block_at("protected"), name)
 
-    def _required(self, node: Node, name: str) -> None:
-        if name in SET_ASIDE or self._is_refused(node, name, self.names.answer):
+    def types(self, name: str, types: tuple[str, ...]) -> None:
+        """Report types that the schema does not let through."""
+        allowed = self.fields.types_at(parts_of(name))
+        if allowed is not None and not _widened(allowed) & _widened(types):
+            message = (
+                f"the schema says {_listed(allowed)}, this {_listed(types)}: no answer is both"
+            )
+            self.step.block_at("types", name).error("type_conflict", message)
+
+    def enum(self, name: str, enum: EnumRule) -> None:
+        """Report values that are of no type of the field, or that the schema does not list."""
+        node, allowed = self.step.block_at("enums", name), self._allowed(name)
+        strange = [
+            value
+            for value in enum.values
+            if allowed is not None and json_type(value) not in _widened(allowed)
+        ]
+        if strange and allowed is not None:
+            kinds = _listed({json_type(value) for value in strange})
+            message = f"{len(strange)} of {len(enum.values)} values are {kinds}, the field is "
+            message += (
+                f"{_listed(allowed)}; yes, no, on, off, null and numbers are text only in quotes"
+            )
+            report = node.error if len(strange) == len(enum.values) else node.warn
+            report("enum_type", message)
             return
-        if name in self.names.context - self.names.answer:
-            node.warn(
-                "required_of_context",
-                f"the context has {name!r} and the schema does not name it; list it under "
-                "'inherited' too if the answer need not repeat it",
-            )
-        else:
-            self.names.check_own(node, name)
+        listed = self.fields.values_at(parts_of(name))
+        if listed is None:
+            return
+        known = [_folded(value, enum) for value in listed]
+        strange = [value for value in enum.values if _folded(value, enum) not in known]
+        if len(strange) == len(enum.values):
+            node.error("enum_conflict", "the schema allows none of these values")
+        elif strange:
+            shown = ", ".join(repr(value) for value in strange)
+            node.warn("enum_conflict", f"the schema does not allow {shown}")
 
-    def _checked(self, node: Node, name: str) -> None:
-        if name not in SET_ASIDE and not self._is_refused(node, name, self.names.all):
-            self.names.check(node, name)
+    def range(self, name: str) -> None:
+        """Report the range of a field that is no number."""
+        allowed = self._allowed(name)
+        if allowed is not None and not allowed & _NUMBERS:
+            message = f"the field is {_listed(allowed)}; a range needs a number"
+            self.step.block_at("ranges", name).error("range_type", message)
 
-    def _is_refused(self, node: Node, name: str, known: frozenset[str]) -> bool:
-        """Report a field that a closed schema does not let through."""
-        if not self.is_closed or name in known:
-            return False
-        hint = did_you_mean(name, known)
-        node.error("unknown_field", f"the schema allows no field {name!r}{hint}")
-        return True
+    def _allowed(self, name: str) -> frozenset[str] | None:
+        """Return the types that a field may have, by the block or else by the schema."""
+        if name in self.block.types:
+            return frozenset(self.block.types[name])
+        return self.fields.types_at(parts_of(name))
 
-
-def _check_types(block: Node, rules: RuleBlock, fields: SchemaFields) -> None:
-    for name, types in rules.types.items():
-        allowed = fields.types_at(parts_of(name))
-        if allowed is not None and not _widened(allowed) & _widened(frozenset(types)):
-            _entry(block, "types", name).error(
-                "type_conflict",
-                f"the schema says {_listed(allowed)}, this {_listed(types)}: no answer is both",
-            )
-
-
-def _allowed(name: str, rules: RuleBlock, fields: SchemaFields) -> frozenset[str] | None:
-    """Return the types that a field may have, by the block or else by the schema."""
-    if name in rules.types:
-        return frozenset(rules.types[name])
-    return fields.types_at(parts_of(name))
-
-
-def _check_enum(node: Node, enum: EnumRule, allowed: frozenset[str] | None) -> bool:
-    """Report values of types that the field never has; return whether there are none."""
-    if allowed is None:
-        return True
-    strange = [value for value in enum.values if json_type(value) not in _widened(allowed)]
-    if not strange:
-        return True
-    kinds = _listed({json_type(value) for value in strange})
-    message = f"{len(strange)} of {len(enum.values)} values are {kinds}, the field is "
-    message += f"{_listed(allowed)}; yes, no, on, off, null and numbers are text only in quotes"
-    report = node.error if len(strange) == len(enum.values) else node.warn
-    report("enum_type", message)
-    return False
-
-
-def _check_enum_values(node: Node, enum: EnumRule, listed: Sequence[object] | None) -> None:
-    if listed is None:
-        return
-    known = [_folded(value, enum) for value in listed]
-    strange = [value for value in enum.values if _folded(value, enum) not in known]
-    if len(strange) == len(enum.values):
-        node.error("enum_conflict", "the schema allows none of these values")
-    elif strange:
-        shown = ", ".join(repr(value) for value in strange)
-        node.warn("enum_conflict", f"the schema does not allow {shown}")
+    def _named(self) -> Iterable[tuple[Node, str]]:
+        """Yield every field that the block speaks of, with its place."""
+        for position, name in enumerate(self.block.required):
+            yield self.step.block_at("required", position), name
+        for section in ("types", "enums", "ranges"):
+            for name in getattr(self.block, section):
+                yield self.step.block_at(section, name), name
 
 
 def _folded(value: object, enum: EnumRule) -> object:
@@ -179,15 +164,10 @@ def _folded(value: object, enum: EnumRule) -> object:
     return (type(value), value)
 
 
-def _check_range(node: Node, allowed: frozenset[str] | None) -> None:
-    if allowed is not None and not allowed & _NUMBERS:
-        node.error("range_type", f"the field is {_listed(allowed)}; a range needs a number")
-
-
-def _widened(types: frozenset[str]) -> frozenset[str]:
+def _widened(types: Iterable[str]) -> frozenset[str]:
     """Count whole numbers among the numbers; a number may be a whole one."""
-    return types | _NUMBERS if "number" in types else types
+    return _NUMBERS.union(types) if "number" in types else frozenset(types)
 
 
-def _listed(types: frozenset[str] | set[str] | tuple[str, ...]) -> str:
+def _listed(types: Iterable[str]) -> str:
     return " or ".join(sorted(types))

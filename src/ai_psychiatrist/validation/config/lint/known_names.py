@@ -11,6 +11,7 @@ from ai_psychiatrist.validation.config.lint.node import Node
 from ai_psychiatrist.validation.config.lint.steps import StepReading
 from ai_psychiatrist.validation.config.nearest import did_you_mean
 from ai_psychiatrist.validation.config.step import RuleBlock
+from ai_psychiatrist.validation.expressions import is_local
 
 ALWAYS_THERE: Final = frozenset({UNIT_ID, RETRY_COUNT, METADATA})
 
@@ -82,14 +83,14 @@ class KnownNames:
 
 
 def described_names(step: StepReading) -> frozenset[str]:
-    """Return the fields that a step's schema or its expressions name."""
+    """Return the fields that a step's schema names, or that its expressions hand on."""
     found: set[str] = set()
     if step.fields is not None:
         found |= step.fields.names
-    for key in ("init", "expressions"):
-        child = step.node.child(key)
-        if child is not None and isinstance(child.value, dict):
-            found |= set(child.value)
+    expressions = step.config.expressions
+    if expressions is not None:
+        both = (*expressions.init, *expressions.expressions)
+        found |= {name for name in both if not is_local(name)}
     return frozenset(found)
 
 

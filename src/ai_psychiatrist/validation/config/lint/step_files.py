@@ -8,9 +8,10 @@ from typing import Final
 
 from ai_psychiatrist.validation.checks.coercion.coercer import Coercer
 from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema, SchemaInvalid
+from ai_psychiatrist.validation.config.document import Document
 from ai_psychiatrist.validation.config.given_file import FileUnusable, decoded, read_bounded
-from ai_psychiatrist.validation.config.lint.node import Node
-from ai_psychiatrist.validation.config.step import Schema
+from ai_psychiatrist.validation.config.lint.schema_fields import SchemaFields
+from ai_psychiatrist.validation.config.problem import KeyPath
 
 MOST_TEMPLATE_BYTES: Final = 1 << 17
 
@@ -21,45 +22,35 @@ class SchemaFile:
 
     path: Path
     content: bytes = field(repr=False)
-    document: Schema = field(repr=False)
+    fields: SchemaFields = field(repr=False)
+    """What it says."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TemplateFile:
-    """A step's template as it was read."""
-
-    path: Path
-    text: str = field(repr=False)
-    node: Node = field(repr=False)
-    """Where the pipeline file names it."""
-
-
-def read_schema(node: Node, folder: Path, *, checks_formats: bool) -> SchemaFile | None:
-    """Read and compile the schema that `node` names; what is wrong is reported there."""
-    name = node.text()
-    if name is None:
-        return None
-    path = folder / name
+def read_schema(
+    document: Document, location: KeyPath, path: Path, *, checks_formats: bool
+) -> SchemaFile | None:
+    """Read and compile a schema; what is wrong is reported at `location`, which names it."""
     try:
         content = read_bounded(path)
-        document = parse_json(content)
+        schema = parse_json(content)
     except FileUnusable as error:
-        shown = f"{folder.name}/{name}"
-        node.error("schema_file", f"the schema {shown!r} cannot be used: {error}")
+        shown = f"{path.parent.name}/{path.name}"
+        document.error(location, "schema_file", f"the schema {shown!r} cannot be used: {error}")
         return None
-    if not isinstance(document, dict | bool):
-        node.error("schema_invalid", f"the schema {name!r} is neither an object nor true or false")
+    if not isinstance(schema, dict | bool):
+        message = f"the schema {path.name!r} is neither an object nor true or false"
+        document.error(location, "schema_invalid", message)
         return None
     try:
-        compiled = CompiledSchema(document, name=name)
+        compiled = CompiledSchema(schema, name=path.name)
         Coercer(compiled)
     except SchemaInvalid as error:
-        node.error("schema_invalid", str(error))
+        document.error(location, "schema_invalid", str(error))
         return None
     for unknown in sorted(compiled.unchecked_formats()) if checks_formats else ():
         message = f"{unknown!r} is no format of the standard: it is not checked"
-        node.warn("unknown_format", message)
-    return SchemaFile(path=path, content=content, document=document)
+        document.warn(location, "unknown_format", message)
+    return SchemaFile(path=path, content=content, fields=SchemaFields.of(schema))
 
 
 def parse_json(content: bytes) -> object:
@@ -70,13 +61,11 @@ def parse_json(content: bytes) -> object:
         )
     except JSONDecodeError as error:
         msg = f"it is no JSON, line {error.lineno} column {error.colno}: {error.msg}"
-        raise FileUnusable(msg) from None
     except RecursionError:
         msg = "it is nested too deeply"
-        raise FileUnusable(msg) from None
     except ValueError:
         msg = "it holds a number of too many digits"
-        raise FileUnusable(msg) from None
+    raise FileUnusable(msg)
 
 
 def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -94,15 +83,11 @@ def _refuse_constant(name: str) -> object:
     raise FileUnusable(msg)
 
 
-def read_template(node: Node, folder: Path) -> TemplateFile | None:
-    """Read the template that `node` names; what is wrong is reported there."""
-    name = node.text()
-    if name is None:
-        return None
+def read_template(document: Document, location: KeyPath, path: Path) -> str | None:
+    """Read a template; what is wrong is reported at `location`, which names it."""
     try:
-        text = decoded(read_bounded(folder / name, most_bytes=MOST_TEMPLATE_BYTES))
+        return decoded(read_bounded(path, most_bytes=MOST_TEMPLATE_BYTES))
     except FileUnusable as error:
-        shown = f"{folder.name}/{name}"
-        node.error("template_file", f"the template {shown!r} cannot be used: {error}")
+        shown = f"{path.parent.name}/{path.name}"
+        document.error(location, "template_file", f"the template {shown!r} cannot be used: {error}")
         return None
-    return TemplateFile(path=folder / name, text=text, node=node)

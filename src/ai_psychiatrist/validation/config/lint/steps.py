@@ -1,76 +1,77 @@
-"""Read the steps of a pipeline and what the other sections say about each."""
+"""Join what the sections of a pipeline file say about each step, and read the files it names."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.validation.checks.verdict import PathPart
+from ai_psychiatrist.validation.config.document import Document
 from ai_psychiatrist.validation.config.lint.node import Node
-from ai_psychiatrist.validation.config.lint.rule_block import read_rule_block
 from ai_psychiatrist.validation.config.lint.schema_fields import SchemaFields
-from ai_psychiatrist.validation.config.lint.sections import (
-    Sections,
-    entries_under,
-    read_check_formats,
-    read_folder,
-    report_orphans,
-)
-from ai_psychiatrist.validation.config.lint.step_files import (
-    SchemaFile,
-    TemplateFile,
-    read_schema,
-    read_template,
-)
+from ai_psychiatrist.validation.config.lint.step_files import SchemaFile, read_schema, read_template
+from ai_psychiatrist.validation.config.nearest import did_you_mean
+from ai_psychiatrist.validation.config.pipeline_file import PipelineFile, StepEntry
+from ai_psychiatrist.validation.config.problem import KeyPath, dotted
 from ai_psychiatrist.validation.config.step import (
     MODEL_SCOPES,
-    STEP_NAME,
     RuleBlock,
     StepConfig,
+    StepExpressions,
     StepScope,
 )
 
-_SCOPES: Final[dict[str, StepScope]] = {
-    "llm": "llm",
-    "chunk": "llm",
-    "expression": "expression",
-    "run": "run",
-    "fan_out": "fan_out",
+TEMPLATES: Final = ("prompts", "templates")
+SCHEMAS: Final = ("schemas", "files")
+BLOCKS: Final = ("validation",)
+_LINKS: Final[Mapping[KeyPath, str]] = {
+    TEMPLATES: "a template",
+    SCHEMAS: "a schema",
+    BLOCKS: "validation rules",
 }
-_STEP_KEYS: Final = frozenset(
-    {
-        "name",
-        "scope",
-        "description",
-        "prompt_template",
-        "expressions",
-        "init",
-        "loop_until",
-        "max_iterations",
-        "model",
-        "provider",
-        "temperature",
-        "max_tokens",
-        "fan_out",
-        "script",
-    }
-)
+_OF_MODELS: Final = ("prompts", "schemas", "api", "processing")
+"""Sections that only pipelines with a model step need."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepReading:
     """One step with the places that its parts were read from."""
 
-    name: str
-    scope: StepScope
-    node: Node = field(repr=False)
-    template: TemplateFile | None
+    config: StepConfig
+    document: Document = field(repr=False)
+    location: KeyPath
+    """Where the list of steps has it."""
+    template: str | None = field(repr=False)
+    """The text of its template."""
     schema: SchemaFile | None
-    fields: SchemaFields | None
-    """What the schema says; `None` without one."""
-    checks_formats: bool
-    block: RuleBlock | None
-    block_node: Node | None = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        """The step's name."""
+        return self.config.name
+
+    @property
+    def scope(self) -> StepScope:
+        """Who makes its output."""
+        return self.config.scope
+
+    @property
+    def block(self) -> RuleBlock | None:
+        """Its checks."""
+        return self.config.rules
+
+    def entry_at(self, *way: str | int) -> Node:
+        """Return a place in its entry in the list of steps."""
+        return Node.at(self.document, (*self.location, *way))
+
+    def block_at(self, *way: str | int) -> Node:
+        """Return a place in its checks."""
+        return Node.at(self.document, (*BLOCKS, self.name, *way))
+
+    @property
+    def fields(self) -> SchemaFields | None:
+        """What its schema says; `None` without one."""
+        return None if self.schema is None else self.schema.fields
 
     def names_at(self, way: Sequence[PathPart]) -> frozenset[str]:
         """Return the fields that the step's schema names inside a place of its answer."""
@@ -83,149 +84,103 @@ class StepReading:
             return frozenset(self.block.types[str(way[0])])
         return said
 
-    @property
-    def config(self) -> StepConfig:
-        """The step without its places."""
-        return StepConfig(
-            name=self.name,
-            scope=self.scope,
-            template=None if self.template is None else self.template.path,
-            schema=None if self.schema is None else self.schema.document,
-            schema_name=None if self.schema is None else self.schema.path.name,
-            checks_formats=self.checks_formats,
-            rules=self.block,
+
+def read_steps(file: PipelineFile, document: Document, folder: Path) -> list[StepReading]:
+    """Read every step with its files; `folder`: where the pipeline file lies."""
+    steps: dict[str, StepReading] = {}
+    for position, entry in enumerate(file.pipeline.steps):
+        location = ("pipeline", "steps", position)
+        if entry.name in steps:
+            document.error(location, "duplicate_step", f"a step {entry.name!r} is there already")
+        else:
+            steps[entry.name] = _read_step(entry, location, file, document, folder)
+    _check_sections(steps.values(), document)
+    _check_links(steps.values(), file, document)
+    return list(steps.values())
+
+
+def _read_step(
+    entry: StepEntry, location: KeyPath, file: PipelineFile, document: Document, folder: Path
+) -> StepReading:
+    name, prompts, schemas = entry.name, file.prompts, file.schemas
+    text = schema = template_path = None
+    if name in prompts.templates:
+        template_path = folder / prompts.template_dir / prompts.templates[name]
+        text = read_template(document, (*TEMPLATES, name), template_path)
+        if entry.prompt_template not in (None, prompts.templates[name]):
+            message = "the step and prompts.templates name two different templates for it"
+            document.error((*location, "prompt_template"), "prompt_template", message)
+    if name in schemas.files:
+        schema = read_schema(
+            document,
+            (*SCHEMAS, name),
+            folder / schemas.schema_dir / schemas.files[name],
+            checks_formats=schemas.check_formats,
         )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Links:
-    """The entries of the other sections by step name."""
-
-    templates: dict[str, Node]
-    schemas: dict[str, Node]
-    blocks: dict[str, Node]
-    template_folder: Path
-    schema_folder: Path
-    checks_formats: bool
-
-
-def read_steps(sections: Sections, folder: Path) -> list[StepReading]:
-    """Read every step; `folder`: where the pipeline file lies."""
-    nodes = _step_nodes(sections.pipeline)
-    links = _read_links(sections, folder)
-    steps = [_read_step(name, node, links) for name, node in nodes.items()]
-    for kind in (links.templates, links.schemas, links.blocks):
-        lacking = [
-            step.name for step in steps if step.scope in MODEL_SCOPES and step.name not in kind
-        ]
-        report_orphans(kind, steps=[step.name for step in steps], lacking=lacking)
-    for name in links.blocks.keys() - nodes.keys():
-        # Read for its problems: they come in the same pass as those of its name.
-        read_rule_block(links.blocks[name])
-    return steps
-
-
-def _step_nodes(pipeline: Node | None) -> dict[str, Node]:
-    if pipeline is None:
-        return {}
-    pipeline.suspect_unknown_keys({"steps", "name", "description"})
-    listed = pipeline.child("steps")
-    if listed is None:
-        pipeline.error("no_steps", "the pipeline has no list of steps")
-        return {}
-    nodes: dict[str, Node] = {}
-    for node in listed.items(of="steps"):
-        name = _step_name(node)
-        if name in nodes:
-            node.error("duplicate_step", f"a step {name!r} is there already")
-        elif name is not None:
-            nodes[name] = node
-    if listed.value == []:
-        listed.error("no_steps", "the pipeline has no steps")
-    return nodes
-
-
-def _step_name(node: Node) -> str | None:
-    node.entries(of="settings of a step")
-    node.suspect_unknown_keys(_STEP_KEYS)
-    child = node.child("name")
-    if child is None:
-        if isinstance(node.value, dict):
-            node.error("missing_key", "the step has no 'name'")
-        return None
-    name = child.text()
-    if name is not None and not STEP_NAME.match(name):
-        child.error(
-            "step_name",
-            f"{name!r} cannot name a step: files are named after it; "
-            "use letters, digits, '_', '-' and '.', at most 100",
-        )
-        return None
-    return name
-
-
-def _read_links(sections: Sections, folder: Path) -> _Links:
-    return _Links(
-        templates=entries_under(sections.prompts, "templates"),
-        schemas=entries_under(sections.schemas, "files"),
-        blocks={} if sections.validation is None else sections.validation.entries(of="steps"),
-        template_folder=folder / read_folder(sections.prompts, "template_dir", default="templates"),
-        schema_folder=folder / read_folder(sections.schemas, "schema_dir", default="schemas"),
-        checks_formats=read_check_formats(sections.schemas),
-    )
-
-
-def _read_step(name: str, node: Node, links: _Links) -> StepReading:
-    scope = _read_scope(node)
-    template, schema = links.templates.get(name), links.schemas.get(name)
-    block = links.blocks.get(name)
-    if scope in MODEL_SCOPES:
-        _check_links(name, node, template=template, schema=schema, block=block)
-    _check_prompt_template(node, template)
-    file = None
-    if schema is not None:
-        file = read_schema(schema, links.schema_folder, checks_formats=links.checks_formats)
     return StepReading(
-        name=name,
-        scope=scope,
-        node=node,
-        template=None if template is None else read_template(template, links.template_folder),
-        schema=file,
-        fields=None if file is None else SchemaFields.of(file.document),
-        checks_formats=links.checks_formats,
-        block=None if block is None else read_rule_block(block),
-        block_node=block,
+        config=StepConfig(
+            name=name,
+            scope=entry.scope,
+            template=template_path,
+            schema=None if schema is None else schema.fields.document,
+            schema_name=None if schema is None else schema.path.name,
+            checks_formats=schemas.check_formats,
+            rules=file.validation.get(name),
+            expressions=_expressions(entry) if entry.scope == "expression" else None,
+        ),
+        document=document,
+        location=location,
+        template=text,
+        schema=schema,
     )
 
 
-def _read_scope(node: Node) -> StepScope:
-    child = node.child("scope")
-    if child is None:
-        return "llm"
-    if isinstance(child.value, str) and child.value in _SCOPES:
-        return _SCOPES[child.value]
-    child.error("unknown_scope", f"a step's scope is one of {', '.join(_SCOPES)}")
-    return "llm"
+def _expressions(entry: StepEntry) -> StepExpressions:
+    own = StepExpressions.model_fields
+    return StepExpressions(**{name: value for name, value in entry if name in own})
 
 
-def _check_links(
-    name: str, node: Node, *, template: Node | None, schema: Node | None, block: Node | None
-) -> None:
-    """Report all that a model step lacks as one problem."""
-    links = {
-        f"a template (prompts.templates.{name})": template,
-        f"a schema (schemas.files.{name})": schema,
-        f"validation rules (validation.{name})": block,
-    }
-    lacking = [what for what, entry in links.items() if entry is None]
-    if lacking:
-        node.error("four_point_link", f"the step {name!r} lacks {', '.join(lacking)}")
+def _check_sections(steps: Collection[StepReading], document: Document) -> None:
+    """Report sections that are missing; without a model step the pipeline itself is enough."""
+    listed = ("pipeline", "steps")
+    is_doubtful = bool(document.reported_in(listed))
+    asks_models = any(step.scope in MODEL_SCOPES for step in steps) or is_doubtful or not steps
+    given = document.value if isinstance(document.value, dict) else {}
+    for name in ("pipeline", *(_OF_MODELS if asks_models else ())):
+        if name not in given and () not in document.reported_in((name,)):
+            document.error((), "missing_section", f"the section {name!r} is missing")
+    if not steps and "pipeline" in given and not is_doubtful:
+        document.error(listed, "no_steps", "the pipeline has no steps")
 
 
-def _check_prompt_template(node: Node, template: Node | None) -> None:
-    child = node.child("prompt_template")
-    if child is not None and template is not None and child.value != template.value:
-        child.error(
-            "prompt_template",
-            "the step and prompts.templates name two different templates for it",
+def _check_links(steps: Collection[StepReading], file: PipelineFile, document: Document) -> None:
+    """Report what model steps lack, each as one problem, and entries that belong to no step."""
+    entries = {
+        section: {way[0] for way in document.reported_in(section) if len(way) == 1}.union(known)
+        for section, known in (
+            (TEMPLATES, file.prompts.templates),
+            (SCHEMAS, file.schemas.files),
+            (BLOCKS, file.validation),
         )
+    }
+    asked = [step for step in steps if step.scope in MODEL_SCOPES]
+    for step in asked:
+        lacking = [section for section, known in entries.items() if step.name not in known]
+        if lacking:
+            parts = (f"{_LINKS[one]} ({dotted((*one, step.name))})" for one in lacking)
+            message = f"the step {step.name!r} lacks {', '.join(parts)}"
+            document.error(step.location, "four_point_link", message)
+    names = [step.name for step in steps]
+    for section, known in entries.items():
+        without = [step.name for step in asked if step.name not in known]
+        for name in sorted(map(str, known.difference(names))):
+            message = f"the pipeline has no step {name!r}{_meant(name, names, without)}"
+            document.error((*section, name), "orphan", message)
+
+
+def _meant(name: str, steps: list[str], lacking: list[str]) -> str:
+    """Return the step that an entry was most likely meant for; a single one that lacks it is."""
+    hint = did_you_mean(name, lacking) or did_you_mean(name, steps)
+    if not hint and len(lacking) == 1:
+        hint = f"; did you mean {lacking[0]!r}, which has none?"
+    return hint or (f"; steps: {', '.join(steps)}" if steps else "")
