@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Self
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.ledger.pipeline_runs import KIND, read_context, write_context
-from ai_psychiatrist.ledger.store.ledger import ContextOf, Ledger
+from ai_psychiatrist.ledger.store.contexts import read_context, write_context
+from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.validation.checks.accumulation import accumulated
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig
 
@@ -54,10 +54,3 @@ class AccumulatedContexts:
         except InputError:
             # The run does not know the unit yet.
             return None
-
-
-def accumulating(ledger: Ledger, config: PipelineConfig) -> ContextOf | None:
-    """Return what gives the steps of a pipeline's run their contexts; `None` for other runs."""
-    if ledger.about.get("kind") != KIND:
-        return None
-    return AccumulatedContexts.of(ledger, config).at

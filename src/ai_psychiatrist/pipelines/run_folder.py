@@ -1,7 +1,7 @@
-"""Runs of a pipeline file: the ledger, beside it the pipeline as it was, and its rules."""
+"""The folder of a pipeline's run: the ledger, beside it the pipeline as it was, and its rules."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -11,11 +11,11 @@ from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.infrastructure.given_files import read_regular
 from ai_psychiatrist.infrastructure.private_files import make_subfolder, write_whole
 from ai_psychiatrist.ledger.keys.cipher import Cipher
-from ai_psychiatrist.ledger.store.ledger import Ledger
+from ai_psychiatrist.ledger.recheck.accumulated_context import AccumulatedContexts
+from ai_psychiatrist.ledger.recheck.checker import PipelineChecker
+from ai_psychiatrist.ledger.store.ledger import ContextOf, Ledger
 from ai_psychiatrist.ledger.store.ledger_file import holds_run, make_private_folder
-from ai_psychiatrist.validation.checks.host_fields import UNIT_ID
 from ai_psychiatrist.validation.checks.step import StepValidator
-from ai_psychiatrist.validation.checks.verdict import Verdict
 from ai_psychiatrist.validation.config.lint.step_files import MOST_BYTES
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig, StepConfig, load_pipeline
 from ai_psychiatrist.validation.config.step import MODEL_SCOPES
@@ -25,21 +25,6 @@ KIND: Final = "pipeline"
 
 _CONFIG_FOLDER: Final = "config"
 _PIPELINE_NAME: Final = "pipeline.yaml"
-
-
-class PipelineChecker:
-    """The rules of a pipeline's step, for answers that are there."""
-
-    def __init__(self, *, validator: StepValidator) -> None:
-        self.validator = validator
-        self.ruleset_digest = validator.ruleset_digest
-        self.schema_digest = validator.schema_digest
-
-    def check(self, unit_id: str, raw: str, context: bytes | None) -> Verdict:
-        """Return what becomes of an answer; the unit it names itself does not count."""
-        return self.validator.check_text(
-            raw, context=read_context(context) or {}, meta={UNIT_ID: unit_id}
-        )
 
 
 def create_pipeline_run(
@@ -111,6 +96,14 @@ def pipeline_checkers(config: PipelineConfig) -> dict[str, PipelineChecker]:
     }
 
 
+def checker_of(ledger: Ledger, step: str) -> PipelineChecker:
+    """Return the rules that a pipeline's run has for a step.
+
+    Raises `ConfigurationError` when it has none.
+    """
+    return PipelineChecker(validator=StepValidator.compile(kept_pipeline(ledger.folder).step(step)))
+
+
 def following_steps(steps: Sequence[str]) -> dict[str, str]:
     """Return for each step the one that comes after it."""
     return dict(pairwise(steps))
@@ -128,20 +121,11 @@ def schema_bytes(config: PipelineConfig, step: StepConfig) -> bytes | None:
     return json.dumps(step.schema).encode()
 
 
-def write_context(context: Mapping[str, object] | None) -> bytes | None:
-    """Return a context as a ledger keeps it, equal for equal contexts."""
-    if context is None:
+def accumulating(ledger: Ledger, config: PipelineConfig) -> ContextOf | None:
+    """Return what gives the steps of a pipeline's run their contexts; `None` for other runs."""
+    if ledger.about.get("kind") != KIND:
         return None
-    text = json.dumps(context, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return text.encode("utf-8", "surrogatepass")
-
-
-def read_context(content: bytes | None) -> dict[str, object] | None:
-    """Return a context that `write_context` wrote."""
-    if content is None:
-        return None
-    context = json.loads(content.decode("utf-8", "surrogatepass"))
-    return context if isinstance(context, dict) else None
+    return AccumulatedContexts.of(ledger, config).at
 
 
 def _places(config: PipelineConfig) -> dict[Path, Path]:
