@@ -12,16 +12,17 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.failures import FailureCategory, FailureStage
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
 from ai_psychiatrist.evaluation.runs.assessment_check import broken_rules
-from ai_psychiatrist.evaluation.runs.ledger_writer import LedgerWriter
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP, stage_of_unit
-from ai_psychiatrist.evaluation.runs.unit_calls import UnitCalls, open_unit
+from ai_psychiatrist.evaluation.runs.unit_calls import open_unit
 from ai_psychiatrist.evaluation.runs.unit_records import FinishedUnit, record_unit
 from ai_psychiatrist.evaluation.scores.prediction import (
     FailureSummary,
     failed_prediction,
     prediction_of,
 )
+from ai_psychiatrist.ledger.ledger_writer import LedgerWriter
 from ai_psychiatrist.ledger.store.ledger import Ledger
+from ai_psychiatrist.pipelines.unit_calls import UnitCalls
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits
 
 DEFAULT_CONCURRENCY: Final = 8
@@ -117,7 +118,7 @@ class _Worker:
         calls = await writer.between_writes(partial(open_unit, tools.ledger, unit_id, writer))
         unit = await self._assess(calls)
         unit = replace(unit, prediction=replace(unit.prediction, changes=tools.changes))
-        await writer.between_writes(partial(record_unit, tools.ledger, unit))
+        await writer.write(partial(record_unit, tools.ledger, unit))
         self._count(unit, calls)
 
     async def _assess(self, calls: UnitCalls) -> FinishedUnit:
