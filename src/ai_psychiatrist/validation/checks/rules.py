@@ -187,7 +187,8 @@ def _compiled(spec: RuleSpec) -> _Rule:
         test = compile_expression(spec.expr)
         condition = None if spec.when is None else compile_expression(spec.when)
     except ExpressionRefused as problem:
-        raise ExpressionRefused(problem.message, problem.column, rule=spec.name) from None
+        place = f"rule {spec.name!r}"
+        raise ExpressionRefused(problem.message, problem.column, place=place) from None
     message = spec.error or f"The rule {spec.name!r} does not hold.".translate(_BRACES)
     return _Rule(
         name=spec.name,

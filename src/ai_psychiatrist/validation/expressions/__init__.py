@@ -1,14 +1,13 @@
-"""Expressions that rules are written in: an allow-listed part of Python, compiled once."""
+"""Expressions of rules and steps: an allow-listed part of Python, compiled once."""
 
 from ai_psychiatrist.validation.expressions.expression import (
-    CheckedExpression,
     Expression,
-    check_expression,
+    ExpressionKind,
     compile_expression,
 )
-from ai_psychiatrist.validation.expressions.kinds import ExpressionKind
 from ai_psychiatrist.validation.expressions.message_template import MessageTemplate
-from ai_psychiatrist.validation.expressions.reads import ConstantType, FieldRead
+from ai_psychiatrist.validation.expressions.places import ConstantType, FieldRead
+from ai_psychiatrist.validation.expressions.procedure import Procedure, compile_procedure
 from ai_psychiatrist.validation.expressions.refusal import (
     EvaluationFailed,
     ExpressionRefused,
@@ -17,7 +16,6 @@ from ai_psychiatrist.validation.expressions.refusal import (
 from ai_psychiatrist.validation.expressions.scope import Scope
 
 __all__ = [
-    "CheckedExpression",
     "ConstantType",
     "EvaluationFailed",
     "Expression",
@@ -26,7 +24,8 @@ __all__ = [
     "FailureKind",
     "FieldRead",
     "MessageTemplate",
+    "Procedure",
     "Scope",
-    "check_expression",
     "compile_expression",
+    "compile_procedure",
 ]

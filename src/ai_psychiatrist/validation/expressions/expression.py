@@ -1,12 +1,11 @@
-"""Expressions of rules: checked against an allow-list and compiled once, evaluated per unit."""
+"""Expressions: checked against an allow-list and compiled once, evaluated per unit."""
 
+import ast
 from dataclasses import dataclass, field
-from typing import Literal
+from enum import Enum
 
-from ai_psychiatrist.validation.expressions.grammar import check
-from ai_psychiatrist.validation.expressions.kinds import GRAMMARS, ExpressionKind
-from ai_psychiatrist.validation.expressions.lowering import CompiledFunction, lower
-from ai_psychiatrist.validation.expressions.reads import ConstantType, FieldRead, find_reads
+from ai_psychiatrist.validation.expressions.compiler import CompiledFunction, compile_tree
+from ai_psychiatrist.validation.expressions.places import ConstantType, FieldRead
 from ai_psychiatrist.validation.expressions.refusal import (
     BudgetSpent,
     EvaluationFailed,
@@ -17,20 +16,34 @@ from ai_psychiatrist.validation.expressions.scope import Scope
 from ai_psychiatrist.validation.expressions.syntax import read
 
 
+class ExpressionKind(Enum):
+    """Where an expression stands, which decides what it may use."""
+
+    RULE = "rule"
+    """A rule, or the condition of one."""
+    EXPRESSION_STEP = "expression_step"
+    """A step made of expressions: it may also draw at random, repeat lists and fill in texts."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expression:
     """A compiled expression and what it reads."""
 
     source: str = field(repr=False)
-    names: frozenset[str]
-    """Fields and namespaces that it reads."""
     reads: tuple[FieldRead, ...]
     compared_types: tuple[tuple[FieldRead, ConstantType], ...]
     """Places with the type of a constant that they are compared or calculated with."""
     constant: bool | None
     """The value, where it is the same true or false for every unit."""
+    size: int
+    """Parts of its text."""
     constant_keys: frozenset[str] = field(repr=False)
     function: CompiledFunction = field(repr=False)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Fields and namespaces that it reads."""
+        return frozenset(read.name for read in self.reads)
 
     @property
     def first_name(self) -> str | None:
@@ -65,27 +78,21 @@ class Expression:
         return self.first_name
 
 
-def compile_expression(
-    source: str,
-    *,
-    kind: Literal[ExpressionKind.RULE] = ExpressionKind.RULE,
-) -> Expression:
-    """Compile the expression of a rule or of its condition; no other kind is ever run.
+def compile_expression(source: str, *, kind: ExpressionKind = ExpressionKind.RULE) -> Expression:
+    """Compile an expression.
 
     Raises `ExpressionRefused`, which says what is not allowed and at which column.
     """
     tree = read(source)
-    check(tree, GRAMMARS[kind])
-    function = lower(tree)
-    reading = find_reads(tree)
+    compiled = compile_tree(tree, is_step=kind is ExpressionKind.EXPRESSION_STEP)
     return Expression(
         source=source,
-        names=frozenset(reading.names),
-        reads=reading.reads,
-        compared_types=reading.compared_types,
-        constant=_constant(function) if reading.is_closed else None,
-        constant_keys=reading.constant_keys,
-        function=function,
+        reads=compiled.reads,
+        compared_types=compiled.compared_types,
+        constant=_constant(compiled.function) if compiled.is_closed else None,
+        size=sum(1 for _ in ast.walk(tree)),
+        constant_keys=compiled.constant_keys,
+        function=compiled.function,
     )
 
 
@@ -96,26 +103,3 @@ def _constant(function: CompiledFunction) -> bool | None:
     except (BudgetSpent, LookupError, ArithmeticError, TypeError, ValueError):
         return None
     return value if isinstance(value, bool) else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckedExpression:
-    """An expression that uses nothing but what its kind offers."""
-
-    source: str = field(repr=False)
-    names: frozenset[str]
-    """Fields and namespaces that it reads."""
-
-
-def check_expression(
-    source: str, *, kind: ExpressionKind = ExpressionKind.EXPRESSION_STEP
-) -> CheckedExpression:
-    """Check an expression without making it run.
-
-    Raises `ExpressionRefused`, which says what is not allowed and at which column.
-    """
-    tree = read(source)
-    grammar = GRAMMARS[kind]
-    check(tree, grammar)
-    names = frozenset(find_reads(tree).names)
-    return CheckedExpression(source=source, names=names.difference(grammar.modules))

@@ -6,9 +6,13 @@ from typing import Final
 
 from ai_psychiatrist.validation.expressions.operators import (
     CHARACTERS_PER_STEP,
+    as_text,
+    call_host,
     charge_inside,
     charge_search,
     checked,
+    is_there,
+    names_in,
     walk,
 )
 from ai_psychiatrist.validation.expressions.refusal import BudgetSpent
@@ -19,25 +23,18 @@ MAX_NUMERAL: Final = 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
-    """How a function may be called."""
+class Function:
+    """A function or method of the table, and how it may be called."""
 
-    least: int
-    most: int
+    run: Callable[..., object]
+    least: int = 1
+    most: int = 1
     """Numbers of positional arguments."""
     keywords: frozenset[str] = frozenset()
     walks: bool = False
     """Whether the first argument is a collection, or a generator expression in its place."""
     takes_single_values: bool = False
     """Whether several arguments are the values themselves."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Function:
-    """A function of the table."""
-
-    shape: Shape
-    run: Callable[..., object]
     takes_scope: bool = True
     is_lazy: bool = False
     """Whether it stops at the first element that decides."""
@@ -101,14 +98,6 @@ def _rounded(_: Scope, number: object, digits: object = None) -> int | float:
     return round(number, digits)
 
 
-def _as_text(_: Scope, value: object) -> str:
-    if isinstance(value, str):
-        return value
-    if not isinstance(value, int | float):
-        raise TypeError
-    return str(checked(value))
-
-
 def _as_whole(_: Scope, value: object) -> int:
     return int(checked(_numeral(value, int)))
 
@@ -154,57 +143,51 @@ def _value_or(_: Scope, holder: object, key: object, default: object = None) -> 
 
 
 FUNCTIONS: Final[Mapping[str, Function]] = {
-    "len": Function(shape=Shape(least=1, most=1), run=len, takes_scope=False),
-    "abs": Function(shape=Shape(least=1, most=1), run=abs, takes_scope=False),
-    "bool": Function(shape=Shape(least=1, most=1), run=bool, takes_scope=False),
-    "sum": Function(shape=Shape(least=1, most=1, walks=True), run=sum, takes_scope=False),
-    "all": Function(
-        shape=Shape(least=1, most=1, walks=True), run=all, takes_scope=False, is_lazy=True
-    ),
-    "any": Function(
-        shape=Shape(least=1, most=1, walks=True), run=any, takes_scope=False, is_lazy=True
-    ),
-    "set": Function(shape=Shape(least=0, most=1, walks=True), run=set, takes_scope=False),
-    "list": Function(shape=Shape(least=0, most=1, walks=True), run=list, takes_scope=False),
-    "tuple": Function(shape=Shape(least=0, most=1, walks=True), run=tuple, takes_scope=False),
-    "sorted": Function(
-        shape=Shape(least=1, most=1, keywords=frozenset({"reverse"}), walks=True), run=_in_order
-    ),
+    "len": Function(run=len, takes_scope=False),
+    "abs": Function(run=abs, takes_scope=False),
+    "bool": Function(run=bool, takes_scope=False),
+    "sum": Function(run=sum, walks=True, takes_scope=False),
+    "all": Function(run=all, walks=True, takes_scope=False, is_lazy=True),
+    "any": Function(run=any, walks=True, takes_scope=False, is_lazy=True),
+    "set": Function(run=set, least=0, walks=True, takes_scope=False),
+    "list": Function(run=list, least=0, walks=True, takes_scope=False),
+    "tuple": Function(run=tuple, least=0, walks=True, takes_scope=False),
+    "sorted": Function(run=_in_order, keywords=frozenset({"reverse"}), walks=True),
     "min": Function(
-        shape=Shape(
-            least=1, most=20, keywords=frozenset({"default"}), walks=True, takes_single_values=True
-        ),
         run=_smallest,
+        most=20,
+        keywords=frozenset({"default"}),
+        walks=True,
+        takes_single_values=True,
     ),
     "max": Function(
-        shape=Shape(
-            least=1, most=20, keywords=frozenset({"default"}), walks=True, takes_single_values=True
-        ),
         run=_largest,
+        most=20,
+        keywords=frozenset({"default"}),
+        walks=True,
+        takes_single_values=True,
     ),
-    "count": Function(shape=Shape(least=1, most=2, walks=True), run=_count),
-    "distinct": Function(shape=Shape(least=1, most=1, walks=True), run=_distinct),
-    "round": Function(shape=Shape(least=1, most=2), run=_rounded),
-    "str": Function(shape=Shape(least=1, most=1), run=_as_text),
-    "int": Function(shape=Shape(least=1, most=1), run=_as_whole),
-    "float": Function(shape=Shape(least=1, most=1), run=_as_float),
-    "range": Function(shape=Shape(least=1, most=3), run=_span),
-    "zip": Function(shape=Shape(least=1, most=4), run=_side_by_side),
-    "enumerate": Function(
-        shape=Shape(least=1, most=2, keywords=frozenset({"start"}), walks=True), run=_numbered
-    ),
-    "get": Function(shape=Shape(least=2, most=3), run=_value_or),
+    "count": Function(run=_count, most=2, walks=True),
+    "distinct": Function(run=_distinct, walks=True),
+    "round": Function(run=_rounded, most=2),
+    "str": Function(run=as_text),
+    "int": Function(run=_as_whole),
+    "float": Function(run=_as_float),
+    "range": Function(run=_span, most=3),
+    "zip": Function(run=_side_by_side, most=4),
+    "enumerate": Function(run=_numbered, most=2, keywords=frozenset({"start"}), walks=True),
+    "get": Function(run=_value_or, least=2, most=3),
 }
 
-HOST_FUNCTIONS: Final[Mapping[str, Shape]] = {"matches_quote": Shape(least=1, most=2)}
-"""Functions that only a host can answer; without one they are unknown names."""
-
-SPECIAL_FUNCTIONS: Final[Mapping[str, Shape]] = {
-    "has": Shape(least=1, most=1),
-    "dir": Shape(least=0, most=0),
-    "isinstance": Shape(least=2, most=2),
+FORMS: Final[Mapping[str, Function]] = {
+    "has": Function(run=is_there, takes_scope=False),
+    "dir": Function(run=names_in, least=0, most=0, takes_scope=False),
+    "isinstance": Function(run=isinstance, least=2, most=2, takes_scope=False),
 }
 """Forms that are written as calls and read the expression itself."""
+
+HOST_FUNCTIONS: Final[Mapping[str, Function]] = {"matches_quote": Function(run=call_host, most=2)}
+"""Functions that only a host can answer; without one they are unknown names."""
 
 TYPES: Final[Mapping[str, type]] = {
     "str": str,
@@ -259,30 +242,21 @@ def _walked(scope: Scope, holder: object) -> Collection[object]:
     return walk(scope, holder)
 
 
-_NOTHING: Final = Shape(least=0, most=0)
-_ONE: Final = Shape(least=1, most=1)
-_ONE_OR_NOTHING: Final = Shape(least=0, most=1)
+_DICT_VIEWS: Final = (dict.keys, dict.values, dict.items)
+_TEXT_CUTS: Final = (str.strip, str.lstrip, str.rstrip)
+_TEXT_QUESTIONS: Final = (
+    *(str.lower, str.upper, str.casefold),
+    *(str.isdigit, str.isalpha, str.isalnum, str.isupper, str.islower, str.isspace),
+)
 
 METHODS: Final[Mapping[str, Function]] = {
-    "keys": Function(shape=_NOTHING, run=_on_dict(dict.keys)),
-    "values": Function(shape=_NOTHING, run=_on_dict(dict.values)),
-    "items": Function(shape=_NOTHING, run=_on_dict(dict.items)),
-    "get": Function(shape=Shape(least=1, most=2), run=_on_dict(dict.get)),
-    "lower": Function(shape=_NOTHING, run=_on_text(str.lower)),
-    "upper": Function(shape=_NOTHING, run=_on_text(str.upper)),
-    "casefold": Function(shape=_NOTHING, run=_on_text(str.casefold)),
-    "strip": Function(shape=_ONE_OR_NOTHING, run=_on_text(str.strip)),
-    "lstrip": Function(shape=_ONE_OR_NOTHING, run=_on_text(str.lstrip)),
-    "rstrip": Function(shape=_ONE_OR_NOTHING, run=_on_text(str.rstrip)),
-    "startswith": Function(shape=_ONE, run=_on_text(str.startswith)),
-    "endswith": Function(shape=_ONE, run=_on_text(str.endswith)),
-    "isdigit": Function(shape=_NOTHING, run=_on_text(str.isdigit)),
-    "isalpha": Function(shape=_NOTHING, run=_on_text(str.isalpha)),
-    "isalnum": Function(shape=_NOTHING, run=_on_text(str.isalnum)),
-    "isupper": Function(shape=_NOTHING, run=_on_text(str.isupper)),
-    "islower": Function(shape=_NOTHING, run=_on_text(str.islower)),
-    "isspace": Function(shape=_NOTHING, run=_on_text(str.isspace)),
-    "split": Function(shape=_ONE_OR_NOTHING, run=_split),
-    "count": Function(shape=_ONE, run=_occurrences),
-    "index": Function(shape=_ONE, run=_position),
+    **{view.__name__: Function(run=_on_dict(view), least=0, most=0) for view in _DICT_VIEWS},
+    "get": Function(run=_on_dict(dict.get), most=2),
+    **{ask.__name__: Function(run=_on_text(ask), least=0, most=0) for ask in _TEXT_QUESTIONS},
+    **{cut.__name__: Function(run=_on_text(cut), least=0) for cut in _TEXT_CUTS},
+    "startswith": Function(run=_on_text(str.startswith)),
+    "endswith": Function(run=_on_text(str.endswith)),
+    "split": Function(run=_split, least=0),
+    "count": Function(run=_occurrences),
+    "index": Function(run=_position),
 }

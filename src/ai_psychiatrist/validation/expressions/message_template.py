@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from ai_psychiatrist.validation.expressions.reads import FieldRead
+from ai_psychiatrist.validation.expressions.places import FieldRead
 from ai_psychiatrist.validation.expressions.scope import Scope
 
 MAX_VALUE: Final = 200

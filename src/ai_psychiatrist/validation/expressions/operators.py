@@ -9,13 +9,17 @@ import math
 from collections.abc import Callable, Collection
 from typing import Final, TypeAlias
 
-from ai_psychiatrist.validation.expressions.refusal import UnknownName
+from ai_psychiatrist.validation.expressions.refusal import BudgetSpent, UnknownName
 from ai_psychiatrist.validation.expressions.scope import Names, Scope
 
 CHARACTERS_PER_STEP: Final = 256
 HOST_CALL_STEPS: Final = 50
 MAX_BITS: Final = 1024
 """Longer whole numbers take no part in arithmetic."""
+MAX_REPEATED: Final = 10_000
+"""Elements of a list that is made by repeating one."""
+MAX_FILLED_IN: Final = 1_000_000
+"""Characters of a text that is made by filling in others."""
 
 Number: TypeAlias = int | float
 
@@ -32,7 +36,15 @@ def walk(scope: Scope, source: object, weight: int = 1) -> Collection[object]:
     if type(source) not in _WALKABLE or not isinstance(source, Collection):
         raise TypeError
     scope.charge(len(source) * weight + 1)
+    if scope.random is not None and type(source) is set:
+        # The order of a set of texts differs between processes; what a step gives must not.
+        return _in_order(scope, source)
     return source
+
+
+def _in_order(scope: Scope, values: set[object]) -> list[object]:
+    charge_inside(scope, tuple(values))
+    return sorted(values)  # type: ignore[type-var]
 
 
 def weigh(scope: Scope, value: object) -> object:
@@ -124,6 +136,29 @@ def subtract(scope: Scope, left: object, right: object) -> object:
     return checked(first - second)
 
 
+def multiply_or_repeat(scope: Scope, left: object, right: object) -> object:
+    """Return the product of two numbers, or a list repeated, of no more than 10,000 elements."""
+    listed, times = (left, right) if isinstance(left, list) else (right, left)
+    if not isinstance(listed, list):
+        return multiply(scope, left, right)
+    if type(times) is not int:
+        raise TypeError
+    if len(listed) * times > MAX_REPEATED:
+        raise BudgetSpent
+    scope.charge(len(listed) * max(times, 0) + 1)
+    return listed * times
+
+
+def fill_in(scope: Scope, *parts: object) -> str:
+    """Return texts, numbers, truth values and null as one text."""
+    written = ["None" if part is None else as_text(scope, part) for part in parts]
+    size = sum(map(len, written))
+    if size > MAX_FILLED_IN:
+        raise BudgetSpent
+    scope.charge(size // CHARACTERS_PER_STEP + 1)
+    return "".join(written)
+
+
 def multiply(_: Scope, left: object, right: object) -> Number:
     """Return the product of two numbers; texts and lists are never repeated."""
     first, second = _operands(left, right)
@@ -162,6 +197,15 @@ def checked(number: Number) -> Number:
     elif number.bit_length() > MAX_BITS:
         raise OverflowError
     return number
+
+
+def as_text(_: Scope, value: object) -> str:
+    """Return a text, number or truth value as text."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, int | float):
+        raise TypeError
+    return str(checked(value))
 
 
 def is_there(probe: Callable[[], object]) -> bool:

@@ -5,32 +5,33 @@ from typing import Literal, TypeAlias
 from ai_psychiatrist.domain.errors import AssessmentServiceError, ConfigurationError
 
 FailureKind: TypeAlias = Literal[
-    "unknown_name", "missing_key", "wrong_type", "budget", "arithmetic"
+    "unknown_name", "missing_key", "wrong_type", "budget", "arithmetic", "endless_loop"
 ]
 
 
 class ExpressionRefused(ConfigurationError):
     """An expression uses something that is not offered, or is no expression at all."""
 
-    def __init__(self, message: str, column: int, *, rule: str | None = None) -> None:
+    def __init__(self, message: str, column: int, *, place: str | None = None) -> None:
         where = f"{message} (column {column})"
-        super().__init__(where if rule is None else f"rule {rule!r}: {where}")
+        super().__init__(where if place is None else f"{place}: {where}")
         self.message = message
         """What is refused, without the place."""
         self.column = column
         """Counted from 1."""
-        self.rule = rule
-        """The rule that the expression belongs to, where it belongs to one."""
 
 
 class EvaluationFailed(AssessmentServiceError):
     """An expression has no value for one unit."""
 
-    def __init__(self, kind: FailureKind, name: str | None) -> None:
-        super().__init__(kind if name is None else f"{kind}: {name!r}")
+    def __init__(self, kind: FailureKind, name: str | None, *, field: str | None = None) -> None:
+        what = kind if name is None else f"{kind}: {name!r}"
+        super().__init__(what if field is None else f"{field}: {what}")
         self.kind: FailureKind = kind
         self.name = name
         """The field or key as the expression's text names it; `None` when it names none."""
+        self.field = field
+        """The field of an expression step that has no value, or `loop_until`."""
 
 
 class UnknownName(Exception):

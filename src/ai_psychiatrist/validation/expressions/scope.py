@@ -1,8 +1,9 @@
 """What expressions see of one unit, and how much work they may do on it."""
 
 from collections.abc import Callable, Mapping
+from random import Random
 from types import MappingProxyType
-from typing import Final, NoReturn
+from typing import Final, NoReturn, Self
 
 from ai_psychiatrist.validation.expressions.refusal import BudgetSpent, UnknownName
 
@@ -31,7 +32,7 @@ class Scope:
     serves one unit: the steps its expressions take add up.
     """
 
-    __slots__ = ("host", "names", "steps_left")
+    __slots__ = ("host", "names", "random", "steps_left")
 
     def __init__(
         self,
@@ -54,6 +55,14 @@ class Scope:
         self.names = names
         self.host = host
         self.steps_left = steps
+        self.random: Random | None = None
+
+    @classmethod
+    def of_step(cls, names: Mapping[str, object], generator: Random) -> Self:
+        """Return what an expression step sees: bare names alone, and its own random numbers."""
+        scope = cls(out={})
+        scope.names, scope.random = Names(names), generator
+        return scope
 
     def charge(self, steps: int) -> None:
         """Take steps off what the unit has left; raise `BudgetSpent` when there are too few."""

@@ -2,6 +2,7 @@
 
 import ast
 import warnings
+from collections.abc import Mapping
 from typing import Final
 
 from ai_psychiatrist.validation.expressions.refusal import ExpressionRefused
@@ -10,6 +11,29 @@ MAX_CHARACTERS: Final = 2_000
 MAX_DEPTH: Final = 80
 MAX_BRACKETS: Final = 60
 """Brackets that may stand inside one another."""
+MAX_TEXT: Final = 1_000
+"""Characters of one text in an expression."""
+MAX_NUMBER: Final = 10**18
+
+_REFUSED: Final[Mapping[type[ast.AST], str]] = {
+    ast.Attribute: "reading an attribute",
+    ast.Await: "'await'",
+    ast.DictComp: "a dictionary built in a loop",
+    ast.Lambda: "'lambda'",
+    ast.NamedExpr: "an assignment",
+    ast.Slice: "a slice in this place",
+    ast.Starred: "unpacking with '*'",
+    ast.Yield: "'yield'",
+    ast.YieldFrom: "'yield'",
+    ast.BitAnd: "'&'",
+    ast.BitOr: "'|'",
+    ast.BitXor: "'^'",
+    ast.Invert: "'~'",
+    ast.LShift: "'<<'",
+    ast.MatMult: "'@'",
+    ast.Pow: "'**'",
+    ast.RShift: "'>>'",
+}
 
 
 def read(source: str) -> ast.expr:
@@ -32,9 +56,29 @@ def read(source: str) -> ast.expr:
     return tree
 
 
-def column_of(node: ast.AST) -> int:
-    """Return the column of its line at which a node starts, in characters counted from 1."""
-    return getattr(node, "col_offset", 0) + 1
+def refused(what: str, node: ast.AST) -> ExpressionRefused:
+    """Return the refusal of a part of an expression."""
+    return ExpressionRefused(f"{what} is not allowed", getattr(node, "col_offset", 0) + 1)
+
+
+def refused_part(part: ast.AST, *, at: ast.AST | None = None) -> ExpressionRefused:
+    """Return the refusal of a kind of part; `at`: where it stands, if it has no place itself."""
+    return refused(_REFUSED.get(type(part), "this"), at or part)
+
+
+def check_constant(node: ast.Constant) -> None:
+    """Raise `ExpressionRefused` for a written value that is too large or no value of JSON."""
+    match node.value:
+        case None | bool():
+            return
+        case str() as text:
+            if len(text) > MAX_TEXT:
+                raise refused(f"a text of more than {MAX_TEXT} characters", node)
+        case int() | float() as number:
+            if not abs(number) <= MAX_NUMBER:
+                raise refused("a number beyond 10 to the power of 18", node)
+        case _:
+            raise refused("a constant of this type", node)
 
 
 def _refuse_brackets(text: str) -> None:

@@ -1,17 +1,13 @@
 """Check the syntax and the names of expression steps; their expressions are never run."""
 
-from typing import Final
-
 from ai_psychiatrist.validation.config.lint.known_names import KnownNames
 from ai_psychiatrist.validation.config.lint.node import Node
 from ai_psychiatrist.validation.config.lint.steps import StepReading
 from ai_psychiatrist.validation.expressions import (
     ExpressionKind,
     ExpressionRefused,
-    check_expression,
+    compile_expression,
 )
-
-_MODULES: Final = frozenset({"random"})
 
 
 def check_step_expressions(step: StepReading, names: KnownNames) -> frozenset[str]:
@@ -48,11 +44,11 @@ def _check(node: Node, names: KnownNames, known: set[str]) -> frozenset[str]:
     if source is None:
         return frozenset()
     try:
-        checked = check_expression(source, kind=ExpressionKind.EXPRESSION_STEP)
+        checked = compile_expression(source, kind=ExpressionKind.EXPRESSION_STEP)
     except ExpressionRefused as error:
         node.error("expression", error.message, column=error.column)
         return frozenset()
-    used = checked.names - _MODULES
+    used = checked.names
     for name in sorted(used - known):
         if name in names.answer:
             node.error("used_before_set", f"{name!r} is set by this step only later")
