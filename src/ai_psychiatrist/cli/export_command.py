@@ -76,10 +76,10 @@ def export(
 def _schemas(ledger: "Ledger", config: "PipelineConfig") -> dict[str, bytes]:
     """Return the schemas of the run's steps from the pipeline that it was made with."""
     from ai_psychiatrist.agents.contracts.contract import step_of_agent  # noqa: PLC0415
-    from ai_psychiatrist.pipelines.run_folder import KIND, schema_bytes  # noqa: PLC0415
+    from ai_psychiatrist.pipelines.run_folder import KIND, schemas_of  # noqa: PLC0415
 
-    known = {step.name: schema_bytes(config, step) for step in config.steps}
-    is_pipeline = ledger.about.get("kind") == KIND
-    names = {step: step if is_pipeline else step_of_agent(step) for step in ledger.steps}
-    found = {step: known.get(name) for step, name in names.items()}
-    return {step: schema for step, schema in found.items() if schema is not None}
+    known = schemas_of(config)
+    if ledger.about.get("kind") == KIND:
+        return known
+    names = {step: step_of_agent(step) for step in ledger.steps}
+    return {step: known[name] for step, name in names.items() if name in known}

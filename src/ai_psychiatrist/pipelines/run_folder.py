@@ -1,7 +1,8 @@
 """The folder of a pipeline's run: the ledger, beside it the pipeline as it was, and its rules."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -18,7 +19,7 @@ from ai_psychiatrist.ledger.store.ledger_file import holds_run, make_private_fol
 from ai_psychiatrist.validation.checks.step import StepValidator
 from ai_psychiatrist.validation.config.lint.step_files import MOST_BYTES
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig, StepConfig, load_pipeline
-from ai_psychiatrist.validation.config.step import MODEL_SCOPES
+from ai_psychiatrist.validation.config.step import MODEL_SCOPES, RuleBlock
 
 KIND: Final = "pipeline"
 """Value of `kind` in what a run says about itself."""
@@ -28,21 +29,31 @@ _PIPELINE_NAME: Final = "pipeline.yaml"
 
 
 def create_pipeline_run(
-    folder: Path, config: PipelineConfig, *, cipher: Cipher | None = None
+    folder: Path,
+    config: PipelineConfig,
+    *,
+    cipher: Cipher | None = None,
+    steps: Sequence[str] | None = None,
+    about: Mapping[str, str] | None = None,
 ) -> Ledger:
-    """Make a run of a pipeline's model steps and keep the pipeline's files beside the ledger.
+    """Make a run of a pipeline and keep the pipeline's files beside the ledger.
 
-    Raises `InputError` when the folder holds a run, and `ConfigurationError` when a file of the
-    pipeline lies outside its folder.
+    `steps`: those that a model answers, when not given. `about`: what else the run is to say about
+    itself. Raises `InputError` when the folder holds a run, and `ConfigurationError` when a file
+    of the pipeline lies outside its folder.
     """
-    steps = [step.name for step in model_steps(config)]
-    about = {"kind": KIND, "pipeline_digest": config.digest, "code_version": __version__}
+    own = {"kind": KIND, "pipeline_digest": config.digest, "code_version": __version__}
     if holds_run(folder):
         msg = f"{str(folder)!r} holds a run already; name another folder"
         raise InputError(msg, field="RUN")
     keep_pipeline(folder, config)
     # Last: a folder with a ledger is a run with everything that belongs to it.
-    return Ledger.create(folder, steps=steps, cipher=cipher, about=about)
+    return Ledger.create(
+        folder,
+        steps=[step.name for step in model_steps(config)] if steps is None else steps,
+        cipher=cipher,
+        about={**own, **(about or {})},
+    )
 
 
 def keep_pipeline(folder: Path, config: PipelineConfig) -> None:
@@ -88,12 +99,20 @@ def model_steps(config: PipelineConfig) -> list[StepConfig]:
 
 
 def pipeline_checkers(config: PipelineConfig) -> dict[str, PipelineChecker]:
-    """Return the rules of every model step that has some."""
+    """Return the rules of every step that has some, and none for expressions without any."""
+    checkable = [checkable_step(step) for step in config.steps]
     return {
         step.name: PipelineChecker(validator=StepValidator.compile(step))
-        for step in model_steps(config)
-        if step.rules is not None and step.schema is not None
+        for step in checkable
+        if step.scope in MODEL_SCOPES and step.rules is not None and step.schema is not None
     }
+
+
+def checkable_step(step: StepConfig) -> StepConfig:
+    """Return a step whose results can be checked: what expressions find needs no schema."""
+    if step.scope != "expression":
+        return step
+    return replace(step, scope="llm", schema=True, rules=step.rules or RuleBlock())
 
 
 def checker_of(ledger: Ledger, step: str) -> PipelineChecker:
@@ -107,6 +126,12 @@ def checker_of(ledger: Ledger, step: str) -> PipelineChecker:
 def following_steps(steps: Sequence[str]) -> dict[str, str]:
     """Return for each step the one that comes after it."""
     return dict(pairwise(steps))
+
+
+def schemas_of(config: PipelineConfig) -> dict[str, bytes]:
+    """Return step → the file of its schema byte for byte, for the steps that have one."""
+    found = {step.name: schema_bytes(config, step) for step in config.steps}
+    return {name: content for name, content in found.items() if content is not None}
 
 
 def schema_bytes(config: PipelineConfig, step: StepConfig) -> bytes | None:

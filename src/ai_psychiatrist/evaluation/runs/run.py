@@ -20,6 +20,7 @@ from ai_psychiatrist.evaluation.scores.prediction import (
     failed_prediction,
     prediction_of,
 )
+from ai_psychiatrist.infrastructure.worker_tasks import work_together
 from ai_psychiatrist.ledger.ledger_writer import LedgerWriter
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.pipelines.unit_calls import UnitCalls
@@ -75,19 +76,9 @@ async def run_units(
     worker = _Worker(tools, writer, tally, max_failures=max_failures, on_unit=on_unit)
     units = iter([unit.unit_id for unit in queued])
     try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(min(concurrency, len(queued))):
-                group.create_task(worker.work(units))
-    except ExceptionGroup as group_error:
-        raise _first(group_error) from None
+        await work_together(min(concurrency, len(queued)), partial(worker.work, units))
     finally:
         await writer.aclose()
-
-
-def _first(group: ExceptionGroup[Exception]) -> Exception:
-    """Return one cause: the workers share what can fail, so they fail alike."""
-    error = group.exceptions[0]
-    return _first(error) if isinstance(error, ExceptionGroup) else error
 
 
 class _Worker:

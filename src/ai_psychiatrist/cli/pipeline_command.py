@@ -1,0 +1,202 @@
+"""The command `pipeline run`: every unit of a pipeline file taken through its steps."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from ai_psychiatrist.cli.exits import ExitCode, fail, refusing_bad_input
+from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
+
+if TYPE_CHECKING:
+    from ai_psychiatrist.pipelines.session import SittingEnd
+    from ai_psychiatrist.pipelines.settings import RunSettings
+    from ai_psychiatrist.pipelines.units import Unit
+
+pipeline_app = typer.Typer(
+    help="Run declared pipelines.", no_args_is_help=True, rich_markup_mode=None
+)
+
+EXAMPLES: Final = """
+Examples:
+
+  ai-psychiatrist pipeline run pipeline.yaml --out runs/first --model ollama:gemma3
+
+  ai-psychiatrist pipeline run pipeline.yaml --out runs/first --model ollama:gemma3 --resume
+
+  ai-psychiatrist pipeline run pipeline.yaml --out runs/try --max-units 5 --max-calls 20
+
+  ai-psychiatrist pipeline run pipeline.yaml --out runs/first --units units.jsonl
+
+Writes RUN/export/STEP_validated.jsonl and STEP_failures.jsonl for each step and RUN/summary.json.
+
+Exit status: 0 every unit is valid at every step, 1 some are not, 2 bad input or settings, 130
+stopped by Ctrl-C (go on with --resume).
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wanted:
+    config: Path
+    out: Path
+    units: Path | None
+    max_units: int | None
+    max_calls: int | None
+    seed: int | None
+    concurrency: int
+    is_resumed: bool
+    retries_failed: bool
+    model: str | None
+
+
+@pipeline_app.callback()
+def pipeline() -> None:
+    """Run declared pipelines."""
+
+
+@pipeline_app.command(epilog=EXAMPLES)
+def run(
+    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="The pipeline file.")],
+    *,
+    out: Annotated[Path, typer.Option("--out", metavar="RUN", help="Folder for the run.")],
+    units: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Units as JSON lines, in place of the file's items."),
+    ] = None,
+    max_units: Annotated[int | None, typer.Option(min=1, help="Only the first N units.")] = None,
+    max_calls: Annotated[
+        int | None,
+        typer.Option(min=0, help="Stop before the run has made more than N model calls in all."),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="What expressions draw by: 0, or as the run was begun.")
+    ] = None,
+    concurrency: Annotated[int, typer.Option(min=1, help="Units under way at a time.")] = 8,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run.")] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Ask anew for failed units, with --resume.")
+    ] = False,
+    model: ModelOption = None,
+) -> None:
+    """Take units through the steps of a pipeline; can be stopped at any time and gone on with."""
+    wanted = _Wanted(
+        config=config,
+        out=out,
+        units=units,
+        max_units=max_units,
+        max_calls=max_calls,
+        seed=seed,
+        concurrency=concurrency,
+        is_resumed=resume,
+        retries_failed=retry_failed,
+        model=model,
+    )
+    with refusing_bad_input():
+        try:
+            end = asyncio.run(_run(wanted))
+        except KeyboardInterrupt:
+            typer.echo("stopped; what has finished is kept: go on with --resume", err=True)
+            raise typer.Exit(ExitCode.STOPPED) from None
+    raise typer.Exit(_conclude(end, out))
+
+
+async def _run(wanted: _Wanted) -> "SittingEnd":
+    from ai_psychiatrist.cli.unit_progress import unit_progress  # noqa: PLC0415
+    from ai_psychiatrist.ledger.keys.cipher import load_cipher  # noqa: PLC0415
+    from ai_psychiatrist.pipelines.results import account_of  # noqa: PLC0415
+    from ai_psychiatrist.pipelines.run import SittingOptions  # noqa: PLC0415
+    from ai_psychiatrist.pipelines.session import sit  # noqa: PLC0415
+    from ai_psychiatrist.pipelines.settings import read_run_settings  # noqa: PLC0415
+    from ai_psychiatrist.pipelines.start import RunRequest, opened_run  # noqa: PLC0415
+    from ai_psychiatrist.pipelines.steps import (  # noqa: PLC0415
+        Models,
+        chains_of,
+        left_out,
+        make_steps,
+    )
+    from ai_psychiatrist.validation.config.pipeline import load_pipeline  # noqa: PLC0415
+    from ai_psychiatrist.wiring import open_services  # noqa: PLC0415
+
+    config, settings = load_pipeline(wanted.config), read_run_settings(wanted.config)
+    async with open_services(quiet(read_settings(wanted.model))) as services:
+        models = Models(
+            settings=services.settings.model,
+            pydantic_ai=services.settings.pydantic_ai,
+            chain=services.connections.chain,
+            only=wanted.model,
+        )
+        key_file = services.settings.ledger.key_file
+        chains = chains_of(config, settings, models)
+        steps = make_steps(config, settings, chains=chains, models=models)
+        request = RunRequest(
+            folder=wanted.out,
+            config=config,
+            steps=[step.name for step in steps],
+            models={step: [route.name for route in chain] for step, chain in chains.items()},
+            units=_units(wanted, settings),
+            max_units=wanted.max_units,
+            seed=wanted.seed,
+            is_resumed=wanted.is_resumed,
+            cipher=None if key_file is None else load_cipher(key_file),
+        )
+        with opened_run(request) as ledger:
+            options = SittingOptions(
+                limits=config.retry,
+                concurrency=wanted.concurrency,
+                max_calls=wanted.max_calls,
+                retries_failed=wanted.retries_failed,
+                first_units=settings.processing.chunk_size,
+            )
+            units = account_of(ledger).units
+            done = units.valid + units.failed
+            with unit_progress("running", requested=units.requested, done=done) as on_unit:
+                return await sit(
+                    ledger,
+                    config,
+                    steps,
+                    options,
+                    not_run=left_out(config, settings),
+                    on_unit=on_unit,
+                )
+
+
+def _units(wanted: _Wanted, settings: "RunSettings") -> "Iterator[Unit]":
+    from ai_psychiatrist.pipelines.units import declared_units, units_in  # noqa: PLC0415
+
+    if wanted.units is not None:
+        return units_in(wanted.units)
+    return declared_units(settings.processing, wanted.config.parent)
+
+
+def _conclude(end: "SittingEnd", out: Path) -> ExitCode:
+    """Say where the run stands, and return the command's exit status."""
+    account, units = end.account, end.account.units
+    for name, step in account.steps.items():
+        typer.echo(
+            f"{name}: {step.requested:,} requested = {step.valid:,} valid + {step.failed:,} failed"
+            f" + {step.pending:,} pending",
+            err=True,
+        )
+        for stage, count in step.by_stage.items():
+            typer.echo(f"  failed at {stage}: {count:,}", err=True)
+    for what in end.not_run:
+        typer.echo(f"not run: {what}", err=True)
+    for name in account.barren:
+        typer.echo(f"no unit is valid at {name}: the run stops here", err=True)
+    if end.stop.hit_max_calls:
+        typer.echo(
+            f"stopped before more than {account.model_calls:,} model calls: go on with --resume and"
+            " a higher --max-calls",
+            err=True,
+        )
+    if account.unbalanced:
+        fail(f"the account does not balance at {', '.join(account.unbalanced)}: keep the folder")
+    typer.echo(
+        f"{units.valid:,} of {units.requested:,} units valid at every step, "
+        f"{account.model_calls:,} model calls; written to {out}",
+        err=True,
+    )
+    return ExitCode.COMPLETE if units.valid == units.requested else ExitCode.PARTIAL
