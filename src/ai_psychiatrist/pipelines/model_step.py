@@ -1,7 +1,10 @@
 """A step that a model answers, as an agent whose extractor is the step's own validation."""
 
+import asyncio
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Self
+
+from pydantic import ConfigDict
 
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failure_stages import stage_of_code
@@ -9,7 +12,7 @@ from ai_psychiatrist.domain.failures import FailureCode, FailureStage, Rejection
 from ai_psychiatrist.ledger.ledger_writer import LedgerWriter
 from ai_psychiatrist.ledger.recheck.checker import PipelineChecker
 from ai_psychiatrist.ledger.store.records import AttemptRecord
-from ai_psychiatrist.llm.agent import create_agent
+from ai_psychiatrist.llm.agent import ReplyAgent, create_agent
 from ai_psychiatrist.llm.call_log import CallBudget, CallLog
 from ai_psychiatrist.llm.call_store import Judgement
 from ai_psychiatrist.llm.definition import AgentDefinition
@@ -39,6 +42,19 @@ _CODES: Final = {
 }
 
 
+class _Reply(ModelOutput):
+    """A reply as it came; the check of its unit notes what had to be done to read it."""
+
+    model_config = ConfigDict(frozen=False)
+
+    text: str
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """Return a reply that is still to be checked."""
+        return cls(text=text)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelStep:
     """A step of scope `llm`."""
@@ -55,6 +71,8 @@ class ModelStep:
     pydantic_ai: PydanticAISettings
     temperature: float
     max_tokens: int | None = None
+    agents: dict[int, ReplyAgent[_Reply]] = field(default_factory=dict, repr=False)
+    """By how often they ask again; building one takes as long as a call."""
 
     async def take(
         self, turn: Turn, writer: LedgerWriter, budget: CallBudget
@@ -71,16 +89,26 @@ class ModelStep:
         budget.left += len(turn.calls)
         asking = _Asking(step=self, turn=turn, calls=turn.store(writer))
         outcome = await asking.runner().run(
-            Prompt(system=asking.definition.system, user=text),
+            Prompt(system=self.definition.system, user=text),
             CallLog(budget=budget, store=asking.calls),
+            review=asking.review,
         )
         if outcome.failure is FailureCode.CALL_BUDGET_SPENT:
             return None
         return asking.attempts(outcome)
 
+    @property
+    def definition(self) -> AgentDefinition[_Reply]:
+        """The step as an agent."""
+        return AgentDefinition(
+            name=self.name, extract=_Reply.of, system=_SYSTEM.format(name=self.name)
+        )
 
-class _Reply(ModelOutput):
-    """A reply that needs no other one."""
+    def agent(self, retries: int) -> ReplyAgent[_Reply]:
+        """Return the agent that asks again so often."""
+        if retries not in self.agents:
+            self.agents[retries] = create_agent(self.definition, retries=retries)
+        return self.agents[retries]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -93,22 +121,16 @@ class _Asking:
     verdicts: dict[int, Verdict] = field(default_factory=dict)
     """By the position of the judgement that each belongs to."""
 
-    @property
-    def definition(self) -> AgentDefinition[_Reply]:
-        """The step as an agent."""
-        name = self.step.name
-        return AgentDefinition(name=name, extract=self.extract, system=_SYSTEM.format(name=name))
-
     def runner(self) -> AgentRunner[_Reply]:
         """Return what asks the step's models."""
-        step, definition = self.step, self.definition
+        step = self.step
         retries = CallRetries(
             waits_seconds=step.waits_seconds, applies_to=self._may_be_called_again
         )
         left = step.limits.validation_attempts - self.turn.other_failures
         return AgentRunner(
-            definition,
-            create_agent(definition, retries=max(left - 1, 0)),
+            step.definition,
+            step.agent(max(left - 1, 0)),
             # Without plain calls, which would come on top of the step's attempts.
             tuple(replace(route, chat=None, retries=retries) for route in step.chain),
             step.pydantic_ai,
@@ -116,13 +138,17 @@ class _Asking:
             max_tokens=step.max_tokens,
         )
 
-    def extract(self, text: str) -> _Reply:
+    async def review(self, reply: ModelOutput) -> None:
         """Check a reply; raises `ReplyRejected` when another one may pass."""
-        verdict = self.step.checker.check(self.turn.unit_id, text, self.turn.content)
+        if not isinstance(reply, _Reply):
+            msg = "a step has replies of its own alone"
+            raise TypeError(msg)
+        check, turn = self.step.checker.check, self.turn
+        verdict = await asyncio.to_thread(check, turn.unit_id, reply.text, turn.content)
         self.verdicts[len(self.calls.judgements)] = verdict
         if verdict.stage is not None and verdict.stage.is_retryable:
             raise ReplyRejected(_code(verdict), _feedback(verdict))
-        return _Reply(repaired=verdict.repaired, coercions=len(verdict.coercions))
+        reply.repaired, reply.coercions = verdict.repaired, len(verdict.coercions)
 
     def attempts(self, outcome: Outcome[_Reply]) -> list[AttemptRecord]:
         """Return a record of each reply and of each call without one."""
