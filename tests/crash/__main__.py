@@ -1,6 +1,6 @@
 """Kill runs: once at each write boundary, and at random times.
 
-`evaluation` kills an evaluation run, `pipelines` kills runs of pipelines.
+`evaluation` kills an evaluation run, the others kill runs of pipelines.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from tests.crash.pipelines import campaigns
+from tests.crash.pipelines import example_campaign, real_campaigns
 from tests.crash.runs import (
     Backend,
     Campaign,
@@ -28,6 +28,8 @@ from tests.crash.runs import (
 from tests.integration.command_parent import import_all
 from tests.sweeps import KILLED_AT_BOUNDARIES, KILLED_AT_RANDOM, PIPELINE_UNITS
 
+SUBJECTS = ("evaluation", "example-pipelines", "real-pipelines")
+
 
 def main() -> int:
     """Run the campaigns; returns the exit status."""
@@ -37,8 +39,10 @@ def main() -> int:
         folder = Path(name)
         os.environ["DATA_STATE_DIR"] = str(folder / "state")
         subjects = [_evaluation(folder, backend)]
-        if options.what == "pipelines":
-            subjects = list(campaigns(folder, backend, units=options.units))
+        if options.what == "example-pipelines":
+            subjects = [example_campaign(folder, backend, units=options.units)]
+        elif options.what == "real-pipelines":
+            subjects = list(real_campaigns(folder, backend, units=options.units))
         import_all()
         try:
             for subject in subjects:
@@ -52,9 +56,7 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tests.crash", description=__doc__)
-    parser.add_argument(
-        "what", nargs="?", choices=("evaluation", "pipelines"), default="evaluation"
-    )
+    parser.add_argument("what", nargs="?", choices=SUBJECTS, default="evaluation")
     parser.add_argument(
         "--random",
         type=int,

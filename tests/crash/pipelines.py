@@ -13,14 +13,18 @@ REPETITIONS = {"NPCDialog": 10, "Blackjack": 300, "DrunkenSailor": 500}
 """With which the three have 2,000 units: of 60, of 3, and of 1."""
 
 
-def campaigns(folder: Path, backend: Backend, *, units: int) -> Iterator[Campaign]:
-    """Yield a campaign for each pipeline, at most so many units of each."""
-    yield _campaign(EXAMPLE / "pipeline.yaml", _example_units(folder, units), backend)
-    for config in real_pipelines(folder):
+def example_campaign(folder: Path, backend: Backend, *, units: int) -> Campaign:
+    """Return the campaign of our own pipeline."""
+    return _campaign(EXAMPLE / "pipeline.yaml", _example_units(folder, units), backend)
+
+
+def real_campaigns(folder: Path, backend: Backend, *, units: int) -> Iterator[Campaign]:
+    """Yield a campaign for each real pipeline, at most so many units of each."""
+    for config in _real_pipelines(folder):
         yield _campaign(config, ["--max-units", str(units)], backend)
 
 
-def real_pipelines(folder: Path) -> Iterator[Path]:
+def _real_pipelines(folder: Path) -> Iterator[Path]:
     """Yield copies of the real pipelines, which wait for no failed call; none without the data."""
     data = os.environ.get("TEST_DATA_DIR")
     source = None if data is None else Path(data) / "octobatch"

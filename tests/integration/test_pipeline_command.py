@@ -174,7 +174,7 @@ def test_a_cut_reply_counts_for_nothing_however_whole_it_looks(sit: Sittings) ->
     (failure,) = sit.result("rate_sleep_failures")
     assert failure["errors"][0]["rule"] == "parse_truncated"
     again = run(["revalidate", "run"], sit.folder)
-    assert "0 changed, 0 promoted" in again.out
+    assert "rate_sleep: 0 answers checked, 1 units without one; 0 changed" in again.out
 
 
 def test_the_ceiling_of_calls_stops_the_run_and_a_higher_one_goes_on(sit: Sittings) -> None:
