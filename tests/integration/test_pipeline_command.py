@@ -230,6 +230,25 @@ def test_a_killed_run_goes_on_without_asking_again(sit: Sittings) -> None:
     assert sit.files() == whole
 
 
+def test_replies_that_are_found_again_make_no_room_for_calls_beyond_the_ceiling(
+    sit: Sittings,
+) -> None:
+    sit.server.server.script = lambda _: (
+        Reply(hang=True) if len(sit.server.requests) > 4 else Reply(text="no")
+    )
+    command = [COMMAND, "pipeline", "run", "pipeline.yaml", "--out", "run", *UNITS]
+    environment = environment_of(sit.folder, model_at(sit.server.url))
+    with start(command, sit.folder, environment) as process:
+        wait_until(lambda: len(sit.server.requests) == 8)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    sit(*UNITS, "--resume", "--max-calls", "4", code=1)
+    assert len(sit.server.requests) == 8
+    assert sit.summary()["units"]["pending"] == 4
+    sit(*UNITS, "--resume", "--max-calls", "5", code=1)
+    assert len(sit.server.requests) == 9
+
+
 def test_a_run_is_gone_on_with_only_as_it_was_begun(sit: Sittings) -> None:
     sit(*UNITS, "--max-units", "1")
     assert "add --resume" in sit(*UNITS, code=2).err

@@ -1,7 +1,6 @@
 """The command `pipeline run`: every unit of a pipeline file taken through its steps."""
 
 import asyncio
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -12,9 +11,10 @@ from ai_psychiatrist.cli.exits import ExitCode, fail, refusing_bad_input
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.pipelines.session import SittingEnd
-    from ai_psychiatrist.pipelines.settings import RunSettings
-    from ai_psychiatrist.pipelines.units import Unit
+    from collections.abc import Sequence
+
+    from ai_psychiatrist.pipelines.results import RunAccount
+    from ai_psychiatrist.pipelines.run import Stop
 
 pipeline_app = typer.Typer(
     help="Run declared pipelines.", no_args_is_help=True, rich_markup_mode=None
@@ -36,20 +36,6 @@ Writes RUN/export/STEP_validated.jsonl and STEP_failures.jsonl for each step and
 Exit status: 0 every unit is valid at every step, 1 some are not, 2 bad input or settings, 130
 stopped by Ctrl-C (go on with --resume).
 """
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Wanted:
-    config: Path
-    out: Path
-    units: Path | None
-    max_units: int | None
-    max_calls: int | None
-    seed: int | None
-    concurrency: int
-    is_resumed: bool
-    retries_failed: bool
-    model: str | None
 
 
 @pipeline_app.callback()
@@ -82,33 +68,52 @@ def run(
     model: ModelOption = None,
 ) -> None:
     """Take units through the steps of a pipeline; can be stopped at any time and gone on with."""
-    wanted = _Wanted(
-        config=config,
-        out=out,
-        units=units,
-        max_units=max_units,
-        max_calls=max_calls,
-        seed=seed,
-        concurrency=concurrency,
-        is_resumed=resume,
-        retries_failed=retry_failed,
-        model=model,
-    )
     with refusing_bad_input():
         try:
-            end = asyncio.run(_run(wanted))
+            end = asyncio.run(
+                _run(
+                    config,
+                    out=out,
+                    units=units,
+                    max_units=max_units,
+                    max_calls=max_calls,
+                    seed=seed,
+                    concurrency=concurrency,
+                    is_resumed=resume,
+                    retries_failed=retry_failed,
+                    model=model,
+                )
+            )
         except KeyboardInterrupt:
             typer.echo("stopped; what has finished is kept: go on with --resume", err=True)
             raise typer.Exit(ExitCode.STOPPED) from None
     raise typer.Exit(_conclude(end, out))
 
 
-async def _run(wanted: _Wanted) -> "SittingEnd":
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _End:
+    account: "RunAccount"
+    stop: "Stop"
+    not_run: "Sequence[str]"
+
+
+async def _run(
+    path: Path,
+    *,
+    out: Path,
+    units: Path | None,
+    max_units: int | None,
+    max_calls: int | None,
+    seed: int | None,
+    concurrency: int,
+    is_resumed: bool,
+    retries_failed: bool,
+    model: str | None,
+) -> _End:
     from ai_psychiatrist.cli.unit_progress import unit_progress  # noqa: PLC0415
     from ai_psychiatrist.ledger.keys.cipher import load_cipher  # noqa: PLC0415
     from ai_psychiatrist.pipelines.results import account_of  # noqa: PLC0415
-    from ai_psychiatrist.pipelines.run import SittingOptions  # noqa: PLC0415
-    from ai_psychiatrist.pipelines.session import sit  # noqa: PLC0415
+    from ai_psychiatrist.pipelines.run import SittingOptions, sit  # noqa: PLC0415
     from ai_psychiatrist.pipelines.settings import read_run_settings  # noqa: PLC0415
     from ai_psychiatrist.pipelines.start import RunRequest, opened_run  # noqa: PLC0415
     from ai_psychiatrist.pipelines.steps import (  # noqa: PLC0415
@@ -117,61 +122,49 @@ async def _run(wanted: _Wanted) -> "SittingEnd":
         left_out,
         make_steps,
     )
+    from ai_psychiatrist.pipelines.units import declared_units, units_in  # noqa: PLC0415
     from ai_psychiatrist.validation.config.pipeline import load_pipeline  # noqa: PLC0415
     from ai_psychiatrist.wiring import open_services  # noqa: PLC0415
 
-    config, settings = load_pipeline(wanted.config), read_run_settings(wanted.config)
-    async with open_services(quiet(read_settings(wanted.model))) as services:
+    config, own = load_pipeline(path), read_run_settings(path)
+    async with open_services(quiet(read_settings(model))) as services:
+        settings = services.settings
         models = Models(
-            settings=services.settings.model,
-            pydantic_ai=services.settings.pydantic_ai,
+            settings=settings.model,
+            pydantic_ai=settings.pydantic_ai,
             chain=services.connections.chain,
-            only=wanted.model,
+            only=model,
         )
-        key_file = services.settings.ledger.key_file
-        chains = chains_of(config, settings, models)
-        steps = make_steps(config, settings, chains=chains, models=models)
+        chains = chains_of(config, own, models)
+        steps = make_steps(config, own, chains=chains, models=models)
+        key_file = settings.ledger.key_file
         request = RunRequest(
-            folder=wanted.out,
+            folder=out,
             config=config,
             steps=[step.name for step in steps],
             models={step: [route.name for route in chain] for step, chain in chains.items()},
-            units=_units(wanted, settings),
-            max_units=wanted.max_units,
-            seed=wanted.seed,
-            is_resumed=wanted.is_resumed,
+            units=declared_units(own.processing, path.parent) if units is None else units_in(units),
+            max_units=max_units,
+            seed=seed,
+            is_resumed=is_resumed,
             cipher=None if key_file is None else load_cipher(key_file),
         )
+        options = SittingOptions(
+            concurrency=concurrency,
+            max_calls=max_calls,
+            retries_failed=retries_failed,
+            first_units=own.processing.chunk_size,
+            not_run=left_out(config, own),
+        )
         with opened_run(request) as ledger:
-            options = SittingOptions(
-                limits=config.retry,
-                concurrency=wanted.concurrency,
-                max_calls=wanted.max_calls,
-                retries_failed=wanted.retries_failed,
-                first_units=settings.processing.chunk_size,
-            )
-            units = account_of(ledger).units
-            done = units.valid + units.failed
-            with unit_progress("running", requested=units.requested, done=done) as on_unit:
-                return await sit(
-                    ledger,
-                    config,
-                    steps,
-                    options,
-                    not_run=left_out(config, settings),
-                    on_unit=on_unit,
-                )
+            before = account_of(ledger).units
+            done = before.valid + before.failed
+            with unit_progress("running", requested=before.requested, done=done) as on_unit:
+                stop = await sit(ledger, config, steps, options, on_unit=on_unit)
+            return _End(account=account_of(ledger), stop=stop, not_run=options.not_run)
 
 
-def _units(wanted: _Wanted, settings: "RunSettings") -> "Iterator[Unit]":
-    from ai_psychiatrist.pipelines.units import declared_units, units_in  # noqa: PLC0415
-
-    if wanted.units is not None:
-        return units_in(wanted.units)
-    return declared_units(settings.processing, wanted.config.parent)
-
-
-def _conclude(end: "SittingEnd", out: Path) -> ExitCode:
+def _conclude(end: _End, out: Path) -> ExitCode:
     """Say where the run stands, and return the command's exit status."""
     account, units = end.account, end.account.units
     for name, step in account.steps.items():

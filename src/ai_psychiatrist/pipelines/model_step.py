@@ -86,11 +86,10 @@ class ModelStep:
         except NotRendered as error:
             verdict = refusal(FailureStage.PIPELINE_INTERNAL, error.code, str(error))
             return [turn.attempt(0, None, verdict, self.checker)]
-        budget.left += len(turn.calls)
         asking = _Asking(step=self, turn=turn, calls=turn.store(writer))
         outcome = await asking.runner().run(
             Prompt(system=self.definition.system, user=text),
-            CallLog(budget=budget, store=asking.calls),
+            CallLog(budget=_TurnBudget(len(turn.calls), budget), store=asking.calls),
             review=asking.review,
         )
         if outcome.failure is FailureCode.CALL_BUDGET_SPENT:
@@ -109,6 +108,21 @@ class ModelStep:
         if retries not in self.agents:
             self.agents[retries] = create_agent(self.definition, retries=retries)
         return self.agents[retries]
+
+
+class _TurnBudget(CallBudget):
+    """Calls that are found again, and after them those of the run."""
+
+    def __init__(self, found: int, run: CallBudget) -> None:
+        super().__init__(found)
+        self._run = run
+
+    def spend(self) -> None:
+        """Take one call; raises `ModelCallFailed` when the run has none left."""
+        if self.left > 0:
+            super().spend()
+        else:
+            self._run.spend()
 
 
 @dataclass(slots=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Final
 
 import orjson
@@ -59,7 +58,7 @@ def account_of(ledger: Ledger) -> RunAccount:
     return RunAccount(units=units, steps=steps, model_calls=ledger.calls_made())
 
 
-def write_results(ledger: Ledger, config: PipelineConfig, *, not_run: Sequence[str]) -> RunAccount:
+def write_results(ledger: Ledger, config: PipelineConfig, *, not_run: Sequence[str]) -> None:
     """Write valid units, failures and queue of each step, and the account, which holds no words.
 
     `not_run`: what of the pipeline is left out. Raises `InputError` when they cannot be written.
@@ -68,7 +67,5 @@ def write_results(ledger: Ledger, config: PipelineConfig, *, not_run: Sequence[s
         limits=config.retry, schemas=schemas_of(config), context_of=accumulating(ledger, config)
     )
     export_run(ledger, ledger.folder / RESULTS_FOLDER, steps=ledger.steps, choices=choices)
-    account = account_of(ledger)
-    summary = {**asdict(account), "not_run": list(not_run)}
-    write_whole(Path(ledger.folder / SUMMARY_NAME), [orjson.dumps(summary, option=_PRETTY)])
-    return account
+    summary = {**asdict(account_of(ledger)), "not_run": list(not_run)}
+    write_whole(ledger.folder / SUMMARY_NAME, [orjson.dumps(summary, option=_PRETTY)])

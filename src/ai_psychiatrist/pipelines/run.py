@@ -9,11 +9,13 @@ from functools import partial
 from ai_psychiatrist.infrastructure.worker_tasks import work_together
 from ai_psychiatrist.ledger.ledger_writer import LedgerWriter
 from ai_psychiatrist.ledger.recheck.accumulated_context import AccumulatedContexts
+from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.records import AttemptRecord
 from ai_psychiatrist.llm.call_log import CallBudget
+from ai_psychiatrist.pipelines.results import write_results
 from ai_psychiatrist.pipelines.run_folder import following_steps
 from ai_psychiatrist.pipelines.step_turn import RunnableStep, open_turn
-from ai_psychiatrist.validation.config.retry_limits import RetryLimits
+from ai_psychiatrist.validation.config.pipeline import PipelineConfig
 
 OnUnit = Callable[[str | None], None]
 """Is told of each unit that goes no further: its failure stage, `None` when all steps are valid."""
@@ -23,7 +25,6 @@ OnUnit = Callable[[str | None], None]
 class SittingOptions:
     """How much is done at once, and when to stop."""
 
-    limits: RetryLimits
     concurrency: int = 8
     """Units under way at the same time."""
     max_calls: int | None = None
@@ -32,6 +33,8 @@ class SittingOptions:
     """Whether units that a model failed are done anew, where attempts are left."""
     first_units: int = 100
     """A step at which so many units have failed and none is valid ends the run."""
+    not_run: Sequence[str] = ()
+    """What of the pipeline is left out, for the account."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -40,43 +43,44 @@ class Stop:
 
     hit_max_calls: bool = False
     barren_step: str | None = None
-    """The step that ended the run because none of its first units is valid."""
+    """None of whose first units is valid."""
 
     @property
-    def is_stopping(self) -> bool:
+    def is_due(self) -> bool:
         """Whether no further step is to be begun."""
         return self.hit_max_calls or self.barren_step is not None
 
 
-async def run_steps(
-    contexts: AccumulatedContexts,
+async def sit(
+    ledger: Ledger,
+    config: PipelineConfig,
     steps: Sequence[RunnableStep],
     options: SittingOptions,
     *,
-    on_unit: OnUnit = lambda _: None,
+    on_unit: OnUnit,
 ) -> Stop:
-    """Do what is still to be done, a unit's steps one after the other.
+    """Do what is still to be done, a unit's steps one after the other; units do not wait.
 
-    Units do not wait for each other. Cancelling stops the calls under way; what has finished is
-    kept. Errors of the ledger end the run.
+    Cancelling stops the calls under way; what has finished is kept, and the result files are
+    written however it ends. Errors of the ledger end the run.
     """
-    ledger = contexts.ledger
     places = [
         (unit.unit_id, number)
         for number, step in enumerate(steps)
         for unit in ledger.queue(
             step.name,
-            options.limits,
+            config.retry,
             includes_failed=options.retries_failed and step.asks_models,
         )
     ]
-    writer = LedgerWriter(ledger)
+    contexts, writer = AccumulatedContexts.of(ledger, config), LedgerWriter(ledger)
     sitting = _Sitting(contexts, steps, options, writer, on_unit)
     try:
-        waiting = iter(places)
-        await work_together(min(options.concurrency, len(places)), partial(sitting.work, waiting))
+        work = partial(sitting.work, iter(places))
+        await work_together(min(options.concurrency, len(places)), work)
     finally:
         await writer.aclose()
+        write_results(ledger, config, not_run=options.not_run)
     return sitting.stop
 
 
@@ -108,7 +112,7 @@ class _Sitting:
     async def work(self, places: Iterator[tuple[str, int]]) -> None:
         """Take units until there are none left or the run stops."""
         for unit_id, number in places:
-            if self.stop.is_stopping:
+            if self.stop.is_due:
                 return
             await self._go_on(unit_id, number)
 
@@ -116,7 +120,7 @@ class _Sitting:
         """Take a unit from one step to where it goes no further."""
         stage: str | None = None
         for step in self._steps[number:]:
-            if self.stop.is_stopping:
+            if self.stop.is_due:
                 return
             turn = await self._writer.between_writes(
                 partial(open_turn, self._contexts, unit_id, step.name)
