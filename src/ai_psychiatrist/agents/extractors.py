@@ -30,16 +30,15 @@ from ai_psychiatrist.services.evidence_validation import (
     EvidenceSchemaError,
     validate_evidence_schema,
 )
-from ai_psychiatrist.validation.checks.coercion.whole_numbers import WholeNumber, whole_number
-from ai_psychiatrist.validation.reply.locate import Parsed
+from ai_psychiatrist.validation.checks.coercion.text_values import WholeNumber, whole_number
+from ai_psychiatrist.validation.reply.json_decoder import Parsed, ParsedObject
+from ai_psychiatrist.validation.reply.limits import refuse_broken_text
 from ai_psychiatrist.validation.reply.parse import (
-    ParsedObject,
     as_object,
     parse_object,
     parse_value,
     parse_whole,
 )
-from ai_psychiatrist.validation.reply.sanitise import refuse_broken_text
 from ai_psychiatrist.validation.reply.tags import has_unclosed_tag, tagged_block
 from ai_psychiatrist.validation.reply.thinking import without_thinking
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ai_psychiatrist.ledger.store.ledger import Ledger
     from ai_psychiatrist.validation.checks.step import StepValidator
     from ai_psychiatrist.validation.jsonl.options import Earlier
-    from ai_psychiatrist.validation.jsonl.outcome import OnOutcome
+    from ai_psychiatrist.validation.jsonl.unit import OnOutcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ def recording(
     from ai_psychiatrist.ledger.recheck.accumulated_context import AccumulatedContexts  # noqa: PLC0415
     from ai_psychiatrist.ledger.recheck.checker import PipelineChecker  # noqa: PLC0415
     from ai_psychiatrist.pipelines.run_folder import following_steps, kept_pipeline  # noqa: PLC0415
-    from ai_psychiatrist.validation.jsonl.outcome import Outcome  # noqa: PLC0415
+    from ai_psychiatrist.validation.jsonl.unit import Outcome  # noqa: PLC0415
 
     with open_or_create_run(run, config) as ledger, ledger.lock():
         pipeline = kept_pipeline(run)

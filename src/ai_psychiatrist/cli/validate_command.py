@@ -15,6 +15,7 @@ from ai_psychiatrist.cli.exits import ExitCode, fail, refusing_bad_input
 
 if TYPE_CHECKING:
     from ai_psychiatrist.cli.run_recording import Recording
+    from ai_psychiatrist.validation.checks.expression_step import Find
     from ai_psychiatrist.validation.checks.step import StepValidator
     from ai_psychiatrist.validation.config.step import StepConfig
     from ai_psychiatrist.validation.jsonl.options import RunOptions
@@ -87,6 +88,10 @@ def validate(
         Path | None,
         typer.Option("--run", help="A run's folder, new or not, to record every attempt in."),
     ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", help="What a step of expressions draws at random by; else 0."),
+    ] = None,
     workers: Annotated[
         int, typer.Option("--workers", min=1, help="Processes for files from 50 MB on.")
     ] = 1,
@@ -98,6 +103,8 @@ def validate(
     ] = DuplicateKeys.REJECT,
 ) -> None:
     """Check the answers of one step: coercion, schema, field checks and rules.
+
+    For a step of expressions the lines are contexts: what it finds in each is checked instead.
 
     Valid units, failures and coercions go to streams of their own, in the order of the input.
     """
@@ -114,7 +121,8 @@ def validate(
     with refusing_bad_input(), _ending_quietly():
         _refuse_contradictions(files, schema=schema, config=config, step=step, is_stdin=is_stdin)
         keeps_last_key = duplicate_keys is DuplicateKeys.LAST
-        request = _request(schema, config, step, keeps_last_key=keeps_last_key)
+        request = _request(schema, config, step, keeps_last_key=keeps_last_key, seed=seed or 0)
+        _refuse_what_does_not_fit(request, files, is_seeded=seed is not None)
         found = _validated(request, files, workers=workers, longest_line=longest_line)
     if request.config is None or failures is not None:
         from ai_psychiatrist.cli.validation_account import print_account  # noqa: PLC0415
@@ -180,6 +188,8 @@ class _Request:
     step: "StepConfig"
     validator: "StepValidator"
     deadline_seconds: float | None
+    find: "Find | None"
+    """Finds the answers, where no model gives them."""
 
 
 def _refuse_contradictions(
@@ -198,14 +208,27 @@ def _refuse_contradictions(
         raise InputError(msg, field="--stdin")
 
 
+def _refuse_what_does_not_fit(request: _Request, files: _Files, *, is_seeded: bool) -> None:
+    """Raise `InputError` for an option that this kind of step has no use for."""
+    from ai_psychiatrist.domain.errors import InputError  # noqa: PLC0415
+
+    if is_seeded and request.find is None:
+        msg = f"--seed goes with a step of expressions; a model answers {request.step.name!r}"
+        raise InputError(msg, field="--seed")
+    if files.run is not None and request.find is not None:
+        msg = "--run takes the answers of models; a step of expressions is recorded where it is run"
+        raise InputError(msg, field="--run")
+
+
 def _file(path: Path | None) -> Path | None:
     return None if path == STANDARD else path
 
 
 def _request(
-    schema: Path | None, config: Path | None, step: str | None, *, keeps_last_key: bool
+    schema: Path | None, config: Path | None, step: str | None, *, keeps_last_key: bool, seed: int
 ) -> _Request:
     """Compile the step before any data is read; either schema or config is there."""
+    from ai_psychiatrist.validation.checks.expression_step import finder_of  # noqa: PLC0415
     from ai_psychiatrist.validation.checks.step import MAX_DEPTH, StepValidator  # noqa: PLC0415
     from ai_psychiatrist.validation.config.pipeline import (  # noqa: PLC0415
         load_pipeline,
@@ -225,6 +248,7 @@ def _request(
         step=chosen,
         validator=StepValidator.compile(chosen, limits=limits),
         deadline_seconds=deadline_seconds,
+        find=finder_of(chosen, seed=seed),
     )
 
 
@@ -257,6 +281,7 @@ def _validated(request: _Request, files: _Files, *, workers: int, longest_line: 
                 on_outcome=None if run is None else run.take,
                 earlier=None if run is None else run.earlier,
                 on_progress=on_progress,
+                find=request.find,
             )
             found = _run(request, files, outputs, options=options, workers=workers)
         if account is not None:
@@ -282,8 +307,8 @@ def _run(
     from ai_psychiatrist.validation.jsonl.source import open_source  # noqa: PLC0415
 
     is_large = (_size(files.source) or 0) >= WORTH_SHARING_BYTES
-    # A ledger has one writer.
-    is_shared = workers > 1 and is_large and files.run is None
+    # A ledger has one writer, and expressions are compiled where they run.
+    is_shared = workers > 1 and is_large and files.run is None and request.find is None
     if files.source is not None and is_shared:
         return validate_file(
             request.step,

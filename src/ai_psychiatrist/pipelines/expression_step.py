@@ -5,15 +5,14 @@ import json
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.ledger.ledger_writer import LedgerWriter
 from ai_psychiatrist.ledger.recheck.checker import PipelineChecker
 from ai_psychiatrist.ledger.store.records import AttemptRecord
 from ai_psychiatrist.llm.call_log import CallBudget
 from ai_psychiatrist.pipelines.step_turn import Turn
-from ai_psychiatrist.validation.checks.refusals import refusal
+from ai_psychiatrist.validation.checks.expression_step import not_found
+from ai_psychiatrist.validation.expressions import EvaluationFailed
 from ai_psychiatrist.validation.expressions.procedure import Procedure
-from ai_psychiatrist.validation.expressions.refusal import EvaluationFailed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,11 +36,8 @@ class ExpressionStep:
             found = self.procedure.run(
                 turn.known, seed=turn.seed, step=self.name, unit_id=turn.unit_id
             )
-        except EvaluationFailed as error:
-            verdict = refusal(
-                FailureStage.PIPELINE_INTERNAL, f"expression_{error.kind}", str(error)
-            )
-            return turn.attempt(0, None, verdict, self.checker)
+        except EvaluationFailed as problem:
+            return turn.attempt(0, None, not_found(problem), self.checker)
         raw = json.dumps(found, ensure_ascii=False)
         verdict = self.checker.check(turn.unit_id, raw, turn.content)
         return turn.attempt(0, raw, verdict, self.checker)

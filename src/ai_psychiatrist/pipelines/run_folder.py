@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -19,7 +18,7 @@ from ai_psychiatrist.ledger.store.ledger_file import holds_run, make_private_fol
 from ai_psychiatrist.validation.checks.step import StepValidator
 from ai_psychiatrist.validation.config.lint.step_files import MOST_BYTES
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig, StepConfig, load_pipeline
-from ai_psychiatrist.validation.config.step import MODEL_SCOPES, RuleBlock
+from ai_psychiatrist.validation.config.step import MODEL_SCOPES
 
 KIND: Final = "pipeline"
 """Value of `kind` in what a run says about itself."""
@@ -100,19 +99,11 @@ def model_steps(config: PipelineConfig) -> list[StepConfig]:
 
 def pipeline_checkers(config: PipelineConfig) -> dict[str, PipelineChecker]:
     """Return the rules of every step that has some, and none for expressions without any."""
-    checkable = [checkable_step(step) for step in config.steps]
     return {
         step.name: PipelineChecker(validator=StepValidator.compile(step))
-        for step in checkable
-        if step.scope in MODEL_SCOPES and step.rules is not None and step.schema is not None
+        for step in config.steps
+        if step.expressions is not None or (step.rules is not None and step.schema is not None)
     }
-
-
-def checkable_step(step: StepConfig) -> StepConfig:
-    """Return a step whose results can be checked: what expressions find needs no schema."""
-    if step.scope != "expression":
-        return step
-    return replace(step, scope="llm", schema=True, rules=step.rules or RuleBlock())
 
 
 def checker_of(ledger: Ledger, step: str) -> PipelineChecker:

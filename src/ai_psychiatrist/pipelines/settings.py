@@ -90,10 +90,6 @@ class StepSettings(Sampling):
     """A step's own entries."""
 
     name: str
-    init: dict[str, str] = Field(default_factory=dict)
-    expressions: dict[str, str] = Field(default_factory=dict)
-    loop_until: str | None = None
-    max_iterations: int | None = Field(default=None, ge=1)
 
 
 class _Pipeline(_Section):

@@ -11,13 +11,11 @@ from ai_psychiatrist.llm.routes import ModelChain
 from ai_psychiatrist.llm.settings import ModelSettings, PydanticAISettings
 from ai_psychiatrist.pipelines.expression_step import ExpressionStep
 from ai_psychiatrist.pipelines.model_step import ModelStep
-from ai_psychiatrist.pipelines.run_folder import checkable_step
 from ai_psychiatrist.pipelines.settings import RunSettings, StepSettings
 from ai_psychiatrist.pipelines.step_turn import RunnableStep
 from ai_psychiatrist.pipelines.template import StepTemplate
 from ai_psychiatrist.validation.checks.step import StepValidator
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig, StepConfig
-from ai_psychiatrist.validation.expressions.procedure import compile_procedure
 
 _RUNNABLE_SCOPES: Final = frozenset({"llm", "expression"})
 
@@ -96,25 +94,15 @@ def make_steps(
     """Return the steps of a pipeline; raises `ConfigurationError` for one that cannot be run."""
     own = {step.name: step for step in settings.pipeline.steps}
     return [
-        _expressions(step, own[step.name])
-        if step.scope == "expression"
+        ExpressionStep(name=step.name, procedure=step.expressions.compile(), checker=_checker(step))
+        if step.expressions is not None
         else _asking(step, own[step.name], config, settings, chains[step.name], models)
         for step in runnable_steps(config)
     ]
 
 
 def _checker(step: StepConfig) -> PipelineChecker:
-    return PipelineChecker(validator=StepValidator.compile(checkable_step(step)))
-
-
-def _expressions(step: StepConfig, own: StepSettings) -> ExpressionStep:
-    procedure = compile_procedure(
-        init=own.init,
-        expressions=own.expressions,
-        loop_until=own.loop_until,
-        max_iterations=own.max_iterations,
-    )
-    return ExpressionStep(name=step.name, procedure=procedure, checker=_checker(step))
+    return PipelineChecker(validator=StepValidator.compile(step))
 
 
 def _asking(

@@ -4,8 +4,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from ai_psychiatrist.validation.checks.schema.complexity import TooMuchWork, refuse_too_much_work
 from ai_psychiatrist.validation.checks.schema.references import SchemaReferences
-from ai_psychiatrist.validation.checks.schema.unfolding import TooMuchWork, refuse_too_much_work
 
 NAMES = st.sampled_from(["a", "b", "response"])
 TYPES = st.sampled_from(["integer", "number", "string", "boolean", "array", "object", "null"])

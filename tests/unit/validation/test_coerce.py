@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ai_psychiatrist.validation.checks.coercion.whole_numbers import WholeNumber, whole_number
+from ai_psychiatrist.validation.checks.coercion.text_values import WholeNumber, whole_number
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,22 @@
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.validation.checks.coercion.coercer import STRICT, CoercionProfile
-from ai_psychiatrist.validation.checks.fields.checks import EnumRule, FieldChecks, RangeRule
+from ai_psychiatrist.validation.checks.coercion.choices import Choices
+from ai_psychiatrist.validation.checks.coercion.coercer import DEFAULT, STRICT, CoercionProfile
+from ai_psychiatrist.validation.checks.fields.field_checks import FieldChecks
+from ai_psychiatrist.validation.checks.fields.paths import FieldPath
+from ai_psychiatrist.validation.checks.fields.specs import EnumRule, FieldSpec, RangeRule
 from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema
 from ai_psychiatrist.validation.checks.schema.references import Schema
+from ai_psychiatrist.validation.checks.schema.type_names import ALL_TYPES
+from ai_psychiatrist.validation.config.step import RuleBlock
 
 UNIT_RANGE = RangeRule(low=0, high=1)
 TONE = EnumRule(values=("warm", "cold"))
@@ -20,8 +28,14 @@ def found(
 ) -> list[tuple[str, str, str]]:
     return [
         (error.path, error.rule, error.message)
-        for error in checks.apply(checks.normalise(value).value, context)
+        for error in checks.check(value, context or {}).errors
     ]
+
+
+def checks_of(
+    *, schema: CompiledSchema | None = None, profile: CoercionProfile = DEFAULT, **rules: Any
+) -> FieldChecks:
+    return FieldChecks(RuleBlock(coerce=profile, **rules), schema)
 
 
 def compiled(schema: Schema) -> CompiledSchema:
@@ -52,13 +66,13 @@ def compiled(schema: Schema) -> CompiledSchema:
 def test_required_fields_are_there_and_not_null(
     field: str, value: dict[str, object], expected: list[tuple[str, str]]
 ) -> None:
-    errors = found(FieldChecks.compile(required=[field]), value)
+    errors = found(checks_of(required=[field]), value)
     assert errors == [(path, "required", message) for path, message in expected]
 
 
 def test_a_required_field_comes_from_the_answer_unless_it_is_inherited() -> None:
     context = {"a": 1, "b": 2, "c": None}
-    checks = FieldChecks.compile(required=["a", "b", "c"], inherited=["b", "c"])
+    checks = checks_of(required=["a", "b", "c"], inherited=["b", "c"])
     assert [path for path, _, _ in found(checks, {}, context)] == ["$.a", "$.c"]
     assert [path for path, _, _ in found(checks, {})] == ["$.a", "$.b", "$.c"]
 
@@ -86,12 +100,12 @@ def test_a_required_field_comes_from_the_answer_unless_it_is_inherited() -> None
     ],
 )
 def test_types_are_those_of_json(types: list[str], value: object, is_taken: bool) -> None:
-    errors = found(FieldChecks.compile(types={"a": types}), {"a": value})
+    errors = found(checks_of(types={"a": types}), {"a": value})
     assert [(path, rule) for path, rule, _ in errors] == ([] if is_taken else [("$.a", "type")])
 
 
 def test_a_field_that_is_absent_breaks_only_the_rule_that_requires_it() -> None:
-    checks = FieldChecks.compile(
+    checks = checks_of(
         types={"a": ["integer"], "b": ["integer"]},
         enums={"a": TONE},
         ranges={"a": UNIT_RANGE},
@@ -101,7 +115,7 @@ def test_a_field_that_is_absent_breaks_only_the_rule_that_requires_it() -> None:
 
 
 def test_one_place_has_one_error() -> None:
-    checks = FieldChecks.compile(
+    checks = checks_of(
         required=["a"], types={"a": ["integer"]}, enums={"a": TONE}, ranges={"a": UNIT_RANGE}
     )
     assert found(checks, {"a": None}) == [("$.a", "required", "must not be null")]
@@ -109,9 +123,9 @@ def test_one_place_has_one_error() -> None:
 
 
 def test_allowed_values_match_without_case_and_are_written_as_they_are_listed() -> None:
-    checks = FieldChecks.compile(enums={"tones[*]": TONE})
+    checks = checks_of(enums={"tones[*]": TONE})
     value: dict[str, object] = {"tones": ["warm", " WARM ", "hot"], "other": "WARM"}
-    result = checks.normalise(value)
+    result = checks.check(value)
     assert result.value == {"tones": ["warm", "warm", "hot"], "other": "WARM"}
     assert [record.line for record in result.coercions] == [
         '[COERCE] tones[1]: " WARM " → "warm" (string → string)'
@@ -121,8 +135,8 @@ def test_allowed_values_match_without_case_and_are_written_as_they_are_listed() 
 
 
 def test_exact_matching_takes_the_listed_spelling_alone() -> None:
-    checks = FieldChecks.compile(enums={"a": EnumRule(values=("warm",), match="none")})
-    assert checks.normalise({"a": "WARM"}).value == {"a": "WARM"}
+    checks = checks_of(enums={"a": EnumRule(values=("warm",), match="none")})
+    assert checks.check({"a": "WARM"}).value == {"a": "WARM"}
     assert [rule for _, rule, _ in found(checks, {"a": "WARM"})] == ["enum"]
     assert found(checks, {"a": "warm"}) == []
 
@@ -142,23 +156,23 @@ def test_exact_matching_takes_the_listed_spelling_alone() -> None:
 def test_allowed_values_of_any_type_are_compared_as_json(
     values: tuple[object, ...], value: object, is_taken: bool
 ) -> None:
-    errors = found(FieldChecks.compile(enums={"a": EnumRule(values=values)}), {"a": value})
+    errors = found(checks_of(enums={"a": EnumRule(values=values)}), {"a": value})
     assert [rule for _, rule, _ in errors] == ([] if is_taken else ["enum"])
 
 
 def test_a_spelling_that_the_schema_wants_another_way_is_left_to_the_schema() -> None:
     schema = compiled({"properties": {"a": {"enum": ["Warm"]}, "n": {"type": "string"}}})
-    checks = FieldChecks.compile(enums={"a": TONE, "n": EnumRule(values=(1, 2))}, schema=schema)
+    checks = checks_of(enums={"a": TONE, "n": EnumRule(values=(1, 2))}, schema=schema)
     value: dict[str, object] = {"a": "Warm", "n": "1"}
-    assert checks.normalise(value).value == value
+    assert checks.check(value).value == value
     assert found(checks, value) == []
 
 
 def test_prefixes_and_separators_are_those_of_the_profile() -> None:
     profile = CoercionProfile(enum_prefixes=("shadow ",), enum_split=" | ")
-    checks = FieldChecks.compile(enums={"a": TONE}, profile=profile)
-    assert checks.normalise({"a": "shadow WARM | x"}).value == {"a": "warm"}
-    plain = FieldChecks.compile(enums={"a": TONE})
+    checks = checks_of(enums={"a": TONE}, profile=profile)
+    assert checks.check({"a": "shadow WARM | x"}).value == {"a": "warm"}
+    plain = checks_of(enums={"a": TONE})
     assert [rule for _, rule, _ in found(plain, {"a": "shadow warm"})] == ["enum"]
 
 
@@ -189,12 +203,12 @@ def test_prefixes_and_separators_are_those_of_the_profile() -> None:
     ],
 )
 def test_ranges_take_numbers_only(rule: RangeRule, value: object, message: str | None) -> None:
-    errors = found(FieldChecks.compile(ranges={"a": rule}), {"a": value})
+    errors = found(checks_of(ranges={"a": rule}), {"a": value})
     assert errors == ([] if message is None else [("$.a", "range", message)])
 
 
 def test_a_number_written_as_text_is_read_where_a_range_is_all_that_is_known() -> None:
-    result = FieldChecks.compile(ranges={"a": UNIT_RANGE}).normalise({"a": "2"})
+    result = checks_of(ranges={"a": UNIT_RANGE}).check({"a": "2"})
     assert result.value == {"a": 2}
     assert [record.line for record in result.coercions] == ['[COERCE] a: "2" → 2 (string → int)']
 
@@ -210,13 +224,13 @@ def test_a_number_written_as_text_is_read_where_a_range_is_all_that_is_known() -
 def test_text_stays_text_where_no_number_is_meant(
     types: dict[str, list[str]], schema: Schema
 ) -> None:
-    checks = FieldChecks.compile(types=types, ranges={"a": UNIT_RANGE}, schema=compiled(schema))
-    assert checks.normalise({"a": "1"}).value == {"a": "1"}
+    checks = checks_of(types=types, ranges={"a": UNIT_RANGE}, schema=compiled(schema))
+    assert checks.check({"a": "1"}).value == {"a": "1"}
 
 
 def test_the_strict_profile_reads_no_number_from_text() -> None:
-    checks = FieldChecks.compile(ranges={"a": UNIT_RANGE}, profile=STRICT)
-    assert checks.normalise({"a": "1"}).coercions == ()
+    checks = checks_of(ranges={"a": UNIT_RANGE}, profile=STRICT)
+    assert checks.check({"a": "1"}).coercions == ()
 
 
 @pytest.mark.parametrize(
@@ -237,7 +251,7 @@ def test_the_strict_profile_reads_no_number_from_text() -> None:
 def test_null_is_taken_where_types_or_schema_allow_it(
     types: dict[str, list[str]], schema: Schema
 ) -> None:
-    checks = FieldChecks.compile(
+    checks = checks_of(
         types=types,
         ranges={"a": UNIT_RANGE},
         enums={"a": EnumRule(values=(0, 1))},
@@ -247,22 +261,53 @@ def test_null_is_taken_where_types_or_schema_allow_it(
 
 
 def test_errors_are_ordered_by_place() -> None:
-    checks = FieldChecks.compile(required=["c", "a"], ranges={"b": UNIT_RANGE})
+    checks = checks_of(required=["c", "a"], ranges={"b": UNIT_RANGE})
     assert [path for path, _, _ in found(checks, {"b": 5})] == ["$.a", "$.b", "$.c"]
 
 
 @pytest.mark.parametrize("name", ["", "a..b", "a[", "a[1]", "[*].a", ".a", "a[*]b["])
 def test_a_name_that_is_no_field_is_refused(name: str) -> None:
     with pytest.raises(ConfigurationError, match="is no field"):
-        FieldChecks.compile(required=[name])
+        checks_of(required=[name])
 
 
 def test_rules_that_can_never_hold_are_refused_by_name() -> None:
     with pytest.raises(ConfigurationError, match=r"types\.a: 'int' is no type"):
-        FieldChecks.compile(types={"a": ["int"]})
+        checks_of(types={"a": ["int"]})
     with pytest.raises(ConfigurationError, match=r"enums\.a: no value"):
-        FieldChecks.compile(enums={"a": EnumRule(values=())})
+        checks_of(enums={"a": EnumRule(values=())})
     with pytest.raises(ConfigurationError, match=r"ranges\.a: holds no number"):
-        FieldChecks.compile(ranges={"a": RangeRule(low=10, high=0)})
+        checks_of(ranges={"a": RangeRule(low=10, high=0)})
     with pytest.raises(ConfigurationError, match=r"ranges\.a: holds no number"):
-        FieldChecks.compile(ranges={"a": RangeRule(low=1, high=1, is_low_open=True)})
+        checks_of(ranges={"a": RangeRule(low=1, high=1, is_low_open=True)})
+
+
+SMALL = st.one_of(
+    st.sampled_from([None, True, False, 0, 1, 2, -1, 1.0, 1.5, 1e15, 10**15, "1", "warm", "WARM"]),
+    st.lists(st.integers(0, 2), max_size=2),
+)
+SPECS = st.builds(
+    FieldSpec,
+    path=st.sampled_from(["a", "a.b", "a[*]", "a[*].b"]).map(FieldPath.parse),
+    types=st.none() | st.frozensets(st.sampled_from(sorted(ALL_TYPES)), min_size=1),
+    is_required=st.booleans(),
+    choices=st.none() | st.sampled_from([Choices(("warm", 1)), Choices((None, 2, True))]),
+    is_folded=st.booleans(),
+    range=st.none() | st.just(UNIT_RANGE) | st.just(RangeRule(low=0, high=1, is_low_open=True)),
+    reads_numbers=st.booleans(),
+)
+INNER = (
+    SMALL | st.dictionaries(st.just("b"), SMALL) | st.lists(st.dictionaries(st.just("b"), SMALL))
+)
+
+
+@given(spec=SPECS, value=st.dictionaries(st.just("a"), INNER))
+def test_a_field_that_its_schema_finds_in_order_breaks_nothing_and_is_not_read(
+    spec: FieldSpec, value: dict[str, object]
+) -> None:
+    if not CompiledSchema(spec.schema_in_order, name="in order").is_valid(value):
+        return
+    for place in spec.path.places(value):
+        assert not (spec.is_required and place.value is None)
+        assert place.problem is not None or spec.problem(place.value) is None
+        assert not isinstance(place.value, str) or spec.reading(place.value) is None

@@ -13,10 +13,10 @@ from tests.sweeps import DAMAGED_FILES
 
 from ai_psychiatrist.validation.checks.step import StepValidator
 from ai_psychiatrist.validation.jsonl.options import RunOptions
-from ai_psychiatrist.validation.jsonl.outcome import Outcome
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
 from ai_psychiatrist.validation.jsonl.run import validate_lines
 from ai_psychiatrist.validation.jsonl.summary import Summary
+from ai_psychiatrist.validation.jsonl.unit import Outcome
 from ai_psychiatrist.validation.reply.limits import ParseLimits
 
 VALIDATORS = [

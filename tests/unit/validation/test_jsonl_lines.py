@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ai_psychiatrist.validation.jsonl.lines import read_lines
-from ai_psychiatrist.validation.jsonl.unit_index import DIGEST_BYTES, SeenIds, id_digest
+from ai_psychiatrist.validation.jsonl.unit_ids import DIGEST_BYTES, UnitIds, id_digest
 
 
 def lines_of(data: bytes, longest: int = 100) -> list[tuple[int, bytes | None]]:
@@ -50,7 +50,7 @@ def test_reading_stops_after_the_given_size() -> None:
 
 @given(st.lists(st.text(max_size=3), max_size=60))
 def test_an_id_is_new_once(ids: list[str]) -> None:
-    seen, known = SeenIds(), set[str]()
+    seen, known = UnitIds(), set[str]()
     for one in ids:
         assert seen.add(id_digest(one)) == (one not in known)
         known.add(one)
@@ -61,6 +61,6 @@ def test_digest_found_across_two_neighbours_is_new() -> None:
     left = bucket + bytes(half) + b"\x01" * half
     right = bucket + b"\x02" * half + b"\x03" * half
     across = bucket + b"\x01" * half + b"\x02" * half
-    seen = SeenIds([left, right])
+    seen = UnitIds([left, right])
     assert seen.add(across)
     assert not any(map(seen.add, [left, right, across]))

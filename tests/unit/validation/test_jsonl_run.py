@@ -14,7 +14,7 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.validation.checks.rules import Level, RuleSpec
 from ai_psychiatrist.validation.config.step import RuleBlock, StepConfig
 from ai_psychiatrist.validation.jsonl.options import RunOptions
-from ai_psychiatrist.validation.jsonl.outcome import Outcome
+from ai_psychiatrist.validation.jsonl.unit import Outcome
 from ai_psychiatrist.validation.reply.limits import ParseLimits
 
 
@@ -445,7 +445,7 @@ def test_every_outcome_is_told_in_order(tmp_path: Path) -> None:
     context = context_file(tmp_path, asked("u0", a=1), asked("u1"))
     options = RunOptions(on_outcome=told.append)
     run_lines([unit("u0"), "oops"], context=context, options=options)
-    assert [(one.unit.unit_id, one.verdict.stage, one.context) for one in told] == [
+    assert [(one.unit.unit_id, one.verdict.stage, one.unit.context) for one in told] == [
         ("u0", None, {"a": 1}),
         (None, "parse", None),
         ("u1", "missing", {}),

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
+from ai_psychiatrist.validation.reply.json_decoder import Parsed
 from ai_psychiatrist.validation.reply.limits import MAX_DEPTH
-from ai_psychiatrist.validation.reply.parse import ParsedObject, parse_object
+from ai_psychiatrist.validation.reply.parse import parse_object
 
 Code = RejectionCode
 
@@ -78,7 +79,7 @@ def objects(depth: int) -> str:
     ],
 )
 def test_answer_is_found_wherever_it_stands(reply: str) -> None:
-    assert parse_object(reply) == ParsedObject(value=ANSWER, repaired=False)
+    assert parse_object(reply) == Parsed(value=ANSWER, repaired=False)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +104,7 @@ def test_answer_is_found_wherever_it_stands(reply: str) -> None:
 def test_strings_of_valid_json_come_out_unchanged(text: str, ascii_only: bool, frame: str) -> None:
     value: dict[str, object] = {"PHQ8_Sleep": [text], text: "key", "n": [1, 2.5, True, None]}
     reply = frame.replace("{}", json.dumps(value, ensure_ascii=ascii_only))
-    assert parse_object(reply) == ParsedObject(value=value, repaired=False)
+    assert parse_object(reply) == Parsed(value=value, repaired=False)
 
 
 @pytest.mark.parametrize(
@@ -162,11 +163,11 @@ def test_strings_of_valid_json_come_out_unchanged(text: str, ascii_only: bool, f
     ],
 )
 def test_syntax_is_repaired_around_values(reply: str, value: dict[str, object]) -> None:
-    assert parse_object(f"Here:\n{reply}") == ParsedObject(value=value, repaired=True)
+    assert parse_object(f"Here:\n{reply}") == Parsed(value=value, repaired=True)
 
 
 def test_object_that_is_written_as_a_text_is_read() -> None:
-    assert parse_object(json.dumps(FINAL)) == ParsedObject(value=ANSWER, repaired=True)
+    assert parse_object(json.dumps(FINAL)) == Parsed(value=ANSWER, repaired=True)
 
 
 @pytest.mark.parametrize(
@@ -358,7 +359,7 @@ def test_valid_json_is_read_as_the_library_reads_it(
     value: dict[str, object], ascii_only: bool
 ) -> None:
     reply = json.dumps(value, ensure_ascii=ascii_only)
-    assert parse_object(reply) == ParsedObject(value=value, repaired=False)
+    assert parse_object(reply) == Parsed(value=value, repaired=False)
 
 
 @given(value=JSON_OBJECTS, data=st.data())
@@ -402,7 +403,7 @@ def test_public_replies_are_read_or_rejected(
     for reply in replies:
         value = valid_object(reply)
         if value is not None:
-            assert parse_object(reply) == ParsedObject(value=value, repaired=False)
+            assert parse_object(reply) == Parsed(value=value, repaired=False)
             continue
         with suppress(OutputRejected):
             assert parse_object(reply).value is not None

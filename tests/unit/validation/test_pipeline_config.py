@@ -6,7 +6,7 @@ from tests.fakes.pipeline_folder import PIPELINE, SCHEMA, changed, written
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.validation.checks.coercion.coercer import DEFAULT, STRICT, CoercionProfile
-from ai_psychiatrist.validation.checks.fields.rules import EnumRule, RangeRule
+from ai_psychiatrist.validation.checks.fields.specs import EnumRule, RangeRule
 from ai_psychiatrist.validation.checks.rules import Level
 from ai_psychiatrist.validation.checks.step import StepValidator
 from ai_psychiatrist.validation.checks.verdict import FailureStage

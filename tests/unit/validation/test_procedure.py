@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import pytest
@@ -124,8 +125,8 @@ def test_what_is_handed_on_is_json() -> None:
         ("words[secret]", "missing_key", "words"),
         ("secret + 1", "wrong_type", "secret"),
         ("n / 0", "arithmetic", "n"),
-        ("sum([huge, huge])", "arithmetic", None),
-        ("set(cards)", "wrong_type", None),
+        ("sum([huge, huge])", "arithmetic", "huge"),
+        ("set(cards)", "wrong_type", "cards"),
         ("{1: 'one'}", "wrong_type", None),
         ("random.choice([])", "missing_key", None),
         ("random.sample(cards, 3)", "wrong_type", "cards"),
@@ -224,26 +225,30 @@ print(ran.run({"words": list("unordered")}, seed=1, step="s", unit_id="u"))
 class _PythonsOwn:
     """What Python itself makes of a step, with the same random numbers."""
 
-    allowed = ("len", "sum", "min", "max", "sorted", "str", "range", "list")
+    allowed = ("len", "sum")
 
-    def __init__(self, step: Mapping[str, Any], generator: random.Random) -> None:
-        self.step = step
-        self.names: dict[str, object] = {
-            "__builtins__": {name: getattr(builtins, name) for name in self.allowed},
-            "random": generator,
-        }
+    def __init__(self, step: Mapping[str, Any]) -> None:
+        self.rounds = step.get("max_iterations", 1)
+        self.init = self._compiled(step.get("init", {}))
+        self.expressions = self._compiled(step["expressions"])
+        self.ends = compile(step.get("loop_until", "True"), "step", "eval")
 
-    def run(self, context: Mapping[str, object]) -> dict[str, object]:
-        self.names |= context
-        own = [*self.step.get("init", {}), *self.step["expressions"]]
-        for name, source in self.step.get("init", {}).items():
-            self.names[name] = eval(source, self.names)  # noqa: S307
-        for _ in range(self.step.get("max_iterations", 1)):
-            for name, source in self.step["expressions"].items():
-                self.names[name] = eval(source, self.names)  # noqa: S307
-            if eval(self.step.get("loop_until", "True"), self.names):  # noqa: S307
+    @staticmethod
+    def _compiled(sources: Mapping[str, str]) -> dict[str, CodeType]:
+        return {name: compile(source, "step", "eval") for name, source in sources.items()}
+
+    def run(self, context: Mapping[str, object], generator: random.Random) -> dict[str, object]:
+        known = {name: getattr(builtins, name) for name in self.allowed}
+        names = {"__builtins__": known, "random": generator, **context}
+        for name, code in self.init.items():
+            names[name] = eval(code, names)  # noqa: S307
+        for _ in range(self.rounds):
+            for name, code in self.expressions.items():
+                names[name] = eval(code, names)  # noqa: S307
+            if eval(self.ends, names):  # noqa: S307
                 break
-        return {name: self.names[name] for name in own if not name.startswith("_")}
+        own = (*self.init, *self.expressions)
+        return {name: names[name] for name in own if not name.startswith("_")}
 
 
 def published(public_data: Path, pipeline: str, step: str) -> dict[str, Any]:
@@ -292,6 +297,7 @@ def test_published_steps_give_what_python_gives(
         loop_until=written.get("loop_until"),
         max_iterations=written.get("max_iterations"),
     )
+    pythons_own = _PythonsOwn(written)
     choose = random.Random(step)  # noqa: S311
     for number in range(2_000):
         context, generator = (
@@ -299,4 +305,4 @@ def test_published_steps_give_what_python_gives(
             generator_of(b'[7,"%b","%d"]' % (step.encode(), number)),
         )
         given = ran.run(context, seed=7, step=step, unit_id=str(number))
-        assert given == _PythonsOwn(written, generator).run(context)
+        assert given == pythons_own.run(context, generator)

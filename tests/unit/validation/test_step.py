@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.validation.checks.coercion.coercer import CoercionProfile
-from ai_psychiatrist.validation.checks.fields.checks import EnumRule, RangeRule
+from ai_psychiatrist.validation.checks.fields.specs import EnumRule, RangeRule
 from ai_psychiatrist.validation.checks.rules import Level, RuleSpec
 from ai_psychiatrist.validation.checks.step import StepValidator
 from ai_psychiatrist.validation.checks.verdict import FailureStage, Verdict

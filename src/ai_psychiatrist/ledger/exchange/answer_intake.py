@@ -11,7 +11,7 @@ from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.records import AttemptRecord, CurrentRow, Origin
 from ai_psychiatrist.validation.checks.verdict import Verdict
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits
-from ai_psychiatrist.validation.jsonl.outcome import Outcome
+from ai_psychiatrist.validation.jsonl.unit import Outcome
 
 _NOT_ASKED: Final = "not_asked"
 """Rule of a failure whose unit the context does not ask for."""
@@ -111,5 +111,5 @@ def judged_answer(outcome: Outcome) -> JudgedAnswer | None:
     if unit.key is None or not was_asked:
         return None
     return JudgedAnswer(
-        unit_id=unit.key, context=outcome.given, raw=unit.raw_response, verdict=verdict
+        unit_id=unit.key, context=unit.given, raw=unit.raw_response, verdict=verdict
     )

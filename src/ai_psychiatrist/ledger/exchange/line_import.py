@@ -16,9 +16,9 @@ from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.records import AttemptRecord, Origin
 from ai_psychiatrist.validation.checks.host_fields import RAW_TEXT, RETRY_COUNT, UNIT_ID
 from ai_psychiatrist.validation.checks.step import DEFAULT_LIMITS
-from ai_psychiatrist.validation.jsonl.decoding import decode_object
 from ai_psychiatrist.validation.jsonl.lines import Line, read_lines
 from ai_psychiatrist.validation.jsonl.options import Earlier
+from ai_psychiatrist.validation.reply.parse import parse_line
 
 _STAGE: Final = "failure_stage"
 _MOST_RETRIES: Final = 1000
@@ -140,7 +140,7 @@ def _record(line: Line) -> ImportedLine:
     if line.content is None:
         raise _unusable(line, "is too long")
     try:
-        value = decode_object(line.content, DEFAULT_LIMITS).value
+        value = parse_line(line.content, DEFAULT_LIMITS).value
     except OutputRejected as rejection:
         raise _unusable(line, f"is no JSON object ({rejection.code.value})") from None
     unit_id = value.get(UNIT_ID)

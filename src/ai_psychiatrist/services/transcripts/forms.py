@@ -32,7 +32,7 @@ from ai_psychiatrist.services.transcripts.utterances import (
     PlainText,
     ReadingNote,
 )
-from ai_psychiatrist.validation.reply.strict import NotJson
+from ai_psychiatrist.validation.reply.json_decoder import NotJson
 
 _TIME: Final = r"(?:\d{1,3}:)?\d{1,2}:\d{2}[.,]\d{1,3}"
 _SPAN: Final = rf"[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}"

@@ -1,19 +1,38 @@
 """The verdicts on answers that hold no object which could be checked."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import ParamSpec
 
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.validation.checks.schema.compiled import non_finite_errors
 from ai_psychiatrist.validation.checks.verdict import FailureStage, UnitError, Verdict
+from ai_psychiatrist.validation.reply.json_decoder import ParsedObject
 from ai_psychiatrist.validation.reply.limits import ParseLimits
-from ai_psychiatrist.validation.reply.parse import ParsedObject, parse_object
+from ai_psychiatrist.validation.reply.parse import parse_object
+
+Given = ParamSpec("Given")
 
 
 def refusal(stage: FailureStage, rule: str, message: str, *parts: str) -> Verdict:
     """Return the verdict on an answer with one thing wrong and nothing to keep."""
     error = UnitError(parts=parts, rule=rule, message=message)
     return Verdict(value=None, stage=stage, errors=(error,))
+
+
+def guarded(check: Callable[Given, Verdict], *given: Given.args, **named: Given.kwargs) -> Verdict:
+    """Return what a check says, or the type of error and no more with which it failed itself."""
+    try:
+        return check(*given, **named)
+    except Exception as error:  # noqa: BLE001 - one unit must not end the others
+        return internal_error(error)
+
+
+def internal_error(error: Exception) -> Verdict:
+    """Return the verdict on a unit whose check failed itself."""
+    message = f"the check failed with {type(error).__name__}"
+    return refusal(FailureStage.PIPELINE_INTERNAL, "internal_error", message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ from ai_psychiatrist.validation.expressions import (
 )
 
 __all__ = [
+    "PASSED",
     "RULE_EVAL",
     "Level",
     "MessageTemplate",
@@ -73,7 +74,8 @@ class _Rule:
     parts: tuple[PathPart, ...]
 
 
-_PASSED: Final = RuleOutcome()
+PASSED: Final = RuleOutcome()
+"""What rules say that all hold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +121,7 @@ class _Findings:
 
     def outcome(self) -> RuleOutcome:
         if not (self.errors or self.warnings or self.skipped or self.is_over_budget):
-            return _PASSED
+            return PASSED
         return RuleOutcome(
             errors=tuple(self.errors),
             warnings=tuple(self.warnings),
@@ -168,18 +170,10 @@ def _undecided(rule: _Rule, part: str) -> UnitError:
 
 
 def _not_evaluated(rule: _Rule, problem: EvaluationFailed) -> UnitError:
-    place = "a value" if problem.name is None else f"the field {problem.name!r}"
-    match problem.kind:
-        case "unknown_name" | "missing_key":
-            reason = f"needs {place}, which is not there"
-        case "arithmetic":
-            reason = f"cannot calculate with {place}: it divides by zero or leaves the numbers"
-        case _:
-            reason = f"cannot use {place}: a value has the wrong type for it"
     parts = rule.parts
     if problem.kind == "unknown_name" and problem.name is not None:
         parts = (problem.name,)
-    return UnitError(parts=parts, rule=RULE_EVAL, message=f"rule {rule.name!r} {reason}")
+    return UnitError(parts=parts, rule=RULE_EVAL, message=f"rule {rule.name!r} {problem.reason}")
 
 
 def _compiled(spec: RuleSpec) -> _Rule:

@@ -2,13 +2,13 @@
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Final, Self
 
 from ai_psychiatrist.domain.errors import ConfigurationError, OutputRejected
 from ai_psychiatrist.validation.checks.accumulation import accumulated, is_protected
 from ai_psychiatrist.validation.checks.coercion.coercer import Coercer
-from ai_psychiatrist.validation.checks.fields.checks import FieldChecks
+from ai_psychiatrist.validation.checks.fields.field_checks import FieldChecks
 from ai_psychiatrist.validation.checks.fields.paths import parts_of, top_name
 from ai_psychiatrist.validation.checks.host_fields import (
     ALWAYS_PROTECTED,
@@ -18,13 +18,19 @@ from ai_psychiatrist.validation.checks.host_fields import (
     UNIT_ID,
     host_names,
 )
-from ai_psychiatrist.validation.checks.refusals import refusal, unread_answer
-from ai_psychiatrist.validation.checks.rules import RuleSet
+from ai_psychiatrist.validation.checks.refusals import guarded, unread_answer
+from ai_psychiatrist.validation.checks.rules import PASSED, RuleSet
 from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema, non_finite_errors
-from ai_psychiatrist.validation.checks.verdict import Coercion, FailureStage, UnitError, Verdict
+from ai_psychiatrist.validation.checks.verdict import FailureStage, UnitError, Verdict
 from ai_psychiatrist.validation.config.canonical import canonical_json
-from ai_psychiatrist.validation.config.step import MODEL_SCOPES, RuleBlock, Schema, StepConfig
-from ai_psychiatrist.validation.expressions import Scope, compile_expression
+from ai_psychiatrist.validation.config.step import (
+    MODEL_SCOPES,
+    RuleBlock,
+    Schema,
+    StepConfig,
+    StepExpressions,
+)
+from ai_psychiatrist.validation.expressions import LOOP, Scope, compile_expression
 from ai_psychiatrist.validation.reply.limits import ParseLimits
 from ai_psychiatrist.validation.reply.parse import parse_object
 
@@ -36,38 +42,37 @@ HostFunctions = Mapping[str, Callable[..., object]]
 _NOTHING: Final[Mapping[str, object]] = {}
 _NO_FUNCTIONS: Final[HostFunctions] = {}
 _NONE: Final[tuple[UnitError, ...]] = ()
+_NAMING: Final = (UNIT_ID, RETRY_COUNT, METADATA)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
     """What belongs to a unit beside its answer."""
 
-    context: Mapping[str, object] = field(default_factory=dict, repr=False)
-    """What was known before the answer: earlier steps' output and the unit's own fields."""
-    meta: Mapping[str, object] = field(default_factory=dict, repr=False)
-    """`unit_id`, `retry_count` and `_metadata`, as far as they are known."""
-    host: HostFunctions = field(default_factory=dict, repr=False)
-    """Functions that rules may call beside the fixed table."""
+    __slots__ = ("host", "inputs", "meta")
 
+    def __init__(
+        self,
+        context: Mapping[str, object] | None = None,
+        meta: Mapping[str, object] | None = None,
+        host: HostFunctions | None = None,
+    ) -> None:
+        """`context`: earlier steps' output and the unit's own fields.
 
-NO_SURROUNDINGS: Final = Surroundings()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StructureFinding:
-    """An answer after coercion, and what schema and fields say against it."""
-
-    value: dict[str, object] = field(repr=False)
-    coercions: tuple[Coercion, ...] = ()
-    errors: tuple[UnitError, ...] = ()
-    warnings: tuple[UnitError, ...] = ()
+        `meta` holds `unit_id`, `retry_count` and `_metadata`, as far as they are known; `host`
+        functions that rules may call beside the fixed table.
+        """
+        self.meta = meta or _NOTHING
+        self.host = host or _NO_FUNCTIONS
+        named = {name: self.meta[name] for name in _NAMING if name in self.meta}
+        self.inputs: Mapping[str, object] = {**(context or _NOTHING), **named}
+        """The context together with what names the unit."""
 
 
 class StepValidator:
     """The compiled checks of one step."""
 
     def __init__(self, step: StepConfig, *, limits: ParseLimits = DEFAULT_LIMITS) -> None:
-        """Compile a step that a model answers.
+        """Compile a step; what expressions find needs neither schema nor rules.
 
         Raises `ConfigurationError` when the step has no schema or no rules, or one of them is
         wrong.
@@ -78,7 +83,7 @@ class StepValidator:
         self.schema_digest = _digest(
             schema if step.checks_formats else {"schema": schema, "checks_formats": False}
         )
-        self.ruleset_digest = _digest(block)
+        self.ruleset_digest = _digest(_ruleset(block, step.expressions))
         self.known_fields = _known_fields(schema, block)
         """Fields of an answer that schema or checks name."""
         self._schema = CompiledSchema(
@@ -88,18 +93,10 @@ class StepValidator:
         self._coercer = Coercer(
             self._schema, block.coerce, required=frozenset(map(top_name, required))
         )
-        self._fields = FieldChecks.compile(
-            required=block.required,
-            types=block.types,
-            enums=block.enums,
-            ranges=block.ranges,
-            inherited=block.inherited,
-            schema=self._schema,
-            profile=block.coerce,
-        )
+        self._fields = FieldChecks(block, self._schema)
         self._rules = RuleSet.compile(block.rules) if block.rules else None
         self._protected = ALWAYS_PROTECTED | frozenset(block.protected)
-        self._names = self._schema.field_names() | _names_of_checks(block)
+        self._names = self._schema.field_names() | _names_of_checks(block) | _expressions_of(step)
         self._host_names = host_names(self.known_fields)
         self._injected = tuple(sorted(self.known_fields & SET_ASIDE))
 
@@ -121,14 +118,8 @@ class StepValidator:
         `meta` holds `unit_id` and `retry_count`, as far as they are known. An answer that names
         another unit counts for the one in `meta` and carries a warning.
         """
-        try:
-            parsed = parse_object(answer, self.limits)
-        except OutputRejected as rejection:
-            return unread_answer(answer, rejection, self.limits).verdict
-        around = Surroundings(
-            context=context or _NOTHING, meta=meta or _NOTHING, host=host or _NO_FUNCTIONS
-        )
-        return replace(self.check_finite(parsed.value, around), repaired=parsed.repaired)
+        around = Surroundings(context, meta, host)
+        return guarded(self.apply_rules, guarded(self.text_structure, answer, around), around)
 
     def check_object(
         self,
@@ -139,88 +130,66 @@ class StepValidator:
         host: HostFunctions | None = None,
     ) -> Verdict:
         """Check an answer that is an object already; the object itself is never changed."""
-        non_finite = tuple(non_finite_errors(value))
-        if non_finite:
+        if non_finite := tuple(non_finite_errors(value)):
             return Verdict(value=value, stage=FailureStage.SCHEMA_VALIDATION, errors=non_finite)
-        around = Surroundings(
-            context=context or _NOTHING, meta=meta or _NOTHING, host=host or _NO_FUNCTIONS
-        )
-        return self.check_finite(value, around)
+        around = Surroundings(context, meta, host)
+        return guarded(self.apply_rules, guarded(self.structure, value, around), around)
 
-    def check_finite(self, value: dict[str, object], around: Surroundings) -> Verdict:
-        """Check an object whose numbers are known to be finite."""
+    def text_structure(self, answer: str, around: Surroundings) -> Verdict:
+        """Return what coercion, schema and fields say about the answer in a model's own words."""
         try:
-            return self.check_rules(self.check_structure(value, around), around)
-        except Exception as error:  # noqa: BLE001 - one unit must not end the others
-            return internal_error(error)
+            parsed = parse_object(answer, self.limits)
+        except OutputRejected as rejection:
+            return unread_answer(answer, rejection, self.limits).verdict
+        return replace(self.structure(parsed.value, around), repaired=parsed.repaired)
 
-    def check_structure(
-        self, value: dict[str, object], around: Surroundings = NO_SURROUNDINGS
-    ) -> StructureFinding:
-        """Coerce an answer and check it by schema and fields."""
+    def structure(self, value: dict[str, object], around: Surroundings) -> Verdict:
+        """Return what coercion, schema and fields say about an answer of finite numbers."""
         own = self._without_host_fields(value)
         warnings = () if own is value else self._host_clashes(value, around)
-        given = self._with_injected(own, around.meta)
-        if self._schema.is_valid(given) and not self._coercer.is_wrapped(given):
-            coerced = self._coercer.normalise_whole_numbers(given)
-            kept, schema_errors = coerced.value, list(_NONE)
-        else:
-            coerced = self._coercer.coerce(given)
+        coerced = self._coercer.coerce(self._with_injected(own, around.meta))
+        kept = coerced.value
+        if not coerced.is_sound:
             # An unwrapped answer can bring fields of a host with it.
-            warnings = (*warnings, *self._host_clashes(coerced.value, around))
-            kept = self._with_injected(self._without_host_fields(coerced.value), around.meta)
-            schema_errors = self._schema.errors(kept)
-        normal = self._fields.normalise(kept)
-        if normal.coercions:
-            schema_errors = self._schema.errors(normal.value)
-        return StructureFinding(
-            value=self._without_host_fields(normal.value),
-            coercions=(*coerced.coercions, *normal.coercions),
-            errors=(
-                *schema_errors,
-                *coerced.errors,
-                *self._fields.apply(normal.value, around.context),
-            ),
-            warnings=warnings,
+            warnings = (*warnings, *self._host_clashes(kept, around))
+            kept = self._with_injected(self._without_host_fields(kept), around.meta)
+        fields = self._fields.check(kept, around.inputs)
+        is_sound = coerced.is_sound and not fields.coercions
+        schema_errors = _NONE if is_sound else self._schema.errors(fields.value)
+        errors = (*schema_errors, *coerced.errors, *fields.errors)
+        answer = self._without_host_fields(fields.value)
+        return Verdict(
+            value=answer,
+            stage=FailureStage.SCHEMA_VALIDATION if errors else None,
+            errors=errors,
+            warnings=(*warnings, *self._clashes(answer, around.inputs)),
+            coercions=(*coerced.coercions, *fields.coercions),
         )
 
-    def check_rules(
-        self, finding: StructureFinding, around: Surroundings = NO_SURROUNDINGS
-    ) -> Verdict:
-        """Apply the rules to an answer whose structure is sound, and return the verdict."""
-        value, coercions = finding.value, finding.coercions
-        inputs = _inputs(around)
-        warnings = (*finding.warnings, *self._clashes(value, inputs))
-        if finding.errors or self._rules is None:
-            stage = FailureStage.SCHEMA_VALIDATION if finding.errors else None
-            return Verdict(
-                value=value,
-                stage=stage,
-                errors=finding.errors,
-                warnings=warnings,
-                coercions=coercions,
-            )
+    def apply_rules(self, found: Verdict, around: Surroundings) -> Verdict:
+        """Return the verdict on an answer of this structure; only a sound one meets the rules."""
+        if found.stage is not None or found.value is None or self._rules is None:
+            return found
         outcome = self._rules.apply(
             Scope(
-                out=value,
-                inp=inputs,
+                out=found.value,
+                inp=around.inputs,
                 meta=around.meta,
-                protected=self._protected_in(inputs),
+                protected=self._protected_in(around.inputs),
                 host=around.host,
             )
         )
-        errors, stage = tuple(outcome.errors), None
+        if outcome is PASSED:
+            return found
+        errors, stage = outcome.errors, FailureStage.VALIDATION if outcome.errors else None
         if outcome.is_over_budget:
             errors, stage = (*errors, _OVER_BUDGET), FailureStage.PIPELINE_INTERNAL
-        elif errors:
-            stage = FailureStage.VALIDATION
-        return Verdict(
-            value=value,
+        return replace(
+            found,
             stage=stage,
             errors=errors,
-            warnings=(*warnings, *outcome.warnings),
-            coercions=coercions,
-            skipped_rules=tuple(outcome.skipped),
+            warnings=(*found.warnings, *outcome.warnings),
+            skipped_rules=outcome.skipped,
         )
 
     def field_of(self, error: UnitError) -> str:
@@ -248,7 +217,7 @@ class StepValidator:
     ) -> tuple[UnitError, ...]:
         """Return a warning for each field of the host that an answer gives another value."""
         counted = {RETRY_COUNT: value[RETRY_COUNT]} if RETRY_COUNT in value else {}
-        clashes = self._clashes(counted, _inputs(around)) if counted else _NONE
+        clashes = self._clashes(counted, around.inputs) if counted else _NONE
         return (*_unit_mismatch(value, around.meta), *clashes)
 
     def _with_injected(
@@ -287,16 +256,12 @@ _OVER_BUDGET: Final = UnitError(
 )
 
 
-def internal_error(error: Exception) -> Verdict:
-    """Return the verdict on a unit whose check failed itself: the error's type and no more."""
-    message = f"the check failed with {type(error).__name__}"
-    return refusal(FailureStage.PIPELINE_INTERNAL, "internal_error", message)
-
-
 def _schema_of(step: StepConfig) -> Schema:
-    if step.scope not in MODEL_SCOPES:
+    if step.scope not in MODEL_SCOPES and step.expressions is None:
         msg = f"step {step.name!r} has the scope {step.scope!r}: no model answers it"
         raise ConfigurationError(msg)
+    if step.schema is None and step.expressions is not None:
+        return True
     if step.schema is None:
         msg = f"step {step.name!r} has no schema; name one under 'schemas.files'"
         raise ConfigurationError(msg)
@@ -304,6 +269,8 @@ def _schema_of(step: StepConfig) -> Schema:
 
 
 def _rules_of(step: StepConfig) -> RuleBlock:
+    if step.rules is None and step.expressions is not None:
+        return RuleBlock()
     if step.rules is None:
         msg = f"step {step.name!r} has no rules; write them under 'validation.{step.name}'"
         raise ConfigurationError(msg)
@@ -329,17 +296,19 @@ def _names_of_checks(block: RuleBlock) -> frozenset[str]:
     return frozenset(names | SET_ASIDE | {RETRY_COUNT, "error"})
 
 
+def _expressions_of(step: StepConfig) -> frozenset[str]:
+    found = step.expressions
+    return frozenset() if found is None else frozenset({*found.init, *found.expressions, LOOP})
+
+
+def _ruleset(block: RuleBlock, found: StepExpressions | None) -> object:
+    # A digest is the same for another order, which counts for expressions.
+    return block if found is None else (block, found, tuple(found.expressions))
+
+
 def _digest(config: object) -> str:
     """Return the SHA-256 of a configuration, whatever the order of its keys."""
     return hashlib.sha256(canonical_json(config)).hexdigest()
-
-
-def _inputs(around: Surroundings) -> Mapping[str, object]:
-    """Return the context together with what names the unit."""
-    named = {
-        name: around.meta[name] for name in (UNIT_ID, RETRY_COUNT, METADATA) if name in around.meta
-    }
-    return {**around.context, **named} if named else around.context
 
 
 def _differ(one: object, other: object) -> bool:

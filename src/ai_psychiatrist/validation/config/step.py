@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from ai_psychiatrist.validation.checks.coercion.coercer import DEFAULT, CoercionProfile
-from ai_psychiatrist.validation.checks.fields.rules import EnumRule, RangeRule
+from ai_psychiatrist.validation.checks.fields.specs import EnumRule, RangeRule
 from ai_psychiatrist.validation.checks.rules import RuleSpec
+from ai_psychiatrist.validation.expressions import Procedure, compile_procedure
 
 StepScope: TypeAlias = Literal["llm", "expression", "run", "fan_out"]
 """Who makes a step's output: a model unit by unit, expressions, one call for the whole run, or a
@@ -47,6 +48,26 @@ class RuleBlock:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StepExpressions:
+    """What an expression step finds, as its texts say it; name → expression."""
+
+    expressions: Mapping[str, str]
+    init: Mapping[str, str] = field(default_factory=dict)
+    """Found once, before the loop."""
+    loop_until: str | None = None
+    max_iterations: int | None = None
+
+    def compile(self) -> Procedure:
+        """Return what can be run; raises `ExpressionRefused`, which names the expression."""
+        return compile_procedure(
+            init=self.init,
+            expressions=self.expressions,
+            loop_until=self.loop_until,
+            max_iterations=self.max_iterations,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StepConfig:
     """One step of a pipeline."""
 
@@ -60,4 +81,6 @@ class StepConfig:
     checks_formats: bool = True
     """Whether `format` in the schema is asserted, and not a comment."""
     rules: RuleBlock | None = None
-    """`None` when the file has no block for this step: it cannot be validated."""
+    """`None` when the file has no block for this step: an answer cannot be validated."""
+    expressions: StepExpressions | None = None
+    """Of a step of scope `expression`."""

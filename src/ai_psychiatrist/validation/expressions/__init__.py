@@ -7,7 +7,13 @@ from ai_psychiatrist.validation.expressions.expression import (
 )
 from ai_psychiatrist.validation.expressions.message_template import MessageTemplate
 from ai_psychiatrist.validation.expressions.places import ConstantType, FieldRead
-from ai_psychiatrist.validation.expressions.procedure import Procedure, compile_procedure
+from ai_psychiatrist.validation.expressions.procedure import (
+    LOOP,
+    MOST_ITERATIONS,
+    Procedure,
+    compile_procedure,
+    is_local,
+)
 from ai_psychiatrist.validation.expressions.refusal import (
     EvaluationFailed,
     ExpressionRefused,
@@ -16,6 +22,8 @@ from ai_psychiatrist.validation.expressions.refusal import (
 from ai_psychiatrist.validation.expressions.scope import Scope
 
 __all__ = [
+    "LOOP",
+    "MOST_ITERATIONS",
     "ConstantType",
     "EvaluationFailed",
     "Expression",
@@ -28,4 +36,5 @@ __all__ = [
     "Scope",
     "compile_expression",
     "compile_procedure",
+    "is_local",
 ]

@@ -58,6 +58,7 @@ _GLOBALS: Final[dict[str, object]] = {
     "__builtins__": {},
     **{f"op_{kind.__name__}": run for kind, run in _OPERATORS.items()},
     "op_walk": operators.walk,
+    "op_walk_in_order": operators.walk_in_order,
     "op_weigh": operators.weigh,
     "op_contains": operators.contains,
     "op_part": operators.part,
@@ -122,6 +123,8 @@ class _Around:
 class _Compiler:
     def __init__(self, *, is_step: bool) -> None:
         self.is_step = is_step
+        # What rules are told does not hang on an order; what steps hand on does.
+        self.walk = "op_walk_in_order" if is_step else "op_walk"
         self.reads: list[FieldRead] = []
         self.compared: list[tuple[FieldRead, ConstantType]] = []
         self.texts: set[str] = set()
@@ -294,7 +297,7 @@ class _Compiler:
         for generator in node.generators:
             if generator.is_async:
                 raise refused("'async'", node)
-            source = _call("op_walk", self.lower(generator.iter, around), weight)
+            source = _call(self.walk, self.lower(generator.iter, around), weight)
             target, names = _target(generator.target)
             is_one = isinstance(target, ast.Name)
             walked = each_of(place_of(generator.iter, around.bound)) if is_one else None
@@ -308,17 +311,18 @@ class _Compiler:
         holder: list[ast.expr] = []
         match node.func:
             case ast.Name(id=name):
-                prefix, function = "fn_", _NAMED.get(name)
+                prefix, table = "fn_", _NAMED
             case ast.Attribute(value=ast.Name(id="random"), attr=name) if self.is_step:
-                prefix, function = "random_", RANDOM.get(name)
+                prefix, table = "random_", RANDOM
             case ast.Attribute(value=value, attr=name):
-                prefix, function, holder = "method_", METHODS.get(name), [value]
+                prefix, table, holder = "method_", METHODS, [value]
             case _:
                 raise refused("calling what is no function of the table", node)
+        function = table.get(name)
         if function is None:
             # What is wrong inside of the holder comes first.
             self.lower_all(holder, around)
-            raise refused(f"calling {name!r}", node)
+            raise refused(f"calling {name!r}", node, called=name, offered=table)
         _check_arguments(node, function)
         if prefix == "fn_" and name in FORMS:
             return self._form(name, node, around)
@@ -353,7 +357,7 @@ class _Compiler:
         lowered = self.lower(node, around)
         # A function of single values looks for itself whether it got a collection.
         is_announced = isinstance(node, ast.ListComp | ast.SetComp) or function.takes_single_values
-        return lowered if is_announced else _call("op_walk", lowered)
+        return lowered if is_announced else _call(self.walk, lowered)
 
     def _form(self, name: str, node: ast.Call, around: _Around) -> ast.expr:
         match name, node.args:

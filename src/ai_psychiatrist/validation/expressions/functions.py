@@ -14,9 +14,10 @@ from ai_psychiatrist.validation.expressions.operators import (
     is_there,
     names_in,
     walk,
+    walk_in_order,
 )
 from ai_psychiatrist.validation.expressions.refusal import BudgetSpent
-from ai_psychiatrist.validation.expressions.scope import UNIT_STEPS, Scope
+from ai_psychiatrist.validation.expressions.scope import UNIT_STEPS, Scope, StepScope
 
 MAX_NUMERAL: Final = 400
 """Characters of a text that is read as a number."""
@@ -126,7 +127,8 @@ def _span(scope: Scope, *bounds: int) -> range:
 
 
 def _side_by_side(scope: Scope, *columns: Collection[object]) -> list[tuple[object, ...]]:
-    walked = [walk(scope, column) for column in columns]
+    in_order = walk_in_order if isinstance(scope, StepScope) else walk
+    walked = [in_order(scope, column) for column in columns]
     return list(zip(*walked, strict=False))
 
 

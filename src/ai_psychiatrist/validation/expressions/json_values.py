@@ -1,14 +1,13 @@
-"""Make a value of JSON of what an expression gives, within a bound."""
+"""Make a value of JSON of what an expression gives."""
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass, field
 from typing import Final
 
-from ai_psychiatrist.validation.expressions.refusal import EvaluationFailed
+from ai_psychiatrist.validation.expressions.refusal import BudgetSpent, EvaluationFailed
+from ai_psychiatrist.validation.expressions.scope import Scope
 
-MAX_SIZE: Final = 1_000_000
-"""Elements, and characters of texts, of what a step knows at a time."""
+CHARACTERS_PER_STEP: Final = 16
 MAX_DEPTH: Final = 100
 
 _EMPTY: Final[dict[str, object]] = {}
@@ -16,68 +15,36 @@ _VIEWS: Final = (_EMPTY.keys(), _EMPTY.values(), _EMPTY.items())
 _LISTED: Final = (list, tuple, range, *map(type, _VIEWS))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JsonValue:
-    """A value that shares nothing with what it was made of."""
-
-    value: object = field(repr=False)
-    size: int
-    """Its elements and the characters of its texts."""
-    has_text_keys: bool
-    """Whether it is JSON in full: keys of objects may also be numbers."""
-
-
-def json_value(value: object) -> JsonValue:
+def json_value(scope: Scope, value: object, *, has_text_keys: bool, depth: int = 0) -> object:
     """Return a copy of a value, with lists for tuples, ranges and the views of objects.
 
-    Raises `EvaluationFailed` for a set, a number that is not finite, what is too large, or nested
-    more than 100 levels deep.
+    Each element and each 16 characters cost a step. Unless `has_text_keys`, keys of objects may be
+    numbers. Raises `EvaluationFailed` for a set and for a number that is not finite, `BudgetSpent`
+    for what is too large or nested more than 100 levels deep.
     """
-    copier = _Copier()
-    copied = copier.copy(value, 0)
-    return JsonValue(value=copied, size=copier.size, has_text_keys=copier.has_text_keys)
-
-
-class _Copier:
-    def __init__(self) -> None:
-        self.size = 0
-        self.has_text_keys = True
-
-    def copy(self, value: object, depth: int) -> object:
-        match value:
-            case str():
-                self._add(len(value) + 1)
-            case float():
-                self._add(1)
-                if not math.isfinite(value):
-                    raise EvaluationFailed("arithmetic", None)
-            case int() | None:
-                self._add(1)
-            case dict():
-                self._enter(value, depth)
-                return {self._key(key): self.copy(value[key], depth + 1) for key in value}
-            case _:
-                return self._listed(value, depth)
-        return value
-
-    def _listed(self, value: object, depth: int) -> list[object]:
-        if type(value) not in _LISTED or not isinstance(value, Collection):
-            raise EvaluationFailed("wrong_type", None)
-        self._enter(value, depth)
-        return [self.copy(element, depth + 1) for element in value]
-
-    def _enter(self, value: Collection[object], depth: int) -> None:
-        self._add(len(value) + 1)
-        if depth > MAX_DEPTH:
-            raise EvaluationFailed("budget", None)
-
-    def _key(self, key: object) -> object:
-        if not isinstance(key, str | int | float | None):
-            raise EvaluationFailed("wrong_type", None)
-        self.has_text_keys = self.has_text_keys and isinstance(key, str)
-        return self.copy(key, 0)
-
-    def _add(self, size: int) -> None:
-        self.size += size
-        if self.size > MAX_SIZE:
-            raise EvaluationFailed("budget", None)
+    match value:
+        case int() | None:
+            return value
+        case str():
+            scope.charge(len(value) // CHARACTERS_PER_STEP)
+            return value
+        case float():
+            if not math.isfinite(value):
+                raise EvaluationFailed("arithmetic", None)
+            return value
+    if depth > MAX_DEPTH:
+        raise BudgetSpent
+    if type(value) not in (dict, *_LISTED) or not isinstance(value, Collection):
+        raise EvaluationFailed("wrong_type", None)
+    scope.charge(len(value) + 1)
+    inner = depth + 1
+    if not isinstance(value, dict):
+        return [json_value(scope, each, has_text_keys=has_text_keys, depth=inner) for each in value]
+    if not all(isinstance(key, str if has_text_keys else str | int) for key in value):
+        raise EvaluationFailed("wrong_type", None)
+    return {
+        json_value(scope, key, has_text_keys=True): json_value(
+            scope, each, has_text_keys=has_text_keys, depth=inner
+        )
+        for key, each in value.items()
+    }

@@ -36,15 +36,19 @@ def walk(scope: Scope, source: object, weight: int = 1) -> Collection[object]:
     if type(source) not in _WALKABLE or not isinstance(source, Collection):
         raise TypeError
     scope.charge(len(source) * weight + 1)
-    if scope.random is not None and type(source) is set:
-        # The order of a set of texts differs between processes; what a step gives must not.
-        return _in_order(scope, source)
     return source
 
 
-def _in_order(scope: Scope, values: set[object]) -> list[object]:
-    charge_inside(scope, tuple(values))
-    return sorted(values)  # type: ignore[type-var]
+def walk_in_order(scope: Scope, source: object, weight: int = 1) -> Collection[object]:
+    """Return a collection that is about to be walked in the same order by every process.
+
+    The order of a set differs between processes: its elements are sorted.
+    """
+    walked = walk(scope, source, weight)
+    if not isinstance(walked, set):
+        return walked
+    charge_inside(scope, tuple(walked))
+    return sorted(walked)
 
 
 def weigh(scope: Scope, value: object) -> object:

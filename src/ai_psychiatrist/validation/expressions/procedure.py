@@ -9,27 +9,23 @@ from ai_psychiatrist.validation.expressions.expression import (
     ExpressionKind,
     compile_expression,
 )
-from ai_psychiatrist.validation.expressions.json_values import (
-    MAX_SIZE,
-    JsonValue,
-    json_value,
-)
+from ai_psychiatrist.validation.expressions.json_values import json_value
 from ai_psychiatrist.validation.expressions.refusal import (
     BudgetSpent,
     EvaluationFailed,
     ExpressionRefused,
 )
 from ai_psychiatrist.validation.expressions.sampling import generator_for
-from ai_psychiatrist.validation.expressions.scope import UNIT_STEPS, Scope
+from ai_psychiatrist.validation.expressions.scope import UNIT_STEPS, StepScope
 
 DEFAULT_ITERATIONS: Final = 1_000
 MOST_ITERATIONS: Final = 10_000
 PROCEDURE_STEPS: Final = 2_000_000
 """Steps of work for all expressions of one step and unit; one evaluation has `UNIT_STEPS`."""
 
-_PARTS_PER_STEP: Final = 4
-_CHARACTERS_PER_STEP: Final = 16
-_LOOP: Final = "loop_until"
+_EVALUATION_STEPS: Final = 4
+LOOP: Final = "loop_until"
+"""The field that a failure of the condition names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +50,7 @@ class Procedure:
         the loop has not ended after `max_iterations` rounds.
         """
         generator = generator_for(seed=seed, step=step, unit_id=unit_id)
-        scope = Scope.of_step({"unit_id": unit_id, **context}, generator)
+        scope = StepScope({"unit_id": unit_id, **context}, generator)
         run = _Run(scope=scope)
         for name, expression in self.init.items():
             run.find(name, expression)
@@ -63,52 +59,56 @@ class Procedure:
                 run.find(name, expression)
             if self.loop_until is None or run.holds(self.loop_until):
                 return run.handed_on()
-        raise EvaluationFailed("endless_loop", None, field=_LOOP)
+        raise EvaluationFailed("endless_loop", None, field=LOOP)
 
 
 @dataclass(slots=True, kw_only=True)
 class _Run:
     """One unit under way."""
 
-    scope: Scope
-    found: dict[str, JsonValue] = field(default_factory=dict)
+    scope: StepScope
+    found: dict[str, object] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+    size: int = 0
+    """Steps that copying all that was found would cost."""
     steps_left: int = PROCEDURE_STEPS
 
     def find(self, name: str, expression: Expression) -> None:
         """Evaluate an expression and keep what it gives under its name."""
-        value = self._value(name, expression)
-        if not is_local(name) and not value.has_text_keys:
-            raise EvaluationFailed("wrong_type", expression.first_name, field=name)
-        self.found[name] = value
-        self.scope.names[name] = value.value
-        if sum(kept.size for kept in self.found.values()) > MAX_SIZE:
+        value, size = self._value(name, expression)
+        self.size += size - self.sizes.get(name, 0)
+        if self.size > UNIT_STEPS:
             raise EvaluationFailed("budget", expression.first_name, field=name)
+        self.sizes[name] = size
+        self.scope.names[name] = self.found[name] = value
 
     def holds(self, condition: Expression) -> bool:
         """Return whether the loop has ended."""
-        result = self._value(_LOOP, condition).value
+        result, _ = self._value(LOOP, condition)
         if not isinstance(result, bool):
-            raise EvaluationFailed("wrong_type", condition.first_name, field=_LOOP)
+            raise EvaluationFailed("wrong_type", condition.first_name, field=LOOP)
         return result
 
     def handed_on(self) -> dict[str, object]:
-        return {name: kept.value for name, kept in self.found.items() if not is_local(name)}
+        return {name: value for name, value in self.found.items() if not is_local(name)}
 
-    def _value(self, name: str, expression: Expression) -> JsonValue:
+    def _value(self, name: str, expression: Expression) -> tuple[object, int]:
+        """Return a value and its size."""
         scope = self.scope
         scope.steps_left = allowed = min(UNIT_STEPS, self.steps_left)
         try:
-            scope.charge(expression.size // _PARTS_PER_STEP + 1)
-            value = json_value(expression.evaluate(scope))
-            scope.charge(value.size // _CHARACTERS_PER_STEP)
+            scope.charge(expression.size + _EVALUATION_STEPS)
+            evaluated = expression.evaluate(scope)
+            uncopied = scope.steps_left
+            value = json_value(scope, evaluated, has_text_keys=not is_local(name))
         except EvaluationFailed as problem:
             kind, missing = problem.kind, problem.name
         except BudgetSpent:
-            kind, missing = "budget", None
+            kind, missing = "budget", expression.first_name
         else:
             self.steps_left -= allowed - scope.steps_left
-            return value
-        raise EvaluationFailed(kind, missing, field=name)
+            return value, uncopied - scope.steps_left
+        raise EvaluationFailed(kind, missing or expression.first_name, field=name)
 
 
 def compile_procedure(
@@ -132,7 +132,7 @@ def compile_procedure(
         expressions={
             name: _compiled(source, f"expressions.{name}") for name, source in expressions.items()
         },
-        loop_until=None if loop_until is None else _compiled(loop_until, _LOOP),
+        loop_until=None if loop_until is None else _compiled(loop_until, LOOP),
         max_iterations=most,
     )
 

@@ -12,13 +12,25 @@ FailureKind: TypeAlias = Literal[
 class ExpressionRefused(ConfigurationError):
     """An expression uses something that is not offered, or is no expression at all."""
 
-    def __init__(self, message: str, column: int, *, place: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        column: int,
+        *,
+        place: str | None = None,
+        called: str | None = None,
+        offered: frozenset[str] = frozenset(),
+    ) -> None:
         where = f"{message} (column {column})"
         super().__init__(where if place is None else f"{place}: {where}")
         self.message = message
         """What is refused, without the place."""
         self.column = column
         """Counted from 1."""
+        self.called = called
+        """The function that is not offered, where that is what is refused."""
+        self.offered = offered
+        """The functions that are, in its place."""
 
 
 class EvaluationFailed(AssessmentServiceError):
@@ -32,6 +44,22 @@ class EvaluationFailed(AssessmentServiceError):
         """The field or key as the expression's text names it; `None` when it names none."""
         self.field = field
         """The field of an expression step that has no value, or `loop_until`."""
+
+    @property
+    def reason(self) -> str:
+        """The rest of a sentence that begins with the expression."""
+        place = "a value" if self.name is None else f"the field {self.name!r}"
+        match self.kind:
+            case "unknown_name" | "missing_key":
+                return f"needs {place}, which is not there"
+            case "arithmetic":
+                return f"cannot calculate with {place}: it divides by zero or leaves the numbers"
+            case "wrong_type":
+                return f"cannot use {place}: a value has the wrong type for it"
+            case "budget":
+                return "needs more steps for this unit than are allowed"
+            case "endless_loop":
+                return "does not hold after as many rounds as are allowed"
 
 
 class UnknownName(Exception):

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ai_psychiatrist.validation.expressions.functions import Function
-from ai_psychiatrist.validation.expressions.refusal import UnknownName
-from ai_psychiatrist.validation.expressions.scope import Scope
+from ai_psychiatrist.validation.expressions.scope import StepScope
 
 
 def generator_for(*, seed: int, step: str, unit_id: str) -> random.Random:
@@ -22,23 +21,17 @@ def generator_for(*, seed: int, step: str, unit_id: str) -> random.Random:
     return random.Random(int.from_bytes(digest, "big"))  # noqa: S311 - repeatable
 
 
-def _choice(scope: Scope, values: object) -> object:
-    return _generator(scope).choice(_population(values))
+def _choice(scope: StepScope, values: object) -> object:
+    return scope.random.choice(_population(values))
 
 
-def _sample(scope: Scope, values: object, count: object) -> list[object]:
+def _sample(scope: StepScope, values: object, count: object) -> list[object]:
     """Return so many of the values, none of them twice."""
     population = _population(values)
     if type(count) is not int:
         raise TypeError
     scope.charge(len(population) + 1)
-    return _generator(scope).sample(population, count)
-
-
-def _generator(scope: Scope) -> random.Random:
-    if scope.random is None:
-        raise UnknownName("random")
-    return scope.random
+    return scope.random.sample(population, count)
 
 
 def _population(values: object) -> Sequence[object]:

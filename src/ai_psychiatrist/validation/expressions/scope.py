@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from random import Random
 from types import MappingProxyType
-from typing import Final, NoReturn, Self
+from typing import Final, NoReturn
 
 from ai_psychiatrist.validation.expressions.refusal import BudgetSpent, UnknownName
 
@@ -32,7 +32,7 @@ class Scope:
     serves one unit: the steps its expressions take add up.
     """
 
-    __slots__ = ("host", "names", "random", "steps_left")
+    __slots__ = ("host", "names", "steps_left")
 
     def __init__(
         self,
@@ -55,17 +55,20 @@ class Scope:
         self.names = names
         self.host = host
         self.steps_left = steps
-        self.random: Random | None = None
-
-    @classmethod
-    def of_step(cls, names: Mapping[str, object], generator: Random) -> Self:
-        """Return what an expression step sees: bare names alone, and its own random numbers."""
-        scope = cls(out={})
-        scope.names, scope.random = Names(names), generator
-        return scope
 
     def charge(self, steps: int) -> None:
         """Take steps off what the unit has left; raise `BudgetSpent` when there are too few."""
         self.steps_left -= steps
         if self.steps_left < 0:
             raise BudgetSpent
+
+
+class StepScope(Scope):
+    """One unit as an expression step sees it: bare names alone, and its own random numbers."""
+
+    __slots__ = ("random",)
+
+    def __init__(self, names: Mapping[str, object], generator: Random) -> None:
+        super().__init__(out={})
+        self.names = Names(names)
+        self.random = generator

@@ -2,7 +2,7 @@
 
 import ast
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from ai_psychiatrist.validation.expressions.refusal import ExpressionRefused
@@ -56,9 +56,14 @@ def read(source: str) -> ast.expr:
     return tree
 
 
-def refused(what: str, node: ast.AST) -> ExpressionRefused:
+def refused(
+    what: str, node: ast.AST, *, called: str | None = None, offered: Iterable[str] = ()
+) -> ExpressionRefused:
     """Return the refusal of a part of an expression."""
-    return ExpressionRefused(f"{what} is not allowed", getattr(node, "col_offset", 0) + 1)
+    column = getattr(node, "col_offset", 0) + 1
+    return ExpressionRefused(
+        f"{what} is not allowed", column, called=called, offered=frozenset(offered)
+    )
 
 
 def refused_part(part: ast.AST, *, at: ast.AST | None = None) -> ExpressionRefused:

@@ -3,7 +3,7 @@
 import gzip
 import sqlite3
 import zlib
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,10 +12,10 @@ from typing import BinaryIO, Final, Self
 
 from ai_psychiatrist.domain.errors import InputError, OutputRejected
 from ai_psychiatrist.validation.checks.host_fields import SET_ASIDE, UNIT_ID
-from ai_psychiatrist.validation.jsonl.decoding import decode_object
 from ai_psychiatrist.validation.jsonl.lines import Line, read_lines
 from ai_psychiatrist.validation.jsonl.unit import unit_id_of
 from ai_psychiatrist.validation.reply.limits import ParseLimits
+from ai_psychiatrist.validation.reply.parse import parse_line
 
 FIELD: Final = "--context"
 
@@ -32,8 +32,9 @@ class Asked:
 
     number: int
     """The number of its line, from 1."""
-    position: int
-    """Among the units of the context file, from 0."""
+    start: int
+    """Where its line begins, in bytes."""
+    size: int
     unit_id: str | int
     context: dict[str, object] = field(repr=False)
 
@@ -59,28 +60,29 @@ class ContextIndex:
         with closing(sqlite3.connect(index)) as rows:
             rows.execute("PRAGMA journal_mode = OFF")
             rows.execute(
-                "CREATE TABLE asked (key TEXT PRIMARY KEY, position INTEGER, start INTEGER,"
-                " size INTEGER, number INTEGER) WITHOUT ROWID"
+                "CREATE TABLE asked (key TEXT PRIMARY KEY, number INTEGER, start INTEGER,"
+                " size INTEGER) WITHOUT ROWID"
             )
-            for row in _rows(path, limits):
+            for asked in read_context(path, limits):
+                row = (asked.key, asked.number, asked.start, asked.size)
                 try:
-                    rows.execute("INSERT INTO asked VALUES (?, ?, ?, ?, ?)", row)
+                    rows.execute("INSERT INTO asked VALUES (?, ?, ?, ?)", row)
                 except sqlite3.IntegrityError:
-                    raise asked_twice(row[-1]) from None
+                    raise asked_twice(asked.number) from None
             rows.commit()
         return cls(path, index, limits)
 
     def find(self, key: str) -> Asked | None:
         """Return a unit, `None` when it was not asked for."""
         row = self._rows.execute(
-            "SELECT position, start, size, number FROM asked WHERE key = ?", (key,)
+            "SELECT number, start, size FROM asked WHERE key = ?", (key,)
         ).fetchone()
         if row is None:
             return None
-        position, start, size, number = row
+        number, start, size = row
         self._file.seek(start)
-        line = Line(number=number, content=_stripped(self._file.read(size), number), size=size)
-        return _asked(line, position, self._limits)
+        line = next(read_lines(self._file, first=number, size=size))
+        return _asked(line, start, self._limits)
 
     def __len__(self) -> int:
         """Return how many units were asked for."""
@@ -95,13 +97,12 @@ class ContextIndex:
 
 def read_context(path: Path, limits: ParseLimits) -> Generator[Asked, None, None]:
     """Yield the units of a context file in order; raises `InputError` naming a line of no use."""
-    position = 0
+    start = 0
     with path.open("rb") as stream:
         for line in read_lines(stream, ends_at_long=True):
-            if line.content is not None and not line.content.strip():
-                continue
-            yield _asked(line, position, limits)
-            position += 1
+            if line.content is None or line.content.strip():
+                yield _asked(line, start, limits)
+            start += line.size
 
 
 def plain_copy(path: Path, folder: Path) -> Path:
@@ -142,40 +143,19 @@ def asked_twice(number: int) -> InputError:
     return InputError(f"line {number} of the context asks for a unit a second time", field=FIELD)
 
 
-def _rows(path: Path, limits: ParseLimits) -> Iterator[tuple[str, int, int, int, int]]:
-    start = position = 0
-    with path.open("rb") as stream:
-        for line in read_lines(stream, ends_at_long=True):
-            if line.content is None or line.content.strip():
-                asked = _asked(line, position, limits)
-                yield asked.key, position, start, line.size, line.number
-                position += 1
-            start += line.size
-
-
-def _asked(line: Line, position: int, limits: ParseLimits) -> Asked:
+def _asked(line: Line, start: int, limits: ParseLimits) -> Asked:
     try:
         if line.content is None:
             raise _unusable(line.number, "is too long")
-        value = decode_object(line.content, limits).value
+        value = parse_line(line.content, limits).value
     except OutputRejected as rejection:
         raise _unusable(line.number, f"is no JSON object ({rejection.code.value})") from None
     unit_id = unit_id_of(value)
     if unit_id is None:
         raise _unusable(line.number, f"has no {UNIT_ID!r} that is a text or a whole number")
-    return Asked(
-        number=line.number, position=position, unit_id=unit_id, context=_without_ids(value)
-    )
-
-
-def _without_ids(value: Mapping[str, object]) -> dict[str, object]:
-    return {name: inner for name, inner in value.items() if name not in SET_ASIDE}
+    context = {name: inner for name, inner in value.items() if name not in SET_ASIDE}
+    return Asked(number=line.number, start=start, size=line.size, unit_id=unit_id, context=context)
 
 
 def _unusable(number: int, problem: str) -> InputError:
     return InputError(f"line {number} of the context {problem}", field=FIELD)
-
-
-def _stripped(content: bytes, number: int) -> bytes:
-    plain = content.rstrip(b"\r\n")
-    return plain.removeprefix(b"\xef\xbb\xbf") if number == 1 else plain

@@ -1,8 +1,7 @@
 """Read lines of bytes with a bound on what one of them may hold in memory."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, NamedTuple
 
 LONGEST_LINE_BYTES: Final = 10_000_000
 
@@ -10,13 +9,12 @@ _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _SKIPPED_AT_ONCE: Final = 65_536
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class Line(NamedTuple):
     """One line without its end."""
 
     number: int
     """From 1."""
-    content: bytes | None = field(repr=False)
+    content: bytes | None
     """`None` when the line is too long."""
     size: int
     """Bytes in the file, the end included."""
@@ -43,9 +41,7 @@ def read_lines(
             taken += skip_line(stream)
         if number == 1:
             content = content.removeprefix(_BYTE_ORDER_MARK)
-        yield Line(
-            number=number, content=None if is_too_long else content.rstrip(b"\r\n"), size=taken
-        )
+        yield Line(number, None if is_too_long else content.rstrip(b"\r\n"), taken)
         if is_too_long and ends_at_long:
             return
         number += 1

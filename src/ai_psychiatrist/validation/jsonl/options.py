@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from ai_psychiatrist.validation.checks.expression_step import Find
 from ai_psychiatrist.validation.jsonl.lines import LONGEST_LINE_BYTES
-from ai_psychiatrist.validation.jsonl.outcome import OnOutcome
+from ai_psychiatrist.validation.jsonl.unit import OnOutcome
 
 Clock: TypeAlias = Callable[[], float]
 
@@ -17,7 +18,7 @@ OnProgress: TypeAlias = Callable[[int, int], None]
 """Told after each block how many bytes and lines it had."""
 
 
-def _say_nothing(_size: int, _lines: int) -> None:
+def say_nothing(_size: int, _lines: int) -> None:
     """Take no notice of the progress."""
 
 
@@ -31,9 +32,11 @@ class RunOptions:
     needs_unit_ids: bool = True
     """Whether a line that names no unit fails; else it is a unit without a name."""
     on_outcome: OnOutcome | None = None
-    on_progress: OnProgress = _say_nothing
+    on_progress: OnProgress = say_nothing
     earlier: Earlier | None = None
     """What the context file gives of a unit lies over this."""
+    find: Find | None = None
+    """Answers in the place of the lines, which are then contexts."""
     clock: Clock = time.monotonic
 
     def deadline(self) -> float | None:

@@ -7,12 +7,14 @@ import orjson
 
 from ai_psychiatrist.validation.checks.host_fields import METADATA, SET_ASIDE, UNIT_ID
 from ai_psychiatrist.validation.checks.step import StepValidator
-from ai_psychiatrist.validation.jsonl.outcome import Outcome
+from ai_psychiatrist.validation.jsonl.unit import Outcome
 
 
 def valid_line(outcome: Outcome) -> bytes:
     """Return the coerced answer between the unit's id and the other fields of its host."""
     unit = outcome.unit
+    if unit.written is not None and outcome.verdict.value is unit.answer:
+        return unit.written + b"\n"
     answer = outcome.verdict.value or {}
     written = dict(answer) if unit.unit_id is None else {UNIT_ID: unit.unit_id, **answer}
     if unit.host:
@@ -28,7 +30,7 @@ def failure_line(outcome: Outcome) -> bytes:
         {
             UNIT_ID: unit.unit_id,
             "failure_stage": verdict.stage,
-            "input": outcome.context,
+            "input": unit.context,
             "raw_response": unit.raw_response,
             "errors": [error.note for error in verdict.errors],
             "retry_count": unit.retry_count,
@@ -39,7 +41,7 @@ def failure_line(outcome: Outcome) -> bytes:
 
 def following_line(outcome: Outcome, validator: StepValidator) -> bytes:
     """Return what the next step is asked about for a valid unit."""
-    known = validator.accumulated(outcome.context or {}, outcome.verdict.value or {})
+    known = validator.accumulated(outcome.unit.context or {}, outcome.verdict.value or {})
     return _line({UNIT_ID: outcome.unit.unit_id, **known})
 
 

@@ -8,7 +8,6 @@ from typing import BinaryIO
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.validation.checks.step import StepValidator
 from ai_psychiatrist.validation.checks.verdict import FailureStage
-from ai_psychiatrist.validation.jsonl.checking import UnitChecker, blocks
 from ai_psychiatrist.validation.jsonl.context import plain_copy
 from ai_psychiatrist.validation.jsonl.join import ContextJoin
 from ai_psychiatrist.validation.jsonl.lines import read_lines
@@ -17,6 +16,7 @@ from ai_psychiatrist.validation.jsonl.outputs import Outputs
 from ai_psychiatrist.validation.jsonl.source import readable
 from ai_psychiatrist.validation.jsonl.summary import Summary, summarise
 from ai_psychiatrist.validation.jsonl.tally import Tally
+from ai_psychiatrist.validation.jsonl.unit_checker import UnitChecker, blocks
 
 logger = get_logger(__name__)
 
@@ -41,40 +41,28 @@ def validate_lines(
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
             join = ContextJoin(plain_copy(context, folder), folder, validator.limits)
             stack.callback(join.close)
-        checker = UnitChecker(
-            validator,
-            outputs,
-            join=join,
-            deadline=deadline,
-            options=options,
-        )
-        for block in blocks(readable(read_lines(source, longest=options.longest_line))):
+        checker = UnitChecker(validator, outputs, join=join, deadline=deadline, options=options)
+        for block in readable(blocks(read_lines(source, longest=options.longest_line))):
             checker.check(block)
             options.on_progress(sum(line.size for line in block), len(block))
         if join is not None:
-            checker.report_missing(join.unanswered(checker.seen))
+            checker.report_missing(join.unanswered(checker.answered))
         asked = None if join is None else join.asked_count
         return account(checker.tally, validator, asked=asked)
 
 
 def account(tally: Tally, validator: StepValidator, *, asked: int | None) -> Summary:
     """Return the summary of a run and log its two phases."""
-    summary = summarise(
-        tally,
-        step=validator.name,
-        asked=asked,
-        ruleset_digest=validator.ruleset_digest,
-        schema_digest=validator.schema_digest,
-    )
+    summary = summarise(tally, validator, asked=asked)
     broken_rules = tally.stages[FailureStage.VALIDATION]
     for event, count, failures, seconds in (
         (
             "schema_validation_finished",
             summary.valid + broken_rules,
             tally.failed_lines - broken_rules,
-            tally.seconds.structure,
+            tally.structure_seconds,
         ),
-        ("rule_validation_finished", summary.valid, broken_rules, tally.seconds.rules),
+        ("rule_validation_finished", summary.valid, broken_rules, tally.rules_seconds),
     ):
         duration_ms = round(1000 * seconds, 1)
         logger.info(

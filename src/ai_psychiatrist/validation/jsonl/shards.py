@@ -1,4 +1,4 @@
-"""Validate one large file on several cores: each takes stretches of bytes and writes by itself."""
+"""Validate one large file on several cores: each takes ranges of bytes and writes by itself."""
 
 import multiprocessing
 import shutil
@@ -14,17 +14,17 @@ from typing import BinaryIO, Final
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.validation.checks.step import DEFAULT_LIMITS, StepValidator
 from ai_psychiatrist.validation.config.step import StepConfig
-from ai_psychiatrist.validation.jsonl.checking import UnitChecker, blocks
 from ai_psychiatrist.validation.jsonl.context import plain_copy
 from ai_psychiatrist.validation.jsonl.join import ContextJoin
 from ai_psychiatrist.validation.jsonl.lines import read_lines, skip_line
-from ai_psychiatrist.validation.jsonl.options import DEFAULT_OPTIONS, RunOptions
+from ai_psychiatrist.validation.jsonl.options import DEFAULT_OPTIONS, RunOptions, say_nothing
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
 from ai_psychiatrist.validation.jsonl.run import account
 from ai_psychiatrist.validation.jsonl.source import readable
 from ai_psychiatrist.validation.jsonl.summary import Summary
 from ai_psychiatrist.validation.jsonl.tally import Tally
-from ai_psychiatrist.validation.jsonl.unit_index import DIGEST_BYTES, SeenIds
+from ai_psychiatrist.validation.jsonl.unit_checker import UnitChecker, blocks
+from ai_psychiatrist.validation.jsonl.unit_ids import DIGEST_BYTES, UnitIds
 from ai_psychiatrist.validation.reply.limits import ParseLimits
 
 WORTH_SHARING_BYTES: Final = 50_000_000
@@ -36,7 +36,7 @@ _COUNTED_AT_ONCE: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shard:
-    """A stretch of whole lines."""
+    """A range of whole lines."""
 
     start: int
     size: int
@@ -55,8 +55,7 @@ class _Job:
     """The outputs that somebody asked for."""
     context: Path | None
     deadline: float | None
-    longest_line: int
-    needs_unit_ids: bool
+    options: RunOptions
     earlier: bytes = field(default=b"", repr=False)
     """Digests of units of this shard that came in an earlier one."""
 
@@ -66,9 +65,8 @@ class _Finding:
     """What a worker tells about one shard."""
 
     tally: Tally
-    new_ids: bytes = field(repr=False)
-    answered: bytes = field(repr=False)
-    lines: int
+    units: bytes = field(repr=False)
+    """Digests of the units that the shard names."""
     size: int
 
 
@@ -113,6 +111,7 @@ def validate_file(
         )
         stack.callback(pool.shutdown, cancel_futures=True)
         counts = pool.map(_count_lines, [source] * len(shards), shards)
+        told_nobody = replace(options, on_progress=say_nothing)
         jobs: list[_Job] = []
         first_line = 1
         for number, (shard, count) in enumerate(zip(shards, counts, strict=True)):
@@ -125,23 +124,20 @@ def validate_file(
                     kinds=_kinds(outputs),
                     context=None if join is None else join.path,
                     deadline=deadline,
-                    longest_line=options.longest_line,
-                    needs_unit_ids=options.needs_unit_ids,
+                    options=told_nobody,
                 )
             )
             first_line += count
-        tally = _gather(pool, jobs, outputs, join, options)
-        asked = None
+        last = UnitChecker(validator, outputs)
+        _gather(pool, jobs, outputs, last, options)
         if join is not None:
-            last = UnitChecker(validator, outputs)
-            last.report_missing(join.unanswered(last.seen))
-            tally.add(last.tally)
-            asked = join.asked_count
-        return account(tally, validator, asked=asked)
+            last.report_missing(join.unanswered(last.answered))
+        asked = None if join is None else join.asked_count
+        return account(last.tally, validator, asked=asked)
 
 
 def split(path: Path, *, count: int, smallest: int) -> list[Shard]:
-    """Return at most `count` stretches of about equal size that begin and end with whole lines."""
+    """Return at most `count` ranges of about equal size that begin and end with whole lines."""
     size = path.stat().st_size
     count = max(1, min(count, size // max(1, smallest)))
     borders = [0]
@@ -158,23 +154,20 @@ def _gather(
     pool: ProcessPoolExecutor,
     jobs: Sequence[_Job],
     outputs: Outputs,
-    join: ContextJoin | None,
+    whole: UnitChecker,
     options: RunOptions,
-) -> Tally:
+) -> None:
     """Append the parts in order; a shard that repeats units of earlier ones is done again."""
-    tally, seen = Tally(), SeenIds()
+    add = whole.answered.add
     for job, pending in [(job, pool.submit(_check, job)) for job in jobs]:
         finding = pending.result()
-        earlier = b"".join(digest for digest in _digests(finding.new_ids) if not seen.add(digest))
+        earlier = b"".join(digest for digest in _digests(finding.units) if not add(digest))
         if earlier:
             finding = pool.submit(_check, replace(job, earlier=earlier)).result()
-        if join is not None:
-            join.mark(finding.answered)
-        tally.add(finding.tally)
+        whole.tally.add(finding.tally)
         for kind in job.kinds:
             _append(job, kind, getattr(outputs, kind))
-        options.on_progress(finding.size, finding.lines)
-    return tally
+        options.on_progress(finding.size, finding.tally.lines)
 
 
 def _join(
@@ -235,25 +228,24 @@ def _check(job: _Job) -> _Finding:
             stack.callback(join.close)
             join.use_index()
         parts = {kind: stack.enter_context(_part(job, kind).open("wb")) for kind in job.kinds}
-        new_ids = bytearray()
         checker = UnitChecker(
             validator,
             Outputs(**parts),
             join=join,
-            seen=SeenIds(_digests(job.earlier)),
-            new_ids=new_ids,
+            answered=UnitIds(_digests(job.earlier)),
             deadline=job.deadline,
-            options=RunOptions(needs_unit_ids=job.needs_unit_ids),
+            options=job.options,
         )
         lines = read_lines(
-            source, longest=job.longest_line, first=job.first_line, size=job.shard.size
+            source,
+            longest=job.options.longest_line,
+            first=job.first_line,
+            size=job.shard.size,
         )
-        for block in blocks(readable(lines)):
+        for block in readable(blocks(lines)):
             checker.check(block)
         return _Finding(
             tally=checker.tally,
-            new_ids=bytes(new_ids),
-            answered=b"" if join is None else join.answered,
-            lines=checker.tally.lines,
+            units=b"".join(checker.answered),
             size=job.shard.size,
         )

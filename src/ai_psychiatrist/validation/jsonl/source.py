@@ -33,10 +33,10 @@ def open_source(path: Path | None) -> Iterator[BinaryIO]:
         yield stream
 
 
-def readable(lines: Iterator[Line]) -> Iterator[Line]:
-    """Yield lines; raises `InputError` where they cannot be read any further."""
+def readable(blocks: Iterator[list[Line]]) -> Iterator[list[Line]]:
+    """Yield blocks of lines; raises `InputError` where they cannot be read any further."""
     try:
-        yield from lines
+        yield from blocks
     except (EOFError, gzip.BadGzipFile, zlib.error):
         raise _unreadable("it is not a whole gzip file") from None
     except OSError as error:

@@ -1,11 +1,9 @@
 """One line as a unit: whose it is, what was answered, and what came with it."""
 
-import json
 import re
-from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from typing import Final, TypeAlias
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, TypeAlias
 
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
@@ -18,10 +16,10 @@ from ai_psychiatrist.validation.checks.host_fields import (
 )
 from ai_psychiatrist.validation.checks.refusals import refusal, unread_answer
 from ai_psychiatrist.validation.checks.verdict import FailureStage, Verdict
-from ai_psychiatrist.validation.jsonl.decoding import decode_leniently, decode_object
 from ai_psychiatrist.validation.jsonl.lines import Line
-from ai_psychiatrist.validation.reply.limits import ParseLimits, rejected
-from ai_psychiatrist.validation.reply.parse import ParsedObject
+from ai_psychiatrist.validation.reply.json_decoder import ParsedObject, decode_loosely
+from ai_psychiatrist.validation.reply.limits import ParseLimits
+from ai_psychiatrist.validation.reply.parse import parse_line
 
 UnitId: TypeAlias = str | int
 
@@ -32,9 +30,9 @@ _CODE: Final = re.compile(r"[A-Za-z0-9_.-]{1,40}\Z")
 _CODE_FIELDS: Final = ("status", "status_code", "code", "type")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Unit:
-    """What a line says, before any check of its answer."""
+    """What a line says, before any check of its answer, and what was known before it."""
 
     number: int | None
     """The line's number, from 1; `None` when there is no line."""
@@ -49,11 +47,17 @@ class Unit:
     host: Mapping[str, object] = field(default_factory=dict, repr=False)
     """The fields that its host put on the line beside the id."""
     retry_count: int = 0
+    written: bytes | None = field(default=None, repr=False)
+    """The line as a valid unit is written, for as long as its answer is not changed."""
     is_repaired: bool = False
     is_object: bool = True
     """Whether the line is one JSON object, whatever becomes of it."""
     refusal: Verdict | None = None
-    """Why there is no answer to check."""
+    """Why there is no answer to check, or why it is not checked."""
+    context: Mapping[str, object] | None = field(default=None, repr=False)
+    """What rules know beside the answer; `None` when that is nothing, or nobody asked."""
+    given: Mapping[str, object] | None = field(default=None, repr=False)
+    """Of that what the context file gives."""
 
     @property
     def key(self) -> str | None:
@@ -66,6 +70,17 @@ class Unit:
         if self.text is not None or self.content is None:
             return self.text
         return self.content.decode("utf-8", "backslashreplace")
+
+
+class Outcome(NamedTuple):
+    """What became of a unit, as every output has it."""
+
+    unit: Unit
+    verdict: Verdict
+
+
+OnOutcome: TypeAlias = Callable[[Outcome], None]
+"""Told of every line that is not blank and of every unit that was not answered, in order."""
 
 
 def read_unit(
@@ -81,9 +96,7 @@ def read_unit(
             number=line.number, unit_id=None, content=None, is_object=False, refusal=_TOO_LONG
         )
     try:
-        parsed = decode_object(line.content, limits)
-        if limits.keeps_last_key:
-            _refuse_two_ids(line.content, limits, is_repaired=parsed.repaired)
+        parsed = parse_line(line.content, limits)
     except OutputRejected as rejection:
         return _refused(line.number, line.content, rejection, limits)
     return _unit(line, parsed, answers_with, needs_id=needs_id)
@@ -92,8 +105,10 @@ def read_unit(
 def _unit(
     line: Line, parsed: ParsedObject, answers_with: frozenset[str], *, needs_id: bool
 ) -> Unit:
-    value = parsed.value
+    value, written = parsed.value, parsed.written
     unit_id, has_id = unit_id_of(value), UNIT_ID in value
+    if has_id and next(iter(value)) != UNIT_ID:
+        written = None
     value.pop(UNIT_ID, None)
     host = {name: value.pop(name) for name in host_names_of_line(value, answers_with)}
     text, metadata = host.get(RAW_TEXT), host.get(METADATA)
@@ -115,6 +130,7 @@ def _unit(
         text=text if isinstance(text, str) else None,
         host=host,
         retry_count=_retry_count(value, host, metadata),
+        written=None if host else written,
         is_repaired=parsed.repaired,
         refusal=refused,
     )
@@ -124,7 +140,7 @@ def _refused(number: int, content: bytes, rejection: OutputRejected, limits: Par
     """Return a unit without an answer, under its id where that is beyond doubt."""
     text = content.decode("utf-8", "replace")
     unread = unread_answer(text, rejection, limits)
-    value = unread.value or decode_leniently(content)
+    value = unread.value or decode_loosely(content)
     is_certain = content.count(_ID_KEY) == 1
     return Unit(
         number=number,
@@ -146,29 +162,7 @@ _WRITTEN_ID: Final = re.compile(
 def _written_id(content: bytes) -> UnitId | None:
     """Return the id that stands in the first object of a line that cannot be read."""
     found = _WRITTEN_ID.match(content)
-    return None if found is None else unit_id_of(decode_leniently(b'{"unit_id":%b}' % found[1]))
-
-
-def _refuse_two_ids(content: bytes, limits: ParseLimits, *, is_repaired: bool) -> None:
-    """Raise `OutputRejected` when an object of the line names its unit twice: one would be lost.
-
-    Of a damaged line that holds the name twice no other key may come twice either.
-    """
-    if content.count(UNIT_ID.encode()) == 1 and _ESCAPED not in content:
-        return
-    if is_repaired:
-        decode_object(content, replace(limits, keeps_last_key=False))
-        return
-
-    def members(pairs: list[tuple[str, object]]) -> None:
-        if sum(key == UNIT_ID for key, _ in pairs) > 1:
-            raise rejected(RejectionCode.DUPLICATE_KEY)
-
-    with suppress(ValueError):
-        json.loads(content, object_pairs_hook=members)
-
-
-_ESCAPED: Final = b"\\u00"
+    return None if found is None else unit_id_of(decode_loosely(b'{"unit_id":%b}' % found[1]))
 
 
 def unit_id_of(value: Mapping[str, object]) -> UnitId | None:

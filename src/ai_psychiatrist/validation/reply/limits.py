@@ -32,6 +32,8 @@ class ParseLimits:
     """Whether NaN and infinite numbers are read, for a caller that names their places."""
     keeps_last_key: bool = False
     """Whether of a key that occurs twice the last value counts, not the whole object is refused."""
+    sole_keys: frozenset[str] = frozenset({"unit_id"})
+    """Keys that never occur twice in an object, whatever counts of others: a unit would be lost."""
 
 
 STRICT_LIMITS: Final = ParseLimits()
@@ -40,3 +42,14 @@ STRICT_LIMITS: Final = ParseLimits()
 def rejected(code: RejectionCode) -> OutputRejected:
     """Return the rejection of a reply that holds no usable JSON."""
     return OutputRejected(code, _FEEDBACK[code])
+
+
+def refuse_broken_text(text: str) -> None:
+    """Raise `OutputRejected` for lone surrogates, which can be neither sent nor shown."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise OutputRejected(
+            RejectionCode.UNREPAIRABLE,
+            "The reply holds half a character. Write each character whole, without \\u escapes.",
+        ) from None

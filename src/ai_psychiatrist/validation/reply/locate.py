@@ -6,24 +6,16 @@ or not; where it is not clear which one is meant, none does.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
+from ai_psychiatrist.validation.reply.json_decoder import NotJson, Parsed, decode, json_span
 from ai_psychiatrist.validation.reply.limits import ParseLimits, rejected
 from ai_psychiatrist.validation.reply.repair import repaired_value
-from ai_psychiatrist.validation.reply.strict import NotJson, json_at, strict_value
 from ai_psychiatrist.validation.reply.strings import QUOTED_KEY, SPACE
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parsed:
-    """A JSON value of a reply, and whether its syntax had to be repaired."""
-
-    value: object = field(repr=False)
-    repaired: bool
 
 
 class Standing(Enum):
@@ -44,12 +36,12 @@ class Offer:
     """A place where a reply may give its answer, read."""
 
     standing: Standing
-    read: Parsed | OutputRejected
+    read: Parsed[object] | OutputRejected
     start: int
     end: int
 
 
-def offered(reply: str, limits: ParseLimits) -> Parsed:
+def offered(reply: str, limits: ParseLimits) -> Parsed[object]:
     """Return what a reply without thinking gives as its answer.
 
     Raises `OutputRejected` when it gives none, several, or one that cannot be read.
@@ -99,7 +91,7 @@ class _Region:
         self._has_begun_anew = False
         self._remarks: list[tuple[int, int]] = []
 
-    def answer(self) -> Parsed:
+    def answer(self) -> Parsed[object]:
         """Return the last offer; raises `OutputRejected` when there is none that counts."""
         self._scan()
         if not self._offers:
@@ -216,14 +208,14 @@ class _Region:
         first = start if begin is None else begin.end()
         at = start
         if self._text.startswith("{", first):
-            stretch = json_at(self._text, first)
-            at = stretch.end if stretch.is_whole else start
+            span = json_span(self._text, first)
+            at = span.end if span.is_whole else start
         return self._marks.value.search(self._text, at, self._end)
 
     def _offer_block(
         self, standing: Standing, start: int, end: int, marks: _Marks, *, is_closed: bool
     ) -> None:
-        read: Parsed | OutputRejected
+        read: Parsed[object] | OutputRejected
         try:
             read = _Region(self._text, start, end, marks, self._limits).block_answer()
         except OutputRejected as rejection:
@@ -231,7 +223,7 @@ class _Region:
             read = rejected(RejectionCode.TRUNCATED) if is_empty and not is_closed else rejection
         self._offers.append(Offer(standing=standing, read=read, start=start, end=self._at))
 
-    def block_answer(self) -> Parsed:
+    def block_answer(self) -> Parsed[object]:
         """Return what a block gives, which may be a value that is no object."""
         try:
             return self.answer()
@@ -241,12 +233,12 @@ class _Region:
             return plain_value(self._text[self._start : self._end], self._limits, rejection)
 
     def _read_bare(self, start: int) -> None:
-        read: Parsed | OutputRejected
+        read: Parsed[object] | OutputRejected
         standing = self._standing(start)
-        stretch = json_at(self._text, start)
-        is_whole = stretch.is_whole and stretch.end <= self._end
+        span = json_span(self._text, start)
+        is_whole = span.is_whole and span.end <= self._end
         if standing is Standing.REMARK:
-            self._at = min(stretch.end, self._end)
+            self._at = min(span.end, self._end)
             if is_whole:
                 self._remarks.append((start, self._at))
             elif self._at == self._end and self._is_open(start):
@@ -256,12 +248,12 @@ class _Region:
             return
         self._at = start + 1
         mark = self._next(self._marks.value)
-        limit = self._end if mark is None else max(mark.start(), stretch.end if is_whole else 0)
+        limit = self._end if mark is None else max(mark.start(), span.end if is_whole else 0)
         try:
-            if is_whole and not _CONTINUED.match(self._text, stretch.end, limit):
-                text = self._text[start : stretch.end]
-                read = Parsed(value=strict_value(text, self._limits), repaired=False)
-                self._at = stretch.end
+            if is_whole and not _CONTINUED.match(self._text, span.end, limit):
+                text = self._text[start : span.end]
+                read = Parsed(value=decode(text, self._limits), repaired=False)
+                self._at = span.end
             else:
                 repaired = repaired_value(self._text, self._limits, start=start, end=limit)
                 read = Parsed(value=repaired.value, repaired=True)
@@ -331,10 +323,10 @@ def _keys_in(value: object) -> set[str]:
             return set()
 
 
-def plain_value(text: str, limits: ParseLimits, otherwise: OutputRejected) -> Parsed:
+def plain_value(text: str, limits: ParseLimits, otherwise: OutputRejected) -> Parsed[object]:
     """Return the JSON value that a whole text is; raises `otherwise` when it is none."""
     try:
-        value = strict_value(text.strip(), limits)
+        value = decode(text.strip(), limits)
     except NotJson:
         raise otherwise from None
     return Parsed(value=value, repaired=False)

@@ -6,23 +6,21 @@ refused: an earlier one is never taken in its place.
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final
 
+from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
+from ai_psychiatrist.validation.reply.json_decoder import (
+    NotJson,
+    Parsed,
+    ParsedObject,
+    decode,
+    decode_quickly,
+)
 from ai_psychiatrist.validation.reply.limits import STRICT_LIMITS, ParseLimits, rejected
-from ai_psychiatrist.validation.reply.locate import Parsed, offered
+from ai_psychiatrist.validation.reply.locate import offered
 from ai_psychiatrist.validation.reply.repair import repaired_value
-from ai_psychiatrist.validation.reply.strict import NotJson, strict_value
 from ai_psychiatrist.validation.reply.thinking import without_thinking
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParsedObject:
-    """A JSON object of a reply, and whether its syntax had to be repaired."""
-
-    value: dict[str, object]
-    repaired: bool
 
 
 def parse_object(reply: str, limits: ParseLimits = STRICT_LIMITS) -> ParsedObject:
@@ -33,7 +31,7 @@ def parse_object(reply: str, limits: ParseLimits = STRICT_LIMITS) -> ParsedObjec
     return as_object(parse_value(reply, limits))
 
 
-def parse_value(reply: str, limits: ParseLimits = STRICT_LIMITS) -> Parsed:
+def parse_value(reply: str, limits: ParseLimits = STRICT_LIMITS) -> Parsed[object]:
     """Return the JSON value that a reply gives as its answer.
 
     Raises `OutputRejected` when there is none, when it is cut off, nested beyond the limit, holds
@@ -41,7 +39,7 @@ def parse_value(reply: str, limits: ParseLimits = STRICT_LIMITS) -> Parsed:
     """
     whole = reply.strip().lstrip("\ufeff")
     with suppress(NotJson):
-        return _unquoted(Parsed(value=strict_value(whole, limits), repaired=False), limits)
+        return _unquoted(Parsed(value=decode(whole, limits), repaired=False), limits)
     said = without_thinking(reply)
     if _is_escaped(said):
         parsed = offered(_ESCAPE.sub(_character, said), limits)
@@ -63,12 +61,30 @@ def _character(escape: re.Match[str]) -> str:
     return {"n": "\n", "r": "\r", "t": "\t"}.get(escape[1], escape[1])
 
 
-def _unquoted(parsed: Parsed, limits: ParseLimits) -> Parsed:
+def _unquoted(parsed: Parsed[object], limits: ParseLimits) -> Parsed[object]:
     """Return the object that was written once more as a text, else the value as it is."""
     text = parsed.value
     if not isinstance(text, str) or not text.lstrip().startswith("{"):
         return parsed
     return Parsed(value=_whole_value(text.strip(), limits).value, repaired=True)
+
+
+def parse_line(content: bytes, limits: ParseLimits) -> ParsedObject:
+    """Return the one JSON object that a line is.
+
+    The syntax is repaired where that neither adds nor loses a value. Raises `OutputRejected` when
+    the line is no text, no object, more than one, or breaks the limits.
+    """
+    parsed = decode_quickly(content, limits)
+    if parsed is not None:
+        return parsed
+    try:
+        text = content.decode("utf-8").strip()
+    except UnicodeDecodeError:
+        raise OutputRejected(
+            RejectionCode.UNREPAIRABLE, "The line is no UTF-8 text. Convert the file."
+        ) from None
+    return parse_whole(text, limits)
 
 
 def parse_whole(text: str, limits: ParseLimits = STRICT_LIMITS) -> ParsedObject:
@@ -79,10 +95,10 @@ def parse_whole(text: str, limits: ParseLimits = STRICT_LIMITS) -> ParsedObject:
     return as_object(_whole_value(text, limits))
 
 
-def _whole_value(text: str, limits: ParseLimits) -> Parsed:
+def _whole_value(text: str, limits: ParseLimits) -> Parsed[object]:
     """Return the JSON value that a text is, with nothing before or after it."""
     with suppress(NotJson):
-        return Parsed(value=strict_value(text, limits), repaired=False)
+        return Parsed(value=decode(text, limits), repaired=False)
     if not text.startswith(("{", "[")):
         raise rejected(RejectionCode.NO_JSON)
     repaired = repaired_value(text, limits, end=len(text))
@@ -91,8 +107,8 @@ def _whole_value(text: str, limits: ParseLimits) -> Parsed:
     return Parsed(value=repaired.value, repaired=True)
 
 
-def as_object(parsed: Parsed) -> ParsedObject:
+def as_object(parsed: Parsed[object]) -> ParsedObject:
     """Return a value that is an object; raises `OutputRejected` for any other."""
     if not isinstance(parsed.value, dict):
         raise rejected(RejectionCode.NOT_AN_OBJECT)
-    return ParsedObject(value=parsed.value, repaired=parsed.repaired)
+    return Parsed(value=parsed.value, repaired=parsed.repaired)

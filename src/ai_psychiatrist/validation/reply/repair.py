@@ -15,9 +15,8 @@ from typing import Final
 
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
-from ai_psychiatrist.validation.reply.limits import ParseLimits, rejected
-from ai_psychiatrist.validation.reply.sanitise import refuse_broken_text
-from ai_psychiatrist.validation.reply.strict import unique_keys
+from ai_psychiatrist.validation.reply.json_decoder import object_of
+from ai_psychiatrist.validation.reply.limits import ParseLimits, refuse_broken_text, rejected
 from ai_psychiatrist.validation.reply.strings import (
     COLON,
     OPENERS,
@@ -156,7 +155,7 @@ class _Reader:
             if symbol == "}" or (symbol == "]" and self._is_miswritten()):
                 self.at += 1
                 if depth > 1 or not self._goes_on():
-                    return dict(members) if self._limits.keeps_last_key else unique_keys(members)
+                    return object_of(members, self._limits)
             elif symbol == "]":
                 self.at += 1
             elif symbol in ",，;":

@@ -5,8 +5,8 @@ from typing import Final
 
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
-from ai_psychiatrist.validation.reply.strict import json_at
-from ai_psychiatrist.validation.reply.turns import own_turn
+from ai_psychiatrist.validation.reply.chat_template import own_turn
+from ai_psychiatrist.validation.reply.json_decoder import json_span
 
 _NAMES: Final = "th(?:ink(?:ing)?|oughts?)|re(?:asoning|flection)|scratchpad"
 _TAG: Final = re.compile(rf"<\s?/?(?i:{_NAMES})\s?>|\[/?THINK\]")
@@ -30,9 +30,9 @@ def without_thinking(reply: str) -> str:
         at = mark.end()
         if mark[0] == "{":
             if mark.start() >= blind_until:
-                stretch = json_at(reply, mark.start())
-                at = stretch.end if stretch.is_whole else at
-                blind_until = stretch.end
+                span = json_span(reply, mark.start())
+                at = span.end if span.is_whole else at
+                blind_until = span.end
         elif "/" in mark[0]:
             # Without an opening tag, all before it was thought as well.
             said = said if is_thinking else []

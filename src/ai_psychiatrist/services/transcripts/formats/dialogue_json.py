@@ -14,7 +14,7 @@ from ai_psychiatrist.services.transcripts.utterances import (
     Form,
     PlainText,
 )
-from ai_psychiatrist.validation.reply.strict import NotJson
+from ai_psychiatrist.validation.reply.json_decoder import NotJson
 
 ROLES: Final = frozenset({"participant", "interviewer", "other"})
 """Whom a file may say that a speaker is."""

@@ -8,8 +8,8 @@ from typing import Final
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.services.transcripts.formats.gathering import Gathering, named
 from ai_psychiatrist.services.transcripts.utterances import FileFault, FileRefused
+from ai_psychiatrist.validation.reply.json_decoder import decode
 from ai_psychiatrist.validation.reply.limits import ParseLimits
-from ai_psychiatrist.validation.reply.strict import strict_value
 
 _LIMITS: Final = ParseLimits(keeps_non_finite=True)
 _MOST_OBJECTS: Final = 1_000_000
@@ -32,7 +32,7 @@ def json_value(text: str, line: int | None = None) -> object:
     if text.count("{") + text.count("[") > _MOST_OBJECTS or text.count(",") > _MOST_VALUES:
         raise FileRefused(FileFault.TOO_LARGE, line)
     try:
-        return strict_value(text, _LIMITS)
+        return decode(text, _LIMITS)
     except OutputRejected:
         is_text = _HALF_CHARACTER.search(text) is None
         fault = FileFault.BROKEN_ROW if is_text else FileFault.NOT_TEXT

@@ -43,7 +43,7 @@ class Choices:
         prefixes: Sequence[str] = (),
         separator: str | None = None,
     ) -> None:
-        self._values = tuple(values)
+        self.values = tuple(values)
         self._texts: dict[str, list[str]] = {}
         for value in values:
             if isinstance(value, str):
@@ -54,7 +54,7 @@ class Choices:
         self._separator = separator
 
     def __len__(self) -> int:
-        return len(self._values)
+        return len(self.values)
 
     def has(self, value: object) -> bool:
         """Return whether a value is one of the allowed ones as it stands."""

@@ -3,28 +3,25 @@
 A value that fits the schema keeps what it says: at most 5.0 becomes 5 where an integer is wanted.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
-from ai_psychiatrist.validation.checks.coercion.leaves import (
-    DEFAULT,
-    STRICT,
-    CoercionProfile,
-    LeafRequest,
-    choice_step,
-    reading_step,
-    whole_number_step,
-)
-from ai_psychiatrist.validation.checks.coercion.notes import CoercionNotes, Step, in_turn
-from ai_psychiatrist.validation.checks.coercion.steps import StepCompiler
-from ai_psychiatrist.validation.checks.coercion.unwrapping import WRAPPER, WrapperRule
+import orjson
+
+from ai_psychiatrist.domain.errors import OutputRejected
+from ai_psychiatrist.validation.checks.coercion.changes import CoercionNotes, run_step
+from ai_psychiatrist.validation.checks.coercion.compiler import StepCompiler
+from ai_psychiatrist.validation.checks.coercion.leaves import DEFAULT, STRICT, CoercionProfile
 from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema, SchemaInvalid
 from ai_psychiatrist.validation.checks.schema.references import Schema
 from ai_psychiatrist.validation.checks.schema.type_names import required_names, schemas_at
 from ai_psychiatrist.validation.checks.verdict import Coercion, UnitError
+from ai_psychiatrist.validation.reply.parse import parse_object
 
 __all__ = ["DEFAULT", "STRICT", "Coerced", "Coercer", "CoercionProfile"]
 
+WRAPPER: Final = "response"
+"""The field that may hold the whole answer; where the schema names it, it never does."""
 MAX_PASSES: Final = 4
 """A schema that still asks for changes after these contradicts itself, and nothing is changed."""
 
@@ -36,7 +33,9 @@ class Coerced:
     value: dict[str, object]
     coercions: tuple[Coercion, ...] = ()
     errors: tuple[UnitError, ...] = ()
-    """Values that fit the schema and still are not accepted: floats that are huge integers."""
+    """What is not accepted, though it may fit the schema: floats that are huge integers."""
+    is_sound: bool = field(default=False, compare=False)
+    """Whether the answer is known to fit the schema."""
 
 
 class Coercer:
@@ -60,15 +59,10 @@ class Coercer:
         )
         self._profile = profile
         document, references = self._schema.document, self._schema.references
-        self._wrapper = WrapperRule(
-            required=required_names(references, document) | required,
-            is_declared=any(True for _ in schemas_at(references, document, (WRAPPER,))),
-        )
+        self._required = required_names(references, document) | required
+        self._may_be_wrapped = not any(True for _ in schemas_at(references, document, (WRAPPER,)))
         try:
-            self._whole_numbers = StepCompiler(
-                self._schema, whole_number_step, tries_branches=False
-            ).compile()
-            self._every_step = StepCompiler(self._schema, self._leaf, tries_branches=True).compile()
+            self._step = StepCompiler(self._schema, profile).compile()
         except RecursionError:
             problem = "leads through too many references, one behind the other"
             raise SchemaInvalid(
@@ -80,45 +74,39 @@ class Coercer:
 
         One that is nested too deeply to be walked through is given back as it is.
         """
-        if not self._profile.is_enabled or (
-            self._schema.is_valid(value) and not self.is_wrapped(value)
-        ):
-            return self.normalise_whole_numbers(value)
+        is_sound = self._schema.is_valid(value)
+        if not self._profile.is_enabled:
+            return Coerced(value=value, is_sound=is_sound)
+        is_wrapped = WRAPPER in value and not self._required <= value.keys()
+        is_sound = is_sound and not (is_wrapped and self._may_be_wrapped)
+        if is_sound and (self._step is None or not _may_hold_whole_floats(value)):
+            return Coerced(value=value, is_sound=True)
         notes = CoercionNotes()
         try:
-            return self._finished(self._settled(self._unwrapped(value, notes), notes), notes)
+            changed = self._settled(value if is_sound else self._unwrapped(value, notes), notes)
         except RecursionError:
-            return Coerced(value=value)
-
-    def is_wrapped(self, value: dict[str, object]) -> bool:
-        """Return whether an answer that fits the schema lacks what its wrapper may hold."""
-        is_short = WRAPPER in value and not self._wrapper.required <= value.keys()
-        return is_short and self._profile.is_enabled and not self._wrapper.is_declared
-
-    def normalise_whole_numbers(self, value: dict[str, object]) -> Coerced:
-        """Return an answer that fits the schema with 5.0 written as 5 where an integer is wanted.
-
-        This alone is the quick way for an answer that is known to fit.
-        """
-        if not self._profile.is_enabled:
-            return Coerced(value=value)
-        try:
-            return self._finished(value, CoercionNotes())
-        except RecursionError:
-            return Coerced(value=value)
-
-    def _leaf(self, request: LeafRequest) -> Step | None:
-        steps = (
-            reading_step(request),
-            whole_number_step(request),
-            choice_step(request, self._profile),
+            return Coerced(value=value, is_sound=is_sound)
+        return Coerced(
+            value=changed,
+            coercions=tuple(notes.coercions),
+            errors=tuple(dict.fromkeys(notes.errors)),
+            is_sound=is_sound,
         )
-        return in_turn([step for step in steps if step is not None])
 
     def _unwrapped(self, value: dict[str, object], notes: CoercionNotes) -> dict[str, object]:
-        while (inner := self._wrapper.unwrapped(value)) is not None:
-            is_text = isinstance(value[WRAPPER], str)
-            value = inner
+        """Return an answer without the wrappers around it.
+
+        With all that an answer has to have beside it, `response` is one field more. A field beside
+        the wrapper wins over one of the same name inside it.
+        """
+        while self._may_be_wrapped:
+            held = value.get(WRAPPER)
+            outer = {name: inner for name, inner in value.items() if name != WRAPPER}
+            inner = {} if outer and self._required <= outer.keys() else _object_in(held)
+            if not inner:
+                break
+            value = {**outer, **inner, **outer}
+            is_text = isinstance(held, str)
             notes.coercions.append(
                 Coercion(
                     parts=(WRAPPER,),
@@ -135,28 +123,39 @@ class Coercer:
         before, kept = value, CoercionNotes()
         for number in range(MAX_PASSES):
             found = CoercionNotes()
-            changed = _run(self._every_step, value, found)
+            changed = run_step(self._step, value, (), found)
             if not found.coercions:
-                notes.extend(kept)
+                notes.coercions += kept.coercions
+                notes.errors += found.errors
                 return value
-            if number and repr(changed) == repr(value):
+            if not isinstance(changed, dict) or (number and repr(changed) == repr(value)):
                 break
             kept.extend(found)
             value = changed
         return before
 
-    def _finished(self, value: dict[str, object], notes: CoercionNotes) -> Coerced:
-        notes.errors.clear()
-        value = _run(self._whole_numbers, value, notes)
-        return Coerced(
-            value=value,
-            coercions=tuple(notes.coercions),
-            errors=tuple(dict.fromkeys(notes.errors)),
-        )
+
+def _object_in(held: object) -> dict[str, object]:
+    """Return the answer that a wrapper holds, empty when it holds none."""
+    if not isinstance(held, str):
+        return held if isinstance(held, dict) else {}
+    try:
+        return parse_object(held).value
+    except OutputRejected:
+        return {}
 
 
-def _run(step: Step | None, value: dict[str, object], notes: CoercionNotes) -> dict[str, object]:
-    if step is None or dict not in step.types:
-        return value
-    changed = step.run(value, (), notes)
-    return changed if isinstance(changed, dict) else value
+def _may_hold_whole_floats(value: dict[str, object]) -> bool:
+    """Return whether a value may hold a float such as 5.0; asked of its text, `False` is certain.
+
+    Walking through the value takes several times as long.
+    """
+    try:
+        written = orjson.dumps(value)
+    except orjson.JSONEncodeError:
+        return True
+    # One character is looked for in a fraction of the time that two take.
+    return (b"." in written and b".0" in written) or _EXPONENT in written
+
+
+_EXPONENT: Final = orjson.dumps(1e300).strip(b"0123456789")

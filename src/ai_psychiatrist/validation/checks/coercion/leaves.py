@@ -1,12 +1,12 @@
 """Change one value to the type or spelling that its own schema asks for."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ai_psychiatrist.validation.checks.coercion.changes import CoercionNotes, Parts, Step
 from ai_psychiatrist.validation.checks.coercion.choices import Choice, Choices
-from ai_psychiatrist.validation.checks.coercion.notes import CoercionNotes, Parts, Step
 from ai_psychiatrist.validation.checks.coercion.text_values import (
     MAX_DIGITS,
     array_of,
@@ -17,7 +17,6 @@ from ai_psychiatrist.validation.checks.coercion.text_values import (
     whole_number_of,
     whole_of_float,
 )
-from ai_psychiatrist.validation.checks.schema.type_names import allowed_values, types_of
 from ai_psychiatrist.validation.checks.verdict import UnitError
 
 _TEXT: Final = frozenset({str})
@@ -39,23 +38,11 @@ DEFAULT: Final = CoercionProfile()
 STRICT: Final = CoercionProfile(is_enabled=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeafRequest:
-    """One schema, and what its surroundings say about it."""
-
-    schema: Mapping[str, object]
-    may_be_absent: bool
-    """Whether a word such as `N/A` may become null; not beside an alternative that takes text."""
-    item_types: frozenset[str]
-    """The types that its items may have."""
-
-
-def whole_number_step(request: LeafRequest) -> Step | None:
+def whole_number_step(types: frozenset[str]) -> Step | None:
     """Return the step that writes 5.0 as 5 where an integer is wanted.
 
     A whole float of more than 15 digits is an error: nobody wrote these digits.
     """
-    types = types_of(request.schema)
     if "integer" not in types or "number" in types:
         return None
 
@@ -73,19 +60,24 @@ def whole_number_step(request: LeafRequest) -> Step | None:
     return Step(types=_FLOAT, run=run)
 
 
-def reading_step(request: LeafRequest) -> Step | None:
-    """Return the step that reads a text as another type where no text is wanted."""
-    types = types_of(request.schema)
+def reading_step(
+    types: frozenset[str], item_types: frozenset[str], *, may_be_absent: bool
+) -> Step | None:
+    """Return the step that reads a text as another type where no text is wanted.
+
+    `item_types`: those of the items of a list. `may_be_absent`: whether a word such as `N/A` may
+    become null; not beside an alternative that takes text.
+    """
     if not types or "string" in types:
         return None
 
     def run(value: object, parts: Parts, notes: CoercionNotes) -> object:
         if not isinstance(value, str):
             return value
-        read = _scalar(value, types, may_be_absent=request.may_be_absent)
+        read = _scalar(value, types, may_be_absent=may_be_absent)
         if read is None and "array" in types:
             is_wrapped_already = bool(parts) and parts[:-1] in notes.wrapped
-            read = _array(value, request.item_types, wraps=not is_wrapped_already)
+            read = _array(value, item_types, wraps=not is_wrapped_already)
             if read is not None and read.value == [value]:
                 notes.wrapped.add(parts)
         if read is None:
@@ -96,9 +88,8 @@ def reading_step(request: LeafRequest) -> Step | None:
     return Step(types=_TEXT, run=run)
 
 
-def choice_step(request: LeafRequest, profile: CoercionProfile) -> Step | None:
+def choice_step(values: Sequence[object] | None, profile: CoercionProfile) -> Step | None:
     """Return the step that writes an allowed value in the schema's spelling."""
-    values = allowed_values(request.schema)
     if values is None:
         return None
     choices = Choices(values, prefixes=profile.enum_prefixes, separator=profile.enum_split)

@@ -1,15 +1,17 @@
 """Read a number, a truth value, a list or the absence of a value from text, or read nothing."""
 
-import json
 import math
 import re
-from typing import Final, NoReturn
+from dataclasses import dataclass
+from typing import Final
+
+from ai_psychiatrist.domain.errors import OutputRejected
+from ai_psychiatrist.validation.reply.json_decoder import NotJson, decode
+from ai_psychiatrist.validation.reply.limits import STRICT_LIMITS
 
 MAX_DIGITS: Final = 15
 """A whole number of so many digits is exact as a double."""
 MAX_WHOLE: Final = 10.0**MAX_DIGITS
-MAX_LIST_DEPTH: Final = 32
-"""Levels of brackets in a list that is written as text, as in a whole answer."""
 
 NO_VALUE_WORDS: Final = frozenset({"", "null", "n/a", "na", "none", "unknown"})
 
@@ -18,7 +20,6 @@ _WHOLE: Final = re.compile(r"([+-]?[0-9]{1,15})(?:\.0{1,15})?")
 _DECIMAL: Final = re.compile(
     r"[+-]?(?:[0-9]{1,15}(?:\.[0-9]{1,17})?|\.[0-9]{1,17})(?:[eE][+-]?[0-9]{1,3})?"
 )
-_BRACKETS: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', re.DOTALL)
 
 
 def whole_number_of(text: str) -> int | None:
@@ -41,6 +42,36 @@ def number_of(text: str) -> int | float | None:
 def whole_of_float(value: float) -> int | None:
     """Return the integer that a float of at most 15 digits stands for."""
     return int(value) if value.is_integer() and abs(value) < MAX_WHOLE else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WholeNumber:
+    """A number of a scale, and whether it was read from another type."""
+
+    value: int
+    coerced: bool
+
+
+def whole_number(value: object, *, low: int, high: int) -> WholeNumber | None:
+    """Read an integer from `low` to `high`; `None` for anything else.
+
+    A text ("2") and an integral float (2.0) are read and marked as coerced. `true`, 2.5, NaN and
+    numbers outside the scale are not read: nothing is rounded or clamped.
+    """
+    match value:
+        case bool():
+            return None
+        case int():
+            number: int | None = value
+        case float():
+            number = whole_of_float(value)
+        case str():
+            number = whole_number_of(value)
+        case _:
+            return None
+    if number is None or not low <= number <= high:
+        return None
+    return WholeNumber(value=number, coerced=not isinstance(value, int))
 
 
 def truth_of(text: str) -> bool | None:
@@ -66,40 +97,7 @@ def object_of(text: str) -> dict[str, object] | None:
 
 
 def _json_of(text: str) -> object:
-    if _depth(text) > MAX_LIST_DEPTH:
-        return None
     try:
-        return json.loads(
-            text, object_pairs_hook=_unique, parse_constant=_refuse, parse_float=_finite
-        )
-    except ValueError:
+        return decode(text, STRICT_LIMITS)
+    except (NotJson, OutputRejected):
         return None
-
-
-def _depth(text: str) -> int:
-    depth = deepest = 0
-    for mark in _BRACKETS.finditer(text):
-        if mark[0] in "[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif mark[0] in "]}":
-            depth -= 1
-    return deepest
-
-
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    value = dict(pairs)
-    if len(value) != len(pairs):
-        raise ValueError
-    return value
-
-
-def _refuse(_: str) -> NoReturn:
-    raise ValueError
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError
-    return value

@@ -1,21 +1,90 @@
 """What a rule block and the schema say about one field, together."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Literal, NamedTuple, Self
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.validation.checks.coercion.choices import Choices
+from ai_psychiatrist.validation.checks.coercion.choices import Choice, Choices
 from ai_psychiatrist.validation.checks.coercion.coercer import CoercionProfile
+from ai_psychiatrist.validation.checks.coercion.text_values import (
+    MAX_WHOLE,
+    number_of,
+    whole_number_of,
+    whole_of_float,
+)
 from ai_psychiatrist.validation.checks.fields.paths import FieldPath
-from ai_psychiatrist.validation.checks.fields.rules import EnumRule, RangeRule
 from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema
+from ai_psychiatrist.validation.checks.schema.messages import expected_type, json_type, outside_of
 from ai_psychiatrist.validation.checks.schema.type_names import (
     ALL_TYPES,
     allowed_types,
     allowed_values,
     schemas_at,
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnumRule:
+    """The allowed values of a field."""
+
+    values: tuple[object, ...]
+    match: Literal["casefold", "none"] = "casefold"
+    """With `casefold` a text of other case is taken, and written as the value is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RangeRule:
+    """The numbers that a field may hold; `None` is a side without a bound."""
+
+    low: float | None
+    high: float | None
+    is_low_open: bool = False
+    """Whether the low bound itself is outside."""
+    is_high_open: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no number is inside."""
+        if self.low is None or self.high is None:
+            return False
+        is_open = self.is_low_open or self.is_high_open
+        return self.low > self.high or (self.low == self.high and is_open)
+
+    def holds(self, number: float) -> bool:
+        """Return whether a number is inside; NaN never is."""
+        if math.isnan(number):
+            return False
+        low, high = self.low, self.high
+        if low is not None and (number < low or (self.is_low_open and number == low)):
+            return False
+        return high is None or number < high or (number == high and not self.is_high_open)
+
+    @property
+    def schema(self) -> dict[str, object]:
+        """The range in the keywords of JSON Schema."""
+        low = "exclusiveMinimum" if self.is_low_open else "minimum"
+        high = "exclusiveMaximum" if self.is_high_open else "maximum"
+        bounds = {low: self.low, high: self.high}
+        return {keyword: bound for keyword, bound in bounds.items() if bound is not None}
+
+    @property
+    def wanted(self) -> str:
+        """What the range asks for, in words."""
+        bounds = []
+        if self.low is not None:
+            bounds.append(f"{'more than' if self.is_low_open else 'at least'} {self.low:g}")
+        if self.high is not None:
+            bounds.append(f"{'less than' if self.is_high_open else 'at most'} {self.high:g}")
+        return f"must be {' and '.join(bounds)}" if bounds else "must be a number"
+
+
+class FieldProblem(NamedTuple):
+    """What a value breaks."""
+
+    rule: str
+    message: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +126,54 @@ class FieldSpec:
     is_folded: bool = False
     """Whether texts match the choices whatever their case."""
     range: RangeRule | None = None
+    reads_numbers: bool = False
+    """Whether a text in this field can be meant as a number."""
+
+    def reading(self, text: str) -> Choice | None:
+        """Return what a text is read as: a choice in its own spelling, or a number of the range."""
+        return self._spelling(text) or (self._number(text) if self.reads_numbers else None)
+
+    def problem(self, value: object) -> FieldProblem | None:
+        """Return what a value breaks; one of the wrong type is not looked at any further."""
+        if self.types is not None and not _has_type(value, self.types):
+            return FieldProblem("type", expected_type(list(self.types), value))
+        if value is None and self.is_nullable:
+            return None
+        if self.choices is not None and not self._is_choice(value, self.choices):
+            return FieldProblem("enum", outside_of(len(self.choices)))
+        if self.range is None:
+            return None
+        if not isinstance(value, int | float) or isinstance(value, bool) or math.isnan(value):
+            shown = "NaN" if isinstance(value, float) else json_type(value)
+            return FieldProblem("range", f"expected a number, got {shown}")
+        return None if self.range.holds(value) else FieldProblem("range", self.range.wanted)
+
+    @property
+    def schema_in_order(self) -> dict[str, object]:
+        """A JSON Schema; in an answer that fits it, this field breaks nothing and is not read.
+
+        Of an answer that does not fit it that is still to be seen.
+        """
+        wanted: list[dict[str, object]] = []
+        if self.types is not None:
+            wanted.append({"type": sorted(self.types)})
+            if "number" not in self.types:
+                wanted.append({"exclusiveMinimum": -MAX_WHOLE, "exclusiveMaximum": MAX_WHOLE})
+        if self.choices is not None:
+            wanted.append({"enum": list(self.choices.values)})
+        if self.range is not None:
+            wanted += [{"type": ["number", "null"] if self.is_nullable else "number"}]
+            wanted.append(self.range.schema)
+        if self.is_required:
+            wanted.append({"not": {"type": "null"}})
+        schema: dict[str, object] = {"allOf": wanted} if wanted else {}
+        for part in reversed(self.path.parts):
+            if isinstance(part, int):
+                schema = {"items": schema, **({"type": "array"} if self.is_required else {})}
+            else:
+                lacks = {"type": "object", "required": [part]} if self.is_required else {}
+                schema = {"properties": {part: schema}, **lacks}
+        return schema
 
     @property
     def allowed(self) -> frozenset[str]:
@@ -69,13 +186,40 @@ class FieldSpec:
         return self._is_typed and "null" in self.allowed
 
     @property
+    def _is_typed(self) -> bool:
+        return self.types is not None or self.schema.types != ALL_TYPES
+
+    @property
     def takes_text(self) -> bool:
         """Whether a text in this field is meant as one."""
         return self._is_typed and "string" in self.allowed
 
-    @property
-    def _is_typed(self) -> bool:
-        return self.types is not None or self.schema.types != ALL_TYPES
+    def _spelling(self, text: str) -> Choice | None:
+        """Return how a text is to be written, unless the schema wants it another way."""
+        if self.choices is None or not self.is_folded or self.schema.lists_values:
+            return None
+        choice = None if self.choices.has(text) else self.choices.match(text)
+        return choice if choice is not None and json_type(choice.value) in self.allowed else None
+
+    def _number(self, text: str) -> Choice | None:
+        if "number" in self.allowed:
+            number = number_of(text)
+        else:
+            number = whole_number_of(text) if "integer" in self.allowed else None
+        return None if number is None else Choice(value=number)
+
+    def _is_choice(self, value: object, choices: Choices) -> bool:
+        is_near = self.is_folded and isinstance(value, str)
+        return choices.has(value) or (is_near and choices.match(str(value)) is not None)
+
+
+def _has_type(value: object, types: frozenset[str]) -> bool:
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return False
+        return "number" in types or ("integer" in types and whole_of_float(value) is not None)
+    name = json_type(value)
+    return name in types or (name == "integer" and "number" in types)
 
 
 def declared_types(name: str, listed: Sequence[str]) -> frozenset[str]:

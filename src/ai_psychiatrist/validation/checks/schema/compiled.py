@@ -1,12 +1,13 @@
 """Check values against a JSON Schema of draft 2020-12 that is compiled once."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import jsonschema_rs
 
 from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.validation.checks.schema.complexity import TooMuchWork, refuse_too_much_work
 from ai_psychiatrist.validation.checks.schema.messages import sort_key, unit_errors
 from ai_psychiatrist.validation.checks.schema.references import (
     DIALECT,
@@ -14,8 +15,8 @@ from ai_psychiatrist.validation.checks.schema.references import (
     Schema,
     SchemaReferences,
 )
-from ai_psychiatrist.validation.checks.schema.unfolding import TooMuchWork, refuse_too_much_work
 from ai_psychiatrist.validation.checks.verdict import PathPart, UnitError
+from ai_psychiatrist.validation.reply.json_decoder import is_deeper
 
 _UNCHECKABLE: Final = UnitError(
     rule="schema_text", message="holds half a character or a key that is no text"
@@ -61,16 +62,18 @@ class CompiledSchema:
         self.document = document
         self.name = name
         self._checks_formats = checks_formats
-        _refuse_deep(name, document)
+        if is_deeper(_plain(document), _MOST_LEVELS):
+            problem = f"is nested deeper than {_MOST_LEVELS} levels"
+            raise SchemaInvalid(name, pointer="", keyword="", problem=problem)
         self.references = SchemaReferences(document, resources)
         _refuse_other_dialects(name, self.references)
         try:
             jsonschema_rs.meta.validate(_plain(document))
         except jsonschema_rs.ValidationError as error:
             raise _broken_keyword(name, error, document) from None
-        for problem in self.references.problems():
+        for broken in self.references.problems():
             raise SchemaInvalid(
-                name, pointer=problem.pointer, keyword=problem.keyword, problem=problem.message
+                name, pointer=broken.pointer, keyword=broken.keyword, problem=broken.message
             )
         _refuse_too_much_work(name, document, self.references)
         self._registry = _registry(resources or {})
@@ -78,10 +81,7 @@ class CompiledSchema:
 
     def is_valid(self, value: object) -> bool:
         """Return whether a value fits the schema."""
-        try:
-            return self._validator.is_valid(value)
-        except ValueError:
-            return False
+        return fits(self._validator, value)
 
     def field_names(self) -> frozenset[str]:
         """Return the fields that the schema names, at whatever depth."""
@@ -137,6 +137,14 @@ class CompiledSchema:
             raise _broken_keyword(self.name, error, self.document) from None
 
 
+def fits(validator: jsonschema_rs.Validator, value: object) -> bool:
+    """Return whether a value passes a check; half a character and what is no JSON never do."""
+    try:
+        return validator.is_valid(value)
+    except ValueError:
+        return False
+
+
 def non_finite_errors(value: object) -> list[UnitError]:
     """Return an error for every NaN and infinity in a value, ordered by place."""
     errors = [
@@ -157,23 +165,6 @@ def _non_finite(value: object, parts: tuple[PathPart, ...]) -> Iterator[tuple[Pa
             yield from _non_finite(inner, (*parts, position))
     elif isinstance(value, float) and not math.isfinite(value):
         yield parts
-
-
-def _refuse_deep(name: str, document: Schema) -> None:
-    level: list[object] = [document]
-    for _ in range(_MOST_LEVELS):
-        level = [inner for outer in level for inner in _parts(outer)]
-        if not level:
-            return
-    raise SchemaInvalid(
-        name, pointer="", keyword="", problem=f"is nested deeper than {_MOST_LEVELS} levels"
-    )
-
-
-def _parts(value: object) -> Iterable[object]:
-    if isinstance(value, Mapping):
-        return value.values()
-    return value if isinstance(value, list) else ()
 
 
 def _refuse_too_much_work(name: str, document: Schema, references: SchemaReferences) -> None:

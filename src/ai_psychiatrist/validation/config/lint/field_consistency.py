@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.validation.checks.fields.checks import FieldChecks
+from ai_psychiatrist.validation.checks.fields.field_checks import FieldChecks
 from ai_psychiatrist.validation.checks.fields.paths import FieldPath, parts_of, top_name
-from ai_psychiatrist.validation.checks.fields.rules import EnumRule
+from ai_psychiatrist.validation.checks.fields.specs import EnumRule
 from ai_psychiatrist.validation.checks.host_fields import SET_ASIDE
 from ai_psychiatrist.validation.checks.schema.messages import json_type
 from ai_psychiatrist.validation.config.lint.known_names import KnownNames, described_names
@@ -63,14 +63,7 @@ def _are_paths(node: Node, block: RuleBlock) -> bool:
 def _check_compiles(node: Node, block: RuleBlock) -> None:
     """Report what only shows when the checks are put together."""
     try:
-        FieldChecks.compile(
-            required=block.required,
-            types=block.types,
-            enums=block.enums,
-            ranges=block.ranges,
-            inherited=block.inherited,
-            profile=block.coerce,
-        )
+        FieldChecks(block)
     except ConfigurationError as error:
         node.error("field_checks", str(error))
 

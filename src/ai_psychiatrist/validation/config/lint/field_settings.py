@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from ai_psychiatrist.validation.checks.fields.rules import EnumRule, RangeRule
+from ai_psychiatrist.validation.checks.fields.specs import EnumRule, RangeRule
 from ai_psychiatrist.validation.config.lint.nearest import did_you_mean
 from ai_psychiatrist.validation.config.lint.node import Node
 

@@ -11,6 +11,7 @@ from ai_psychiatrist.validation.config.lint.nearest import did_you_mean
 from ai_psychiatrist.validation.config.lint.node import Node
 from ai_psychiatrist.validation.config.lint.steps import StepReading
 from ai_psychiatrist.validation.config.step import RuleBlock
+from ai_psychiatrist.validation.expressions import is_local
 
 ALWAYS_THERE: Final = frozenset({UNIT_ID, RETRY_COUNT, METADATA})
 
@@ -81,15 +82,21 @@ class KnownNames:
         report("unknown_name", f"{name!r} {meaning}{hint}")
 
 
+def expressions_of(step: Node, key: str) -> dict[str, Node]:
+    """Return the expressions that a step has under a key."""
+    child = step.child(key)
+    return {} if child is None else child.entries(of="expressions")
+
+
 def described_names(step: StepReading) -> frozenset[str]:
-    """Return the fields that a step's schema or its expressions name."""
+    """Return the fields that a step's schema names, or that its expressions hand on."""
     found: set[str] = set()
     if step.fields is not None:
         found |= step.fields.names
     for key in ("init", "expressions"):
         child = step.node.child(key)
         if child is not None and isinstance(child.value, dict):
-            found |= set(child.value)
+            found |= {name for name in child.value if not is_local(name)}
     return frozenset(found)
 
 

@@ -1,13 +1,23 @@
-"""Check the syntax and the names of expression steps; their expressions are never run."""
+"""Check the expressions of steps: that they compile, and that what they read is there by then."""
 
-from ai_psychiatrist.validation.config.lint.known_names import KnownNames
+from dataclasses import replace
+from typing import Final
+
+from ai_psychiatrist.validation.checks.host_fields import ALWAYS_PROTECTED
+from ai_psychiatrist.validation.config.lint.field_reads import FieldReads, compiled
+from ai_psychiatrist.validation.config.lint.known_names import (
+    NAMESPACES,
+    KnownNames,
+    expressions_of,
+)
 from ai_psychiatrist.validation.config.lint.node import Node
 from ai_psychiatrist.validation.config.lint.steps import StepReading
 from ai_psychiatrist.validation.expressions import (
+    MOST_ITERATIONS,
     ExpressionKind,
-    ExpressionRefused,
-    compile_expression,
 )
+
+_TAKEN: Final = ALWAYS_PROTECTED | NAMESPACES
 
 
 def check_step_expressions(step: StepReading, names: KnownNames) -> frozenset[str]:
@@ -17,41 +27,61 @@ def check_step_expressions(step: StepReading, names: KnownNames) -> frozenset[st
     """
     if step.scope != "expression":
         return frozenset()
-    listed = step.node.child("expressions")
-    if listed is None:
+    init, listed = expressions_of(step.node, "init"), expressions_of(step.node, "expressions")
+    if not listed:
         step.node.error("missing_key", f"the expression step {step.name!r} has no 'expressions'")
-    loop = step.node.child("loop_until")
-    before, used = set(names.context), set[str]()
-    for key in ("init", "expressions"):
-        child = step.node.child(key)
-        entries = {} if child is None else child.entries(of="expressions")
-        if loop is not None and key == "expressions":
-            # A loop comes round: what is set later is there from the second time on.
-            before |= set(entries)
-        for name, node in entries.items():
-            used |= _check(node, names, before)
-            before.add(name)
+    own = frozenset({*init, *listed})
+    check = _StepCheck(step=step, names=replace(names, answer=names.answer | own))
+    loop, before = step.node.child("loop_until"), names.context
+    used = check.each(init, before) | check.each(listed, before.union(init))
     if loop is not None:
-        used |= _check(loop, names, before)
-    limit = step.node.child("max_iterations")
-    if limit is not None:
-        limit.whole_number()
-    return frozenset(used)
-
-
-def _check(node: Node, names: KnownNames, known: set[str]) -> frozenset[str]:
-    source = node.text()
-    if source is None:
-        return frozenset()
-    try:
-        checked = compile_expression(source, kind=ExpressionKind.EXPRESSION_STEP)
-    except ExpressionRefused as error:
-        node.error("expression", error.message, column=error.column)
-        return frozenset()
-    used = checked.names
-    for name in sorted(used - known):
-        if name in names.answer:
-            node.error("used_before_set", f"{name!r} is set by this step only later")
-        else:
-            names.check(node, name)
+        used |= check.one(loop, before | own)
+    _check_limit(step.node, has_loop=loop is not None)
     return used
+
+
+class _StepCheck:
+    def __init__(self, *, step: StepReading, names: KnownNames) -> None:
+        self.names = names
+        self.reads = FieldReads(names=names, step=step)
+
+    def each(self, entries: dict[str, Node], before: frozenset[str]) -> frozenset[str]:
+        used: frozenset[str] = frozenset()
+        for name, node in entries.items():
+            _check_name(name, node)
+            used |= self.one(node, before)
+            before |= {name}
+        return used
+
+    def one(self, node: Node, before: frozenset[str]) -> frozenset[str]:
+        """Check an expression; `before`: the names that there are when it is evaluated."""
+        expression = compiled(node, ExpressionKind.EXPRESSION_STEP)
+        if expression is None:
+            return frozenset()
+        guarded = {read.name for read in expression.reads if read.is_guarded}
+        for name in sorted(expression.names - before):
+            if name not in self.names.answer:
+                self.names.check(node, name, is_optional=name in guarded)
+            elif name not in guarded:
+                node.error("used_before_set", f"{name!r} is set by this step only later")
+        self.reads.check_places(node, expression)
+        return expression.names
+
+
+def _check_name(name: str, node: Node) -> None:
+    if name in _TAKEN:
+        node.error("expression_name", f"{name!r} has a meaning of its own; choose another name")
+    elif not name.isidentifier() or name.startswith("__"):
+        message = f"no expression can read {name!r}: use letters, digits and '_', not '__' first"
+        node.error("expression_name", message)
+
+
+def _check_limit(step: Node, *, has_loop: bool) -> None:
+    node = step.child("max_iterations")
+    limit = None if node is None else node.whole_number()
+    if node is None or limit is None:
+        return
+    if limit > MOST_ITERATIONS:
+        node.error("max_iterations", f"a loop has at most {MOST_ITERATIONS} rounds")
+    if not has_loop:
+        node.error("max_iterations", "there is no 'loop_until': the expressions are found once")

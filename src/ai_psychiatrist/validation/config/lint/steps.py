@@ -27,6 +27,7 @@ from ai_psychiatrist.validation.config.step import (
     STEP_NAME,
     RuleBlock,
     StepConfig,
+    StepExpressions,
     StepScope,
 )
 
@@ -94,6 +95,7 @@ class StepReading:
             schema_name=None if self.schema is None else self.schema.path.name,
             checks_formats=self.checks_formats,
             rules=self.block,
+            expressions=_expressions(self.node) if self.scope == "expression" else None,
         )
 
 
@@ -195,6 +197,23 @@ def _read_step(name: str, node: Node, links: _Links) -> StepReading:
         checks_formats=links.checks_formats,
         block=None if block is None else read_rule_block(block),
         block_node=block,
+    )
+
+
+def _expressions(node: Node) -> StepExpressions:
+    """Return the expressions of a step, each of which was checked."""
+
+    def listed(key: str) -> dict[str, str]:
+        child = node.child(key)
+        entries = {} if child is None else child.entries(of="expressions")
+        return {name: str(entry.value) for name, entry in entries.items()}
+
+    loop, limit = node.child("loop_until"), node.child("max_iterations")
+    return StepExpressions(
+        init=listed("init"),
+        expressions=listed("expressions"),
+        loop_until=None if loop is None else loop.text(),
+        max_iterations=None if limit is None else limit.whole_number(),
     )
 
 

@@ -1,27 +1,22 @@
 """Take blocks of lines through a step's checks, phase by phase, and write what became of them."""
 
 import gc
+import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, repeat
 from typing import Final
 
+from ai_psychiatrist.validation.checks.expression_step import Find
 from ai_psychiatrist.validation.checks.host_fields import METADATA, RETRY_COUNT, SET_ASIDE, UNIT_ID
-from ai_psychiatrist.validation.checks.refusals import refusal
-from ai_psychiatrist.validation.checks.step import (
-    StepValidator,
-    StructureFinding,
-    Surroundings,
-    internal_error,
-)
+from ai_psychiatrist.validation.checks.refusals import guarded, internal_error, refusal
+from ai_psychiatrist.validation.checks.step import StepValidator, Surroundings
 from ai_psychiatrist.validation.checks.verdict import FailureStage, Verdict
 from ai_psychiatrist.validation.jsonl.context import Asked
 from ai_psychiatrist.validation.jsonl.join import ContextJoin
 from ai_psychiatrist.validation.jsonl.lines import Line
 from ai_psychiatrist.validation.jsonl.options import DEFAULT_OPTIONS, RunOptions
-from ai_psychiatrist.validation.jsonl.outcome import Outcome
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
 from ai_psychiatrist.validation.jsonl.records import (
     coercion_lines,
@@ -30,10 +25,11 @@ from ai_psychiatrist.validation.jsonl.records import (
     valid_line,
 )
 from ai_psychiatrist.validation.jsonl.tally import Tally
-from ai_psychiatrist.validation.jsonl.unit import Unit, read_unit
-from ai_psychiatrist.validation.jsonl.unit_index import SeenIds, id_digest
+from ai_psychiatrist.validation.jsonl.unit import Outcome, Unit, read_unit
+from ai_psychiatrist.validation.jsonl.unit_ids import UnitIds, id_digest
 
-BLOCK_LINES: Final = 256
+BLOCK_LINES: Final = 32
+"""What so many lines become still lies in the processor's cache when it is written."""
 BLOCK_BYTES: Final = 1_000_000
 
 
@@ -51,17 +47,6 @@ def blocks(lines: Iterable[Line]) -> Iterator[list[Line]]:
         yield block
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Case:
-    """A unit under way."""
-
-    unit: Unit
-    context: Mapping[str, object] | None = None
-    given: Mapping[str, object] | None = None
-    refusal: Verdict | None
-    """Set when the answer is not to be checked."""
-
-
 class UnitChecker:
     """Checks blocks of lines, in order, and counts and writes what becomes of each."""
 
@@ -71,21 +56,17 @@ class UnitChecker:
         outputs: Outputs,
         *,
         join: ContextJoin | None = None,
-        seen: SeenIds | None = None,
-        new_ids: bytearray | None = None,
+        answered: UnitIds | None = None,
         deadline: float | None = None,
         options: RunOptions = DEFAULT_OPTIONS,
     ) -> None:
-        """`new_ids` takes the digests of the units that come first here, one after the other.
-
-        `deadline`: the clock's time from which on no answer is checked any more.
-        """
+        """`deadline`: the clock's time from which on no answer is checked any more."""
         self.tally = Tally()
-        self.seen = SeenIds() if seen is None else seen
+        self.answered = UnitIds() if answered is None else answered
         self._validator, self._outputs, self._join = validator, outputs, join
-        self._new_ids, self._deadline = new_ids, deadline
+        self._deadline = deadline
         self._earlier, self._on_outcome = options.earlier, options.on_outcome
-        self._clock = options.clock
+        self._find, self._clock = options.find, options.clock
         self._needs_ids = options.needs_unit_ids or join is not None
 
     def check(self, block: Sequence[Line]) -> None:
@@ -94,22 +75,21 @@ class UnitChecker:
             self._check(block)
 
     def _check(self, block: Sequence[Line]) -> None:
-        seconds, started = self.tally.seconds, time.perf_counter()
-        cases = [self._case(line) for line in block if self._holds_something(line)]
-        around = [_surroundings(case) for case in cases]
-        read = time.perf_counter()
-        findings = list(map(self._structure, cases, around))
-        structured = time.perf_counter()
-        verdicts = list(map(self._verdict, findings, around))
-        ruled = time.perf_counter()
-        self._write(
-            Outcome(unit=case.unit, context=case.context, given=case.given, verdict=verdict)
-            for case, verdict in zip(cases, verdicts, strict=True)
-        )
-        seconds.read += read - started
-        seconds.structure += structured - read
-        seconds.rules += ruled - structured
-        seconds.write += time.perf_counter() - ruled
+        tally, clock = self.tally, time.perf_counter
+        started = clock()
+        units = [self._joined(line) for line in block if self._holds_something(line)]
+        around = list(map(_surroundings, units))
+        read = clock()
+        found = list(map(self._structure, units, around))
+        structured = clock()
+        apply_rules = self._validator.apply_rules
+        verdicts = list(map(guarded, repeat(apply_rules), found, around))
+        ruled = clock()
+        self._write(map(Outcome, units, verdicts))
+        tally.read_seconds += read - started
+        tally.structure_seconds += structured - read
+        tally.rules_seconds += ruled - structured
+        tally.write_seconds += clock() - ruled
 
     def report_missing(self, asked: Iterable[Asked]) -> None:
         """Write a failure for every unit that was asked for and not answered."""
@@ -124,25 +104,27 @@ class UnitChecker:
             return False
         return True
 
-    def _case(self, line: Line) -> _Case:
+    def _joined(self, line: Line) -> Unit:
+        """Return the unit of a line with its context, or with why its answer is not checked."""
         unit = self._read(line)
         self.tally.objects += unit.is_object
         self.tally.unreadable_lines += not unit.is_object
         if unit.key is None:
-            return _Case(unit=unit, refusal=unit.refusal)
-        digest = id_digest(unit.key)
-        if not self.seen.add(digest):
-            return _Case(unit=unit, refusal=_DUPLICATE)
-        if self._new_ids is not None:
-            self._new_ids += digest
-        if self._join is None:
-            return _Case(unit=unit, context=self._known(unit.key, None), refusal=unit.refusal)
-        asked = self._join.take(unit.key)
-        if asked is None:
-            self.tally.unexpected += 1
-            return _Case(unit=unit, refusal=_NOT_ASKED)
-        known = self._known(unit.key, asked.context)
-        return _Case(unit=unit, context=known, given=asked.context, refusal=unit.refusal)
+            return unit
+        if not self.answered.add(id_digest(unit.key)):
+            unit.refusal = _DUPLICATE
+            return unit
+        if self._join is not None:
+            asked = self._join.take(unit.key)
+            if asked is None:
+                self.tally.unexpected += 1
+                unit.refusal = _NOT_ASKED
+                return unit
+            unit.given = asked.context
+        if self._find is not None and unit.answer is not None:
+            unit.given = {**(unit.given or {}), **unit.answer}
+        unit.context = self._known(unit.key, unit.given)
+        return unit
 
     def _known(self, key: str, given: Mapping[str, object] | None) -> Mapping[str, object] | None:
         """Return what earlier steps found, and over it what the context file gives."""
@@ -152,9 +134,11 @@ class UnitChecker:
         return {**earlier, **given}
 
     def _missing(self, asked: Asked) -> Outcome:
-        unit = Unit(number=None, unit_id=asked.unit_id, content=None)
         known = self._known(asked.key, asked.context)
-        return Outcome(unit=unit, context=known, given=asked.context, verdict=_MISSING)
+        unit = Unit(
+            number=None, unit_id=asked.unit_id, content=None, context=known, given=asked.context
+        )
+        return Outcome(unit, _MISSING)
 
     def _read(self, line: Line) -> Unit:
         validator = self._validator
@@ -166,37 +150,33 @@ class UnitChecker:
                 needs_id=self._needs_ids,
             )
         except Exception as error:  # noqa: BLE001 - one unit must not end the others
-            refused = internal_error(error)
             return Unit(
                 number=line.number,
                 unit_id=None,
                 content=line.content,
                 is_object=False,
-                refusal=refused,
+                refusal=internal_error(error),
             )
 
-    def _structure(self, case: _Case, around: Surroundings) -> StructureFinding | Verdict:
-        if case.refusal is not None:
-            return case.refusal
+    def _structure(self, unit: Unit, around: Surroundings) -> Verdict:
+        if unit.refusal is not None:
+            return unit.refusal
         if self._deadline is not None and self._clock() >= self._deadline:
             return _TOO_LATE
-        unit = case.unit
-        try:
-            if unit.answer is not None:
-                return self._validator.check_structure(unit.answer, around)
-            return self._validator.check_text(
-                unit.text or "", context=around.context, meta=around.meta
-            )
-        except Exception as error:  # noqa: BLE001 - one unit must not end the others
-            return internal_error(error)
+        if self._find is not None:
+            return guarded(self._found, self._find, unit, around)
+        if unit.answer is not None:
+            return guarded(self._validator.structure, unit.answer, around)
+        return guarded(self._validator.text_structure, unit.text or "", around)
 
-    def _verdict(self, finding: StructureFinding | Verdict, around: Surroundings) -> Verdict:
-        if isinstance(finding, Verdict):
-            return finding
-        try:
-            return self._validator.check_rules(finding, around)
-        except Exception as error:  # noqa: BLE001 - one unit must not end the others
-            return internal_error(error)
+    def _found(self, find: Find, unit: Unit, around: Surroundings) -> Verdict:
+        """Let expressions answer for a unit, and check that like a model's answer."""
+        unit.answer = unit.written = unit.content = unit.text = None
+        found = find(around.inputs, unit.key or "")
+        if isinstance(found, Verdict):
+            return found
+        unit.answer, unit.text = found, json.dumps(found, ensure_ascii=False)
+        return self._validator.structure(found, around)
 
     def _write(self, outcomes: Iterable[Outcome]) -> None:
         valid: list[bytes] = []
@@ -235,19 +215,18 @@ def _garbage_kept() -> Iterator[None]:
             gc.enable()
 
 
-def _surroundings(case: _Case) -> Surroundings:
-    unit = case.unit
-    context, meta = case.context or {}, dict[str, object]()
+def _surroundings(unit: Unit) -> Surroundings:
+    context, meta = unit.context, dict[str, object]()
     if unit.host:
         metadata = unit.host.get(METADATA)
         meta = dict(metadata) if isinstance(metadata, dict) else meta
         meta |= {METADATA: metadata} if METADATA in unit.host else {}
-        hidden = {name: held for name, held in unit.host.items() if name not in _KNOWN_OTHERWISE}
-        context = {**hidden, **context}
+        hidden = {name: value for name, value in unit.host.items() if name not in _KNOWN_OTHERWISE}
+        context = {**hidden, **(context or {})}
     if unit.unit_id is not None:
         meta[UNIT_ID] = unit.unit_id
     meta[RETRY_COUNT] = unit.retry_count
-    return Surroundings(context=context, meta=meta)
+    return Surroundings(context, meta)
 
 
 _KNOWN_OTHERWISE: Final = SET_ASIDE | {RETRY_COUNT}

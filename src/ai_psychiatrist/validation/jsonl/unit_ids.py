@@ -1,7 +1,7 @@
-"""Remember which units have come, in some twenty bytes for each."""
+"""A set of units' ids, in some twenty bytes for each."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 DIGEST_BYTES: Final = 16
@@ -15,7 +15,7 @@ def id_digest(unit_id: str) -> bytes:
     return hashlib.blake2b(data, digest_size=DIGEST_BYTES).digest()
 
 
-class SeenIds:
+class UnitIds:
     """A set of id digests.
 
     Each of 65,536 buckets, chosen by two bytes, is one string of the other fourteen: there is
@@ -26,6 +26,11 @@ class SeenIds:
         self._buckets = [b""] * _BUCKETS
         for digest in digests:
             self.add(digest)
+
+    def __iter__(self) -> Iterator[bytes]:
+        for number, bucket in enumerate(self._buckets):
+            for at in range(0, len(bucket), _KEPT_BYTES):
+                yield number.to_bytes(2) + bucket[at : at + _KEPT_BYTES]
 
     def add(self, digest: bytes) -> bool:
         """Add a digest and return whether it is new."""

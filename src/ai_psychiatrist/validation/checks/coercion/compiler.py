@@ -1,46 +1,49 @@
 """Compile a schema into the steps that change a value where the schema asks for it."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final
 
 import jsonschema_rs
 
-from ai_psychiatrist.validation.checks.coercion.containers import (
+from ai_psychiatrist.validation.checks.coercion.changes import (
     Branch,
     Check,
-    all_fields_step,
-    branch_step,
-    conditional_step,
-    items_step,
-    named_fields_step,
-)
-from ai_psychiatrist.validation.checks.coercion.leaves import LeafRequest
-from ai_psychiatrist.validation.checks.coercion.notes import (
     CoercionNotes,
     Parts,
     Step,
+    all_fields_step,
     all_types,
+    branch_step,
+    conditional_step,
     in_turn,
+    items_step,
+    named_fields_step,
+    run_step,
 )
-from ai_psychiatrist.validation.checks.schema.compiled import PATTERNS, CompiledSchema
-from ai_psychiatrist.validation.checks.schema.type_names import ALL_TYPES, allowed_types
-
-Leaf = Callable[[LeafRequest], Step | None]
+from ai_psychiatrist.validation.checks.coercion.leaves import (
+    CoercionProfile,
+    choice_step,
+    reading_step,
+    whole_number_step,
+)
+from ai_psychiatrist.validation.checks.schema.compiled import PATTERNS, CompiledSchema, fits
+from ai_psychiatrist.validation.checks.schema.type_names import (
+    ALL_TYPES,
+    allowed_types,
+    allowed_values,
+    types_of,
+)
 
 _ANY: Final[frozenset[type]] = frozenset({dict, list, str, int, float, bool, type(None)})
 
 
 class StepCompiler:
-    """Compiles the schemas of one document; `leaf` says what is done with single values.
+    """Compiles the schemas of one document."""
 
-    With `tries_branches` a value that fits no branch of `anyOf` or `oneOf` is changed as the first
-    branch asks that it fits then; without, only the branch that it fits already counts.
-    """
-
-    def __init__(self, schema: CompiledSchema, leaf: Leaf, *, tries_branches: bool) -> None:
+    def __init__(self, schema: CompiledSchema, profile: CoercionProfile) -> None:
         self._schema = schema
-        self._leaf = leaf
-        self._tries_branches = tries_branches
+        self._profile = profile
         self._done: dict[tuple[int, bool], Step | None] = {}
         self._checks: jsonschema_rs.ValidatorMap | None = None
 
@@ -61,33 +64,30 @@ class StepCompiler:
         """Return the step of a schema that holds itself and is still being compiled."""
 
         def run(value: object, parts: Parts, notes: CoercionNotes) -> object:
-            step = self._done[key]
-            if step is None or type(value) not in step.types:
-                return value
-            return step.run(value, parts, notes)
+            return run_step(self._done[key], value, parts, notes)
 
         return run
 
     def _compiled(self, schema: Mapping[str, object], *, may_be_absent: bool) -> Step | None:
-        references = self._schema.references
-        request = LeafRequest(
-            schema=schema,
-            may_be_absent=may_be_absent,
-            item_types=self._types(schema.get("items")),
-        )
+        references, types = self._schema.references, types_of(schema)
         inherited = [references.target(schema, keyword) for keyword in ("$ref", "$dynamicRef")]
-        steps = [
-            *(self._step(target, may_be_absent=may_be_absent) for target in inherited),
-            *(self._step(part, may_be_absent=may_be_absent) for part in _listed(schema, "allOf")),
-            self._leaf(request),
-            self._fields(schema),
-            self._items(schema),
-            *self._dependents(schema),
-            self._condition(schema, may_be_absent=may_be_absent),
-            self._branches(schema, "anyOf", may_be_absent=may_be_absent),
-            self._branches(schema, "oneOf", may_be_absent=may_be_absent),
-        ]
-        return in_turn([step for step in steps if step is not None])
+        return in_turn(
+            [
+                *(
+                    self._step(part, may_be_absent=may_be_absent)
+                    for part in (*inherited, *_listed(schema, "allOf"))
+                ),
+                reading_step(types, self._types(schema.get("items")), may_be_absent=may_be_absent),
+                whole_number_step(types),
+                choice_step(allowed_values(schema), self._profile),
+                self._fields(schema),
+                self._items(schema),
+                *self._dependents(schema),
+                self._condition(schema, may_be_absent=may_be_absent),
+                self._branches(schema, "anyOf", may_be_absent=may_be_absent),
+                self._branches(schema, "oneOf", may_be_absent=may_be_absent),
+            ]
+        )
 
     def _fields(self, schema: Mapping[str, object]) -> Step | None:
         named = {
@@ -143,8 +143,6 @@ class StepCompiler:
             Branch(fits=self._check(inner), step=step, types=self._types(inner))
             for inner, step in zip(listed, steps, strict=True)
         ]
-        if not self._tries_branches:
-            return branch_step(branches, types, most=0)
         return branch_step(branches, types, most=1 if keyword == "oneOf" else len(branches))
 
     def _types(self, schema: object) -> frozenset[str]:
@@ -160,16 +158,7 @@ class StepCompiler:
             self._checks = self._schema.checks_by_pointer()
         pointer = self._schema.references.pointer(schema)
         validator = None if pointer is None else self._checks.get(f"#{pointer}")
-        if validator is None:
-            return lambda _: False
-
-        def fits(value: object) -> bool:
-            try:
-                return validator.is_valid(value)
-            except ValueError:
-                return False
-
-        return fits
+        return (lambda _: False) if validator is None else partial(fits, validator)
 
 
 def _has_field(name: str) -> Check:
@@ -179,14 +168,7 @@ def _has_field(name: str) -> Check:
 def _key_check(pattern: str) -> Check:
     """Return the check of a key against a pattern as the schema engine reads it."""
     validator = jsonschema_rs.Draft202012Validator({"pattern": pattern}, pattern_options=PATTERNS)
-
-    def matches(key: object) -> bool:
-        try:
-            return validator.is_valid(key)
-        except ValueError:
-            return False
-
-    return matches
+    return partial(fits, validator)
 
 
 def _listed(schema: Mapping[str, object], keyword: str) -> list[object]:

@@ -1,0 +1,102 @@
+"""Check the fields of an answer: required ones, types, allowed values and ranges."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+import jsonschema_rs
+
+from ai_psychiatrist.validation.checks.coercion.changes import CoercionNotes, Parts
+from ai_psychiatrist.validation.checks.coercion.coercer import Coerced
+from ai_psychiatrist.validation.checks.fields.paths import FieldPath, Place, replaced
+from ai_psychiatrist.validation.checks.fields.specs import (
+    FieldProblem,
+    FieldSpec,
+    SchemaField,
+    declared_choices,
+    declared_range,
+    declared_types,
+)
+from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema, fits
+from ai_psychiatrist.validation.checks.schema.messages import sort_key
+from ai_psychiatrist.validation.checks.verdict import UnitError
+from ai_psychiatrist.validation.config.step import RuleBlock
+
+_NOTHING: Final[Mapping[str, object]] = {}
+
+
+class FieldChecks:
+    """The checks of single fields, compiled once."""
+
+    def __init__(self, block: RuleBlock, schema: CompiledSchema | None = None) -> None:
+        """Compile the field rules of a step.
+
+        The step's `schema` says whether a field without declared types takes null or text, and how
+        enum values are spelt. Raises `ConfigurationError` naming the field and what is wrong with
+        its rule.
+        """
+        names = dict.fromkeys([*block.required, *block.types, *block.enums, *block.ranges])
+        self._fields = tuple(_spec(name, block, schema) for name in names)
+        self._in_order = jsonschema_rs.Draft202012Validator(
+            {"allOf": [one.schema_in_order for one in self._fields]} if self._fields else True
+        )
+
+    def check(self, value: dict[str, object], context: Mapping[str, object] = _NOTHING) -> Coerced:
+        """Return an answer with enum values in their own spelling and numbers in ranged fields.
+
+        The answer is never changed in place. The errors are what its fields break then, ordered by
+        place; one place has one at most.
+        """
+        if fits(self._in_order, value):
+            return Coerced(value=value)
+        notes = CoercionNotes()
+        errors: dict[Parts, UnitError] = {}
+        changed: object = value
+        for one in self._fields:
+            for place in one.path.places(changed):
+                held = place.value
+                if isinstance(held, str) and (read := one.reading(held)) is not None:
+                    notes.changed(place.parts, held, read.value)
+                    changed = replaced(changed, place.parts, read.value)
+                    held = read.value
+                problem = _problem(one, place, held, context)
+                if problem is not None and place.parts not in errors:
+                    error = UnitError(parts=place.parts, rule=problem.rule, message=problem.message)
+                    errors[place.parts] = error
+        return Coerced(
+            value=changed if isinstance(changed, dict) else value,
+            coercions=tuple(notes.coercions),
+            errors=tuple(sorted(errors.values(), key=sort_key)),
+        )
+
+
+def _spec(name: str, block: RuleBlock, schema: CompiledSchema | None) -> FieldSpec:
+    path = FieldPath.parse(name)
+    enum, bounds = block.enums.get(name), block.ranges.get(name)
+    spec = FieldSpec(
+        path=path,
+        schema=SchemaField.of(schema, path),
+        types=declared_types(name, block.types[name]) if name in block.types else None,
+        is_required=name in block.required,
+        is_inherited=name in block.inherited,
+        choices=None if enum is None else declared_choices(name, enum, block.coerce),
+        is_folded=enum is not None and enum.match == "casefold",
+        range=None if bounds is None else declared_range(name, bounds),
+    )
+    reads_numbers = bounds is not None and block.coerce.is_enabled and not spec.takes_text
+    return replace(spec, reads_numbers=reads_numbers)
+
+
+def _problem(
+    one: FieldSpec, place: Place, held: object, context: Mapping[str, object]
+) -> FieldProblem | None:
+    if held is None and one.is_required and not _is_in_context(one, context):
+        return FieldProblem("required", place.problem or "must not be null")
+    return one.problem(held) if place.problem is None else None
+
+
+def _is_in_context(one: FieldSpec, context: Mapping[str, object]) -> bool:
+    if not one.is_inherited:
+        return False
+    places = one.path.places(context)
+    return bool(places) and all(place.value is not None for place in places)
