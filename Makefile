@@ -38,8 +38,10 @@ bench: $(DEV_STAMP) ## Print the benchmark tables.
 fuzz: $(DEV_STAMP) ## Fuzz the models' replies: damaged answers, assessments, interviews.
 	$(BIN)/python -m tests.fuzz
 
-crash: $(DEV_STAMP) ## Kill evaluation runs at every write boundary and at random.
+crash: $(DEV_STAMP) ## Kill runs at every write boundary and at random.
 	$(BIN)/python -m tests.crash
+	$(BIN)/python -m tests.crash example-pipelines --units 4
+	$(BIN)/python -m tests.crash real-pipelines --boundaries 0 --random 3
 
 attack: $(DEV_STAMP) ## Attack the real server as hostile callers, files and models may.
 	$(BIN)/python -m tests.attack

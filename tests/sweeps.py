@@ -32,6 +32,8 @@ KILLED_AT_BOUNDARIES: Final = Sweep(slice=4, whole=1_000_000)
 """Write boundaries at which an evaluation run is killed; the whole is all that there are."""
 KILLED_AT_RANDOM: Final = Sweep(slice=2, whole=40)
 """Evaluation runs that are killed at random times."""
+PIPELINE_UNITS: Final = Sweep(slice=6, whole=900)
+"""Units of each pipeline whose run is killed."""
 SIMULATED_INTERVIEWS: Final = Sweep(slice=40, whole=1_000)
 """Interviews with simulated participants, and as many with participants in danger."""
 SIMULATED_INCIDENTS: Final = Sweep(slice=2, whole=20)

@@ -1,1 +1,1 @@
-"""Kill evaluation runs at every place and see that nothing that was finished is lost."""
+"""Kill runs at every place and see that nothing that was finished is lost."""

@@ -1,4 +1,7 @@
-"""Kill evaluation runs: once at each write boundary, and at random times."""
+"""Kill runs: once at each write boundary, and at random times.
+
+`evaluation` kills an evaluation run, the others kill runs of pipelines.
+"""
 
 import argparse
 import os
@@ -10,32 +13,40 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
+from tests.crash.pipelines import example_campaign, real_campaigns
 from tests.crash.runs import (
     Backend,
     Campaign,
     RunLost,
     kill_at_boundary,
     kill_at_random,
-    results,
     write_dataset,
 )
 from tests.integration.command_parent import import_all
-from tests.sweeps import KILLED_AT_BOUNDARIES, KILLED_AT_RANDOM
+from tests.sweeps import KILLED_AT_BOUNDARIES, KILLED_AT_RANDOM, PIPELINE_UNITS
+
+SUBJECTS = ("evaluation", "example-pipelines", "real-pipelines")
 
 
 def main() -> int:
-    """Run the campaign; returns the exit status."""
+    """Run the campaigns; returns the exit status."""
     options = _options()
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as name, _backend() as backend:
         folder = Path(name)
         os.environ["DATA_STATE_DIR"] = str(folder / "state")
-        campaign = Campaign(dataset=write_dataset(folder), backend=backend)
+        subjects = [_evaluation(folder, backend)]
+        if options.what == "example-pipelines":
+            subjects = [example_campaign(folder, backend, units=options.units)]
+        elif options.what == "real-pipelines":
+            subjects = list(real_campaigns(folder, backend, units=options.units))
         import_all()
         try:
-            _kill(campaign, folder, options)
+            for subject in subjects:
+                _kill(subject, folder, options)
         except RunLost as lost:
             _tell(f"FAILED: {lost}")
             return 1
@@ -45,6 +56,7 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tests.crash", description=__doc__)
+    parser.add_argument("what", nargs="?", choices=SUBJECTS, default="evaluation")
     parser.add_argument(
         "--random",
         type=int,
@@ -57,16 +69,34 @@ def _options() -> argparse.Namespace:
         help="write boundaries to kill at, as far as there are so many",
         default=KILLED_AT_BOUNDARIES.whole,
     )
+    parser.add_argument("--units", type=int, help="of each pipeline", default=PIPELINE_UNITS.whole)
     parser.add_argument("--seed", type=int, default=0)
     return parser.parse_args()
+
+
+def _evaluation(folder: Path, backend: Backend) -> Campaign:
+    return Campaign(
+        command=["evaluate", "run", str(write_dataset(folder))],
+        backend=backend,
+        result_files=(
+            *("run.json", "units.jsonl", "labels.jsonl"),
+            *("predictions.jsonl", "failures.jsonl"),
+        ),
+        is_begun=lambda run: (run / "run.json").exists(),
+    )
 
 
 def _kill(campaign: Campaign, folder: Path, options: argparse.Namespace) -> None:
     run = folder / "whole"
     campaign.backend.reset()
+    started = time.monotonic()
     campaign.finish(run)
-    reference, boundaries = results(run), campaign.boundaries(run)
-    _tell(f"An uninterrupted run: {campaign.backend.requests()} calls, {boundaries} boundaries.")
+    campaign = replace(campaign, longest_seconds=max(time.monotonic() - started, 1.0) / 2)
+    reference, boundaries = campaign.results(run), campaign.boundaries(run)
+    _tell(
+        f"{' '.join(campaign.command[:3])}: an uninterrupted run made "
+        f"{campaign.backend.requests()} calls and passed {boundaries} boundaries."
+    )
     chance = random.Random(options.seed)  # noqa: S311  which places are tried is no secret
     places = list(range(1, boundaries + 1))
     if options.boundaries < boundaries:
@@ -80,6 +110,7 @@ def _kill(campaign: Campaign, folder: Path, options: argparse.Namespace) -> None
         kills += kill_at_random(campaign, folder / f"random{number}", reference, chance)
         shutil.rmtree(folder / f"random{number}")
     _tell(f"Killed {kills} times at random in {options.random} runs: nothing lost.")
+    shutil.rmtree(run)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Evaluation runs in forked children of one process that has imported everything already."""
+"""Runs in forked children of one process that has imported everything already."""
 
 import os
 import random
@@ -6,7 +6,7 @@ import signal
 import sqlite3
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,6 @@ from ai_psychiatrist.cli.app import main
 from tests.crash.boundaries import Boundaries, write_count
 from tests.patience import PATIENCE_SECONDS
 
-RESULT_FILES = ("run.json", "units.jsonl", "labels.jsonl", "predictions.jsonl", "failures.jsonl")
 _KILLED = -signal.SIGKILL
 
 INTERVIEWS = {
@@ -56,6 +55,16 @@ class Backend:
         """Return how many calls have come in since the reset, once none is being answered."""
         return int(httpx.get(f"{self.url}/stats").json()["requests"])
 
+    def settled_requests(self) -> int:
+        """Return how many calls have come in once those of a killed run have."""
+        before = self.requests()
+        while True:
+            time.sleep(0.03)
+            now = self.requests()
+            if now == before:
+                return now
+            before = now
+
     def reset(self) -> None:
         """Count from 0."""
         httpx.post(f"{self.url}/reset")
@@ -65,19 +74,27 @@ class Backend:
 class Campaign:
     """What all runs have in common."""
 
-    dataset: Path
+    command: Sequence[str]
+    """Without the folder of the run."""
     backend: Backend
+    result_files: Sequence[str]
+    """Patterns inside the folder of a run."""
+    is_begun: Callable[[Path], bool]
+    """Whether a folder holds a run that can be gone on with."""
     concurrency: int = 2
+    longest_seconds: float = 1.2
+    """Until a run is killed at random."""
+    patience_seconds: float = PATIENCE_SECONDS
+    """For one sitting."""
 
     def sit(self, run: Path, *, kill_at: int | None = None) -> int:
         """Go on with a run in a child until its end or its kill; returns the exit status."""
-        return _wait(self.start(run, kill_at=kill_at))
+        return _wait(self.start(run, kill_at=kill_at), self.patience_seconds)
 
     def start(self, run: Path, *, kill_at: int | None = None) -> int:
         """Start a child that begins a run or goes on with it; returns its process id."""
-        arguments = ["evaluate", "run", str(self.dataset), "--out", str(run)]
-        arguments += ["--concurrency", str(self.concurrency)]
-        if (run / "run.json").exists():
+        arguments = [*self.command, "--out", str(run), "--concurrency", str(self.concurrency)]
+        if self.is_begun(run):
             arguments.append("--resume")
         child = os.fork()
         if child == 0:
@@ -112,9 +129,14 @@ class Campaign:
         """Return how many write boundaries the last child of a run passed."""
         return int(run.with_suffix(".count").read_text(encoding="ascii"))
 
+    def results(self, run: Path) -> dict[str, bytes]:
+        """Return the result files of a run."""
+        found = [path for pattern in self.result_files for path in sorted(run.glob(pattern))]
+        return {path.relative_to(run).as_posix(): path.read_bytes() for path in found}
 
-def _wait(child: int) -> int:
-    ends_at = time.monotonic() + PATIENCE_SECONDS
+
+def _wait(child: int, seconds: float = PATIENCE_SECONDS) -> int:
+    ends_at = time.monotonic() + seconds
     while time.monotonic() < ends_at:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
@@ -122,7 +144,7 @@ def _wait(child: int) -> int:
         time.sleep(0.005)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    raise RunLost(f"a run did not end within {PATIENCE_SECONDS:.0f} s")
+    raise RunLost(f"a run did not end within {seconds:.0f} s")
 
 
 def kept_calls(run: Path) -> int:
@@ -137,18 +159,13 @@ def kept_calls(run: Path) -> int:
             return 0  # Killed before the tables were there.
 
 
-def results(run: Path) -> dict[str, bytes]:
-    """Return the result files of a run."""
-    return {name: (run / name).read_bytes() for name in RESULT_FILES}
-
-
 def kill_at_boundary(campaign: Campaign, run: Path, reference: dict[str, bytes], at: int) -> None:
     """Kill a run at one boundary, go on with it, and hold it against the uninterrupted one."""
     campaign.backend.reset()
     code = campaign.sit(run, kill_at=at)
     lost = 0
     if code == _KILLED:
-        lost = campaign.backend.requests() - kept_calls(run)
+        lost = campaign.backend.settled_requests() - kept_calls(run)
     campaign.finish(run)
     _compare(campaign, run, reference, lost=lost)
 
@@ -163,12 +180,11 @@ def kill_at_random(
         before = kept_calls(run)
         asked_before = campaign.backend.requests()
         child = campaign.start(run)
-        time.sleep(chance.uniform(0.05, 1.2))
+        time.sleep(chance.uniform(0.05, campaign.longest_seconds))
         os.kill(child, signal.SIGKILL)
         if _wait(child) == _KILLED:
             kills += 1
-        time.sleep(0.02)
-        asked = campaign.backend.requests() - asked_before
+        asked = campaign.backend.settled_requests() - asked_before
         lost += asked - (kept_calls(run) - before)
     campaign.finish(run)
     _compare(campaign, run, reference, lost=lost)
@@ -176,8 +192,9 @@ def kill_at_random(
 
 
 def _compare(campaign: Campaign, run: Path, reference: dict[str, bytes], *, lost: int) -> None:
-    found = results(run)
-    different = [name for name in RESULT_FILES if found[name] != reference[name]]
+    found = campaign.results(run)
+    names = found.keys() | reference.keys()
+    different = sorted(name for name in names if found.get(name) != reference.get(name))
     if different:
         raise RunLost(f"{run.name}: {', '.join(different)} differ from an uninterrupted run's")
     asked, kept = campaign.backend.requests(), kept_calls(run)

@@ -19,6 +19,7 @@ from tests.fakes.delivery import deliver
 from tests.fakes.exchange import Drip, Message, Reply, Request, Script, Wire
 from tests.fakes.faults import FAULTS, fault
 from tests.fakes.http_connection import HttpCall, HttpConnection, response_head
+from tests.fakes.pipeline_replies import pipeline_replies
 from tests.fakes.replies import TASKS, good_replies
 from tests.fakes.wires import (
     MODEL_NAMES,
@@ -279,6 +280,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if unknown:
         parser.error(f"unknown tasks: {', '.join(unknown)}")
     script = fault(options.fault, tasks=tasks) if options.fault else good_replies(options.quotes)
+    script = pipeline_replies(otherwise=script)
     asyncio.run(_serve_until_signal(script, options.delay_ms / 1000, options.port))
 
 

@@ -1,5 +1,6 @@
 """A few kills in each test run; `make crash` kills at every write boundary."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 
 from tests.integration.command import environment_of, finish
 from tests.integration.started import start
-from tests.sweeps import KILLED_AT_BOUNDARIES, KILLED_AT_RANDOM
+from tests.sweeps import KILLED_AT_BOUNDARIES, KILLED_AT_RANDOM, PIPELINE_UNITS
 
 ROOT = Path(__file__).parents[2]
 LIMIT_SECONDS = 600
@@ -22,3 +23,27 @@ def test_killed_run_goes_on_and_ends_as_an_uninterrupted_one_does(tmp_path: Path
         done = finish(process, seconds=LIMIT_SECONDS)
     assert done.code == 0, done.out + done.err
     assert f"Killed once at {KILLED_AT_BOUNDARIES.slice} of" in done.out
+
+
+@pytest.mark.timeout(LIMIT_SECONDS)
+@pytest.mark.parametrize(
+    "what",
+    [
+        "example",
+        pytest.param(
+            "real",
+            marks=pytest.mark.skipif(
+                "TEST_DATA_DIR" not in os.environ, reason="needs TEST_DATA_DIR/octobatch"
+            ),
+        ),
+    ],
+)
+def test_killed_pipeline_goes_on_and_ends_as_an_uninterrupted_one_does(
+    tmp_path: Path, what: str
+) -> None:
+    command = [sys.executable, "-m", "tests.crash", f"{what}-pipelines"]
+    command += ["--random", "1", "--boundaries", "0", "--units", str(PIPELINE_UNITS.slice)]
+    with start(command, ROOT, environment_of(tmp_path, {}), is_afresh=True) as process:
+        done = finish(process, seconds=LIMIT_SECONDS)
+    assert done.code == 0, done.out + done.err
+    assert done.out.count("nothing lost") == {"example": 2, "real": 6}[what]

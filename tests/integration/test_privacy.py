@@ -73,6 +73,7 @@ COMMANDS = {
     "revalidate",
     "export",
     "import",
+    "pipeline run",
     "evaluate run",
     "evaluate metrics",
     "evaluate replicate",

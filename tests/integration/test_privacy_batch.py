@@ -269,6 +269,67 @@ def test_units_are_validated_into_their_outputs_alone(units: Path) -> None:
     assert_files_silent(units, sinks=sinks | exported)
 
 
+MEASURE = """\
+    - name: measure
+      scope: expression
+      expressions:
+        words: "len(topic.split())"
+        best: "10 // (2 - threshold)"
+"""
+RULE_OF_EXPRESSIONS = """\
+validation:
+  measure:
+    rules:
+      - {name: few, expr: "words < 2", error: "{topic}"}
+"""
+
+
+@pytest.mark.parametrize("log_format", LOG_FORMATS)
+def test_pipelines_are_run_over_hostile_models_into_their_outputs_alone(
+    tmp_path: Path, log_format: str
+) -> None:
+    steps = INTERPOLATED.replace("    - name: rate\n", f"{MEASURE}    - name: rate\n")
+    written(
+        tmp_path,
+        steps.replace("validation:\n", RULE_OF_EXPRESSIONS).replace(
+            "    max_attempts: 2\n", "    max_attempts: 2\n    initial_delay_seconds: 0\n"
+        ),
+        template="Talk {{ mark }} about {{ topic }}.",
+    )
+    asked = [{"mark": _mark(at), "topic": CANARY, "threshold": 1} for at in range(len(SCENARIOS))]
+    asked += [
+        {"topic": CANARY, "threshold": 1},
+        {"topic": CANARY, "threshold": 2},
+        {"topic": f"{CANARY} {CANARY}", "threshold": 1},
+    ]
+    units = [{"unit_id": f"u{at}", **fields} for at, fields in enumerate(asked)]
+    (tmp_path / "units.jsonl").write_text(json_lines(*units), "utf-8")
+
+    def hostile(request: Request) -> Reply:
+        task = next(each.content for each in request.messages if each.role == "user")
+        return next(script for at, script in enumerate(SCENARIOS.values()) if _mark(at) in task)(
+            request
+        )
+
+    command: tuple[str, ...] = ("pipeline", "run", "pipeline.yaml", "--out", "run")
+    with ModelServerThread(hostile) as models:
+        settings = model_at(models.url) | {"LOG_FORMAT": log_format}
+        for more in ((), ("--resume", "--retry-failed")):
+            told(tmp_path, *command, "--units", "units.jsonl", *more, settings=settings, codes=(1,))
+        told(tmp_path, *command, "--units", "pipeline.yaml", settings=settings, codes=(2,))
+    told(tmp_path, "revalidate", "run", "--json")
+    exported = {
+        f"{step}_{kind}.jsonl"
+        for step in ("measure", "rate")
+        for kind in ("validated", "failures", "queue")
+    }
+    assert_files_silent(tmp_path, sinks=frozenset({"units.jsonl", *LEDGER, *exported}))
+    rules = (tmp_path / "run" / "export" / "measure_failures.jsonl").read_text("utf-8")
+    assert "expression_arithmetic" in rules
+    assert f'"{CANARY} {CANARY}"' in rules
+    assert "missing_variable" in (tmp_path / "run/export/rate_failures.jsonl").read_text("utf-8")
+
+
 def test_standard_streams_of_validate_hold_units_and_failures_alone(units: Path) -> None:
     command = ["validate", "--config", "pipeline.yaml", "--step", "rate"]
     done = run(command, units, DEBUG, stdin=UNITS.encode())

@@ -34,6 +34,7 @@ from ai_psychiatrist.cli.given_transcript import (
     given_transcript,
 )
 from ai_psychiatrist.cli.interview_command import interview_app
+from ai_psychiatrist.cli.pipeline_command import pipeline_app
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
 from ai_psychiatrist.infrastructure.worker_processes import WORKS_IN_PLACE
 
@@ -54,6 +55,7 @@ app = typer.Typer(
 evaluate_app.add_typer(datasets_app, name="datasets")
 app.add_typer(evaluate_app, name="evaluate")
 app.add_typer(interview_app, name="interview")
+app.add_typer(pipeline_app, name="pipeline")
 app.command(epilog=serve_command.EXAMPLES)(serve_command.serve)
 app.command(epilog=doctor_command.EXAMPLES)(doctor_command.doctor)
 app.command(epilog=validate_command.EXAMPLES)(validate_command.validate)

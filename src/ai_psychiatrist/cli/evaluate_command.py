@@ -262,7 +262,7 @@ class _Wanted:
 
 async def _run(settings: "Settings", wanted: _Wanted, options: "SittingOptions") -> "SittingEnd":
     from ai_psychiatrist.agents.contracts.contract import shipped_contract  # noqa: PLC0415
-    from ai_psychiatrist.cli.evaluation_progress import unit_progress  # noqa: PLC0415
+    from ai_psychiatrist.cli.unit_progress import unit_progress  # noqa: PLC0415
     from ai_psychiatrist.evaluation.runs.provenance import changes_of  # noqa: PLC0415
     from ai_psychiatrist.evaluation.runs.run import RunTools  # noqa: PLC0415
     from ai_psychiatrist.evaluation.runs.session import sit  # noqa: PLC0415
@@ -282,8 +282,12 @@ async def _run(settings: "Settings", wanted: _Wanted, options: "SittingOptions")
                 deadline_seconds=contract.deadline_seconds,
                 changes=len(changes_of(request.folder.require_run())),
             )
-            with unit_progress(ledger.account(ASSESSMENT_STEP)) as on_unit:
-                return await sit(tools, request.folder, options, on_unit=on_unit)
+            account = ledger.account(ASSESSMENT_STEP)
+            done = account.valid + account.failed
+            with unit_progress("assessing", requested=account.requested, done=done) as on_end:
+                return await sit(
+                    tools, request.folder, options, on_unit=lambda unit: on_end(unit.stage)
+                )
 
 
 def _request(services: "Services", wanted: _Wanted) -> "RunRequest":

@@ -50,8 +50,7 @@ def export(
     """Write a run's valid units, failures and queue as JSON lines."""
     from ai_psychiatrist.cli.run_source import open_run  # noqa: PLC0415
     from ai_psychiatrist.ledger.exchange.export import ExportChoices, export_run  # noqa: PLC0415
-    from ai_psychiatrist.ledger.pipeline_runs import kept_pipeline  # noqa: PLC0415
-    from ai_psychiatrist.ledger.recheck.accumulated_context import accumulating  # noqa: PLC0415
+    from ai_psychiatrist.pipelines.run_folder import accumulating, kept_pipeline  # noqa: PLC0415
 
     folder = run / _FOLDER if out is None else out
     with refusing_bad_input(), open_run(run, is_read_only=True) as ledger:
@@ -77,10 +76,10 @@ def export(
 def _schemas(ledger: "Ledger", config: "PipelineConfig") -> dict[str, bytes]:
     """Return the schemas of the run's steps from the pipeline that it was made with."""
     from ai_psychiatrist.agents.contracts.contract import step_of_agent  # noqa: PLC0415
-    from ai_psychiatrist.ledger.pipeline_runs import KIND, schema_bytes  # noqa: PLC0415
+    from ai_psychiatrist.pipelines.run_folder import KIND, schemas_of  # noqa: PLC0415
 
-    known = {step.name: schema_bytes(config, step) for step in config.steps}
-    is_pipeline = ledger.about.get("kind") == KIND
-    names = {step: step if is_pipeline else step_of_agent(step) for step in ledger.steps}
-    found = {step: known.get(name) for step, name in names.items()}
-    return {step: schema for step, schema in found.items() if schema is not None}
+    known = schemas_of(config)
+    if ledger.about.get("kind") == KIND:
+        return known
+    names = {step: step_of_agent(step) for step in ledger.steps}
+    return {step: known[name] for step, name in names.items() if name in known}

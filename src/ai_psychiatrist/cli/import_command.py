@@ -32,16 +32,16 @@ def import_outcomes(
 ) -> None:
     """Take outcomes that were exported, or written by another program, into a run."""
     from ai_psychiatrist.cli.run_source import open_or_create_run  # noqa: PLC0415
-    from ai_psychiatrist.ledger.exchange.answer_intake import checker_of  # noqa: PLC0415
     from ai_psychiatrist.ledger.exchange.line_import import (  # noqa: PLC0415
         import_into,
         refuse_unusable_lines,
     )
-    from ai_psychiatrist.ledger.pipeline_runs import (  # noqa: PLC0415
+    from ai_psychiatrist.ledger.recheck.accumulated_context import AccumulatedContexts  # noqa: PLC0415
+    from ai_psychiatrist.pipelines.run_folder import (  # noqa: PLC0415
+        checker_of,
         following_steps,
         kept_pipeline,
     )
-    from ai_psychiatrist.ledger.recheck.accumulated_context import AccumulatedContexts  # noqa: PLC0415
 
     with refusing_bad_input():
         refuse_unusable_lines(file)

@@ -101,13 +101,13 @@ class _Rules:
 
 def _rules_of(ledger: "Ledger", path: Path | None) -> _Rules:
     """Return the rules of a pipeline's steps, which follow each other, or of the agents."""
-    from ai_psychiatrist.ledger.pipeline_runs import (  # noqa: PLC0415
+    from ai_psychiatrist.pipelines.run_folder import (  # noqa: PLC0415
         KIND,
+        accumulating,
         following_steps,
         kept_pipeline,
         pipeline_checkers,
     )
-    from ai_psychiatrist.ledger.recheck.accumulated_context import accumulating  # noqa: PLC0415
     from ai_psychiatrist.validation.config.pipeline import load_pipeline  # noqa: PLC0415
 
     config = kept_pipeline(ledger.folder) if path is None else load_pipeline(path)

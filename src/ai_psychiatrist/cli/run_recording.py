@@ -36,12 +36,9 @@ def recording(
     """
     from ai_psychiatrist.cli.run_source import open_or_create_run  # noqa: PLC0415
     from ai_psychiatrist.ledger.exchange.answer_intake import AnswerIntake, judged_answer  # noqa: PLC0415
-    from ai_psychiatrist.ledger.pipeline_runs import (  # noqa: PLC0415
-        PipelineChecker,
-        following_steps,
-        kept_pipeline,
-    )
     from ai_psychiatrist.ledger.recheck.accumulated_context import AccumulatedContexts  # noqa: PLC0415
+    from ai_psychiatrist.ledger.recheck.checker import PipelineChecker  # noqa: PLC0415
+    from ai_psychiatrist.pipelines.run_folder import following_steps, kept_pipeline  # noqa: PLC0415
     from ai_psychiatrist.validation.jsonl.unit import Outcome  # noqa: PLC0415
 
     with open_or_create_run(run, config) as ledger, ledger.lock():

@@ -32,12 +32,12 @@ def open_or_create_run(folder: Path, config: Path | None) -> "Ledger":
     a new run has none.
     """
     from ai_psychiatrist.domain.errors import ConfigurationError  # noqa: PLC0415
-    from ai_psychiatrist.ledger.pipeline_runs import (  # noqa: PLC0415
+    from ai_psychiatrist.ledger.store.ledger import Ledger  # noqa: PLC0415
+    from ai_psychiatrist.ledger.store.ledger_file import holds_run  # noqa: PLC0415
+    from ai_psychiatrist.pipelines.run_folder import (  # noqa: PLC0415
         create_pipeline_run,
         refuse_other_pipeline,
     )
-    from ai_psychiatrist.ledger.store.ledger import Ledger  # noqa: PLC0415
-    from ai_psychiatrist.ledger.store.ledger_file import holds_run  # noqa: PLC0415
     from ai_psychiatrist.validation.config.pipeline import load_pipeline  # noqa: PLC0415
 
     pipeline = None if config is None else load_pipeline(config)

@@ -1,6 +1,6 @@
 """Pydantic AI agents whose output is what an extractor makes of the reply."""
 
-from typing import Final
+from typing import Final, TypeAlias
 
 import pydantic_ai
 from pydantic_ai import Agent, RunContext, TextOutput
@@ -10,13 +10,16 @@ from ai_psychiatrist.llm.definition import AgentDefinition, OutputT
 
 DEFAULT_RETRIES: Final = 3
 
+ReplyAgent: TypeAlias = Agent[AgentCalls, OutputT]
+"""An agent without a model, whose calls are accounted for."""
+
 # The first run of a process would print the library's logo and advice among the results.
 pydantic_ai.BANNER_ENABLED = False
 
 
 def create_agent(
     definition: AgentDefinition[OutputT], *, retries: int = DEFAULT_RETRIES
-) -> Agent[AgentCalls, OutputT]:
+) -> ReplyAgent[OutputT]:
     """Return an agent without a model: each run names its own."""
 
     async def extract(context: RunContext[AgentCalls], text: str) -> OutputT:

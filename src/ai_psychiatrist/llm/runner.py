@@ -84,11 +84,13 @@ class AgentRunner(Generic[OutputT]):
         settings: PydanticAISettings,
         *,
         temperature: float = 0.0,
+        max_tokens: int | None = None,
         output_mode: OutputModeSetting = "auto",
         no_plain_call_after: frozenset[FailureCode] = NO_PLAIN_CALL,
     ) -> None:
         """`output_mode`: how the schema of a definition that has one is enforced.
 
+        `max_tokens`: longest reply of the agent path, where it is not to be the models' own.
         `no_plain_call_after`: failures after which the next model is asked at once.
         """
         self.definition = definition
@@ -96,6 +98,7 @@ class AgentRunner(Generic[OutputT]):
         self._agent = agent
         self._settings = settings
         self._temperature = temperature
+        self._max_tokens = max_tokens
         self._output_mode = output_mode
         self._no_plain_call_after = no_plain_call_after
 
@@ -171,6 +174,8 @@ class AgentRunner(Generic[OutputT]):
         mode, tool = self._mode(route), self.definition.tool
         content: str | Sequence[UserContent] = prompt.user
         settings = ModelSettings(temperature=self._temperature)
+        if self._max_tokens is not None:
+            settings["max_tokens"] = self._max_tokens
         if tool is not None:
             prompt = ending_with(prompt, tool.ending(mode))
             content = user_content(model, prompt)

@@ -10,17 +10,18 @@ from tests.fakes.ledgers import attempt, new_ledger
 from tests.fakes.pipeline_folder import changed, written
 
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
-from ai_psychiatrist.ledger.exchange.answer_intake import AnswerIntake, JudgedAnswer, checker_of
+from ai_psychiatrist.ledger.exchange.answer_intake import AnswerIntake, JudgedAnswer
 from ai_psychiatrist.ledger.exchange.export import ExportChoices, export_run
 from ai_psychiatrist.ledger.exchange.line_import import import_into
-from ai_psychiatrist.ledger.pipeline_runs import (
+from ai_psychiatrist.ledger.store.ledger import Ledger
+from ai_psychiatrist.ledger.store.records import Origin
+from ai_psychiatrist.pipelines.run_folder import (
+    checker_of,
     create_pipeline_run,
     kept_pipeline,
     refuse_other_pipeline,
     schema_bytes,
 )
-from ai_psychiatrist.ledger.store.ledger import Ledger
-from ai_psychiatrist.ledger.store.records import Origin
 from ai_psychiatrist.validation.config.pipeline import load_pipeline
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits
 

@@ -20,10 +20,10 @@ from ai_psychiatrist.agents.definition import (
 from ai_psychiatrist.agents.output_models import QuantitativeOutput
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.evidence import Quote, UnverifiedQuote
+from ai_psychiatrist.domain.failure_stages import stage_of_code
 from ai_psychiatrist.domain.failures import FailureStage, RejectionCode
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.runs.folder import RunFolder
-from ai_psychiatrist.evaluation.runs.stages import stage_of_code
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.llm.output import ModelOutput
 from ai_psychiatrist.llm.rejection import ReplyRejected

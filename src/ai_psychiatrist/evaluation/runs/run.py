@@ -12,16 +12,18 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.failures import FailureCategory, FailureStage
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
 from ai_psychiatrist.evaluation.runs.assessment_check import broken_rules
-from ai_psychiatrist.evaluation.runs.ledger_writer import LedgerWriter
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP, stage_of_unit
-from ai_psychiatrist.evaluation.runs.unit_calls import UnitCalls, open_unit
+from ai_psychiatrist.evaluation.runs.unit_calls import open_unit
 from ai_psychiatrist.evaluation.runs.unit_records import FinishedUnit, record_unit
 from ai_psychiatrist.evaluation.scores.prediction import (
     FailureSummary,
     failed_prediction,
     prediction_of,
 )
+from ai_psychiatrist.infrastructure.worker_tasks import work_together
+from ai_psychiatrist.ledger.ledger_writer import LedgerWriter
 from ai_psychiatrist.ledger.store.ledger import Ledger
+from ai_psychiatrist.pipelines.unit_calls import UnitCalls
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits
 
 DEFAULT_CONCURRENCY: Final = 8
@@ -74,19 +76,9 @@ async def run_units(
     worker = _Worker(tools, writer, tally, max_failures=max_failures, on_unit=on_unit)
     units = iter([unit.unit_id for unit in queued])
     try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(min(concurrency, len(queued))):
-                group.create_task(worker.work(units))
-    except ExceptionGroup as group_error:
-        raise _first(group_error) from None
+        await work_together(min(concurrency, len(queued)), partial(worker.work, units))
     finally:
         await writer.aclose()
-
-
-def _first(group: ExceptionGroup[Exception]) -> Exception:
-    """Return one cause: the workers share what can fail, so they fail alike."""
-    error = group.exceptions[0]
-    return _first(error) if isinstance(error, ExceptionGroup) else error
 
 
 class _Worker:
@@ -117,7 +109,7 @@ class _Worker:
         calls = await writer.between_writes(partial(open_unit, tools.ledger, unit_id, writer))
         unit = await self._assess(calls)
         unit = replace(unit, prediction=replace(unit.prediction, changes=tools.changes))
-        await writer.between_writes(partial(record_unit, tools.ledger, unit))
+        await writer.write(partial(record_unit, tools.ledger, unit))
         self._count(unit, calls)
 
     async def _assess(self, calls: UnitCalls) -> FinishedUnit:

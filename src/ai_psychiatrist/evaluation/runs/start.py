@@ -21,9 +21,9 @@ from ai_psychiatrist.evaluation.runs.units_file import (
 from ai_psychiatrist.evaluation.scores.labels_file import write_labels
 from ai_psychiatrist.infrastructure.digests import keyed_digest, use_installation_key
 from ai_psychiatrist.ledger.keys.cipher import Cipher
-from ai_psychiatrist.ledger.pipeline_runs import keep_pipeline
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.ledger_file import FILE_NAME, holds_run
+from ai_psychiatrist.pipelines.run_folder import keep_pipeline
 from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig
 

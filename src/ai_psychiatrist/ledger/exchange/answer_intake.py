@@ -5,11 +5,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ai_psychiatrist.domain.failures import FailureStage
-from ai_psychiatrist.ledger.pipeline_runs import PipelineChecker, kept_pipeline, write_context
-from ai_psychiatrist.ledger.recheck.checker import judged
+from ai_psychiatrist.ledger.recheck.checker import PipelineChecker, judged
+from ai_psychiatrist.ledger.store.contexts import write_context
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.records import AttemptRecord, CurrentRow, Origin
-from ai_psychiatrist.validation.checks.step import StepValidator
 from ai_psychiatrist.validation.checks.verdict import Verdict
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits
 from ai_psychiatrist.validation.jsonl.unit import Outcome
@@ -103,14 +102,6 @@ def add_attempts(
     ledger.record(attempts)
     if last.stage is None and next_step is not None:
         ledger.request(last.unit_id, next_step)
-
-
-def checker_of(ledger: Ledger, step: str) -> PipelineChecker:
-    """Return the rules that a pipeline's run has for a step.
-
-    Raises `ConfigurationError` when it has none.
-    """
-    return PipelineChecker(validator=StepValidator.compile(kept_pipeline(ledger.folder).step(step)))
 
 
 def judged_answer(outcome: Outcome) -> JudgedAnswer | None:

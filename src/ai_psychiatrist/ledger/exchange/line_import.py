@@ -10,8 +10,8 @@ from ai_psychiatrist.domain.errors import InputError, OutputRejected
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.infrastructure.given_files import open_regular, told
 from ai_psychiatrist.ledger.exchange.answer_intake import add_attempts
-from ai_psychiatrist.ledger.pipeline_runs import PipelineChecker, write_context
-from ai_psychiatrist.ledger.recheck.checker import judged
+from ai_psychiatrist.ledger.recheck.checker import PipelineChecker, judged
+from ai_psychiatrist.ledger.store.contexts import write_context
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.records import AttemptRecord, Origin
 from ai_psychiatrist.validation.checks.host_fields import RAW_TEXT, RETRY_COUNT, UNIT_ID

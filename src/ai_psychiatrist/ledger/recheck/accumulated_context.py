@@ -1,12 +1,11 @@
 """What a step of a pipeline's run knows of a unit: its inputs, and what earlier steps found."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.ledger.pipeline_runs import KIND, read_context, write_context
-from ai_psychiatrist.ledger.store.ledger import ContextOf, Ledger
+from ai_psychiatrist.ledger.store.contexts import read_context, write_context
+from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.validation.checks.accumulation import accumulated
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig
 
@@ -16,14 +15,15 @@ class AccumulatedContexts:
     """The contexts of a run's units, made anew of inputs and valid answers; none is kept twice."""
 
     ledger: Ledger
-    protected: Mapping[str, tuple[str, ...]]
-    """Step → names that its answer does not override."""
+    protected: frozenset[str]
+    """Names that no step's answer overrides."""
 
     @classmethod
     def of(cls, ledger: Ledger, config: PipelineConfig) -> Self:
         """Return the contexts of a run of a pipeline."""
-        protected = {step.name: step.rules.protected for step in config.steps if step.rules}
-        return cls(ledger=ledger, protected=protected)
+        blocks = [step.rules for step in config.steps if step.rules is not None]
+        names = frozenset(name for block in blocks for name in block.protected)
+        return cls(ledger=ledger, protected=names)
 
     def before(self, unit_id: str, step: str, *, round: int = 0) -> dict[str, object] | None:  # noqa: A002
         """Return what is known before a step gets an input of its own.
@@ -37,8 +37,8 @@ class AccumulatedContexts:
             if given is not None:
                 known = {**(known or {}), **given}
             if row is not None and row.is_valid:
-                protected = self.protected.get(earlier, ())
-                known = accumulated(known or {}, row.record.output or {}, protected=protected)
+                found = row.record.output or {}
+                known = accumulated(known or {}, found, protected=self.protected)
         return known
 
     def at(self, unit_id: str, step: str, *, round: int = 0) -> bytes | None:  # noqa: A002
@@ -54,10 +54,3 @@ class AccumulatedContexts:
         except InputError:
             # The run does not know the unit yet.
             return None
-
-
-def accumulating(ledger: Ledger, config: PipelineConfig) -> ContextOf | None:
-    """Return what gives the steps of a pipeline's run their contexts; `None` for other runs."""
-    if ledger.about.get("kind") != KIND:
-        return None
-    return AccumulatedContexts.of(ledger, config).at

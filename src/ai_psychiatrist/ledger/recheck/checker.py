@@ -3,7 +3,10 @@
 from dataclasses import replace
 from typing import Protocol
 
+from ai_psychiatrist.ledger.store.contexts import read_context
 from ai_psychiatrist.ledger.store.records import AttemptRecord
+from ai_psychiatrist.validation.checks.host_fields import UNIT_ID
+from ai_psychiatrist.validation.checks.step import StepValidator
 from ai_psychiatrist.validation.checks.verdict import Verdict
 
 
@@ -23,6 +26,21 @@ class Checker(Protocol):
     def check(self, unit_id: str, raw: str, context: bytes | None) -> Verdict:
         """Return what becomes of an answer under these rules."""
         ...
+
+
+class PipelineChecker:
+    """The rules of a pipeline's step, for answers that are there."""
+
+    def __init__(self, *, validator: StepValidator) -> None:
+        self.validator = validator
+        self.ruleset_digest = validator.ruleset_digest
+        self.schema_digest = validator.schema_digest
+
+    def check(self, unit_id: str, raw: str, context: bytes | None) -> Verdict:
+        """Return what becomes of an answer; the unit it names itself does not count."""
+        return self.validator.check_text(
+            raw, context=read_context(context) or {}, meta={UNIT_ID: unit_id}
+        )
 
 
 def judged(attempt: AttemptRecord, verdict: Verdict, checker: Checker) -> AttemptRecord:

@@ -12,6 +12,7 @@ from ai_psychiatrist.ledger.store.ledger import ContextOf, Ledger
 from ai_psychiatrist.ledger.store.records import AttemptRecord, CurrentRow, Origin
 from ai_psychiatrist.validation.checks.verdict import UnitError, Verdict
 
+_CUT: Final = frozenset({"parse_truncated", "parse_reply_too_large"})
 _VALID: Final = "valid"
 """Stands beside the failure stages in the table of old and new outcomes."""
 
@@ -36,7 +37,7 @@ class StepChanges:
     changed_outputs: int = 0
     """Valid units whose object would be another one now; they are left as they are."""
     without_answer: int = 0
-    """Units without a text to look at, such as those whose call failed."""
+    """Units without a text to look at, such as those whose call failed or whose reply was cut."""
 
 
 def revalidate(
@@ -101,7 +102,7 @@ class _Revision:
     def carry_out(self) -> None:
         outcomes: Counter[tuple[str, str]] = Counter()
         for row in self.ledger.current(self.changes.step):
-            if row.record.raw is None:
+            if row.record.raw is None or _is_cut(row.record):
                 self.changes.without_answer += 1
                 continue
             record = self._judged_again(row, row.record.raw)
@@ -155,6 +156,11 @@ class _Revision:
         self.ledger.record([record])
         if next_step is not None:
             self.ledger.request(record.unit_id, next_step, round=record.round)
+
+
+def _is_cut(record: AttemptRecord) -> bool:
+    """Return whether a reply is not whole, which no rule can see in its text."""
+    return any(error.get("rule") in _CUT for error in record.errors)
 
 
 def _finding(record: AttemptRecord) -> tuple[str | None, list[tuple[object, object]]]:

@@ -184,6 +184,11 @@ class Ledger:
         rows = self._database.fetch(queries.CALLS_OF_ATTEMPT, values)
         return [read_call(row, vault=self._vault) for row in rows]
 
+    def calls_made(self) -> int:
+        """Return how many calls the run keeps."""
+        ((count,),) = self._database.fetch(queries.CALLS_MADE)
+        return int(count)
+
     def record(self, attempts: Iterable[AttemptRecord]) -> None:
         """Append attempts in one transaction; one that is there already is left as it is.
 

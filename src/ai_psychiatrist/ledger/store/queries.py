@@ -67,6 +67,7 @@ CALLS_OF_ATTEMPT: Final = """
     FROM calls AS c JOIN units AS u ON u.seq = c.unit
     WHERE u.unit_id = :unit_id AND c.attempt = :attempt ORDER BY c.seq
 """
+CALLS_MADE: Final = "SELECT COUNT(*) FROM calls"
 HISTORY: Final = """
     SELECT u.unit_id, a.* FROM attempts AS a JOIN units AS u ON u.seq = a.unit
     WHERE u.unit_id = :unit_id AND a.step = :step AND a.round = :round ORDER BY a.attempt

@@ -41,6 +41,12 @@ class Sampling(_Section):
     temperature: Annotated[Number, Field(ge=0, le=2)] | None = None
     max_tokens: Count | None = None
 
+    @property
+    def model_name(self) -> str | None:
+        """The model as settings name it, such as `ollama:gemma3`."""
+        is_whole = self.model is None or self.provider is None or ":" in self.model
+        return self.model if is_whole else f"{self.provider}:{self.model}"
+
 
 class Retry(_Section):
     """How often something is tried, and how long a call that failed waits before the next."""
@@ -49,6 +55,16 @@ class Retry(_Section):
     initial_delay_seconds: NotNegative = 1.0
     backoff_multiplier: Annotated[Number, Field(ge=1)] = 2.0
     max_delay_seconds: NotNegative = 60.0
+
+    @property
+    def waits_seconds(self) -> tuple[float, ...]:
+        """The wait before each attempt but the first."""
+        return tuple(
+            min(
+                self.initial_delay_seconds * self.backoff_multiplier**number, self.max_delay_seconds
+            )
+            for number in range(self.max_attempts - 1)
+        )
 
 
 def _deadline(seconds: float) -> float:

@@ -2,6 +2,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from ai_psychiatrist.domain.failure_stages import stage_of_code
 from ai_psychiatrist.domain.failures import (
     Attempt,
     AttemptOutcome,
@@ -10,7 +11,7 @@ from ai_psychiatrist.domain.failures import (
     FailureStage,
     RejectionCode,
 )
-from ai_psychiatrist.evaluation.runs.stages import stage_of_code, stage_of_unit
+from ai_psychiatrist.evaluation.runs.stages import stage_of_unit
 
 
 def attempts(*codes: tuple[str, RejectionCode | FailureCode | None]) -> Sequence[Attempt]:

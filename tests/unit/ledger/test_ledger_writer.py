@@ -2,14 +2,15 @@
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pytest
 
 from ai_psychiatrist.domain.failures import CallPath
 from ai_psychiatrist.domain.model_call import ModelCall
-from ai_psychiatrist.evaluation.runs.ledger_writer import LedgerWriter
+from ai_psychiatrist.ledger.ledger_writer import LedgerWriter
 from ai_psychiatrist.ledger.store.records import KeptCall
 
 
@@ -21,12 +22,18 @@ class SlowDisk:
     error: Exception | None = None
     batches: list[list[str]] = field(default_factory=list)
 
-    def keep_calls(self, calls: Sequence[KeptCall]) -> None:
-        """Wait, then write."""
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Wait, then begin."""
         self.is_free.wait(10)
+        self.batches.append([])
+        yield
+
+    def keep_calls(self, calls: Sequence[KeptCall]) -> None:
+        """Write."""
         if self.error is not None:
             raise self.error
-        self.batches.append([call.call.digest for call in calls])
+        self.batches[-1] += [call.call.digest for call in calls]
 
 
 def call(name: str) -> KeptCall:
@@ -39,9 +46,9 @@ def test_calls_that_wait_are_written_in_one_transaction() -> None:
 
     async def write() -> None:
         writer = LedgerWriter(disk)
-        first = asyncio.create_task(writer.write(call("first")))
+        first = asyncio.create_task(writer.keep(call("first")))
         await asyncio.sleep(0.01)
-        rest = [asyncio.create_task(writer.write(call(name))) for name in "abc"]
+        rest = [asyncio.create_task(writer.keep(call(name))) for name in "abc"]
         await asyncio.sleep(0.01)
         assert not first.done()
         disk.is_free.set()
@@ -56,7 +63,7 @@ def test_call_of_a_cancelled_caller_is_written_all_the_same() -> None:
 
     async def write() -> None:
         writer = LedgerWriter(disk)
-        caller = asyncio.create_task(writer.write(call("paid")))
+        caller = asyncio.create_task(writer.keep(call("paid")))
         await asyncio.sleep(0.01)
         caller.cancel()
         disk.is_free.set()
@@ -75,7 +82,7 @@ def test_disk_that_fails_is_told_to_whoever_waits() -> None:
     async def write() -> None:
         writer = LedgerWriter(disk)
         results = await asyncio.gather(
-            *(writer.write(call(name)) for name in "ab"), return_exceptions=True
+            *(writer.keep(call(name)) for name in "ab"), return_exceptions=True
         )
         assert [type(result) for result in results] == [OSError, OSError]
 

@@ -1,7 +1,7 @@
 """A progress bar for a run on a terminal: rate, time left and failures by code."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -14,17 +14,18 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from ai_psychiatrist.evaluation.runs.run import OnUnit
-from ai_psychiatrist.evaluation.runs.unit_records import FinishedUnit
-from ai_psychiatrist.ledger.store.records import Account
-
 
 @contextmanager
-def unit_progress(account: Account) -> Iterator[OnUnit]:
-    """Yield what the run tells of each unit; `account` says how many were done before."""
+def unit_progress(
+    what: str, *, requested: int, done: int
+) -> Iterator[Callable[[str | None], None]]:
+    """Yield what the run tells of each unit: the stage at which it failed, `None` when it did not.
+
+    `done`: how many units were before.
+    """
     console = Console(stderr=True)
     progress = Progress(
-        TextColumn("assessing"),
+        TextColumn(what),
         BarColumn(bar_width=24),
         MofNCompleteColumn(),
         TextColumn("{task.fields[rate]}", markup=False),
@@ -36,14 +37,11 @@ def unit_progress(account: Account) -> Iterator[OnUnit]:
     )
     failures: Counter[str] = Counter()
     with progress:
-        done = account.valid + account.failed
-        task = progress.add_task(
-            "units", total=account.requested, completed=done, rate="", failures=""
-        )
+        task = progress.add_task("units", total=requested, completed=done, rate="", failures="")
 
-        def on_unit(unit: FinishedUnit) -> None:
-            if unit.stage is not None:
-                failures[unit.stage] += 1
+        def on_unit(stage: str | None) -> None:
+            if stage is not None:
+                failures[stage] += 1
             speed = progress.tasks[task].speed
             progress.update(
                 task,

@@ -1,4 +1,4 @@
-"""Runs of a pipeline file: the ledger, beside it the pipeline as it was, and its rules."""
+"""The folder of a pipeline's run: the ledger, beside it the pipeline as it was, and its rules."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,11 +11,11 @@ from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.infrastructure.given_files import read_regular
 from ai_psychiatrist.infrastructure.private_files import make_subfolder, write_whole
 from ai_psychiatrist.ledger.keys.cipher import Cipher
-from ai_psychiatrist.ledger.store.ledger import Ledger
+from ai_psychiatrist.ledger.recheck.accumulated_context import AccumulatedContexts
+from ai_psychiatrist.ledger.recheck.checker import PipelineChecker
+from ai_psychiatrist.ledger.store.ledger import ContextOf, Ledger
 from ai_psychiatrist.ledger.store.ledger_file import holds_run, make_private_folder
-from ai_psychiatrist.validation.checks.host_fields import UNIT_ID
 from ai_psychiatrist.validation.checks.step import StepValidator
-from ai_psychiatrist.validation.checks.verdict import Verdict
 from ai_psychiatrist.validation.config.given_file import MOST_BYTES
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig, StepConfig, load_pipeline
 from ai_psychiatrist.validation.config.step import MODEL_SCOPES
@@ -27,37 +27,32 @@ _CONFIG_FOLDER: Final = "config"
 _PIPELINE_NAME: Final = "pipeline.yaml"
 
 
-class PipelineChecker:
-    """The rules of a pipeline's step, for answers that are there."""
-
-    def __init__(self, *, validator: StepValidator) -> None:
-        self.validator = validator
-        self.ruleset_digest = validator.ruleset_digest
-        self.schema_digest = validator.schema_digest
-
-    def check(self, unit_id: str, raw: str, context: bytes | None) -> Verdict:
-        """Return what becomes of an answer; the unit it names itself does not count."""
-        return self.validator.check_text(
-            raw, context=read_context(context) or {}, meta={UNIT_ID: unit_id}
-        )
-
-
 def create_pipeline_run(
-    folder: Path, config: PipelineConfig, *, cipher: Cipher | None = None
+    folder: Path,
+    config: PipelineConfig,
+    *,
+    cipher: Cipher | None = None,
+    steps: Sequence[str] | None = None,
+    about: Mapping[str, str] | None = None,
 ) -> Ledger:
-    """Make a run of a pipeline's model steps and keep the pipeline's files beside the ledger.
+    """Make a run of a pipeline and keep the pipeline's files beside the ledger.
 
-    Raises `InputError` when the folder holds a run, and `ConfigurationError` when a file of the
-    pipeline lies outside its folder.
+    `steps`: those that a model answers, when not given. `about`: what else the run is to say about
+    itself. Raises `InputError` when the folder holds a run, and `ConfigurationError` when a file
+    of the pipeline lies outside its folder.
     """
-    steps = [step.name for step in model_steps(config)]
-    about = {"kind": KIND, "pipeline_digest": config.digest, "code_version": __version__}
+    own = {"kind": KIND, "pipeline_digest": config.digest, "code_version": __version__}
     if holds_run(folder):
         msg = f"{str(folder)!r} holds a run already; name another folder"
         raise InputError(msg, field="RUN")
     keep_pipeline(folder, config)
     # Last: a folder with a ledger is a run with everything that belongs to it.
-    return Ledger.create(folder, steps=steps, cipher=cipher, about=about)
+    return Ledger.create(
+        folder,
+        steps=[step.name for step in model_steps(config)] if steps is None else steps,
+        cipher=cipher,
+        about={**own, **(about or {})},
+    )
 
 
 def keep_pipeline(folder: Path, config: PipelineConfig) -> None:
@@ -103,17 +98,31 @@ def model_steps(config: PipelineConfig) -> list[StepConfig]:
 
 
 def pipeline_checkers(config: PipelineConfig) -> dict[str, PipelineChecker]:
-    """Return the rules of every model step that has some."""
+    """Return the rules of every step that has some, and none for expressions without any."""
     return {
         step.name: PipelineChecker(validator=StepValidator.compile(step))
-        for step in model_steps(config)
-        if step.rules is not None and step.schema is not None
+        for step in config.steps
+        if step.expressions is not None or (step.rules is not None and step.schema is not None)
     }
+
+
+def checker_of(ledger: Ledger, step: str) -> PipelineChecker:
+    """Return the rules that a pipeline's run has for a step.
+
+    Raises `ConfigurationError` when it has none.
+    """
+    return PipelineChecker(validator=StepValidator.compile(kept_pipeline(ledger.folder).step(step)))
 
 
 def following_steps(steps: Sequence[str]) -> dict[str, str]:
     """Return for each step the one that comes after it."""
     return dict(pairwise(steps))
+
+
+def schemas_of(config: PipelineConfig) -> dict[str, bytes]:
+    """Return step → the file of its schema byte for byte, for the steps that have one."""
+    found = {step.name: schema_bytes(config, step) for step in config.steps}
+    return {name: content for name, content in found.items() if content is not None}
 
 
 def schema_bytes(config: PipelineConfig, step: StepConfig) -> bytes | None:
@@ -128,20 +137,11 @@ def schema_bytes(config: PipelineConfig, step: StepConfig) -> bytes | None:
     return json.dumps(step.schema).encode()
 
 
-def write_context(context: Mapping[str, object] | None) -> bytes | None:
-    """Return a context as a ledger keeps it, equal for equal contexts."""
-    if context is None:
+def accumulating(ledger: Ledger, config: PipelineConfig) -> ContextOf | None:
+    """Return what gives the steps of a pipeline's run their contexts; `None` for other runs."""
+    if ledger.about.get("kind") != KIND:
         return None
-    text = json.dumps(context, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return text.encode("utf-8", "surrogatepass")
-
-
-def read_context(content: bytes | None) -> dict[str, object] | None:
-    """Return a context that `write_context` wrote."""
-    if content is None:
-        return None
-    context = json.loads(content.decode("utf-8", "surrogatepass"))
-    return context if isinstance(context, dict) else None
+    return AccumulatedContexts.of(ledger, config).at
 
 
 def _places(config: PipelineConfig) -> dict[Path, Path]:

@@ -1,0 +1,20 @@
+"""What a step is asked about, as a ledger keeps it."""
+
+import json
+from collections.abc import Mapping
+
+
+def write_context(context: Mapping[str, object] | None) -> bytes | None:
+    """Return a context as a ledger keeps it, equal for equal contexts."""
+    if context is None:
+        return None
+    text = json.dumps(context, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return text.encode("utf-8", "surrogatepass")
+
+
+def read_context(content: bytes | None) -> dict[str, object] | None:
+    """Return a context that `write_context` wrote."""
+    if content is None:
+        return None
+    context = json.loads(content.decode("utf-8", "surrogatepass"))
+    return context if isinstance(context, dict) else None
