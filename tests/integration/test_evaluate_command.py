@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from openpyxl import load_workbook  # type: ignore[import-untyped]
 
-from tests.fakes.faults import FAULTS, only_for
+from tests.fakes.faults import FAULTS, first_attempts, only_for
 from tests.fakes.model_server import ModelServerThread, Reply, Request, Script, fault, good_replies
 from tests.integration.command import COMMAND, Finished, environment_of, run
 from tests.integration.started import start
@@ -605,7 +605,6 @@ def test_words_behind_a_unit_are_written_for_their_owner_on_demand(copied: Path)
     assert evaluate(copied, "unit", "run", "a", "--out", "a.json").code == 0
     behind = json.loads((copied / "a.json").read_text(encoding="utf-8"))
     assert "I hardly sleep at all." in behind["text"]
-    assert "quantitative" in behind["tasks"]
     assert {call["agent"] for call in behind["calls"]} >= {"evidence", "quantitative"}
     (evidence,) = (one for one in behind["attempts"] if one["step"] == "evidence")
     assert any("sleep" in quote for quote in evidence["output"]["quotes"]["PHQ8_Sleep"])
@@ -614,6 +613,29 @@ def test_words_behind_a_unit_are_written_for_their_owner_on_demand(copied: Path)
     evaluate(copied, "run", "interviews", "--out", "bare", "--no-raw", "--limit", "1")
     bare = evaluate(copied, "unit", "bare", "a", "--out", "b.json")
     assert (bare.code, "--no-raw" in bare.err) == (2, True)
+
+
+def test_prompts_behind_a_unit_are_those_that_the_server_received(
+    tmp_path: Path, interviews: Path
+) -> None:
+    """With the feedback on a refused reply; the ledger has the transcript once all the same."""
+    script = only_for(["evidence"], first_attempts(1, FAULTS["prose"]))
+    with ModelServerThread(script) as server:
+        arguments = ("run", interviews, "--out", "run", "--limit", "1")
+        evaluate(tmp_path, *arguments, settings=served(server.url))
+        received = [
+            [(one.role, one.content) for one in request.messages] for request in server.requests
+        ]
+    evaluate(tmp_path, "unit", "run", "a", "--out", "a.json")
+    behind = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    sent = [[(one["role"], one["text"]) for one in call["messages"]] for call in behind["calls"]]
+    assert sorted(sent) == sorted(received)
+    again = [messages for messages in sent if len(messages) == 4]
+    assert [messages[-1][1].startswith("That reply was not accepted.") for messages in again] == [
+        True
+    ]
+    kept = b"".join(path.read_bytes() for path in (tmp_path / "run").glob("ledger*"))
+    assert kept.count(b"I hardly sleep at all.\nParticipant: I am a.") <= 2
 
 
 def test_sessions_of_a_participant_are_drawn_together_from_dataset_to_figures(

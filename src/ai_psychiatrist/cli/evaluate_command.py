@@ -462,7 +462,7 @@ def unit(
         from ai_psychiatrist.cli.run_source import open_run  # noqa: PLC0415
         from ai_psychiatrist.evaluation.runs.unit_words import write_unit  # noqa: PLC0415
 
-        with open_run(run, is_read_only=True) as ledger:
+        with open_run(run) as ledger:
             write_unit(ledger, unit_id, out)
     typer.echo(f"written to {out}; it holds what people said", err=True)
 

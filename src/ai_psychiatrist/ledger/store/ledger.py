@@ -159,7 +159,7 @@ class Ledger:
         rows = self._database.fetch(queries.INPUT, _at(unit_id, step, round))
         if rows:
             return self._vault.take_raw(rows[0]["context"], place=f"input:{unit_id}")
-        return self._vault.take_raw(self._unit(unit_id)["context"], place=f"context:{unit_id}")
+        return self._context(unit_id)
 
     def request(self, unit_id: str, step: str, *, round: int = 0) -> None:  # noqa: A002
         """Note that a step is asked for a unit; asking again changes nothing."""
@@ -174,15 +174,16 @@ class Ledger:
         """
         with self.transaction():
             for kept in calls:
-                values = call_values(kept, vault=self._vault)
-                if not self._database.execute(queries.KEEP_CALL, values):
-                    self._unit(kept.unit_id)
+                context = self._context(kept.unit_id)
+                values = call_values(kept, vault=self._vault, context=context)
+                self._database.execute(queries.KEEP_CALL, values)
 
     def calls_of(self, unit_id: str, attempt: int) -> list[ModelCall]:
         """Return the calls of one attempt of a unit in the order in which they were kept."""
         values: Values = {"unit_id": unit_id, "attempt": attempt}
         rows = self._database.fetch(queries.CALLS_OF_ATTEMPT, values)
-        return [read_call(row, vault=self._vault) for row in rows]
+        context = self._context(unit_id)
+        return [read_call(row, vault=self._vault, context=context) for row in rows]
 
     def record(self, attempts: Iterable[AttemptRecord]) -> None:
         """Append attempts in one transaction; one that is there already is left as it is.
@@ -245,6 +246,9 @@ class Ledger:
         self.refuse_unknown_step(step)
         values: Values = {"step": step, "includes_failed": includes_failed, **asdict(limits)}
         return [QueuedUnit(*row) for row in self._database.fetch(queries.QUEUE, values)]
+
+    def _context(self, unit_id: str) -> bytes | None:
+        return self._vault.take_raw(self._unit(unit_id)["context"], place=f"context:{unit_id}")
 
     def _unit(self, unit_id: str) -> Row:
         """Return what is kept of a unit; raises `InputError` when there is none."""
