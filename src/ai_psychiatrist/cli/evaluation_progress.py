@@ -20,11 +20,11 @@ from ai_psychiatrist.ledger.store.records import Account
 
 
 @contextmanager
-def unit_progress(account: Account) -> Iterator[OnUnit]:
-    """Yield what the run tells of each unit; `account` says how many were done before."""
+def unit_progress(account: Account, name: str) -> Iterator[OnUnit]:
+    """Yield what takes each finished unit; `account` says how many were done before."""
     console = Console(stderr=True)
     progress = Progress(
-        TextColumn("assessing"),
+        TextColumn(f"assessing {name}", markup=False),
         BarColumn(bar_width=24),
         MofNCompleteColumn(),
         TextColumn("{task.fields[rate]}", markup=False),

@@ -1,4 +1,4 @@
-"""The result files of a run, made from its ledger alone, so that no sitting leaves a trace."""
+"""The result files of a run, made from its ledger alone: when it was stopped leaves no trace."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ class CarriedFailures:
 
     units: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
-    """Category → units, the most frequent first once they are told."""
+    """Category → units, the most frequent first when they are listed."""
 
 
 def carried_failures(ledger: Ledger) -> CarriedFailures:
