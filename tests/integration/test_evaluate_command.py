@@ -421,9 +421,49 @@ def test_stricter_rules_over_a_run_name_the_units_that_they_reject(
     assert run(demoting, tmp_path).code == 0
     failures = lines(tmp_path / "run/failures.jsonl")
     assert [(one["unit_id"], one["step"]) for one in failures] == [
-        ("a", "quantitative"),
-        ("b", "quantitative"),
+        *(("a", "assessment"), ("b", "assessment")),
+        *(("a", "quantitative"), ("b", "quantitative")),
     ]
+
+
+def test_results_follow_the_verdicts_that_rules_come_to_by_now(
+    tmp_path: Path, interviews: Path
+) -> None:
+    """Every file: none is left that knows of scores whose reply is rejected; and back again."""
+    evaluate(tmp_path, "run", interviews, "--out", "run")
+    evaluate(tmp_path, "report", "run")
+    made = (*RESULTS, "metrics.json", "report.html")
+    before = {name: (tmp_path / "run" / name).read_bytes() for name in made}
+    text = (tmp_path / "run/config/pipeline.yaml").read_text(encoding="utf-8")
+    stricter = text.replace('expr: "len(items) == 8"', 'expr: "len(items) == 9"')
+    (tmp_path / "run/config/stricter.yaml").write_text(stricter, encoding="utf-8")
+    stricter_rules = ("revalidate", "run", "--rules", "run/config/stricter.yaml")
+    for command in (stricter_rules, (*stricter_rules, "--demote", "--dry-run")):
+        assert run(list(command), tmp_path).code == 0
+        now = {name: (tmp_path / "run" / name).read_bytes() for name in made}
+        assert [name for name in made if now[name] != before[name]] == []
+    demoted = run([*stricter_rules, "--demote"], tmp_path)
+    assert "predictions of 3 units changed" in demoted.out
+    assert "assessment: 3 requested = 0 valid + 3 failed + 0 pending" in demoted.out
+    for one in lines(tmp_path / "run/predictions.jsonl"):
+        assert (one["status"], one["items"], one["meta_review_severity"]) == ("partial", {}, None)
+        assert (one["total"], one["total_min"], one["total_max"]) == (None, 0, 24)
+        assert one["failures"] == [
+            {"category": category, "code": code, "stage": stage}
+            for category, code, stage in (
+                ("agent_failed", "output_rejected", "quantitative"),
+                ("stage_skipped", "missing_input", "meta_review"),
+            )
+        ]
+    figures = json.loads((tmp_path / "run/metrics.json").read_bytes())
+    assert figures["units"]["by_status"]["partial"] == 3
+    assert (tmp_path / "run/report.html").read_bytes() != before["report.html"]
+    again = run(["revalidate", "run", "--json"], tmp_path)
+    assert json.loads(again.out)["changed_predictions"] == 3
+    assert {name: (tmp_path / "run" / name).read_bytes() for name in made} == before
+    assert (
+        json.loads(run(["revalidate", "run", "--json"], tmp_path).out)["changed_predictions"] == 0
+    )
 
 
 def test_metrics_and_report_need_the_run_folder_alone(copied: Path) -> None:

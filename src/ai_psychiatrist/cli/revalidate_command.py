@@ -68,25 +68,39 @@ def revalidate(
             is_dry_run=is_dry_run,
             demotes=demotes,
         )
-        if not is_dry_run:
-            _write_results(ledger)
+        changed = 0 if is_dry_run else _write_results(ledger)
         accounts = ledger.accounts()
     if as_json:
-        _print_json(changes, accounts)
+        _print_json(changes, accounts, changed)
     else:
         _print_text(changes, accounts, is_dry_run=is_dry_run)
+        if changed:
+            typer.echo(f"predictions of {changed} units changed with them")
     if not all(account.balances for account in accounts.values()):
         raise typer.Exit(ExitCode.PARTIAL)
 
 
-def _write_results(ledger: "Ledger") -> None:
-    """Write the result files anew that are made from the ledger, where the run has any."""
+def _write_results(ledger: "Ledger") -> int:
+    """Write what an evaluation's folder has of results anew; returns how many predictions changed.
+
+    Metrics and report go first: whatever happens, none is left that says something else.
+    """
+    from ai_psychiatrist.evaluation.measuring import measure_run, report_run  # noqa: PLC0415
     from ai_psychiatrist.evaluation.runs.folder import RunFolder  # noqa: PLC0415
     from ai_psychiatrist.evaluation.runs.results import write_results  # noqa: PLC0415
 
     folder = RunFolder(ledger.folder)
-    if folder.run.exists():
-        write_results(folder, ledger)
+    if not folder.run.exists():
+        return 0
+    had_report, had_metrics = folder.report.exists(), folder.metrics.exists()
+    folder.report.unlink(missing_ok=True)
+    folder.metrics.unlink(missing_ok=True)
+    changed = write_results(folder, ledger)
+    if had_report:
+        report_run(folder.path)
+    elif had_metrics:
+        measure_run(folder.path)
+    return changed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +175,9 @@ def _print_regressions(change: "StepChanges") -> None:
         typer.echo(f"    and {len(change.regressions) - _SHOWN_REGRESSIONS} more; --json lists all")
 
 
-def _print_json(changes: "list[StepChanges]", accounts: "Mapping[str, Account]") -> None:
+def _print_json(
+    changes: "list[StepChanges]", accounts: "Mapping[str, Account]", changed_predictions: int
+) -> None:
     shown = {
         "steps": [
             {
@@ -173,6 +189,7 @@ def _print_json(changes: "list[StepChanges]", accounts: "Mapping[str, Account]")
             }
             for change in changes
         ],
+        "changed_predictions": changed_predictions,
         "accounts": {
             step: {**asdict(account), "balances": account.balances}
             for step, account in accounts.items()
