@@ -1,8 +1,8 @@
 """The command `revalidate`: rules applied again to the answers of a run."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -11,9 +11,8 @@ import typer
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.ledger.recheck.checker import Checker
-    from ai_psychiatrist.ledger.recheck.revalidation import StepChanges
-    from ai_psychiatrist.ledger.store.ledger import ContextOf, Ledger
+    from ai_psychiatrist.ledger.recheck.revalidation import Rules, StepChanges
+    from ai_psychiatrist.ledger.store.ledger import Ledger
     from ai_psychiatrist.ledger.store.records import Account
 
 EXAMPLES: Final = """
@@ -58,15 +57,8 @@ def revalidate(
     from ai_psychiatrist.ledger.recheck import revalidation  # noqa: PLC0415
 
     with refusing_bad_input(), open_run(run) as ledger, ledger.lock():
-        applied = _rules_of(ledger, rules)
         changes = revalidation.revalidate(
-            ledger,
-            applied.checkers,
-            steps=step or applied.steps,
-            next_steps=applied.following,
-            context_of=applied.context_of,
-            is_dry_run=is_dry_run,
-            demotes=demotes,
+            ledger, _rules_of(ledger, rules), steps=step, is_dry_run=is_dry_run, demotes=demotes
         )
         changed = 0 if is_dry_run else _write_results(ledger)
         accounts = ledger.accounts()
@@ -103,17 +95,7 @@ def _write_results(ledger: "Ledger") -> int:
     return changed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Rules:
-    """What is applied, and where to."""
-
-    checkers: "Mapping[str, Checker]"
-    steps: Sequence[str]
-    following: Mapping[str, str]
-    context_of: "ContextOf | None" = None
-
-
-def _rules_of(ledger: "Ledger", path: Path | None) -> _Rules:
+def _rules_of(ledger: "Ledger", path: Path | None) -> "Rules":
     """Return the rules of a pipeline's steps, which follow each other, or of the agents."""
     from ai_psychiatrist.ledger.pipeline_runs import (  # noqa: PLC0415
         KIND,
@@ -122,20 +104,20 @@ def _rules_of(ledger: "Ledger", path: Path | None) -> _Rules:
         pipeline_checkers,
     )
     from ai_psychiatrist.ledger.recheck.accumulated_context import accumulating  # noqa: PLC0415
+    from ai_psychiatrist.ledger.recheck.revalidation import Rules  # noqa: PLC0415
     from ai_psychiatrist.validation.config.pipeline import load_pipeline  # noqa: PLC0415
 
     config = kept_pipeline(ledger.folder) if path is None else load_pipeline(path)
     if ledger.about.get("kind") == KIND:
-        return _Rules(
+        return Rules(
             checkers=pipeline_checkers(config),
-            steps=ledger.steps,
-            following=following_steps(ledger.steps),
+            next_steps=following_steps(ledger.steps),
             context_of=accumulating(ledger, config),
         )
     from ai_psychiatrist.evaluation.runs.reply_checkers import checkers_for  # noqa: PLC0415
 
     checkers = checkers_for(ledger, config)
-    return _Rules(checkers=checkers, steps=tuple(checkers), following={})
+    return Rules(checkers=checkers, steps=tuple(checkers))
 
 
 def _print_text(
