@@ -124,12 +124,9 @@ def run(
 ) -> None:
     """Assess every unit of a dataset; can be stopped at any time and gone on with."""
     with refusing_bad_input():
-        from ai_psychiatrist.cli.evaluation_run import (  # noqa: PLC0415
-            WantedRun,
-            WantedVariants,
-            assess_dataset,
-        )
+        from ai_psychiatrist.cli.evaluation_run import WantedRun, assess_dataset  # noqa: PLC0415
         from ai_psychiatrist.evaluation.runs.run import RunOptions  # noqa: PLC0415
+        from ai_psychiatrist.evaluation.runs.start import StartOptions  # noqa: PLC0415
 
         settings = quiet(read_settings(model))
         wanted = WantedRun(
@@ -148,15 +145,14 @@ def run(
             options=RunOptions(
                 concurrency=concurrency, max_failures=max_failures, retries_failed=retry_failed
             ),
-            variants=(
-                WantedVariants(prompts=tuple(prompts or ()), repeats=repeats or 1)
-                if prompts or repeats
-                else None
+            start=StartOptions(
+                limit=limit,
+                is_resumed=resume,
+                accepts_changed=accept_changed,
+                keeps_raw=not no_raw,
             ),
-            limit=limit,
-            is_resumed=resume,
-            accepts_changed=accept_changed,
-            keeps_raw=not no_raw,
+            prompts=tuple(prompts or ()),
+            repeats=repeats,
             is_unrelated=unrelated,
         )
         code = assess_dataset(settings, wanted)
@@ -189,6 +185,7 @@ def replicate(
         )
         from ai_psychiatrist.evaluation.runs.folder import RunFolder  # noqa: PLC0415
         from ai_psychiatrist.evaluation.runs.run import RunOptions  # noqa: PLC0415
+        from ai_psychiatrist.evaluation.runs.start import StartOptions  # noqa: PLC0415
 
         settings = quiet(read_settings(model))
         choice = DatasetChoice(path=dataset, labels=settings.transcript.labels)
@@ -198,8 +195,8 @@ def replicate(
             dataset=replace(choice, split=str(splits / f"{ASSESSED_PART}.csv")),
             out=run_folder,
             mode=Mode.ZERO_SHOT.value,
+            start=StartOptions(is_resumed=RunFolder(run_folder).run.exists()),
             options=RunOptions(concurrency=concurrency),
-            is_resumed=RunFolder(run_folder).run.exists(),
         )
         code = assess_dataset(settings, wanted)
         write_aggregates(out / "aggregates", run=run_folder, splits=splits)

@@ -20,21 +20,12 @@ from ai_psychiatrist.evaluation.runs.provenance import changes_of, provenance
 from ai_psychiatrist.evaluation.runs.run import RunOptions, RunTally, RunTools
 from ai_psychiatrist.evaluation.runs.session import RunState, run_session
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
-from ai_psychiatrist.evaluation.runs.start import RunRequest, open_run
+from ai_psychiatrist.evaluation.runs.start import RunRequest, StartOptions, open_run
 from ai_psychiatrist.evaluation.runs.variants import Variant, variants_of
 from ai_psychiatrist.ledger.store.ledger_file import make_private_folder
 from ai_psychiatrist.wiring import Services, open_services
 
 _CHECK_SAYS = "`ai-psychiatrist evaluate datasets check` says which and why"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WantedVariants:
-    """Several runs in one folder."""
-
-    prompts: tuple[str, ...]
-    """As `NAME=FILE`, or `shipped`, which they are without any."""
-    repeats: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,14 +35,17 @@ class WantedRun:
     dataset: DatasetChoice
     out: Path
     mode: str
+    start: StartOptions
     options: RunOptions
-    variants: WantedVariants | None = None
-    """`None` where `out` is the folder of one run."""
-    limit: int | None = None
-    is_resumed: bool = False
-    accepts_changed: bool = False
-    keeps_raw: bool = True
+    prompts: tuple[str, ...] = ()
+    """As `NAME=FILE` or `shipped`."""
+    repeats: int | None = None
     is_unrelated: bool = False
+
+    @property
+    def is_several(self) -> bool:
+        """Whether `out` is the folder of several runs."""
+        return bool(self.prompts or self.repeats)
 
 
 def assess_dataset(settings: Settings, wanted: WantedRun) -> ExitCode:
@@ -61,7 +55,7 @@ def assess_dataset(settings: Settings, wanted: WantedRun) -> ExitCode:
     except KeyboardInterrupt:
         typer.echo("stopped; what has finished is kept: go on with --resume", err=True)
         raise typer.Exit(ExitCode.STOPPED) from None
-    what = "report" if wanted.variants is None else "compare"
+    what = "compare" if wanted.is_several else "report"
     typer.echo(f"next: ai-psychiatrist evaluate {what} {wanted.out}", err=True)
     return codes.pop() if len(codes) == 1 else ExitCode.PARTIAL
 
@@ -84,16 +78,16 @@ async def _assess_all(settings: Settings, wanted: WantedRun) -> set[ExitCode]:
 
 def _variants(services: Services, wanted: WantedRun) -> Sequence[Variant | None]:
     """Return the runs of a folder of several; raises `InputError` for a folder of other use."""
-    given, folder = wanted.variants, RunFolder(wanted.out)
-    if given is None:
+    if not wanted.is_several:
         return [None]
-    variants = variants_of(given.prompts, given.repeats, services.agent_models)
+    variants = variants_of(wanted.prompts, wanted.repeats or 1, services.agent_models)
+    folder = RunFolder(wanted.out)
     there = folder.inside()
     if folder.run.exists():
         msg = f"{wanted.out} is one run alone; name another folder for runs of several prompts"
-    elif there and not wanted.is_resumed:
+    elif there and not wanted.start.is_resumed:
         msg = f"{wanted.out} holds runs already; add --resume to go on with them"
-    elif wanted.is_resumed and not there:
+    elif wanted.start.is_resumed and not there:
         msg = f"{wanted.out} holds no run to go on with"
     else:
         make_private_folder(wanted.out)
@@ -121,7 +115,10 @@ async def _assess(
 def _request(
     services: Services, wanted: WantedRun, dataset: Dataset, variant: Variant | None
 ) -> RunRequest:
-    folder = RunFolder(wanted.out if variant is None else wanted.out / variant.folder_name)
+    folder, start = RunFolder(wanted.out), wanted.start
+    if variant is not None:
+        folder = RunFolder(wanted.out / variant.folder_name)
+        start = replace(start, is_resumed=start.is_resumed and folder.run.exists())
     contract = shipped_contract()
     return RunRequest(
         dataset=dataset,
@@ -137,10 +134,7 @@ def _request(
         ),
         contract=contract,
         variant=variant,
-        limit=wanted.limit,
-        is_resumed=wanted.is_resumed and (variant is None or folder.run.exists()),
-        accepts_changed=wanted.accepts_changed,
-        keeps_raw=wanted.keeps_raw,
+        options=start,
         cipher=run_cipher(services.settings),
     )
 

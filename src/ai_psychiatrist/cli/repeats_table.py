@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 
-from rich.console import Console
 from rich.table import Table
 
 from ai_psychiatrist.cli.report import plain
+from ai_psychiatrist.cli.run_table import wide_console
 from ai_psychiatrist.evaluation.repeats import FIGURES, RepeatedRun, Spread
 
-_PIPE_WIDTH = 160
 _NOTE = (
     "A figure is the mean over the repeats ± their standard deviation; in brackets, the mean less "
     "that of group 1. The spread is that of the model, and says nothing of other participants: for "
@@ -18,9 +17,7 @@ _NOTE = (
 
 def print_repeats(groups: Sequence[RepeatedRun]) -> None:
     """Print one row for each figure."""
-    console = Console(markup=False, highlight=False, emoji=False)
-    if not console.is_terminal:
-        console = Console(markup=False, highlight=False, emoji=False, width=_PIPE_WIDTH)
+    console = wide_console()
     for number, group in enumerate(groups, start=1):
         folders = ", ".join(run.folder for run in group.runs)
         console.print(plain(f"{number}: {group} ({folders})"))

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import groupby
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Final
@@ -51,23 +50,22 @@ class Spread:
 class RepeatedRun:
     """All repeats of a run."""
 
-    model: str
-    mode: str
-    variant: str | None
-    prompts: str
     runs: tuple[RunName, ...]
+    """They differ in folder and repeat alone."""
     figures: Mapping[str, Spread]
     """By the keys of `FIGURES`."""
 
     def __str__(self) -> str:
         """Name what the repeats have in common."""
-        name = self.prompts if self.variant is None else f"{self.variant} {self.prompts}"
-        return f"{self.model}, {self.mode}, prompts {name}, {len(self.runs)} repeats"
+        first = self.runs[0]
+        return f"{first.model}, {first.mode}, prompts {first.wording}, {len(self.runs)} repeats"
 
     def as_json(self) -> dict[str, object]:
         """Return names and figures."""
-        figures = {key: spread.as_json() for key, spread in self.figures.items()}
-        return {**asdict(self), "figures": figures}
+        return {
+            "runs": [asdict(name) for name in self.runs],
+            "figures": {key: spread.as_json() for key, spread in self.figures.items()},
+        }
 
 
 def repeated_runs(folders: Sequence[Path]) -> list[RepeatedRun]:
@@ -81,27 +79,17 @@ def repeated_runs(folders: Sequence[Path]) -> list[RepeatedRun]:
         raise InputError("there is one run alone; name another one beside it", field="RUN2")
     for other in runs[1:]:
         refuse_incomparable(runs[0], other)
-    named = [(name_of(run), run) for run in runs]
-    kinds = list(dict.fromkeys(_kind(name) for name, _ in named))
-    named.sort(key=lambda one: kinds.index(_kind(one[0])))
-    return [
-        _repeated([name for name, _ in group], [run for _, run in group])
-        for group in (list(found) for _, found in groupby(named, key=lambda one: _kind(one[0])))
-    ]
+    groups: dict[tuple[str, str, str], list[RunFolder]] = {}
+    for run in runs:
+        name = name_of(run)
+        groups.setdefault((name.model, name.mode, name.wording), []).append(run)
+    return [_repeated(group) for group in groups.values()]
 
 
-def _kind(name: RunName) -> tuple[str, str, str | None, str]:
-    return name.model, name.mode, name.variant, name.prompts
-
-
-def _repeated(names: Sequence[RunName], runs: Sequence[RunFolder]) -> RepeatedRun:
-    first, documents = names[0], [figures_of_run(run) for run in runs]
+def _repeated(runs: Sequence[RunFolder]) -> RepeatedRun:
+    documents = [figures_of_run(run) for run in runs]
     return RepeatedRun(
-        model=first.model,
-        mode=first.mode,
-        variant=first.variant,
-        prompts=first.prompts,
-        runs=tuple(names),
+        runs=tuple(map(name_of, runs)),
         figures={
             key: Spread(
                 values=tuple(

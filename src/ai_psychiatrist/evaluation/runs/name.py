@@ -27,11 +27,15 @@ class RunName:
     repeat: int | None = None
     """From 1."""
 
+    @property
+    def wording(self) -> str:
+        """The prompts by name, where they have one, and digest."""
+        return self.prompts if self.variant is None else f"{self.variant} {self.prompts}"
+
     def __str__(self) -> str:
         """Write it in one line."""
-        wording = self.prompts if self.variant is None else f"{self.variant} {self.prompts}"
         repeat = "" if self.repeat is None else f", repeat {self.repeat}"
-        return f"{self.folder} ({self.model}, {self.mode}, prompts {wording}{repeat})"
+        return f"{self.folder} ({self.model}, {self.mode}, prompts {self.wording}{repeat})"
 
 
 def name_of(folder: RunFolder) -> RunName:

@@ -39,6 +39,19 @@ _KEY_BYTES: Final = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StartOptions:
+    """How much of a dataset is asked for, and whether a run begins or goes on."""
+
+    limit: int | None = None
+    """Most units, the first ones of the dataset."""
+    is_resumed: bool = False
+    accepts_changed: bool = False
+    """Whether a run goes on under another version, other prompts or other rules."""
+    keeps_raw: bool = True
+    """Of a run that keeps texts, `False` leaves out those that are still to come."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
     """Which run is wanted."""
 
@@ -49,13 +62,7 @@ class RunRequest:
     contract: PipelineConfig
     variant: Variant | None = None
     """Which of several runs in a folder it is."""
-    limit: int | None = None
-    """Most units, the first ones of the dataset."""
-    is_resumed: bool = False
-    accepts_changed: bool = False
-    """Whether a run goes on under another version, other prompts or other rules."""
-    keeps_raw: bool = True
-    """Of a run that keeps texts, `False` leaves out those that are still to come."""
+    options: StartOptions
     cipher: Cipher | None = None
 
     @property
@@ -72,7 +79,7 @@ def open_run(request: RunRequest) -> Ledger:
     not to be resumed, or the other way round, and `ArtifactMismatch` for one that was begun with
     other inputs.
     """
-    ledger = _resumed(request) if request.is_resumed else _created(request)
+    ledger = _resumed(request) if request.options.is_resumed else _created(request)
     try:
         use_installation_key(bytes.fromhex(ledger.about[_PROMPT_KEY]))
         digests = dict(_add_units(ledger, request))
@@ -95,7 +102,7 @@ def _created(request: RunRequest) -> Ledger:
     ledger = Ledger.create(
         folder.path,
         steps=(*_agents(request), ASSESSMENT_STEP),
-        keeps_raw=request.keeps_raw,
+        keeps_raw=request.options.keeps_raw,
         cipher=request.cipher,
         about={"kind": RUN_KIND, _PROMPT_KEY: _prompt_key(request)},
     )
@@ -136,8 +143,10 @@ def _clear_half_begun(folder: RunFolder, cipher: Cipher | None) -> None:
 def _resumed(request: RunRequest) -> Ledger:
     folder = request.folder
     before = folder.require_run()
-    record = gone_on_with(before, request.record, accepts_changed=request.accepts_changed)
-    ledger = Ledger.open(folder.path, cipher=request.cipher, drops_raw=not request.keeps_raw)
+    record = gone_on_with(before, request.record, accepts_changed=request.options.accepts_changed)
+    ledger = Ledger.open(
+        folder.path, cipher=request.cipher, drops_raw=not request.options.keeps_raw
+    )
     if record != before:
         changes = len(changes_of(record))
         keep_pipeline(folder.change(changes), request.contract)
@@ -152,7 +161,7 @@ def _keep_tasks(path: Path, tasks: Tasks) -> None:
 
 def _add_units(ledger: Ledger, request: RunRequest) -> Iterator[tuple[str, str | None]]:
     """Add what is asked for, and yield the digest of each unit's text."""
-    wanted = iter([unit.unit_id for unit in request.dataset.units[: request.limit]])
+    wanted = iter([unit.unit_id for unit in request.dataset.units[: request.options.limit]])
     while batch := list(islice(wanted, _BATCH)):
         with ledger.transaction():
             for unit_id in batch:

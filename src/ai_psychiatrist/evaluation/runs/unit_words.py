@@ -1,7 +1,7 @@
 """What lies behind one unit of a run: text, prompts, replies and quotes, for its owner alone."""
 
 from collections.abc import Iterator
-from itertools import count
+from itertools import chain
 from pathlib import Path
 
 from ai_psychiatrist.domain.errors import InputError
@@ -52,21 +52,17 @@ def _calls(ledger: Ledger, unit_id: str) -> Iterator[dict[str, object]]:
 
 def _attempts(ledger: Ledger, unit_id: str, step: str) -> Iterator[dict[str, object]]:
     """Yield each reply with what was taken from it; the quotes are in `output`."""
-    for number in count():
-        history = ledger.history(unit_id, step, round=number)
-        if not history:
-            return
-        for record in history:
-            yield {
-                "step": step,
-                "round": number,
-                "attempt": record.attempt,
-                "stage": record.stage,
-                "errors": list(record.errors),
-                "warnings": list(record.warnings),
-                "raw": None if record.raw is None else _whole(record.raw),
-                "output": record.output,
-            }
+    for record in chain.from_iterable(ledger.rounds(unit_id, step)):
+        yield {
+            "step": step,
+            "round": record.round,
+            "attempt": record.attempt,
+            "stage": record.stage,
+            "errors": list(record.errors),
+            "warnings": list(record.warnings),
+            "raw": None if record.raw is None else _whole(record.raw),
+            "output": record.output,
+        }
 
 
 def _whole(text: str) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Protocol, Self
 
@@ -201,6 +202,11 @@ class Ledger:
         """Return all attempts of a unit at a step, the first one first."""
         rows = self._database.fetch(queries.HISTORY, _at(unit_id, step, round))
         return [read_attempt(row, vault=self._vault) for row in rows]
+
+    def rounds(self, unit_id: str, step: str) -> Iterator[list[AttemptRecord]]:
+        """Yield the attempts of a unit at a step for one round after the other."""
+        histories = (self.history(unit_id, step, round=number) for number in count())
+        return takewhile(bool, histories)
 
     def current(self, step: str) -> Iterator[CurrentRow]:
         """Yield the last attempt of every unit and round that has one, in the units' order.
