@@ -29,27 +29,12 @@ Examples:
 
 Runs that read other texts or have other labels are refused, and it is said in what they differ.
 """
-RUNS_EXAMPLES = """
-Example:
-
-  ai-psychiatrist evaluate runs runs/
-"""
 TABLE_EXAMPLES = """
 Examples:
 
   ai-psychiatrist evaluate table runs/first --out first.csv
 
   ai-psychiatrist evaluate table wordings --out wordings.xlsx
-"""
-UNIT_EXAMPLES = """
-Example:
-
-  ai-psychiatrist evaluate unit runs/first 303 --out unit.json
-"""
-REPORT_EXAMPLES = """
-Example:
-
-  ai-psychiatrist evaluate report runs/first
 """
 
 RunFolderArgument = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run.")]
@@ -131,7 +116,7 @@ def _compare_repeats(folders: list[Path], *, as_json: bool) -> None:
         print_repeats(groups)
 
 
-@results_app.command(epilog=RUNS_EXAMPLES)
+@results_app.command(epilog="Example:\n\n  ai-psychiatrist evaluate runs runs/")
 def runs(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the runs.")],
     *,
@@ -163,7 +148,9 @@ def table(
         typer.echo(str(out))
 
 
-@results_app.command(epilog=UNIT_EXAMPLES)
+@results_app.command(
+    epilog="Example:\n\n  ai-psychiatrist evaluate unit runs/first 303 --out unit.json"
+)
 def unit(
     run: RunFolderArgument,
     unit_id: Annotated[str, typer.Argument(metavar="UNIT", help="As the report names it.")],
@@ -186,7 +173,7 @@ def _print_json(document: dict[str, object]) -> None:
     typer.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
 
 
-@results_app.command(epilog=REPORT_EXAMPLES)
+@results_app.command(epilog="Example:\n\n  ai-psychiatrist evaluate report runs/first")
 def report(
     run: RunFolderArgument,
     *,
