@@ -46,6 +46,8 @@ def reconcile_predictions(ledger: Ledger) -> int:
     passes again; nothing is added that was never assessed. A step with several rounds is rejected
     when none of them passes.
     """
+    if not ledger.has_any_of(Origin.REVALIDATE):
+        return 0
     rejected: dict[str, dict[str, FailureStage]] = defaultdict(dict)
     for step in ledger.steps:
         for unit_id, stage in _rejected_at(ledger, step) if step != ASSESSMENT_STEP else ():

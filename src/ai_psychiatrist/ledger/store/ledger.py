@@ -20,6 +20,7 @@ from ai_psychiatrist.ledger.store.records import (
     AttemptRecord,
     CurrentRow,
     KeptCall,
+    Origin,
     QueuedUnit,
 )
 from ai_psychiatrist.ledger.store.rows import (
@@ -207,6 +208,10 @@ class Ledger:
         """Yield the attempts of a unit at a step for one round after the other."""
         histories = (self.history(unit_id, step, round=number) for number in count())
         return takewhile(bool, histories)
+
+    def has_any_of(self, origin: Origin) -> bool:
+        """Return whether any attempt was made in this way."""
+        return bool(self._database.fetch(queries.ANY_OF_ORIGIN, {"origin": origin}))
 
     def current(self, step: str) -> Iterator[CurrentRow]:
         """Yield the last attempt of every unit and round that has one, in the units' order.

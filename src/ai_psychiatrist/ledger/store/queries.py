@@ -111,6 +111,7 @@ QUEUE: Final = f"""
     )
     ORDER BY r.unit, r.round
 """  # noqa: S608
+ANY_OF_ORIGIN: Final = "SELECT 1 FROM attempts WHERE origin = :origin LIMIT 1"
 REQUESTED: Final = "SELECT COUNT(*) FROM requests WHERE step = :step"
 PENDING: Final = f"""
     SELECT COUNT(*) FROM requests AS r WHERE r.step = :step AND NOT EXISTS (
