@@ -466,6 +466,41 @@ def test_results_follow_the_verdicts_that_rules_come_to_by_now(
     )
 
 
+JUDGES = ("judge_coherence", "judge_completeness", "judge_specificity", "judge_accuracy")
+
+
+@pytest.mark.parametrize(
+    ("rejected", "rule", "skipped", "keeps_scores"),
+    [
+        ("meta_review", "severity == 9", (), True),
+        ("evidence", "len(quotes) == 9", ("quantitative", "meta_review"), False),
+        ("qualitative", "assessment == ''", (*JUDGES, "meta_review"), True),
+    ],
+    ids=["meta_review", "evidence", "qualitative"],
+)
+def test_prediction_loses_what_stands_on_a_rejected_reply(
+    copied: Path, rejected: str, rule: str, skipped: tuple[str, ...], keeps_scores: bool
+) -> None:
+    before = lines(copied / "run/predictions.jsonl")
+    text = (copied / "run/config/pipeline.yaml").read_text(encoding="utf-8")
+    head, _, rest = text.partition(f"  {rejected}:\n    required:")
+    rules = f'{{name: other, expr: "{rule}", error: "other", level: error}}'
+    added = f"  {rejected}:\n    rules: [{rules}]\n    required:"
+    (copied / "run/config/other.yaml").write_text(f"{head}{added}{rest}", encoding="utf-8")
+    command = ["revalidate", "run", "--rules", "run/config/other.yaml", "--demote"]
+    assert run([*command, "--step", rejected], copied).code == 0
+    for old, new in zip(before, lines(copied / "run/predictions.jsonl"), strict=True):
+        assert (new["status"], new["meta_review_severity"]) == ("partial", None)
+        assert new["items"] == (old["items"] if keeps_scores else {})
+        assert (new["risk_level"], new["attempts"]) == (old["risk_level"], old["attempts"])
+        assert isinstance(new["failures"], list)
+        stages = [(one["category"], one["stage"]) for one in new["failures"]]
+        assert stages == [
+            ("agent_failed", rejected),
+            *(("stage_skipped", step) for step in skipped),
+        ]
+
+
 def test_metrics_and_report_need_the_run_folder_alone(copied: Path) -> None:
     shutil.rmtree(copied / "interviews")
     shown = evaluate(copied, "metrics", "run")
