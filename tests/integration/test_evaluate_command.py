@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from openpyxl import load_workbook  # type: ignore[import-untyped]
 
-from tests.fakes.faults import FAULTS, only_for
+from tests.fakes.faults import FAULTS, first_attempts, only_for
 from tests.fakes.model_server import ModelServerThread, Reply, Request, Script, fault, good_replies
 from tests.integration.command import COMMAND, Finished, environment_of, run
 from tests.integration.started import start
@@ -421,9 +421,84 @@ def test_stricter_rules_over_a_run_name_the_units_that_they_reject(
     assert run(demoting, tmp_path).code == 0
     failures = lines(tmp_path / "run/failures.jsonl")
     assert [(one["unit_id"], one["step"]) for one in failures] == [
-        ("a", "quantitative"),
-        ("b", "quantitative"),
+        *(("a", "assessment"), ("b", "assessment")),
+        *(("a", "quantitative"), ("b", "quantitative")),
     ]
+
+
+def test_results_follow_the_verdicts_that_rules_come_to_by_now(
+    tmp_path: Path, interviews: Path
+) -> None:
+    """Every file: none is left that knows of scores whose reply is rejected; and back again."""
+    evaluate(tmp_path, "run", interviews, "--out", "run")
+    evaluate(tmp_path, "report", "run")
+    made = (*RESULTS, "metrics.json", "report.html")
+    before = {name: (tmp_path / "run" / name).read_bytes() for name in made}
+    text = (tmp_path / "run/config/pipeline.yaml").read_text(encoding="utf-8")
+    stricter = text.replace('expr: "len(items) == 8"', 'expr: "len(items) == 9"')
+    (tmp_path / "run/config/stricter.yaml").write_text(stricter, encoding="utf-8")
+    stricter_rules = ("revalidate", "run", "--rules", "run/config/stricter.yaml")
+    for command in (stricter_rules, (*stricter_rules, "--demote", "--dry-run")):
+        assert run(list(command), tmp_path).code == 0
+        now = {name: (tmp_path / "run" / name).read_bytes() for name in made}
+        assert [name for name in made if now[name] != before[name]] == []
+    demoted = run([*stricter_rules, "--demote"], tmp_path)
+    assert "predictions of 3 units changed" in demoted.out
+    assert "assessment: 3 requested = 0 valid + 3 failed + 0 pending" in demoted.out
+    for one in lines(tmp_path / "run/predictions.jsonl"):
+        assert (one["status"], one["items"], one["meta_review_severity"]) == ("partial", {}, None)
+        assert (one["total"], one["total_min"], one["total_max"]) == (None, 0, 24)
+        assert one["failures"] == [
+            {"category": category, "code": code, "stage": stage}
+            for category, code, stage in (
+                ("agent_failed", "output_rejected", "quantitative"),
+                ("stage_skipped", "missing_input", "meta_review"),
+            )
+        ]
+    figures = json.loads((tmp_path / "run/metrics.json").read_bytes())
+    assert figures["units"]["by_status"]["partial"] == 3
+    assert (tmp_path / "run/report.html").read_bytes() != before["report.html"]
+    again = run(["revalidate", "run", "--json"], tmp_path)
+    assert json.loads(again.out)["changed_predictions"] == 3
+    assert {name: (tmp_path / "run" / name).read_bytes() for name in made} == before
+    assert (
+        json.loads(run(["revalidate", "run", "--json"], tmp_path).out)["changed_predictions"] == 0
+    )
+
+
+JUDGES = ("judge_coherence", "judge_completeness", "judge_specificity", "judge_accuracy")
+
+
+@pytest.mark.parametrize(
+    ("rejected", "rule", "skipped", "keeps_scores"),
+    [
+        ("meta_review", "severity == 9", (), True),
+        ("evidence", "len(quotes) == 9", ("quantitative", "meta_review"), False),
+        ("qualitative", "assessment == ''", (*JUDGES, "meta_review"), True),
+    ],
+    ids=["meta_review", "evidence", "qualitative"],
+)
+def test_prediction_loses_what_stands_on_a_rejected_reply(
+    copied: Path, rejected: str, rule: str, skipped: tuple[str, ...], keeps_scores: bool
+) -> None:
+    before = lines(copied / "run/predictions.jsonl")
+    text = (copied / "run/config/pipeline.yaml").read_text(encoding="utf-8")
+    head, _, rest = text.partition(f"  {rejected}:\n    required:")
+    rules = f'{{name: other, expr: "{rule}", error: "other", level: error}}'
+    added = f"  {rejected}:\n    rules: [{rules}]\n    required:"
+    (copied / "run/config/other.yaml").write_text(f"{head}{added}{rest}", encoding="utf-8")
+    command = ["revalidate", "run", "--rules", "run/config/other.yaml", "--demote"]
+    assert run([*command, "--step", rejected], copied).code == 0
+    for old, new in zip(before, lines(copied / "run/predictions.jsonl"), strict=True):
+        assert (new["status"], new["meta_review_severity"]) == ("partial", None)
+        assert new["items"] == (old["items"] if keeps_scores else {})
+        assert (new["risk_level"], new["attempts"]) == (old["risk_level"], old["attempts"])
+        assert isinstance(new["failures"], list)
+        stages = [(one["category"], one["stage"]) for one in new["failures"]]
+        assert stages == [
+            ("agent_failed", rejected),
+            *(("stage_skipped", step) for step in skipped),
+        ]
 
 
 def test_metrics_and_report_need_the_run_folder_alone(copied: Path) -> None:
@@ -605,7 +680,6 @@ def test_words_behind_a_unit_are_written_for_their_owner_on_demand(copied: Path)
     assert evaluate(copied, "unit", "run", "a", "--out", "a.json").code == 0
     behind = json.loads((copied / "a.json").read_text(encoding="utf-8"))
     assert "I hardly sleep at all." in behind["text"]
-    assert "quantitative" in behind["tasks"]
     assert {call["agent"] for call in behind["calls"]} >= {"evidence", "quantitative"}
     (evidence,) = (one for one in behind["attempts"] if one["step"] == "evidence")
     assert any("sleep" in quote for quote in evidence["output"]["quotes"]["PHQ8_Sleep"])
@@ -614,6 +688,29 @@ def test_words_behind_a_unit_are_written_for_their_owner_on_demand(copied: Path)
     evaluate(copied, "run", "interviews", "--out", "bare", "--no-raw", "--limit", "1")
     bare = evaluate(copied, "unit", "bare", "a", "--out", "b.json")
     assert (bare.code, "--no-raw" in bare.err) == (2, True)
+
+
+def test_prompts_behind_a_unit_are_those_that_the_server_received(
+    tmp_path: Path, interviews: Path
+) -> None:
+    """With the feedback on a refused reply; the ledger has the transcript once all the same."""
+    script = only_for(["evidence"], first_attempts(1, FAULTS["prose"]))
+    with ModelServerThread(script) as server:
+        arguments = ("run", interviews, "--out", "run", "--limit", "1")
+        evaluate(tmp_path, *arguments, settings=served(server.url))
+        received = [
+            [(one.role, one.content) for one in request.messages] for request in server.requests
+        ]
+    evaluate(tmp_path, "unit", "run", "a", "--out", "a.json")
+    behind = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    sent = [[(one["role"], one["text"]) for one in call["messages"]] for call in behind["calls"]]
+    assert sorted(sent) == sorted(received)
+    again = [messages for messages in sent if len(messages) == 4]
+    assert [messages[-1][1].startswith("That reply was not accepted.") for messages in again] == [
+        True
+    ]
+    kept = b"".join(path.read_bytes() for path in (tmp_path / "run").glob("ledger*"))
+    assert kept.count(b"I hardly sleep at all.\nParticipant: I am a.") <= 2
 
 
 def test_sessions_of_a_participant_are_drawn_together_from_dataset_to_figures(

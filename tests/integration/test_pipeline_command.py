@@ -395,7 +395,11 @@ def test_an_encrypted_run_goes_on_with_its_key(sit: Sittings) -> None:
 REFUSED = {
     "a step for parts of units": ("      scope: expression\n", "      scope: fan_out\n", "lacks"),
     "a strategy that is not run": ("strategy: direct", "strategy: permutation", "cross_product"),
-    "no number of repetitions": ("  chunk_size: 100\n", "  repeat: many\n", "has to be a whole number from 1"),
+    "no number of repetitions": (
+        "  chunk_size: 100\n",
+        "  repeat: many\n",
+        "has to be a whole number from 1",
+    ),
 }
 
 

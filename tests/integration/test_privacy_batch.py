@@ -169,7 +169,16 @@ def test_runs_over_hostile_models_keep_words_in_the_ledger(tmp_path: Path, log_f
     with ModelServerThread(hostile_reply) as models:
         settings = model_at(models.url) | {"LOG_FORMAT": log_format}
         told(tmp_path, "evaluate", "run", talks, "--out", "run", settings=settings, codes=(1,))
+        some = ("evaluate", "run", talks, "--out", "series", "--limit", "4")
+        told(tmp_path, *some, "--repeats", "2", settings=settings, codes=(0, 1, 3))
+        for text in (f"evidence = '''{CANARY}'''", f"evidence = '{CANARY}"):
+            (tmp_path / "odd.toml").write_text(text, "utf-8")
+            told(tmp_path, *some, "--prompts", "odd=odd.toml", settings=settings, codes=(2,))
+        (tmp_path / "odd.toml").unlink()
     talks.unlink()
+    told(tmp_path, "evaluate", "compare", "series")
+    told(tmp_path, "evaluate", "runs", "series")
+    told(tmp_path, "evaluate", "table", "series", "--out", "series.csv")
     told(tmp_path, "evaluate", "metrics", "run")
     told(tmp_path, "evaluate", "metrics", "run", "--compare", "run", "--json")
     told(tmp_path, "evaluate", "compare", "run", "run")

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from ai_psychiatrist.agents.prompts.digests import TASKS, Tasks
 from ai_psychiatrist.agents.prompts.shared import DELIMITED, SYSTEM
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.digests import keyed_digest
@@ -39,6 +40,8 @@ class Case:
     index: TranscriptIndex = field(repr=False)
     reader: ItemReader = field(repr=False)
     calls: CallLog = field(repr=False)
+    tasks: Tasks = field(repr=False)
+    """What the agents are asked."""
 
     def within(self, budget: CallBudget) -> "Case":
         """Return the case for an agent that may spend this budget."""
@@ -79,13 +82,14 @@ def open_case(
     is_delimited: bool = False,
     store: CallStore | None = None,
     unread: frozenset[int] = frozenset(),
+    tasks: Tasks = TASKS,
 ) -> Case:
     """Prepare a transcript for its calls.
 
     The boundary is a digest of the transcript under the installation's key: nobody who writes a
     transcript can know it, and the same transcript always gets the same one. `is_delimited` adds a
     sentence that says that the transcript is data. `store`: where the calls are kept. `unread`:
-    turns in a language that is not read.
+    turns in a language that is not read. `tasks`: those of all agents.
     """
     boundary = boundary_for(transcript.text)
     block = marked_block("transcript", boundary, rendered_for_models(transcript))
@@ -97,6 +101,7 @@ def open_case(
         index=TranscriptIndex(transcript),
         reader=ItemReader(transcript, unread),
         calls=CallLog.of(max_calls, store=store),
+        tasks=tasks,
     )
 
 

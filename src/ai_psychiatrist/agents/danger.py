@@ -10,7 +10,6 @@ from ai_psychiatrist.agents.case import Case
 from ai_psychiatrist.agents.definition import DANGER
 from ai_psychiatrist.agents.model_agent import ModelAgent
 from ai_psychiatrist.agents.output_models import DangerOutput, DangerSign
-from ai_psychiatrist.agents.prompts import danger as prompts
 from ai_psychiatrist.agents.pydantic_agents import create_danger_agent
 from ai_psychiatrist.domain.evidence import GroundingReport, Quote, UnverifiedQuote
 from ai_psychiatrist.domain.failures import FailureCategory, FailureCode, FailureSeverity
@@ -48,7 +47,7 @@ class DangerAgent(ModelAgent[None]):
 
     async def read(self, case: Case) -> ModelReading:
         """Return the signs, or why there are none to be had; never raises for what a model does."""
-        outcome = await self._reader.run(case.prompt(prompts.DANGER), case.calls)
+        outcome = await self._reader.run(case.prompt(case.tasks[DANGER.name]), case.calls)
         if outcome.output is None:
             return ModelReading(status=ReadingStatus.FAILED, code=outcome.failure)
         signs = outcome.output.signs

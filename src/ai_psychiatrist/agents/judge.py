@@ -7,7 +7,6 @@ from ai_psychiatrist.agents.case import Case
 from ai_psychiatrist.agents.definition import JUDGE
 from ai_psychiatrist.agents.model_agent import ModelAgent
 from ai_psychiatrist.agents.output_models import JudgeMetricOutput
-from ai_psychiatrist.agents.prompts import judge as prompts
 from ai_psychiatrist.agents.prompts.findings import findings_text
 from ai_psychiatrist.agents.pydantic_agents import create_judge_metric_agent
 from ai_psychiatrist.domain.assessment import Metric, MetricScore, QualitativeAssessment
@@ -55,7 +54,7 @@ class JudgeAgent(ModelAgent[None]):
     async def _score(
         self, case: Case, findings: str, metric: Metric, budget: CallBudget
     ) -> MetricScore | None:
-        prompt = case.prompt(prompts.JUDGE[metric], findings=findings)
+        prompt = case.prompt(case.tasks[JUDGE[metric].name], findings=findings)
         output = (await self._judges[metric].run(prompt, case.within(budget).calls)).output
         if output is None:
             return None

@@ -7,7 +7,6 @@ from ai_psychiatrist.agents.case import Case
 from ai_psychiatrist.agents.definition import META_REVIEW
 from ai_psychiatrist.agents.model_agent import ModelAgent
 from ai_psychiatrist.agents.output_models import NOT_EXAMINED, MetaReviewOutput
-from ai_psychiatrist.agents.prompts import meta_review as prompts
 from ai_psychiatrist.agents.prompts.findings import findings_text
 from ai_psychiatrist.agents.pydantic_agents import create_meta_review_agent
 from ai_psychiatrist.domain.assessment import MetaReview, PHQ8Assessment, QualitativeAssessment
@@ -39,7 +38,7 @@ class MetaReviewAgent(ModelAgent[None]):
     ) -> MetaReview | None:
         """Return the severity, or `None` when no model gave one."""
         prompt = case.prompt(
-            prompts.META_REVIEW,
+            case.tasks[META_REVIEW.name],
             findings=_NO_FINDINGS if findings is None else findings_text(findings),
             scores=_scores_text(quantitative),
         )

@@ -29,7 +29,7 @@ class QualitativeAssessmentAgent(ModelAgent[QualitativeSettings]):
 
     async def assess(self, case: Case) -> QualitativeAssessment | None:
         """Return the first findings, or `None` when no model gave acceptable ones."""
-        return await self._findings(case, prompts.ASSESS)
+        return await self._findings(case, case.tasks[QUALITATIVE.name])
 
     async def refine(
         self,
@@ -40,7 +40,7 @@ class QualitativeAssessmentAgent(ModelAgent[QualitativeSettings]):
         """Return findings that mend the weaknesses, or `None` when no model gave any."""
         return await self._findings(
             case,
-            prompts.REFINE,
+            case.tasks["qualitative_refine"],
             findings=findings_text(findings),
             feedback=feedback_text(weaknesses),
         )

@@ -19,7 +19,6 @@ from ai_psychiatrist.agents.output_models import (
     ItemScoreOutput,
     QuantitativeOutput,
 )
-from ai_psychiatrist.agents.prompts import quantitative as prompts
 from ai_psychiatrist.agents.pydantic_agents import create_evidence_agent, create_quantitative_agent
 from ai_psychiatrist.domain.assessment import AssessmentMode, ItemAssessment, PHQ8Assessment
 from ai_psychiatrist.domain.errors import AgentFailed
@@ -110,7 +109,8 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         return _texts((await self._evidence(case)).report)
 
     async def _evidence(self, case: Case) -> Evidence:
-        outcome = await self._finder.run(case.prompt(prompts.EVIDENCE), case.calls)
+        prompt = case.prompt(case.tasks[EVIDENCE.name])
+        outcome = await self._finder.run(prompt, case.calls)
         if outcome.output is None and outcome.rejection and outcome.rejection.violations:
             self._handle_wrong_shape(case, dict(outcome.rejection.violations))
         output = outcome.required(EVIDENCE.name)
@@ -169,7 +169,7 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
     async def _score(self, case: Case, evidence: Evidence) -> PHQ8Assessment | None:
         report = evidence.report
         quotes = json.dumps(_texts(report), ensure_ascii=False, indent=1)
-        prompt = case.prompt(prompts.SCORING, evidence=quotes)
+        prompt = case.prompt(case.tasks[QUANTITATIVE.name], evidence=quotes)
         review = SentBackOnce(partial(self._judged, case, report), is_checked=self._is_checked)
         outcome = await self._scorer.run(prompt, case.calls, review=review)
         # A model that cannot be asked again, or then replies with nothing usable, has insisted.

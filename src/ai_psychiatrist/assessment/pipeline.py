@@ -15,6 +15,7 @@ from ai_psychiatrist.agents.case import Case, open_case
 from ai_psychiatrist.agents.danger import DangerAgent
 from ai_psychiatrist.agents.definition import AGENT_ORDER, DANGER
 from ai_psychiatrist.agents.meta_review import MetaReviewAgent
+from ai_psychiatrist.agents.prompts.digests import TASKS, Tasks
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop, narrative_of
 from ai_psychiatrist.assessment.spending import NARRATIVE_SHARE_OF_TIME, share_out
@@ -99,6 +100,8 @@ class AssessmentPipeline:
     """Reads for danger beside the rules; `None` where they are alone."""
     max_calls: int = DEFAULT_MAX_CALLS
     is_delimited: bool = False
+    tasks: Tasks = field(default_factory=lambda: TASKS, repr=False)
+    """What the agents are asked."""
 
     async def assess(
         self,
@@ -129,6 +132,7 @@ class AssessmentPipeline:
             is_delimited=self.is_delimited,
             store=store,
             unread=risk.examined.wholly_unread,
+            tasks=self.tasks,
         )
         results = _Results()
         unread = FailureCode.INTERNAL_ERROR

@@ -1,8 +1,8 @@
 """The command `revalidate`: rules applied again to the answers of a run."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -11,9 +11,8 @@ import typer
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.ledger.recheck.checker import Checker
-    from ai_psychiatrist.ledger.recheck.revalidation import StepChanges
-    from ai_psychiatrist.ledger.store.ledger import ContextOf, Ledger
+    from ai_psychiatrist.ledger.recheck.revalidation import Rules, StepChanges
+    from ai_psychiatrist.ledger.store.ledger import Ledger
     from ai_psychiatrist.ledger.store.records import Account
 
 EXAMPLES: Final = """
@@ -58,49 +57,47 @@ def revalidate(
     from ai_psychiatrist.ledger.recheck import revalidation  # noqa: PLC0415
 
     with refusing_bad_input(), open_run(run) as ledger, ledger.lock():
-        applied = _rules_of(ledger, rules)
         changes = revalidation.revalidate(
-            ledger,
-            applied.checkers,
-            steps=step or applied.steps,
-            next_steps=applied.following,
-            context_of=applied.context_of,
-            is_dry_run=is_dry_run,
-            demotes=demotes,
+            ledger, _rules_of(ledger, rules), steps=step, is_dry_run=is_dry_run, demotes=demotes
         )
-        if not is_dry_run:
-            _write_results(ledger)
+        changed = 0 if is_dry_run else _write_results(ledger)
         accounts = ledger.accounts()
     if as_json:
-        _print_json(changes, accounts)
+        _print_json(changes, accounts, changed)
     else:
         _print_text(changes, accounts, is_dry_run=is_dry_run)
+        if changed:
+            typer.echo(f"predictions of {changed} units changed with them")
     if not all(account.balances for account in accounts.values()):
         raise typer.Exit(ExitCode.PARTIAL)
 
 
-def _write_results(ledger: "Ledger") -> None:
-    """Write the result files anew that are made from the ledger, where the run has any."""
+def _write_results(ledger: "Ledger") -> int:
+    """Write what an evaluation's folder has of results anew; returns how many predictions changed.
+
+    Metrics and report go first: whatever happens, none is left that says something else.
+    """
+    from ai_psychiatrist.evaluation.measuring import measure_run, report_run  # noqa: PLC0415
     from ai_psychiatrist.evaluation.runs.folder import RunFolder  # noqa: PLC0415
     from ai_psychiatrist.evaluation.runs.results import write_results  # noqa: PLC0415
 
     folder = RunFolder(ledger.folder)
-    if folder.run.exists():
-        write_results(folder, ledger)
+    if not folder.run.exists():
+        return 0
+    had_report, had_metrics = folder.report.exists(), folder.metrics.exists()
+    folder.report.unlink(missing_ok=True)
+    folder.metrics.unlink(missing_ok=True)
+    changed = write_results(folder, ledger)
+    if had_report:
+        report_run(folder.path)
+    elif had_metrics:
+        measure_run(folder.path)
+    return changed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Rules:
-    """What is applied, and where to."""
-
-    checkers: "Mapping[str, Checker]"
-    steps: Sequence[str]
-    following: Mapping[str, str]
-    context_of: "ContextOf | None" = None
-
-
-def _rules_of(ledger: "Ledger", path: Path | None) -> _Rules:
+def _rules_of(ledger: "Ledger", path: Path | None) -> "Rules":
     """Return the rules of a pipeline's steps, which follow each other, or of the agents."""
+    from ai_psychiatrist.ledger.recheck.revalidation import Rules  # noqa: PLC0415
     from ai_psychiatrist.pipelines.run_folder import (  # noqa: PLC0415
         KIND,
         accumulating,
@@ -112,16 +109,15 @@ def _rules_of(ledger: "Ledger", path: Path | None) -> _Rules:
 
     config = kept_pipeline(ledger.folder) if path is None else load_pipeline(path)
     if ledger.about.get("kind") == KIND:
-        return _Rules(
+        return Rules(
             checkers=pipeline_checkers(config),
-            steps=ledger.steps,
-            following=following_steps(ledger.steps),
+            next_steps=following_steps(ledger.steps),
             context_of=accumulating(ledger, config),
         )
     from ai_psychiatrist.evaluation.runs.reply_checkers import checkers_for  # noqa: PLC0415
 
     checkers = checkers_for(ledger, config)
-    return _Rules(checkers=checkers, steps=tuple(checkers), following={})
+    return Rules(checkers=checkers, steps=tuple(checkers))
 
 
 def _print_text(
@@ -161,7 +157,9 @@ def _print_regressions(change: "StepChanges") -> None:
         typer.echo(f"    and {len(change.regressions) - _SHOWN_REGRESSIONS} more; --json lists all")
 
 
-def _print_json(changes: "list[StepChanges]", accounts: "Mapping[str, Account]") -> None:
+def _print_json(
+    changes: "list[StepChanges]", accounts: "Mapping[str, Account]", changed_predictions: int
+) -> None:
     shown = {
         "steps": [
             {
@@ -173,6 +171,7 @@ def _print_json(changes: "list[StepChanges]", accounts: "Mapping[str, Account]")
             }
             for change in changes
         ],
+        "changed_predictions": changed_predictions,
         "accounts": {
             step: {**asdict(account), "balances": account.balances}
             for step, account in accounts.items()

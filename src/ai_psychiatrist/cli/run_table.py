@@ -8,7 +8,7 @@ from ai_psychiatrist.evaluation.runs.run_list import RunList
 
 _PIPE_WIDTH = 160
 _SHOWN_DIGITS = 12
-_COUNTS = ("Units", "Complete", "With failures", "Failed", "Changes")
+_COUNTS = ("Repeat", "Units", "Complete", "With failures", "Failed")
 
 
 def print_runs(found: RunList) -> None:
@@ -18,12 +18,21 @@ def print_runs(found: RunList) -> None:
         table.add_column(heading, justify="right", no_wrap=True)
     for run in found.runs:
         name = run.name
-        counts = (run.asked, run.complete, run.with_failures, run.failed, run.changes)
-        words = (name.folder, name.model, name.mode, name.prompts, run.dataset[:_SHOWN_DIGITS])
+        words = (name.folder, name.model, name.mode, name.wording, run.dataset[:_SHOWN_DIGITS])
+        counts = (name.repeat or "–", run.asked, run.complete, run.with_failures, run.failed)
         table.add_row(*map(plain, words), *map(str, counts))
-    console = Console(markup=False, highlight=False, emoji=False)
-    if not console.is_terminal:
-        console = Console(markup=False, highlight=False, emoji=False, width=_PIPE_WIDTH)
+    console = wide_console()
     console.print(table)
+    for run in found.runs:
+        for change in run.changes:
+            console.print(f"{plain(run.name.folder)}: {change}")
     for folder in found.damaged:
         console.print(f"damaged: {plain(folder)}")
+
+
+def wide_console() -> Console:
+    """Return where a wide table goes: as wide as the terminal, or all of it into a file."""
+    console = Console(markup=False, highlight=False, emoji=False)
+    if console.is_terminal:
+        return console
+    return Console(markup=False, highlight=False, emoji=False, width=_PIPE_WIDTH)

@@ -25,7 +25,7 @@ def unit_progress(
     """
     console = Console(stderr=True)
     progress = Progress(
-        TextColumn(what),
+        TextColumn(what, markup=False),
         BarColumn(bar_width=24),
         MofNCompleteColumn(),
         TextColumn("{task.fields[rate]}", markup=False),

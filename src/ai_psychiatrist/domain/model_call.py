@@ -1,8 +1,16 @@
 """One model call, from the request to what is kept of it."""
 
 from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
 from ai_psychiatrist.domain.failures import CallPath, FailureCode
+
+
+class Message(NamedTuple):
+    """One message of a request."""
+
+    role: Literal["system", "user", "assistant"]
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +24,8 @@ class ModelCall:
     """Keyed digest of everything that was sent: texts, sampling, output contract."""
     occurrence: int = 0
     """0 for the first call of this digest in an assessment, then one more each time."""
+    sent: tuple[Message, ...] = field(default=(), repr=False)
+    """Empty where the words are not known or not kept."""
     reply: str | None = field(default=None, repr=False)
     """JSON of the response as it came."""
     code: FailureCode | None = None

@@ -77,6 +77,18 @@ def measure_run(run: Path, others: Sequence[Path] = (), selection: Selection = W
     return Measured(metrics=orjson.loads(content), comparisons=comparisons, predictions=predictions)
 
 
+def figures_of_run(folder: RunFolder) -> dict[str, object]:
+    """Return the figures of a run without intervals; raises as `measure_run` does."""
+    _require_extra()
+    from ai_psychiatrist.evaluation.metrics.report import compute_metrics  # noqa: PLC0415
+
+    labels, predictions = _read(folder, WHOLE)
+    participants = _participants(folder)
+    found = compute_metrics(predictions, labels, participants=participants, resamples=1)
+    document: dict[str, object] = orjson.loads(found.to_bytes())
+    return document
+
+
 def _participants(folder: RunFolder) -> dict[str, str]:
     """Return whose each unit is, of those of which the dataset says it."""
     return {

@@ -1,12 +1,12 @@
 """The border to Pydantic AI's models: every request goes through the account of its agent."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 
 # What the library does for its own judges; it has no public name.
 from pydantic_ai._framing import second_model_prompt
-from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, UserPromptPart
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.output import OutputObjectDefinition
@@ -15,12 +15,14 @@ from pydantic_ai.tools import ToolDefinition
 
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import CallPath, FailureCode
+from ai_psychiatrist.domain.model_call import Message
 from ai_psychiatrist.llm.agent_calls import AgentCalls, Call
 from ai_psychiatrist.llm.call_store import call_digest
 from ai_psychiatrist.llm.last_exchange import last_exchange
 from ai_psychiatrist.llm.output_mode import OutputMode, OutputTool
 from ai_psychiatrist.llm.reply_reading import read_reply
 from ai_psychiatrist.llm.routes import ModelRoute
+from ai_psychiatrist.llm.user_text import user_text
 
 
 class AccountedModel(WrapperModel):
@@ -81,6 +83,7 @@ class AccountedModel(WrapperModel):
                     None if tool is None else asdict(tool),
                     mode,
                 ),
+                messages=lambda: tuple(_sent(messages)),
                 send=lambda: self._send(messages, model_settings, parameters),
                 read=partial(read_reply, mode=mode, tool=tool, max_bytes=route.max_reply_bytes),
             )
@@ -130,3 +133,17 @@ def _texts(messages: Sequence[ModelMessage]) -> list[object]:
         ]
         for message in messages
     ]
+
+
+def _sent(messages: Sequence[ModelMessage]) -> Iterator[Message]:
+    """Yield what `prepare_messages` left, in the order in which a model reads it."""
+    instructions = getattr(messages[0], "instructions", None)
+    if instructions:
+        yield Message("system", instructions)
+    for message in messages:
+        if isinstance(message, ModelResponse):
+            yield Message("assistant", message.text or "")
+            continue
+        for part in message.parts:
+            if isinstance(part, UserPromptPart):
+                yield Message("user", user_text(part))

@@ -18,7 +18,7 @@ from ai_psychiatrist.domain.failures import (
     FailureCode,
     RejectionCode,
 )
-from ai_psychiatrist.domain.model_call import ModelCall
+from ai_psychiatrist.domain.model_call import Message, ModelCall
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.llm.call_failures import call_failure
@@ -52,6 +52,8 @@ class Call:
     path: CallPath
     digest: Callable[[], str] = field(repr=False)
     """Makes the digest of everything that is sent."""
+    messages: Callable[[], tuple[Message, ...]] = field(repr=False)
+    """Makes the messages that are sent, for whoever keeps them."""
     send: Callable[[], Awaitable[ModelResponse]] = field(repr=False)
     read: Callable[[ModelResponse], ReplyReading] = field(repr=False)
 
@@ -153,6 +155,7 @@ class AgentCalls:
                 path=attempt.path,
                 digest=digest,
                 occurrence=occurrence,
+                sent=call.messages(),
                 duration_ms=self._open_attempt().duration_ms,
             )
             await store.keep(with_result(made, result))

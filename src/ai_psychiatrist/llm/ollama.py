@@ -6,11 +6,13 @@ prompts silently; and one interface for plain calls and agents is one thing to t
 
 import json
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Final
 
 import httpx2
 from pydantic_ai.messages import (
     ModelMessage,
+    ModelRequest,
     ModelRequestPart,
     ModelResponse,
     ModelResponsePart,
@@ -94,7 +96,7 @@ class OllamaChatModel(Model):
     ) -> dict[str, object]:
         payload: dict[str, object] = {
             "model": self._model_name,
-            "messages": [entry for message in messages for entry in _written(message)],
+            "messages": [*_instructions(messages), *chain.from_iterable(map(_written, messages))],
             "stream": False,
             # Servers that know these refuse an overlong prompt; older ones cut it silently, which
             # the token count of the response shows.
@@ -119,14 +121,16 @@ class OllamaChatModel(Model):
         return {name: value for name, value in options.items() if value is not None}
 
 
-def _written(message: ModelMessage) -> Iterator[Mapping[str, object]]:
+def _instructions(messages: list[ModelMessage]) -> list[Mapping[str, object]]:
+    """Return the system's message, once: each request of a conversation names the same."""
+    named = [one.instructions for one in messages if isinstance(one, ModelRequest)]
+    return [{"role": "system", "content": named[0]}] if named and named[0] else []
+
+
+def _written(message: ModelMessage) -> list[Mapping[str, object]]:
     if isinstance(message, ModelResponse):
-        yield _reply(message)
-        return
-    if message.instructions:
-        yield {"role": "system", "content": message.instructions}
-    for part in message.parts:
-        yield _asked(part)
+        return [_reply(message)]
+    return [_asked(part) for part in message.parts]
 
 
 def _asked(part: ModelRequestPart) -> Mapping[str, object]:

@@ -12,7 +12,7 @@ from tests.fakes.checkers import AtMost
 from tests.fakes.ledgers import attempt, new_ledger
 
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
-from ai_psychiatrist.ledger.recheck.revalidation import StepChanges, revalidate
+from ai_psychiatrist.ledger.recheck.revalidation import Rules, StepChanges, revalidate
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.records import Origin
 
@@ -54,11 +54,10 @@ def again(
     """Apply rules again to the first step."""
     (changes,) = revalidate(
         ledger,
-        {"score": rules},
+        Rules(checkers={"score": rules}, next_steps=next_steps or {}),
         steps=["score"],
         is_dry_run=is_dry_run,
         demotes=demotes,
-        next_steps=next_steps,
     )
     return changes
 
@@ -110,7 +109,7 @@ def test_a_step_without_rules_is_refused_and_the_ledger_is_the_same_byte_for_byt
         Ledger.open(run) as ledger,
         pytest.raises(ConfigurationError, match="'sum' has no rules"),
     ):
-        revalidate(ledger, {"score": AtMost(limit=9)}, steps=["score", "sum"])
+        revalidate(ledger, Rules(checkers={"score": AtMost(limit=9)}), steps=["score", "sum"])
     assert (run / "ledger.sqlite").read_bytes() == before
 
 
@@ -235,13 +234,13 @@ def test_a_run_without_raw_text_is_refused(run: Path) -> None:
 _KILLED = """
 import os, pathlib, signal, sys
 from ai_psychiatrist.ledger.store.ledger import Ledger
-from ai_psychiatrist.ledger.recheck.revalidation import revalidate
+from ai_psychiatrist.ledger.recheck.revalidation import Rules, revalidate
 from tests.fakes.checkers import AtMost
 
 def die():
     os.kill(os.getpid(), signal.SIGKILL)
 
-class Rules(AtMost):
+class Killing(AtMost):
     def check(self, unit_id, raw, context):
         if sys.argv[2] == "between units" and unit_id == "u7":
             die()
@@ -259,7 +258,7 @@ class Killed(Ledger):
 
 revalidate(
     Killed.open(pathlib.Path(sys.argv[1])),
-    {"score": Rules(limit=99)}, steps=["score"], next_steps={"score": "sum"},
+    Rules(checkers={"score": Killing(limit=99)}, next_steps={"score": "sum"}), steps=["score"],
 )
 """
 
@@ -288,5 +287,5 @@ def test_many_units_are_written_in_batches(run: Path) -> None:
 def test_all_steps_are_looked_at_when_none_is_named(run: Path) -> None:
     rules = AtMost(limit=5)
     with scored(run, {"u1": 5}, limit=3) as ledger:
-        changes = revalidate(ledger, {"score": rules, "sum": rules, "tell": rules})
+        changes = revalidate(ledger, Rules(checkers=dict.fromkeys(ledger.steps, rules)))
     assert [change.step for change in changes] == ["score", "sum", "tell"]

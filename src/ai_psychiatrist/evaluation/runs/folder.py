@@ -29,6 +29,10 @@ class RunFolder:
         """What the run was made with."""
         return self.path / "run.json"
 
+    def prompts(self, changes: int = 0) -> Path:
+        """The wording of the agents' tasks, or the one after so many accepted changes."""
+        return (self.change(changes) if changes else self.path) / "prompts.toml"
+
     @property
     def predictions(self) -> Path:
         """One line for each unit that has finished."""
@@ -51,7 +55,7 @@ class RunFolder:
 
     @property
     def timings(self) -> Path:
-        """How long each sitting took; the only file that differs from one run to its repetition."""
+        """When the run was worked on, and how long; no two runs have the same."""
         return self.path / "timings.json"
 
     def change(self, number: int) -> Path:
@@ -74,6 +78,22 @@ class RunFolder:
         make_private_folder(self.path)
         with run_lock(self.path):
             yield
+
+    def inside(self) -> list["RunFolder"]:
+        """Return the runs that lie directly in the folder; raises `InputError` when it is none."""
+        try:
+            paths = sorted(self.path.iterdir()) if self.path.exists() else []
+        except OSError as error:
+            msg = f"{self.path} cannot be read: {error.strerror}"
+            raise InputError(msg, field="FOLDER") from None
+        return [folder for folder in map(RunFolder, paths) if folder.run.is_file()]
+
+    def runs(self) -> list["RunFolder"]:
+        """Return the run itself, or those inside; raises `InputError` when there is none."""
+        found = [self] if self.run.is_file() else self.inside()
+        if not found:
+            raise InputError(f"{self.path} holds no run", field="FOLDER")
+        return found
 
     def require_run(self) -> dict[str, object]:
         """Return what the run was made with; raises `InputError` when this is no run."""

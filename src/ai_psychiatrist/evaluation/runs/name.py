@@ -22,10 +22,20 @@ class RunName:
     mode: str
     prompts: str
     """Digest over the prompts of all agents, 12 hex digits."""
+    variant: str | None = None
+    """The name of these prompts among others, where the run is one of several."""
+    repeat: int | None = None
+    """From 1."""
+
+    @property
+    def wording(self) -> str:
+        """The prompts by name, where they have one, and digest."""
+        return self.prompts if self.variant is None else f"{self.variant} {self.prompts}"
 
     def __str__(self) -> str:
         """Write it in one line."""
-        return f"{self.folder} ({self.model}, {self.mode}, prompts {self.prompts})"
+        repeat = "" if self.repeat is None else f", repeat {self.repeat}"
+        return f"{self.folder} ({self.model}, {self.mode}, prompts {self.wording}{repeat})"
 
 
 def name_of(folder: RunFolder) -> RunName:
@@ -36,11 +46,14 @@ def name_of(folder: RunFolder) -> RunName:
         ", then ".join(map(str, chain)) for chain in chains if isinstance(chain, list)
     )
     prompts = orjson.dumps(_mapping(record.get("prompts")), option=orjson.OPT_SORT_KEYS)
+    variant, repeat = record.get("variant"), record.get("repeat")
     return RunName(
         folder=folder.path.resolve().name,
         model=" and ".join(models) or _UNKNOWN,
         mode=str(record.get("mode") or _UNKNOWN),
         prompts=plain_digest(prompts.decode()),
+        variant=variant if isinstance(variant, str) else None,
+        repeat=repeat if isinstance(repeat, int) else None,
     )
 
 

@@ -3,13 +3,18 @@
 import platform
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist import __version__
+from ai_psychiatrist.agents.prompts.digests import TASKS, prompt_digests
 from ai_psychiatrist.domain.errors import ArtifactMismatch
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
+from ai_psychiatrist.evaluation.runs.variants import Variant
+from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 
 SCHEMA_VERSION: Final = 1
 _MUST_AGREE: Final = ("dataset", "mode", "models", "settings")
@@ -25,15 +30,15 @@ def provenance(
     mode: str,
     concerns_depression: bool | None,
     models: Mapping[str, tuple[str, ...]],
-    prompts: Mapping[str, str],
+    variant: Variant | None,
     contracts: Mapping[str, str],
     settings: Mapping[str, object],
 ) -> dict[str, object]:
     """Return the record of a run; the same inputs give the same record.
 
     `concerns_depression`: `False` for interviews in which no symptom should be found, `None` where
-    that is not known. `models`: agent → chain of model names. `prompts` and `contracts`: agent →
-    digest. `settings`: what decides on the result, without secrets.
+    that is not known. `models`: agent → chain of model names. `variant`: which of several runs it
+    is. `contracts`: name → digest. `settings`: what decides on the result, without secrets.
     """
     return {
         "schema_version": SCHEMA_VERSION,
@@ -49,7 +54,8 @@ def provenance(
         },
         "mode": mode,
         "models": {agent: list(chain) for agent, chain in models.items()},
-        "prompts": dict(prompts),
+        **({} if variant is None else {"variant": variant.name, "repeat": variant.repeat}),
+        "prompts": prompt_digests(TASKS if variant is None else variant.tasks),
         "contracts": dict(contracts),
         "settings": dict(settings),
         "version": __version__,
@@ -88,6 +94,39 @@ def changes_of(record: Mapping[str, object]) -> list[dict[str, object]]:
     """Return what a run went on with after each change that was accepted, the first one first."""
     changes = record.get(_CHANGES)
     return changes if isinstance(changes, list) else []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptedChange:
+    """What was another one when a run went on, and how many units were assessed under it."""
+
+    parts: tuple[str, ...]
+    """Of version, git commit, prompts and contracts."""
+    units: int
+
+    def __str__(self) -> str:
+        """Write it as a sentence."""
+        units = "1 unit was" if self.units == 1 else f"{self.units} units were"
+        return f"{units} assessed after a change of {' and '.join(self.parts)} was accepted."
+
+
+def accepted_changes(
+    record: Mapping[str, object], predictions: Sequence[UnitPrediction]
+) -> tuple[AcceptedChange, ...]:
+    """Return the changes that were accepted when a run went on, the first one first."""
+    units = Counter(prediction.changes for prediction in predictions)
+    states = [record, *changes_of(record)]
+    return tuple(
+        AcceptedChange(
+            parts=tuple(
+                name.replace("_", " ")
+                for name in _MAY_CHANGE
+                if _is_other(states[number - 1].get(name), states[number].get(name))
+            ),
+            units=units[number],
+        )
+        for number in range(1, len(states))
+    )
 
 
 def _is_other(before: object, now: object) -> bool:

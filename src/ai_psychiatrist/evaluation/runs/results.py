@@ -1,4 +1,4 @@
-"""The result files of a run, made from its ledger alone, so that no sitting leaves a trace."""
+"""The result files of a run, made from its ledger alone: when it was stopped leaves no trace."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import orjson
 
 from ai_psychiatrist.evaluation.runs.folder import RunFolder
+from ai_psychiatrist.evaluation.runs.reconciling import reconcile_predictions
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.infrastructure.private_files import write_whole
 from ai_psychiatrist.ledger.store.ledger import Ledger
@@ -14,10 +15,15 @@ from ai_psychiatrist.ledger.store.ledger import Ledger
 _LINE = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
 
 
-def write_results(folder: RunFolder, ledger: Ledger) -> None:
-    """Write predictions and failures of what has finished, in the order of the dataset."""
+def write_results(folder: RunFolder, ledger: Ledger) -> int:
+    """Write predictions and failures of what has finished, in the order of the dataset.
+
+    Returns how many predictions were brought in line with verdicts before.
+    """
+    changed = reconcile_predictions(ledger)
     write_whole(folder.predictions, _predictions(ledger))
     write_whole(folder.failures, _failures(ledger))
+    return changed
 
 
 @dataclass(slots=True)
@@ -26,7 +32,7 @@ class CarriedFailures:
 
     units: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
-    """Category → units, the most frequent first once they are told."""
+    """Category → units, the most frequent first when they are listed."""
 
 
 def carried_failures(ledger: Ledger) -> CarriedFailures:

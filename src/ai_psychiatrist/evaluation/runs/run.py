@@ -1,10 +1,9 @@
 """Assess every unit of a dataset, so that a run can be stopped anywhere and gone on with."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final
 
 from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
 from ai_psychiatrist.domain.assessment import AssessmentStatus
@@ -26,9 +25,19 @@ from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.pipelines.unit_calls import UnitCalls
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits
 
-DEFAULT_CONCURRENCY: Final = 8
-
 OnUnit = Callable[[FinishedUnit], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """How much is done at once, and when to stop."""
+
+    concurrency: int = 8
+    """Units assessed at the same time."""
+    max_failures: int | None = None
+    """No unit is begun once more than so many have failed."""
+    retries_failed: bool = False
+    """Whether failed units whose attempts are not used up are done anew."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,102 +56,70 @@ class RunTools:
 
 @dataclass(slots=True, kw_only=True)
 class RunTally:
-    """What a sitting has done so far."""
+    """What was done so far."""
 
     finished: int = 0
     failed: int = 0
     paid_calls: int = 0
     """Model calls that were made; those found in the ledger are not among them."""
-    hit_max_failures: bool = False
+
+    def has_reached(self, max_failures: int | None) -> bool:
+        """Return whether too many units have failed to begin another."""
+        return max_failures is not None and self.failed > max_failures
 
 
-async def run_units(
-    tools: RunTools,
-    tally: RunTally,
-    *,
-    concurrency: int = DEFAULT_CONCURRENCY,
-    max_failures: int | None = None,
-    retries_failed: bool = False,
-    on_unit: OnUnit = lambda _: None,
-) -> None:
-    """Assess the units that are still to be done, at most `concurrency` at a time.
+async def run_units(tools: RunTools, options: RunOptions, tally: RunTally, on_unit: OnUnit) -> None:
+    """Assess the units that are still to be done.
 
-    `max_failures`: no further unit is begun once more than so many have failed. `retries_failed`:
-    failed units whose attempts are not used up are done anew. Cancelling stops the calls under way;
-    what has finished is kept, and counted in `tally`. Errors of the ledger end the run.
+    Cancelling stops the calls under way; what has finished is kept, and counted in `tally`. Errors
+    of the ledger end the run.
     """
-    queued = tools.ledger.queue(ASSESSMENT_STEP, tools.limits, includes_failed=retries_failed)
+    queued = tools.ledger.queue(
+        ASSESSMENT_STEP, tools.limits, includes_failed=options.retries_failed
+    )
     writer = LedgerWriter(tools.ledger)
-    worker = _Worker(tools, writer, tally, max_failures=max_failures, on_unit=on_unit)
     units = iter([unit.unit_id for unit in queued])
+
+    async def work() -> None:
+        for unit_id in units:
+            if tally.has_reached(options.max_failures):
+                return
+            on_unit(await _do(tools, writer, tally, unit_id))
+
     try:
-        await work_together(min(concurrency, len(queued)), partial(worker.work, units))
+        await work_together(min(options.concurrency, len(queued)), work)
     finally:
         await writer.aclose()
 
 
-class _Worker:
-    def __init__(
-        self,
-        tools: RunTools,
-        writer: LedgerWriter,
-        tally: RunTally,
-        *,
-        max_failures: int | None,
-        on_unit: OnUnit,
-    ) -> None:
-        self._tools = tools
-        self._writer = writer
-        self._max_failures = max_failures
-        self._on_unit = on_unit
-        self._tally = tally
+async def _do(tools: RunTools, writer: LedgerWriter, tally: RunTally, unit_id: str) -> FinishedUnit:
+    calls = await writer.between_writes(partial(open_unit, tools.ledger, unit_id, writer))
+    unit = await _assessed(tools, calls)
+    unit = replace(unit, prediction=replace(unit.prediction, changes=tools.changes))
+    await writer.write(partial(record_unit, tools.ledger, unit))
+    tally.finished += 1
+    tally.failed += unit.stage is not None
+    tally.paid_calls += calls.paid
+    return unit
 
-    async def work(self, units: Iterator[str]) -> None:
-        """Take units until there are none left, or too many have failed."""
-        for unit_id in units:
-            if self._tally.hit_max_failures:
-                return
-            await self._do(unit_id)
 
-    async def _do(self, unit_id: str) -> None:
-        tools, writer = self._tools, self._writer
-        calls = await writer.between_writes(partial(open_unit, tools.ledger, unit_id, writer))
-        unit = await self._assess(calls)
-        unit = replace(unit, prediction=replace(unit.prediction, changes=tools.changes))
-        await writer.write(partial(record_unit, tools.ledger, unit))
-        self._count(unit, calls)
-
-    async def _assess(self, calls: UnitCalls) -> FinishedUnit:
-        try:
-            transcript = await asyncio.to_thread(self._tools.dataset.transcript, calls.unit_id)
-        except InputError:
-            return _unreadable(calls)
-        assessment = await self._tools.pipeline.assess(
-            transcript,
-            deadline_seconds=self._tools.deadline_seconds,
-            store=calls,
-        )
-        prediction = prediction_of(assessment, calls.unit_id)
-        stage = None
-        if assessment.status is not AssessmentStatus.COMPLETE:
-            stage = stage_of_unit(assessment.attempts)
-        elif broken_rules(prediction):
-            stage = FailureStage.PIPELINE_INTERNAL
-        return FinishedUnit(
-            prediction=prediction,
-            attempt=calls.attempt,
-            stage=stage,
-            judgements=calls.judgements,
-        )
-
-    def _count(self, unit: FinishedUnit, calls: UnitCalls) -> None:
-        tally = self._tally
-        tally.finished += 1
-        tally.failed += unit.stage is not None
-        tally.paid_calls += calls.paid
-        if self._max_failures is not None and tally.failed > self._max_failures:
-            tally.hit_max_failures = True
-        self._on_unit(unit)
+async def _assessed(tools: RunTools, calls: UnitCalls) -> FinishedUnit:
+    try:
+        transcript = await asyncio.to_thread(tools.dataset.transcript, calls.unit_id)
+    except InputError:
+        return _unreadable(calls)
+    assessment = await tools.pipeline.assess(
+        transcript, deadline_seconds=tools.deadline_seconds, store=calls
+    )
+    prediction = prediction_of(assessment, calls.unit_id)
+    stage = None
+    if assessment.status is not AssessmentStatus.COMPLETE:
+        stage = stage_of_unit(assessment.attempts)
+    elif broken_rules(prediction):
+        stage = FailureStage.PIPELINE_INTERNAL
+    return FinishedUnit(
+        prediction=prediction, attempt=calls.attempt, stage=stage, judgements=calls.judgements
+    )
 
 
 def _unreadable(calls: UnitCalls) -> FinishedUnit:

@@ -1,14 +1,13 @@
 """The runs in a folder, one line each."""
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.runs.folder import RunFolder
 from ai_psychiatrist.evaluation.runs.name import RunName, name_of
-from ai_psychiatrist.evaluation.runs.provenance import changes_of
+from ai_psychiatrist.evaluation.runs.provenance import AcceptedChange, accepted_changes
 from ai_psychiatrist.evaluation.runs.units_file import read_units
 from ai_psychiatrist.evaluation.scores.prediction import read_predictions
 
@@ -26,12 +25,8 @@ class ListedRun:
     """Complete ones that carry failures."""
     failed: int
     """Those that are partial as well."""
-    changes: int
-    """Accepted changes of version, prompts or rules."""
-
-    def as_json(self) -> dict[str, object]:
-        """Return all of it by name."""
-        return asdict(self)
+    changes: tuple[AcceptedChange, ...]
+    """In their order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,22 +41,15 @@ def runs_in(folder: Path) -> RunList:
     """List the runs that lie directly in a folder; raises `InputError` when there is none."""
     runs: list[ListedRun] = []
     damaged: list[str] = []
-    for path in _folders(folder):
-        try:
-            runs.append(_listed(RunFolder(path)))
-        except InputError:
-            damaged.append(path.name)
-    if not runs and not damaged:
+    inside = RunFolder(folder).inside()
+    if not inside:
         raise InputError(f"{folder} holds no run", field="FOLDER")
+    for run in inside:
+        try:
+            runs.append(_listed(run))
+        except InputError:
+            damaged.append(run.path.name)
     return RunList(runs=tuple(runs), damaged=tuple(damaged))
-
-
-def _folders(folder: Path) -> Iterator[Path]:
-    try:
-        inside = sorted(folder.iterdir())
-    except OSError as error:
-        raise InputError(f"{folder} cannot be read: {error.strerror}", field="FOLDER") from None
-    return (path for path in inside if RunFolder(path).run.is_file())
 
 
 def _listed(run: RunFolder) -> ListedRun:
@@ -76,5 +64,5 @@ def _listed(run: RunFolder) -> ListedRun:
         complete=len(complete),
         with_failures=sum(bool(unit.failures) for unit in complete),
         failed=len(predictions) - len(complete),
-        changes=len(changes_of(record)),
+        changes=accepted_changes(record, predictions),
     )

@@ -1,14 +1,14 @@
-"""One sitting at a run: from its opening to its result files, however it ends."""
+"""Work on a run until it ends, however it does: units assessed, result files written."""
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from ai_psychiatrist.evaluation.runs.folder import RunFolder, read_json, write_json
 from ai_psychiatrist.evaluation.runs.results import CarriedFailures, carried_failures, write_results
-from ai_psychiatrist.evaluation.runs.run import OnUnit, RunTally, RunTools, run_units
+from ai_psychiatrist.evaluation.runs.run import OnUnit, RunOptions, RunTally, RunTools, run_units
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.ledger.store.records import Account
@@ -17,19 +17,11 @@ logger = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SittingOptions:
-    """How much is done at once, and when to stop."""
+class RunState:
+    """Where a run stands."""
 
-    concurrency: int
-    max_failures: int | None = None
-    retries_failed: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SittingEnd:
-    """Where the run stands after a sitting."""
-
-    tally: RunTally
+    paid_calls: int
+    """Model calls that were made in this session."""
     account: Account
     """Of the units as wholes."""
     carried: CarriedFailures
@@ -42,24 +34,31 @@ class SittingEnd:
     """What of the dataset is no unit although it may be an interview: code → count."""
 
 
-async def sit(
-    tools: RunTools, folder: RunFolder, options: SittingOptions, *, on_unit: OnUnit
-) -> SittingEnd:
-    """Assess what is still to be done and write the result files, which a stop leaves as well."""
+async def run_session(
+    tools: RunTools,
+    folder: RunFolder,
+    options: RunOptions,
+    *,
+    tally: RunTally,
+    on_unit: OnUnit,
+) -> RunState:
+    """Assess what is still to be done and write the result files, which a stop leaves as well.
+
+    `tally`: of this session, and of those of other runs that the bound on failures is for as well.
+    """
     started_at, started = datetime.now(UTC), time.perf_counter()
-    tally = RunTally()
+    before = replace(tally)
     try:
-        await run_units(
-            tools,
-            tally,
-            concurrency=options.concurrency,
-            max_failures=options.max_failures,
-            retries_failed=options.retries_failed,
-            on_unit=on_unit,
-        )
+        await run_units(tools, options, tally, on_unit)
     finally:
         write_results(folder, tools.ledger)
-        _note_timing(folder.timings, started_at, time.perf_counter() - started, tally)
+        now = {
+            "started_at": started_at.isoformat(timespec="seconds"),
+            "seconds": round(time.perf_counter() - started, 3),
+            "units": tally.finished - before.finished,
+            "model_calls": tally.paid_calls - before.paid_calls,
+        }
+        _add_session(folder.timings, now)
     accounts = tools.ledger.accounts()
     unbalanced = tuple(step for step, account in accounts.items() if not account.balances)
     account = accounts[ASSESSMENT_STEP]
@@ -67,11 +66,11 @@ async def sit(
         "run_finished",
         count=account.requested,
         failures=account.failed,
-        model_calls=tally.paid_calls,
+        model_calls=now["model_calls"],
         duration_ms=round((time.perf_counter() - started) * 1000, 3),
     )
-    return SittingEnd(
-        tally=tally,
+    return RunState(
+        paid_calls=tally.paid_calls - before.paid_calls,
         account=account,
         carried=carried_failures(tools.ledger),
         unbalanced_steps=unbalanced,
@@ -80,13 +79,6 @@ async def sit(
     )
 
 
-def _note_timing(path: Path, started_at: datetime, seconds: float, tally: RunTally) -> None:
-    before = read_json(path, missing="") if path.exists() else {}
-    sittings = before.get("sittings")
-    now = {
-        "started_at": started_at.isoformat(timespec="seconds"),
-        "seconds": round(seconds, 3),
-        "units": tally.finished,
-        "model_calls": tally.paid_calls,
-    }
-    write_json(path, {"sittings": [*(sittings if isinstance(sittings, list) else []), now]})
+def _add_session(path: Path, session: Mapping[str, object]) -> None:
+    sessions = (read_json(path, missing="") if path.exists() else {}).get("sessions")
+    write_json(path, {"sessions": [*(sessions if isinstance(sessions, list) else []), session]})

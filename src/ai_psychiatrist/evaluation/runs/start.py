@@ -4,9 +4,12 @@ import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.agents.definition import AGENT_ORDER, DANGER
+from ai_psychiatrist.agents.prompts.digests import TASKS, Tasks
+from ai_psychiatrist.agents.prompts.task_file import task_lines
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
 from ai_psychiatrist.evaluation.runs.folder import RunFolder, write_json
@@ -18,8 +21,10 @@ from ai_psychiatrist.evaluation.runs.units_file import (
     text_digest,
     write_units,
 )
+from ai_psychiatrist.evaluation.runs.variants import Variant
 from ai_psychiatrist.evaluation.scores.labels_file import write_labels
 from ai_psychiatrist.infrastructure.digests import keyed_digest, use_installation_key
+from ai_psychiatrist.infrastructure.private_files import write_whole
 from ai_psychiatrist.ledger.keys.cipher import Cipher
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.ledger_file import FILE_NAME, holds_run
@@ -34,6 +39,19 @@ _KEY_BYTES: Final = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StartOptions:
+    """How much of a dataset is asked for, and whether a run begins or goes on."""
+
+    limit: int | None = None
+    """Most units, the first ones of the dataset."""
+    is_resumed: bool = False
+    accepts_changed: bool = False
+    """Whether a run goes on under another version, other prompts or other rules."""
+    keeps_raw: bool = True
+    """Of a run that keeps texts, `False` leaves out those that are still to come."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
     """Which run is wanted."""
 
@@ -42,14 +60,15 @@ class RunRequest:
     record: Mapping[str, object]
     """The provenance."""
     contract: PipelineConfig
-    limit: int | None = None
-    """Most units, the first ones of the dataset."""
-    is_resumed: bool = False
-    accepts_changed: bool = False
-    """Whether a run goes on under another version, other prompts or other rules."""
-    keeps_raw: bool = True
-    """Of a run that keeps texts, `False` leaves out those that are still to come."""
+    variant: Variant | None = None
+    """Which of several runs in a folder it is."""
+    options: StartOptions
     cipher: Cipher | None = None
+
+    @property
+    def tasks(self) -> Tasks:
+        """What the agents are asked."""
+        return TASKS if self.variant is None else self.variant.tasks
 
 
 def open_run(request: RunRequest) -> Ledger:
@@ -60,7 +79,7 @@ def open_run(request: RunRequest) -> Ledger:
     not to be resumed, or the other way round, and `ArtifactMismatch` for one that was begun with
     other inputs.
     """
-    ledger = _resumed(request) if request.is_resumed else _created(request)
+    ledger = _resumed(request) if request.options.is_resumed else _created(request)
     try:
         use_installation_key(bytes.fromhex(ledger.about[_PROMPT_KEY]))
         digests = dict(_add_units(ledger, request))
@@ -76,18 +95,31 @@ def _created(request: RunRequest) -> Ledger:
     if folder.run.exists():
         msg = f"{folder.path} holds a run already; add --resume to go on with it"
         raise InputError(msg, field="--out")
+    if folder.inside():
+        msg = f"{folder.path} holds runs of its own; name another folder"
+        raise InputError(msg, field="--out")
     _clear_half_begun(folder, request.cipher)
     ledger = Ledger.create(
         folder.path,
         steps=(*_agents(request), ASSESSMENT_STEP),
-        keeps_raw=request.keeps_raw,
+        keeps_raw=request.options.keeps_raw,
         cipher=request.cipher,
-        about={"kind": RUN_KIND, _PROMPT_KEY: secrets.token_hex(_KEY_BYTES)},
+        about={"kind": RUN_KIND, _PROMPT_KEY: _prompt_key(request)},
     )
     keep_pipeline(folder.path, request.contract)
+    _keep_tasks(folder.prompts(), request.tasks)
     # Last, because a folder with this file is a run that can be gone on with.
     write_json(folder.run, request.record)
     return ledger
+
+
+def _prompt_key(request: RunRequest) -> str:
+    """Return the key under which prompts mark data: runs side by side ask to the letter alike."""
+    beside = RunFolder(request.folder.path.parent).inside() if request.variant else []
+    for run in beside:
+        with Ledger.open(run.path, cipher=request.cipher) as ledger:
+            return ledger.about[_PROMPT_KEY]
+    return secrets.token_hex(_KEY_BYTES)
 
 
 def _agents(request: RunRequest) -> list[str]:
@@ -111,17 +143,25 @@ def _clear_half_begun(folder: RunFolder, cipher: Cipher | None) -> None:
 def _resumed(request: RunRequest) -> Ledger:
     folder = request.folder
     before = folder.require_run()
-    record = gone_on_with(before, request.record, accepts_changed=request.accepts_changed)
-    ledger = Ledger.open(folder.path, cipher=request.cipher, drops_raw=not request.keeps_raw)
+    record = gone_on_with(before, request.record, accepts_changed=request.options.accepts_changed)
+    ledger = Ledger.open(
+        folder.path, cipher=request.cipher, drops_raw=not request.options.keeps_raw
+    )
     if record != before:
-        keep_pipeline(folder.change(len(changes_of(record))), request.contract)
+        changes = len(changes_of(record))
+        keep_pipeline(folder.change(changes), request.contract)
+        _keep_tasks(folder.prompts(changes), request.tasks)
         write_json(folder.run, record)
     return ledger
 
 
+def _keep_tasks(path: Path, tasks: Tasks) -> None:
+    write_whole(path, (line.encode() for line in task_lines(tasks)))
+
+
 def _add_units(ledger: Ledger, request: RunRequest) -> Iterator[tuple[str, str | None]]:
     """Add what is asked for, and yield the digest of each unit's text."""
-    wanted = iter([unit.unit_id for unit in request.dataset.units[: request.limit]])
+    wanted = iter([unit.unit_id for unit in request.dataset.units[: request.options.limit]])
     while batch := list(islice(wanted, _BATCH)):
         with ledger.transaction():
             for unit_id in batch:

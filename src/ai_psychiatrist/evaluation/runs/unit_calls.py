@@ -1,7 +1,5 @@
 """The kept model calls of one unit: found again when the unit is run anew."""
 
-from itertools import count, takewhile
-
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.ledger.ledger_writer import LedgerWriter
@@ -38,6 +36,5 @@ def _is_kept(call: ModelCall) -> bool:
 
 def _ended_well(ledger: Ledger, unit_id: str, step: str) -> bool:
     """Return whether a step was asked for a unit, and each round of it ended with an output."""
-    rounds = (ledger.history(unit_id, step, round=number) for number in count())
-    last = [history[-1].stage for history in takewhile(bool, rounds)]
+    last = [history[-1].stage for history in ledger.rounds(unit_id, step)]
     return bool(last) and all(stage is None for stage in last)

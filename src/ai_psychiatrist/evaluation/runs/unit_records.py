@@ -35,7 +35,7 @@ def record_unit(ledger: Ledger, unit: FinishedUnit) -> None:
         for record in _replies(ledger, unit):
             ledger.request(record.unit_id, record.step, round=record.round)
             ledger.record([record])
-        ledger.record([_whole(unit)])
+        ledger.record([unit_attempt(unit)])
 
 
 def _replies(ledger: Ledger, unit: FinishedUnit) -> Iterator[AttemptRecord]:
@@ -69,14 +69,15 @@ def _errors(judgement: Judgement) -> list[dict[str, object]]:
     return [UnitError(rule=code.value, message=message).note]
 
 
-def _whole(unit: FinishedUnit) -> AttemptRecord:
+def unit_attempt(unit: FinishedUnit, *, origin: Origin = Origin.MODEL) -> AttemptRecord:
+    """Return the attempt at the unit as a whole."""
     prediction = unit.prediction
     failures = prediction.failures if unit.stage is not None else ()
     return AttemptRecord(
         unit_id=prediction.unit_id,
         step=ASSESSMENT_STEP,
         attempt=unit.attempt,
-        origin=Origin.MODEL,
+        origin=origin,
         stage=unit.stage,
         errors=[
             UnitError(

@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
-from typing import Annotated, ClassVar, Final
+from typing import Annotated, ClassVar, Final, TypeVar
 
 import orjson
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
@@ -114,6 +114,9 @@ class FailureSummary:
     code: FailureCode | None
 
 
+Summary = TypeVar("Summary", AttemptSummary, FailureSummary)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitPrediction:
     """What the run gave for one unit; totals follow from the items and are written with them."""
@@ -195,8 +198,8 @@ def prediction_of(assessment: Assessment, unit_id: str) -> UnitPrediction:
         meta_review_severity=None if review is None else review.severity,
         risk_level=assessment.risk.level,
         turns_not_examined=len(assessment.risk.examined.unread),
-        attempts=tuple(map(_attempt_of, assessment.attempts)),
-        failures=tuple(map(_failure_of, assessment.failures)),
+        attempts=tuple(_summary(AttemptSummary, made) for made in assessment.attempts),
+        failures=tuple(_summary(FailureSummary, failure) for failure in assessment.failures),
     )
 
 
@@ -254,15 +257,7 @@ def _adapter() -> TypeAdapter[UnitPrediction]:
 
 
 def _totals(prediction: UnitPrediction) -> dict[str, int | None]:
-    total = prediction.range
-    return {
-        "total": total.exact,
-        "total_min": total.minimum,
-        "total_max": total.maximum,
-        "severity": total.severity,
-        "severity_lower_bound": total.severity_lower_bound,
-        "severity_upper_bound": total.severity_upper_bound,
-    }
+    return {name: getattr(prediction, name) for name in _DERIVED}
 
 
 _DERIVED: Final = (
@@ -273,7 +268,6 @@ _DERIVED: Final = (
     "severity_lower_bound",
     "severity_upper_bound",
 )
-
 
 _KEYS: Final = frozenset(
     name
@@ -309,19 +303,6 @@ def _item_of(found: ItemAssessment) -> ItemPrediction:
     )
 
 
-def _attempt_of(attempt: Attempt) -> AttemptSummary:
-    return AttemptSummary(
-        agent=attempt.agent,
-        model=attempt.model,
-        path=attempt.path,
-        outcome=attempt.outcome,
-        code=attempt.code,
-        repaired=attempt.repaired,
-        coercions=attempt.coercions,
-        input_tokens=attempt.input_tokens,
-        output_tokens=attempt.output_tokens,
-    )
-
-
-def _failure_of(failure: FailureRecord) -> FailureSummary:
-    return FailureSummary(category=failure.category, stage=failure.stage, code=failure.code)
+def _summary(kind: type[Summary], whole: Attempt | FailureRecord) -> Summary:
+    """Return those parts of an account that do not differ from run to run."""
+    return kind(**{one.name: getattr(whole, one.name) for one in fields(kind)})

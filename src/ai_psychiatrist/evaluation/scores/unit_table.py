@@ -10,6 +10,7 @@ from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.runs.folder import RunFolder
+from ai_psychiatrist.evaluation.runs.name import name_of
 from ai_psychiatrist.evaluation.runs.units_file import RunUnit, read_units
 from ai_psychiatrist.evaluation.scores.labels_file import read_labels
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction, read_predictions
@@ -28,20 +29,40 @@ _HEADER: Final = (
 )
 
 
-def write_table(run: Path, out: Path) -> None:
+_RUN_HEADER: Final = ("run", "model", "mode", "prompts", "prompts_digest", "repeat")
+
+
+def write_table(folder: Path, out: Path) -> None:
     """Write the table as CSV, or as a workbook where the name ends in `.xlsx`.
 
-    Raises `InputError` for a folder that is no run and a file that cannot be written, and
+    Of a folder of runs it has all of them, one below the other, each row with the name of its run.
+    Raises `InputError` for a folder without a run and a file that cannot be written, and
     `ConfigurationError` without the extra that writes workbooks.
     """
-    folder = RunFolder(run)
-    folder.require_run()
-    rows = [_HEADER, *_rows(folder)]
+    runs = RunFolder(folder).runs()
+    rows: list[Sequence[Cell]]
+    if runs[0].path == folder:
+        rows = [_HEADER, *_rows(runs[0])]
+    else:
+        named = ((_name_cells(run), row) for run in runs for row in _rows(run))
+        rows = [(*_RUN_HEADER, *_HEADER), *((*name, *row) for name, row in named)]
     content = _workbook(rows) if out.suffix.casefold() == ".xlsx" else _separated(rows)
     try:
         write_whole(out, [content])
     except OSError as error:
         raise InputError(f"{out} cannot be written: {error.strerror}", field="--out") from None
+
+
+def _name_cells(run: RunFolder) -> Sequence[Cell]:
+    name = name_of(run)
+    return (
+        _inert(name.folder),
+        _inert(name.model),
+        name.mode,
+        name.variant,
+        name.prompts,
+        name.repeat,
+    )
 
 
 def _rows(folder: RunFolder) -> Iterator[Sequence[Cell]]:

@@ -17,6 +17,20 @@ _VALID: Final = "valid"
 """Stands beside the failure stages in the table of old and new outcomes."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What is applied, and where to."""
+
+    checkers: Mapping[str, Checker]
+    """By step."""
+    steps: Sequence[str] | None = None
+    """The steps that have to have rules; all of the run's when not given."""
+    next_steps: Mapping[str, str] = field(default_factory=dict)
+    """Step → the one that units are requested for that pass it now."""
+    context_of: ContextOf | None = None
+    """Gives what a step was asked about, where that is more than the run keeps for it."""
+
+
 @dataclass(slots=True, kw_only=True)
 class StepChanges:
     """What applying the rules again changes at one step."""
@@ -42,44 +56,30 @@ class StepChanges:
 
 def revalidate(
     ledger: Ledger,
-    checkers: Mapping[str, Checker],
+    rules: Rules,
     *,
     steps: Sequence[str] | None = None,
-    next_steps: Mapping[str, str] | None = None,
-    context_of: ContextOf | None = None,
     is_dry_run: bool = False,
     demotes: bool = False,
 ) -> list[StepChanges]:
     """Check every answer of the steps again and append an attempt where the outcome changed.
 
-    Each step is one transaction. Units that become valid are requested for the step that follows
-    in `next_steps`. A valid unit that is now rejected is reported, and made a failure only with
-    `demotes`. `steps`: all of the run's when not given. `context_of` gives what a step was asked
-    about where that is more than the run keeps for it. The caller holds the run's lock.
+    Each step is one transaction. A valid unit that is now rejected is reported, and made a failure
+    only with `demotes`. `steps`: these alone. The caller holds the run's lock.
 
     Raises `InputError` when the run keeps no answers, and `ConfigurationError` when a step has no
     rules; both before anything is written.
     """
-    chosen = ledger.steps if steps is None else steps
+    chosen = steps or rules.steps or ledger.steps
     if not ledger.keeps_raw:
         msg = "the run was made without raw text (--no-raw): there are no answers to check again"
         raise InputError(msg, field="RUN")
     for step in chosen:
-        if step not in checkers:
+        if step not in rules.checkers:
             msg = f"step {step!r} has no rules: nothing is checked again; name a step that has"
             raise ConfigurationError(msg)
-    following = next_steps or {}
     revisions = [
-        _Revision(
-            ledger=ledger,
-            checker=checkers[step],
-            next_step=following.get(step),
-            context_of=context_of or ledger.step_context,
-            is_dry_run=is_dry_run,
-            demotes=demotes,
-            changes=StepChanges(step=step),
-        )
-        for step in chosen
+        _Revision(ledger, rules, is_dry_run, demotes, StepChanges(step=step)) for step in chosen
     ]
     for revision in revisions:
         with ledger.transaction():
@@ -87,14 +87,12 @@ def revalidate(
     return [revision.changes for revision in revisions]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Revision:
     """One step under other rules."""
 
     ledger: Ledger
-    checker: Checker
-    next_step: str | None
-    context_of: "ContextOf"
+    rules: Rules
     is_dry_run: bool
     demotes: bool
     changes: StepChanges
@@ -123,12 +121,14 @@ class _Revision:
             origin=Origin.REVALIDATE,
             raw=raw,
         )
-        context = self.context_of(old.unit_id, old.step, round=old.round)
-        return judged(attempt, self._verdict(old.unit_id, raw, context), self.checker)
+        checker = self.rules.checkers[old.step]
+        context_of = self.rules.context_of or self.ledger.step_context
+        context = context_of(old.unit_id, old.step, round=old.round)
+        return judged(attempt, self._verdict(checker, old.unit_id, raw, context), checker)
 
-    def _verdict(self, unit_id: str, raw: str, context: bytes | None) -> Verdict:
+    def _verdict(self, checker: Checker, unit_id: str, raw: str, context: bytes | None) -> Verdict:
         try:
-            return self.checker.check(unit_id, raw, context)
+            return checker.check(unit_id, raw, context)
         except Exception as error:  # noqa: BLE001 - one unit's crash must not cost the others
             crash = UnitError(
                 rule="internal_error", message=f"the rules failed: {type(error).__name__}"
@@ -147,7 +147,8 @@ class _Revision:
         return is_demoted
 
     def _append(self, record: AttemptRecord) -> None:
-        next_step = self.next_step if record.stage is None else None
+        following = self.rules.next_steps.get(record.step)
+        next_step = following if record.stage is None else None
         self.changes.changed += 1
         self.changes.promoted += record.stage is None
         self.changes.queued += next_step is not None

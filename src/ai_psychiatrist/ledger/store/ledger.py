@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Protocol, Self
 
@@ -19,6 +20,7 @@ from ai_psychiatrist.ledger.store.records import (
     AttemptRecord,
     CurrentRow,
     KeptCall,
+    Origin,
     QueuedUnit,
 )
 from ai_psychiatrist.ledger.store.rows import (
@@ -159,7 +161,7 @@ class Ledger:
         rows = self._database.fetch(queries.INPUT, _at(unit_id, step, round))
         if rows:
             return self._vault.take_raw(rows[0]["context"], place=f"input:{unit_id}")
-        return self._vault.take_raw(self._unit(unit_id)["context"], place=f"context:{unit_id}")
+        return self._context(unit_id)
 
     def request(self, unit_id: str, step: str, *, round: int = 0) -> None:  # noqa: A002
         """Note that a step is asked for a unit; asking again changes nothing."""
@@ -174,15 +176,16 @@ class Ledger:
         """
         with self.transaction():
             for kept in calls:
-                values = call_values(kept, vault=self._vault)
-                if not self._database.execute(queries.KEEP_CALL, values):
-                    self._unit(kept.unit_id)
+                context = self._context(kept.unit_id)
+                values = call_values(kept, vault=self._vault, context=context)
+                self._database.execute(queries.KEEP_CALL, values)
 
     def calls_of(self, unit_id: str, attempt: int) -> list[ModelCall]:
         """Return the calls of one attempt of a unit in the order in which they were kept."""
         values: Values = {"unit_id": unit_id, "attempt": attempt}
         rows = self._database.fetch(queries.CALLS_OF_ATTEMPT, values)
-        return [read_call(row, vault=self._vault) for row in rows]
+        context = self._context(unit_id)
+        return [read_call(row, vault=self._vault, context=context) for row in rows]
 
     def calls_made(self) -> int:
         """Return how many calls the run keeps."""
@@ -205,6 +208,15 @@ class Ledger:
         """Return all attempts of a unit at a step, the first one first."""
         rows = self._database.fetch(queries.HISTORY, _at(unit_id, step, round))
         return [read_attempt(row, vault=self._vault) for row in rows]
+
+    def rounds(self, unit_id: str, step: str) -> Iterator[list[AttemptRecord]]:
+        """Yield the attempts of a unit at a step for one round after the other."""
+        histories = (self.history(unit_id, step, round=number) for number in count())
+        return takewhile(bool, histories)
+
+    def has_any_of(self, origin: Origin) -> bool:
+        """Return whether any attempt was made in this way."""
+        return bool(self._database.fetch(queries.ANY_OF_ORIGIN, {"origin": origin}))
 
     def current(self, step: str) -> Iterator[CurrentRow]:
         """Yield the last attempt of every unit and round that has one, in the units' order.
@@ -250,6 +262,9 @@ class Ledger:
         self.refuse_unknown_step(step)
         values: Values = {"step": step, "includes_failed": includes_failed, **asdict(limits)}
         return [QueuedUnit(*row) for row in self._database.fetch(queries.QUEUE, values)]
+
+    def _context(self, unit_id: str) -> bytes | None:
+        return self._vault.take_raw(self._unit(unit_id)["context"], place=f"context:{unit_id}")
 
     def _unit(self, unit_id: str) -> Row:
         """Return what is kept of a unit; raises `InputError` when there is none."""

@@ -11,8 +11,8 @@ _REVALIDATE: Final = f"'{Origin.REVALIDATE}'"
 _RETRYABLE: Final = ", ".join(f"'{stage}'" for stage in RETRYABLE_STAGES)
 
 _CALL_COLUMNS: Final = (
-    "attempt, digest, occurrence, step, model, path, outcome, http_status, reply, reply_digest, "
-    "is_cut_off, input_tokens, output_tokens, duration_ms, recorded_at"
+    "attempt, digest, occurrence, step, model, path, outcome, http_status, sent, reply, "
+    "reply_digest, is_cut_off, input_tokens, output_tokens, duration_ms, recorded_at"
 )
 _ATTEMPT_COLUMNS: Final = (
     "attempt, origin, stage, errors, warnings, coercions, raw, raw_digest, output, "
@@ -112,6 +112,7 @@ QUEUE: Final = f"""
     )
     ORDER BY r.unit, r.round
 """  # noqa: S608
+ANY_OF_ORIGIN: Final = "SELECT 1 FROM attempts WHERE origin = :origin LIMIT 1"
 REQUESTED: Final = "SELECT COUNT(*) FROM requests WHERE step = :step"
 PENDING: Final = f"""
     SELECT COUNT(*) FROM requests AS r WHERE r.step = :step AND NOT EXISTS (

@@ -1,6 +1,7 @@
 """Turn records into rows and rows into records, words through the vault."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from datetime import UTC, datetime
@@ -8,7 +9,7 @@ from typing import Any, Final
 
 from ai_psychiatrist import __version__
 from ai_psychiatrist.domain.failures import CallPath, FailureCode
-from ai_psychiatrist.domain.model_call import ModelCall
+from ai_psychiatrist.domain.model_call import Message, ModelCall
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.ledger.errors import LedgerUnusable
 from ai_psychiatrist.ledger.keys.vault import Vault
@@ -34,8 +35,8 @@ def _damage_told() -> Iterator[None]:
         raise LedgerUnusable(what) from None
 
 
-def call_values(kept: KeptCall, *, vault: Vault) -> Values:
-    """Return the values that `queries.KEEP_CALL` wants."""
+def call_values(kept: KeptCall, *, vault: Vault, context: bytes | None) -> Values:
+    """Return the values that `queries.KEEP_CALL` wants; `context`: the unit's, as it is kept."""
     call = kept.call
     return {
         **{name: getattr(call, name) for name in _CALL_FIELDS},
@@ -43,6 +44,7 @@ def call_values(kept: KeptCall, *, vault: Vault) -> Values:
         "attempt": kept.attempt,
         "step": call.agent,
         "outcome": call.code,
+        "sent": vault.put_raw(_without(context, call.sent), place=f"sent:{kept.unit_id}"),
         "reply": vault.put_raw(call.reply, place=f"reply:{kept.unit_id}"),
         "reply_digest": _text_digest(call.reply),
         "keeps_raw": vault.keeps_raw,
@@ -50,13 +52,14 @@ def call_values(kept: KeptCall, *, vault: Vault) -> Values:
     }
 
 
-def read_call(row: Row, *, vault: Vault) -> ModelCall:
+def read_call(row: Row, *, vault: Vault, context: bytes | None) -> ModelCall:
     """Return a call from the columns of `queries.CALLS_OF_ATTEMPT`."""
     with _damage_told():
         values: dict[str, Any] = {name: row[name] for name in _CALL_FIELDS} | {
             "path": CallPath(row["path"]),
             "code": None if row["code"] is None else FailureCode(row["code"]),
             "is_cut_off": bool(row["is_cut_off"]),
+            "sent": _with(context, vault.take_text(row["sent"], place=f"sent:{row['unit_id']}")),
             "reply": vault.take_text(row["reply"], place=f"reply:{row['unit_id']}"),
         }
         return ModelCall(**values)
@@ -115,3 +118,21 @@ def _text_digest(text: str | None) -> str | None:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _without(context: bytes | None, sent: Sequence[Message]) -> str | None:
+    """Return messages as JSON, each text in the parts around the unit's, which is kept already."""
+    if not sent:
+        return None
+    known = _text(context)
+    return json.dumps([[role, text.split(known) if known else [text]] for role, text in sent])
+
+
+def _with(context: bytes | None, kept: str | None) -> tuple[Message, ...]:
+    return tuple(
+        Message(role, _text(context).join(parts)) for role, parts in json.loads(kept or "[]")
+    )
+
+
+def _text(context: bytes | None) -> str:
+    return (context or b"").decode("utf-8", "surrogatepass")

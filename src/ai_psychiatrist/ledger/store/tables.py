@@ -94,7 +94,9 @@ _TRIGGERS: Final = tuple(
 
 _HTTP_STATUS: Final = ("ALTER TABLE calls ADD COLUMN http_status INTEGER",)
 
-MIGRATIONS: Final = ((*_TABLES, *_TRIGGERS), _HTTP_STATUS)
+_SENT: Final = ("ALTER TABLE calls ADD COLUMN sent BLOB",)
+
+MIGRATIONS: Final = ((*_TABLES, *_TRIGGERS), _HTTP_STATUS, _SENT)
 """Position n holds the statements that lead from version n to version n + 1."""
 
 VERSION: Final = len(MIGRATIONS)

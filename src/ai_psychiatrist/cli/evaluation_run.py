@@ -1,0 +1,195 @@
+"""From what the command line asks for to runs, one after the other, and what is said of each."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import typer
+
+from ai_psychiatrist.agents.contracts.contract import shipped_contract
+from ai_psychiatrist.cli.dataset_options import DatasetChoice
+from ai_psychiatrist.cli.exits import ExitCode, fail
+from ai_psychiatrist.cli.run_source import run_cipher
+from ai_psychiatrist.cli.unit_progress import unit_progress
+from ai_psychiatrist.config import Settings
+from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.evaluation.datasets.dataset import Dataset
+from ai_psychiatrist.evaluation.runs.folder import RunFolder
+from ai_psychiatrist.evaluation.runs.provenance import changes_of, provenance
+from ai_psychiatrist.evaluation.runs.run import RunOptions, RunTally, RunTools
+from ai_psychiatrist.evaluation.runs.session import RunState, run_session
+from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
+from ai_psychiatrist.evaluation.runs.start import RunRequest, StartOptions, open_run
+from ai_psychiatrist.evaluation.runs.variants import Variant, variants_of
+from ai_psychiatrist.ledger.store.ledger_file import make_private_folder
+from ai_psychiatrist.wiring import Services, open_services
+
+_CHECK_SAYS = "`ai-psychiatrist evaluate datasets check` says which and why"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedRun:
+    """What the command line asks for."""
+
+    dataset: DatasetChoice
+    out: Path
+    mode: str
+    start: StartOptions
+    options: RunOptions
+    prompts: tuple[str, ...] = ()
+    """As `NAME=FILE` or `shipped`."""
+    repeats: int | None = None
+    is_unrelated: bool = False
+
+    @property
+    def is_several(self) -> bool:
+        """Whether `out` is the folder of several runs."""
+        return bool(self.prompts or self.repeats)
+
+
+def assess_dataset(settings: Settings, wanted: WantedRun) -> ExitCode:
+    """Make or go on with all runs that are wanted, and return the command's exit status."""
+    try:
+        codes = asyncio.run(_assess_all(settings, wanted))
+    except KeyboardInterrupt:
+        typer.echo("stopped; what has finished is kept: go on with --resume", err=True)
+        raise typer.Exit(ExitCode.STOPPED) from None
+    what = "compare" if wanted.is_several else "report"
+    typer.echo(f"next: ai-psychiatrist evaluate {what} {wanted.out}", err=True)
+    return codes.pop() if len(codes) == 1 else ExitCode.PARTIAL
+
+
+async def _assess_all(settings: Settings, wanted: WantedRun) -> set[ExitCode]:
+    async with open_services(settings) as services:
+        dataset, tally = wanted.dataset.opened(), RunTally()
+        codes: set[ExitCode] = set()
+        for variant in _variants(services, wanted):
+            if tally.has_reached(wanted.options.max_failures):
+                typer.echo("no further run is begun: too many units have failed", err=True)
+                return codes | {ExitCode.PARTIAL}
+            request = _request(services, wanted, dataset, variant)
+            state = await _assess(services, request, wanted.options, tally)
+            if variant is not None:
+                typer.echo(f"{variant.folder_name}:", err=True)
+            codes.add(_conclude(state))
+        return codes
+
+
+def _variants(services: Services, wanted: WantedRun) -> Sequence[Variant | None]:
+    """Return the runs of a folder of several; raises `InputError` for a folder of other use."""
+    if not wanted.is_several:
+        return [None]
+    variants = variants_of(wanted.prompts, wanted.repeats or 1, services.agent_models)
+    folder = RunFolder(wanted.out)
+    there = folder.inside()
+    if folder.run.exists():
+        msg = f"{wanted.out} is one run alone; name another folder for runs of several prompts"
+    elif there and not wanted.start.is_resumed:
+        msg = f"{wanted.out} holds runs already; add --resume to go on with them"
+    elif wanted.start.is_resumed and not there:
+        msg = f"{wanted.out} holds no run to go on with"
+    else:
+        make_private_folder(wanted.out)
+        return variants
+    raise InputError(msg, field="--out")
+
+
+async def _assess(
+    services: Services, request: RunRequest, options: RunOptions, tally: RunTally
+) -> RunState:
+    folder, contract = request.folder, request.contract
+    with folder.held(), open_run(request) as ledger:
+        tools = RunTools(
+            dataset=request.dataset,
+            ledger=ledger,
+            pipeline=replace(services.pipeline, tasks=request.tasks),
+            limits=contract.retry,
+            deadline_seconds=contract.deadline_seconds,
+            changes=len(changes_of(folder.require_run())),
+        )
+        account = ledger.account(ASSESSMENT_STEP)
+        what, done = f"assessing {folder.path.name}", account.valid + account.failed
+        with unit_progress(what, requested=account.requested, done=done) as on_end:
+            return await run_session(
+                tools, folder, options, tally=tally, on_unit=lambda unit: on_end(unit.stage)
+            )
+
+
+def _request(
+    services: Services, wanted: WantedRun, dataset: Dataset, variant: Variant | None
+) -> RunRequest:
+    folder, start = RunFolder(wanted.out), wanted.start
+    if variant is not None:
+        folder = RunFolder(wanted.out / variant.folder_name)
+        start = replace(start, is_resumed=start.is_resumed and folder.run.exists())
+    contract = shipped_contract()
+    return RunRequest(
+        dataset=dataset,
+        folder=folder,
+        record=provenance(
+            dataset,
+            mode=wanted.mode,
+            concerns_depression=False if wanted.is_unrelated else None,
+            models=services.agent_models,
+            variant=variant,
+            contracts={"pipeline": contract.digest},
+            settings=_deciding(services.settings),
+        ),
+        contract=contract,
+        variant=variant,
+        options=start,
+        cipher=run_cipher(services.settings),
+    )
+
+
+def _deciding(settings: Settings) -> dict[str, object]:
+    """Return the settings that decide on a result; none of them is a secret."""
+    return {
+        "temperature": settings.model.temperature,
+        "max_calls": settings.model.max_calls,
+        "max_reply_bytes": settings.model.max_reply_bytes,
+        "num_ctx": settings.ollama.num_ctx,
+        "pydantic_ai": settings.pydantic_ai.model_dump(mode="json"),
+        "quantitative": settings.quantitative.model_dump(mode="json"),
+        "qualitative": settings.qualitative.model_dump(mode="json"),
+        "feedback": settings.feedback.model_dump(mode="json"),
+        "transcript": settings.transcript.model_dump(mode="json"),
+    }
+
+
+def _conclude(state: RunState) -> ExitCode:
+    """Say where a run stands, and return the exit status that this alone gives."""
+    for line in _lines(state):
+        typer.echo(line, err=True)
+    if state.unbalanced_steps:
+        steps = ", ".join(state.unbalanced_steps)
+        fail(f"the account does not balance at {steps}: keep the folder")
+    account = state.account
+    if account.valid == 0:
+        return ExitCode.NOTHING_FINISHED
+    is_whole = account.valid == account.requested and not state.not_read
+    return ExitCode.COMPLETE if is_whole else ExitCode.PARTIAL
+
+
+def _lines(state: RunState) -> Iterator[str]:
+    """Yield counts alone: names of files may be those of people."""
+    account, carried = state.account, state.carried
+    with_failures = f" ({carried.units} of these carry failures)" if carried.units else ""
+    yield (
+        f"{account.valid} of {account.requested} units complete{with_failures}, "
+        f"{account.failed} failed, {account.pending} to do; "
+        f"{state.paid_calls} model calls made now"
+    )
+    for category, count in carried.kinds.most_common():
+        yield f"  complete with {category}: {count}"
+    for stage, count in account.by_stage.items():
+        yield f"  failed at {stage}: {count}"
+    if "provider" in account.by_stage:
+        yield "For a closer look: ai-psychiatrist doctor"
+    if state.unreadable:
+        yield f"units without a transcript that can be read: {state.unreadable}; {_CHECK_SAYS}"
+    if state.not_read:
+        kinds = ", ".join(f"{code} {count}" for code, count in state.not_read.items())
+        lost = sum(state.not_read.values())
+        yield f"not read and no units: {lost} files or lines ({kinds}); {_CHECK_SAYS}"

@@ -1,0 +1,140 @@
+"""Keep predictions in line with verdicts: none stands on a reply that rules reject by now."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import groupby
+from typing import Final
+
+import orjson
+
+from ai_psychiatrist.agents.definition import (
+    DANGER,
+    EVIDENCE,
+    JUDGE,
+    META_REVIEW,
+    QUALITATIVE,
+    QUANTITATIVE,
+)
+from ai_psychiatrist.domain.assessment import AssessmentStatus
+from ai_psychiatrist.domain.failures import FailureCategory, FailureCode, FailureStage
+from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
+from ai_psychiatrist.evaluation.runs.unit_records import FinishedUnit, unit_attempt
+from ai_psychiatrist.evaluation.scores.prediction import (
+    FailureSummary,
+    UnitPrediction,
+    from_line,
+)
+from ai_psychiatrist.ledger.store.ledger import Ledger
+from ai_psychiatrist.ledger.store.records import AttemptRecord, CurrentRow, Origin
+
+Rejected = Mapping[str, FailureStage]
+"""Step whose reply the prediction stands on, and is rejected by now → where it failed."""
+
+# In the order of the work, so that what follows from what follows is found in one pass.
+_STANDS_ON: Final[Mapping[str, tuple[str, ...]]] = {
+    **{judge.name: (QUALITATIVE.name,) for judge in JUDGE.values()},
+    QUANTITATIVE.name: (EVIDENCE.name,),
+    META_REVIEW.name: (QUALITATIVE.name, QUANTITATIVE.name),
+}
+
+
+def reconcile_predictions(ledger: Ledger) -> int:
+    """Append what units come to by the verdicts of now, and return how many changed.
+
+    What stands on a rejected reply is taken out of a prediction and given back when the reply
+    passes again; nothing is added that was never assessed. A step with several rounds is rejected
+    when none of them passes.
+    """
+    if not ledger.has_any_of(Origin.REVALIDATE):
+        return 0
+    rejected: dict[str, dict[str, FailureStage]] = defaultdict(dict)
+    for step in ledger.steps:
+        for unit_id, stage in _rejected_at(ledger, step) if step != ASSESSMENT_STEP else ():
+            rejected[unit_id][step] = stage
+    changed = 0
+    with ledger.transaction():
+        for row in ledger.current(ASSESSMENT_STEP):
+            found = rejected.get(row.record.unit_id, {})
+            if found or row.record.origin is Origin.REVALIDATE:
+                record = _by_verdicts(ledger, row, found)
+                if (record.stage, record.output) != (row.record.stage, row.record.output):
+                    ledger.record([record])
+                    changed += 1
+    return changed
+
+
+def _rejected_at(ledger: Ledger, step: str) -> Iterator[tuple[str, FailureStage]]:
+    for unit_id, group in groupby(ledger.current(step), key=lambda row: row.record.unit_id):
+        rows = list(group)
+        if not any(row.is_valid for row in rows):
+            stages = [row.record.stage for row in rows if _was_valid(ledger, row)]
+            yield from ((unit_id, FailureStage(stage)) for stage in stages[-1:] if stage)
+
+
+def _was_valid(ledger: Ledger, row: CurrentRow) -> bool:
+    """Return whether a reply that is rejected now was accepted when the unit was assessed."""
+    record = row.record
+    if record.origin is not Origin.REVALIDATE:
+        return False
+    history = ledger.history(record.unit_id, record.step, round=record.round)
+    return _assessed(history).stage is None
+
+
+def _assessed(history: list[AttemptRecord]) -> AttemptRecord:
+    """Return the last attempt that came of the assessment itself."""
+    return [attempt for attempt in history if attempt.origin is Origin.MODEL][-1]
+
+
+def _by_verdicts(ledger: Ledger, row: CurrentRow, rejected: Rejected) -> AttemptRecord:
+    made = _assessed(ledger.history(row.record.unit_id, ASSESSMENT_STEP))
+    prediction = _without(from_line(orjson.dumps(made.output)), rejected)
+    stage = made.stage
+    if stage is None and prediction.status is not AssessmentStatus.COMPLETE:
+        stage = next(iter(rejected.values()))
+    unit = FinishedUnit(
+        prediction=prediction,
+        attempt=row.newest_attempt + 1,
+        stage=None if stage is None else FailureStage(stage),
+    )
+    return unit_attempt(unit, origin=Origin.REVALIDATE)
+
+
+def _without(prediction: UnitPrediction, rejected: Rejected) -> UnitPrediction:
+    """Take out of a prediction what stands on rejected replies.
+
+    The level of danger stays: an alarm is not taken back.
+    """
+    lost = set(rejected)
+    failures = list(prediction.failures)
+    failures += [
+        FailureSummary(
+            category=FailureCategory.AGENT_FAILED, stage=step, code=FailureCode.OUTPUT_REJECTED
+        )
+        for step in rejected
+    ]
+    for step, grounds in _STANDS_ON.items():
+        if step not in lost and not lost.isdisjoint(grounds):
+            lost.add(step)
+            failures.append(
+                FailureSummary(
+                    category=FailureCategory.STAGE_SKIPPED,
+                    stage=step,
+                    code=FailureCode.MISSING_INPUT,
+                )
+            )
+    status = prediction.status
+    if lost - {DANGER.name} and status is AssessmentStatus.COMPLETE:
+        status = AssessmentStatus.PARTIAL
+    if lost >= {QUALITATIVE.name, QUANTITATIVE.name}:
+        status = AssessmentStatus.FAILED
+    has_scores = QUANTITATIVE.name not in lost
+    return replace(
+        prediction,
+        status=status,
+        items=prediction.items if has_scores else {},
+        meta_review_severity=(
+            None if META_REVIEW.name in lost else prediction.meta_review_severity
+        ),
+        failures=tuple(failures),
+    )
