@@ -9,8 +9,6 @@ import numpy as np
 from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.domain.failures import AttemptOutcome, CallPath
 from ai_psychiatrist.domain.phq8 import UnknownReason
-from ai_psychiatrist.evaluation.metrics.figure import Figure, Json
-from ai_psychiatrist.evaluation.metrics.measure import ratio
 from ai_psychiatrist.evaluation.metrics.scores import ITEMS
 from ai_psychiatrist.evaluation.metrics.tree import Tree
 from ai_psychiatrist.evaluation.scores.prediction import (
@@ -18,6 +16,8 @@ from ai_psychiatrist.evaluation.scores.prediction import (
     FailureSummary,
     UnitPrediction,
 )
+from ai_psychiatrist.statistics.figure import Figure, Json
+from ai_psychiatrist.statistics.measure import ratio
 
 FREQUENT_FAILURES: Final = 0.05
 """A failure in more units than this share deserves a look before the scores do."""

@@ -6,10 +6,10 @@ from typing import Final
 
 import numpy as np
 
-from ai_psychiatrist.evaluation.metrics.measure import Array, BoolArray
 from ai_psychiatrist.evaluation.metrics.registry import measured
 from ai_psychiatrist.evaluation.metrics.scores import Scores
 from ai_psychiatrist.evaluation.metrics.tree import Tree
+from ai_psychiatrist.statistics.measure import Array, BoolArray
 
 CUTOFF: Final = 10
 NO_CASE: Final = "no unit labelled as depressed counts here"

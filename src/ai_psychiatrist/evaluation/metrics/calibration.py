@@ -11,19 +11,19 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ai_psychiatrist.evaluation.metrics.bootstrap import Owners
-from ai_psychiatrist.evaluation.metrics.isotonic import fit_isotonic
-from ai_psychiatrist.evaluation.metrics.measure import (
+from ai_psychiatrist.evaluation.metrics.registry import measured
+from ai_psychiatrist.evaluation.metrics.scores import Scores
+from ai_psychiatrist.evaluation.metrics.signals import SIGNALS, signal_values
+from ai_psychiatrist.evaluation.metrics.tree import Tree
+from ai_psychiatrist.statistics.bootstrap import Owners
+from ai_psychiatrist.statistics.isotonic import fit_isotonic
+from ai_psychiatrist.statistics.measure import (
     Array,
     BoolArray,
     Statistics,
     by_unit,
     statistics,
 )
-from ai_psychiatrist.evaluation.metrics.registry import measured
-from ai_psychiatrist.evaluation.metrics.scores import Scores
-from ai_psychiatrist.evaluation.metrics.signals import SIGNALS, signal_values
-from ai_psychiatrist.evaluation.metrics.tree import Tree
 
 FOLDS: Final = 5
 BINS: Final = 10

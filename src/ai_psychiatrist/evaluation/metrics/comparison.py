@@ -7,10 +7,6 @@ from itertools import groupby
 import numpy as np
 
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.metrics.bootstrap import Bootstrap, Estimate, estimate, owners_of
-from ai_psychiatrist.evaluation.metrics.figure import Json, rounded
-from ai_psychiatrist.evaluation.metrics.intervals import INTERVAL, figure_of
-from ai_psychiatrist.evaluation.metrics.measure import Array, Measure, statistics
 from ai_psychiatrist.evaluation.metrics.report import (
     RESAMPLES,
     SCHEMA_VERSION,
@@ -18,12 +14,16 @@ from ai_psychiatrist.evaluation.metrics.report import (
     counted_sections,
     judged_sections,
 )
-from ai_psychiatrist.evaluation.metrics.risk_coverage import aurc, risk_at
 from ai_psychiatrist.evaluation.metrics.scores import Scores, is_label, scores_of
 from ai_psychiatrist.evaluation.metrics.selective import Accepted, accepted_of, signal_statistics
 from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL, SIGNALS
 from ai_psychiatrist.evaluation.metrics.tree import Path, Tree, named_measures, resolve
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
+from ai_psychiatrist.statistics.bootstrap import Bootstrap, Estimate, estimate, owners_of
+from ai_psychiatrist.statistics.figure import Json, rounded
+from ai_psychiatrist.statistics.intervals import INTERVAL, figure_of
+from ai_psychiatrist.statistics.measure import Array, Measure, statistics
+from ai_psychiatrist.statistics.risk_coverage import aurc, risk_at
 
 NOTHING_IN_COMMON = "one of the runs has no score for a labelled item of the shared units"
 

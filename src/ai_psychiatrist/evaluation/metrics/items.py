@@ -6,12 +6,12 @@ from typing import Final, TypeVar
 import numpy as np
 
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.metrics.measure import NO_LABELLED_SCORE
 from ai_psychiatrist.evaluation.metrics.pairs import Pairs
 from ai_psychiatrist.evaluation.metrics.registry import measured
 from ai_psychiatrist.evaluation.metrics.scores import ITEMS, Scores
 from ai_psychiatrist.evaluation.metrics.tree import Tree
 from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.statistics.measure import NO_LABELLED_SCORE
 
 NO_LABEL: Final = "no item has a label"
 

@@ -6,14 +6,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from ai_psychiatrist.evaluation.metrics.measure import (
+from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.statistics.measure import (
     Array,
     BoolArray,
     Statistics,
     by_unit,
     statistics,
 )
-from ai_psychiatrist.evaluation.report.figures import Scale
 
 
 @dataclass(frozen=True, kw_only=True)

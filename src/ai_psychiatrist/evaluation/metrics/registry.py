@@ -13,8 +13,8 @@ from functools import cache
 from typing import Final, TypeAlias, TypeVar
 
 from ai_psychiatrist.evaluation.metrics import formulas
-from ai_psychiatrist.evaluation.metrics.measure import SMALLEST_N, Measure
 from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.statistics.measure import SMALLEST_N, Measure
 
 Found: TypeAlias = Measure | Mapping[str, Measure]
 Function = TypeVar("Function", bound=Callable[..., Found])

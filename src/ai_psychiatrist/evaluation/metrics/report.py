@@ -16,11 +16,8 @@ from ai_psychiatrist.evaluation.metrics.accounts import (
     warning_counts,
 )
 from ai_psychiatrist.evaluation.metrics.binary import binary_section
-from ai_psychiatrist.evaluation.metrics.bootstrap import Bootstrap, owners_of
 from ai_psychiatrist.evaluation.metrics.calibration import calibration_section
 from ai_psychiatrist.evaluation.metrics.evidence import evidence_rates
-from ai_psychiatrist.evaluation.metrics.figure import Json
-from ai_psychiatrist.evaluation.metrics.intervals import INTERVAL
 from ai_psychiatrist.evaluation.metrics.items import item_section, noise_section
 from ai_psychiatrist.evaluation.metrics.scores import Scores, is_label, scores_of
 from ai_psychiatrist.evaluation.metrics.selective import selective_section
@@ -28,6 +25,9 @@ from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL
 from ai_psychiatrist.evaluation.metrics.totals import severity_section, total_section
 from ai_psychiatrist.evaluation.metrics.tree import Tree, resolve
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
+from ai_psychiatrist.statistics.bootstrap import Bootstrap, owners_of
+from ai_psychiatrist.statistics.figure import Json
+from ai_psychiatrist.statistics.intervals import INTERVAL
 
 SCHEMA_VERSION: Final = 1
 RESAMPLES: Final = 10_000

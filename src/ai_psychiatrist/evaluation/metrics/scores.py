@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from ai_psychiatrist.domain.phq8 import Item, Severity, severity_of
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.metrics.bootstrap import Owners, owners_of
-from ai_psychiatrist.evaluation.metrics.measure import Array, BoolArray
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction, failed_prediction
+from ai_psychiatrist.statistics.bootstrap import Owners, owners_of
+from ai_psychiatrist.statistics.measure import Array, BoolArray
 
 ITEMS = tuple(Item)
 

@@ -12,24 +12,24 @@ import numpy as np
 
 from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE
 from ai_psychiatrist.evaluation.metrics.items import NO_LABEL
-from ai_psychiatrist.evaluation.metrics.measure import (
+from ai_psychiatrist.evaluation.metrics.registry import measured
+from ai_psychiatrist.evaluation.metrics.scores import Scores
+from ai_psychiatrist.evaluation.metrics.signals import SIGNALS, signal_values
+from ai_psychiatrist.evaluation.metrics.tree import Tree
+from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.statistics.measure import (
     Array,
     Measure,
     Statistics,
     ratio,
     statistics,
 )
-from ai_psychiatrist.evaluation.metrics.registry import measured
-from ai_psychiatrist.evaluation.metrics.risk_coverage import (
+from ai_psychiatrist.statistics.risk_coverage import (
     Ranking,
     charged_ranking,
     ranking,
     risk_at,
 )
-from ai_psychiatrist.evaluation.metrics.scores import Scores
-from ai_psychiatrist.evaluation.metrics.signals import SIGNALS, signal_values
-from ai_psychiatrist.evaluation.metrics.tree import Tree
-from ai_psychiatrist.evaluation.report.figures import Scale
 
 CURVE_POINTS: Final = 100
 

@@ -6,9 +6,9 @@ from typing import Final
 import numpy as np
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.evaluation.metrics.measure import Array
 from ai_psychiatrist.evaluation.metrics.scores import ITEMS, Scores
 from ai_psychiatrist.evaluation.scores.prediction import ItemPrediction
+from ai_psychiatrist.statistics.measure import Array
 
 DEFAULT_SIGNAL: Final = "llm_evidence_count"
 MISSING: Final = -1.0

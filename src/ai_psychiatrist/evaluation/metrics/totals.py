@@ -7,13 +7,13 @@ from typing import Final
 import numpy as np
 
 from ai_psychiatrist.domain.phq8 import Severity
-from ai_psychiatrist.evaluation.metrics.measure import Array, BoolArray
 from ai_psychiatrist.evaluation.metrics.pairs import Pairs
 from ai_psychiatrist.evaluation.metrics.registry import measured
 from ai_psychiatrist.evaluation.metrics.scores import Scores
 from ai_psychiatrist.evaluation.metrics.tree import Tree
 from ai_psychiatrist.evaluation.report.figures import Scale
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
+from ai_psychiatrist.statistics.measure import Array, BoolArray
 
 NO_TOTAL: Final = "no unit has a labelled total"
 UNDECIDABLE: Final = "undecidable"

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from ai_psychiatrist.evaluation.metrics.bootstrap import Bootstrap, estimate
-from ai_psychiatrist.evaluation.metrics.figure import Figure, Json, rounded
-from ai_psychiatrist.evaluation.metrics.intervals import figure_of
-from ai_psychiatrist.evaluation.metrics.measure import Measure
+from ai_psychiatrist.statistics.bootstrap import Bootstrap, estimate
+from ai_psychiatrist.statistics.figure import Figure, Json, rounded
+from ai_psychiatrist.statistics.intervals import figure_of
+from ai_psychiatrist.statistics.measure import Measure
 
 Tree: TypeAlias = (
     "Measure | Figure | Mapping[str, Tree] | Sequence[Tree] | str | int | float | bool | None"

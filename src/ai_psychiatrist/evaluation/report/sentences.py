@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from ai_psychiatrist.evaluation.metrics.measure import SMALLEST_N
 from ai_psychiatrist.evaluation.report.account import Failures
 from ai_psychiatrist.evaluation.report.figure_row import grouped, percent
 from ai_psychiatrist.evaluation.report.figures import Figure, Metrics, Scale
 from ai_psychiatrist.evaluation.report.rows import Group
+from ai_psychiatrist.statistics.measure import SMALLEST_N
 
 SMALL: Final = 100
 """With fewer labelled participants than this, differences of a few points are noise."""

@@ -10,17 +10,17 @@ from sklearn.isotonic import IsotonicRegression  # type: ignore[import-untyped]
 from sklearn.metrics import brier_score_loss, roc_auc_score  # type: ignore[import-untyped]
 from tests.unit.evaluation.metrics.built import at, each, labels, plain, random_run, unit, value
 
-from ai_psychiatrist.evaluation.metrics.bootstrap import Bootstrap, estimate
 from ai_psychiatrist.evaluation.metrics.calibration import calibration_section, forecast
 from ai_psychiatrist.evaluation.metrics.formulas.debiased_calibration_error import (
     debiased_calibration_error,
 )
 from ai_psychiatrist.evaluation.metrics.formulas.ece import ece
 from ai_psychiatrist.evaluation.metrics.formulas.ece_of_calibrated import ece_of_calibrated
-from ai_psychiatrist.evaluation.metrics.intervals import figure_of
-from ai_psychiatrist.evaluation.metrics.isotonic import fit_isotonic
 from ai_psychiatrist.evaluation.metrics.scores import Scores, scores_of
 from ai_psychiatrist.evaluation.metrics.signals import SIGNALS, signal_values
+from ai_psychiatrist.statistics.bootstrap import Bootstrap, estimate
+from ai_psychiatrist.statistics.intervals import figure_of
+from ai_psychiatrist.statistics.isotonic import fit_isotonic
 
 points = st.lists(st.tuples(st.integers(-1, 6), st.integers(0, 1)), min_size=1, max_size=30)
 

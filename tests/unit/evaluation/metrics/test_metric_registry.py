@@ -10,10 +10,10 @@ from tests.unit.evaluation.report.built_report import figures_of
 
 from ai_psychiatrist.evaluation.metrics import formulas, registry
 from ai_psychiatrist.evaluation.metrics.documentation import HEADER, table
-from ai_psychiatrist.evaluation.metrics.measure import SMALLEST_N
 from ai_psychiatrist.evaluation.metrics.registry import all_metrics
 from ai_psychiatrist.evaluation.report.figures import Metrics
 from ai_psychiatrist.evaluation.report.headline import headline_of
+from ai_psychiatrist.statistics.measure import SMALLEST_N
 
 FILES = sorted(Path(formulas.__path__[0]).glob("[!_]*.py"))
 DOCUMENT = Path(__file__).parents[4] / "docs" / "metrics.md"
@@ -53,7 +53,7 @@ def test_every_source_is_listed() -> None:
 
 BIAS = """
 from ai_psychiatrist.evaluation.metrics.items import AllItems
-from ai_psychiatrist.evaluation.metrics.measure import Measure, ratio
+from ai_psychiatrist.statistics.measure import Measure, ratio
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
 
 

@@ -6,12 +6,9 @@ from scipy import stats  # type: ignore[import-untyped]
 from tests.unit.evaluation.metrics.built import at, each, number, random_run
 
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.metrics.bootstrap import Bootstrap, Estimate, estimate, owners_of
 from ai_psychiatrist.evaluation.metrics.calibration import forecast
 from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics
 from ai_psychiatrist.evaluation.metrics.evidence import evidence_rates
-from ai_psychiatrist.evaluation.metrics.intervals import figure_of
-from ai_psychiatrist.evaluation.metrics.measure import Array, Measure, ratio
 from ai_psychiatrist.evaluation.metrics.report import (
     compute_metrics,
     counted_sections,
@@ -21,6 +18,9 @@ from ai_psychiatrist.evaluation.metrics.scores import scores_of
 from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL
 from ai_psychiatrist.evaluation.metrics.tree import Path, named_measures
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
+from ai_psychiatrist.statistics.bootstrap import Bootstrap, Estimate, estimate, owners_of
+from ai_psychiatrist.statistics.intervals import figure_of
+from ai_psychiatrist.statistics.measure import Array, Measure, ratio
 
 
 def all_measures(

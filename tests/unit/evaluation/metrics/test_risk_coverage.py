@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from tests.unit.evaluation.metrics.built import at, labels, number, plain, unit, value
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.evaluation.metrics.risk_coverage import augrc, aurc, ranking, risk_at
 from ai_psychiatrist.evaluation.metrics.scores import scores_of
 from ai_psychiatrist.evaluation.metrics.selective import selective_section
 from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL, SIGNALS
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
+from ai_psychiatrist.statistics.risk_coverage import augrc, aurc, ranking, risk_at
 
 Groups = Sequence[Sequence[int]]
 

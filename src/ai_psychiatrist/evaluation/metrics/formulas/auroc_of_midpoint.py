@@ -1,10 +1,10 @@
 """How well the middle of the range orders cases and controls."""
 
-from ai_psychiatrist.evaluation.metrics.auroc import auroc
 from ai_psychiatrist.evaluation.metrics.binary import ONE_CLASS, RangeClassifier
-from ai_psychiatrist.evaluation.metrics.measure import Measure
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
 from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.statistics.auroc import auroc
+from ai_psychiatrist.statistics.measure import Measure
 
 
 @metric(

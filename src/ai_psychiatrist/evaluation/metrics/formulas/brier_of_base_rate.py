@@ -1,9 +1,9 @@
 """What the Brier score is without the signal."""
 
 from ai_psychiatrist.evaluation.metrics.calibration import TOO_FEW, Forecast
-from ai_psychiatrist.evaluation.metrics.measure import Measure, ratio
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
 from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.statistics.measure import Measure, ratio
 
 
 @metric(

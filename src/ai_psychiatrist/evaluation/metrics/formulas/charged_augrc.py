@@ -1,10 +1,10 @@
 """The area under the generalised risk–coverage curve of all labelled items."""
 
-from ai_psychiatrist.evaluation.metrics import risk_coverage
 from ai_psychiatrist.evaluation.metrics.items import NO_LABEL
-from ai_psychiatrist.evaluation.metrics.measure import Measure
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
 from ai_psychiatrist.evaluation.metrics.selective import RankedItems
+from ai_psychiatrist.statistics import risk_coverage
+from ai_psychiatrist.statistics.measure import Measure
 
 
 @metric(

@@ -1,10 +1,10 @@
 """The share of scores that are the label."""
 
 from ai_psychiatrist.evaluation.metrics.items import AllItems, RatedItems, ScoredItems
-from ai_psychiatrist.evaluation.metrics.measure import Measure, ratio
 from ai_psychiatrist.evaluation.metrics.pairs import Pairs
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
 from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.statistics.measure import Measure, ratio
 
 
 @metric(

@@ -1,9 +1,9 @@
 """The harmonic mean of precision and sensitivity."""
 
 from ai_psychiatrist.evaluation.metrics.binary import AllUnits, DecidedUnits, Rates
-from ai_psychiatrist.evaluation.metrics.measure import Array, Measure, statistics
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
 from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.statistics.measure import Array, Measure, statistics
 
 
 @metric(

@@ -1,10 +1,10 @@
 """The mean absolute error."""
 
 from ai_psychiatrist.evaluation.metrics.items import AllItems, RatedItems, ScoredItems
-from ai_psychiatrist.evaluation.metrics.measure import Measure, ratio
 from ai_psychiatrist.evaluation.metrics.pairs import Pairs
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
 from ai_psychiatrist.evaluation.metrics.totals import ExactTotals
+from ai_psychiatrist.statistics.measure import Measure, ratio
 
 
 @metric(

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from ai_psychiatrist.evaluation.metrics.measure import Array, Measure
 from ai_psychiatrist.evaluation.metrics.registry import Better, metric
-from ai_psychiatrist.evaluation.metrics.risk_coverage import risk_at
 from ai_psychiatrist.evaluation.metrics.selective import Accepted, RankedItems
+from ai_psychiatrist.statistics.measure import Array, Measure
+from ai_psychiatrist.statistics.risk_coverage import risk_at
 
 COVERAGES: Final = tuple(tenth / 10 for tenth in range(1, 11))
 

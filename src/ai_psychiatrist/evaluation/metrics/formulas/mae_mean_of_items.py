@@ -3,8 +3,8 @@
 import numpy as np
 
 from ai_psychiatrist.evaluation.metrics.items import AllItems
-from ai_psychiatrist.evaluation.metrics.measure import Array, Measure, statistics
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
+from ai_psychiatrist.statistics.measure import Array, Measure, statistics
 
 
 @metric(

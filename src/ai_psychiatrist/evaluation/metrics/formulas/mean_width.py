@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ai_psychiatrist.evaluation.metrics.measure import Measure, ratio
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
 from ai_psychiatrist.evaluation.metrics.totals import TotalRanges
+from ai_psychiatrist.statistics.measure import Measure, ratio
 
 
 @metric(

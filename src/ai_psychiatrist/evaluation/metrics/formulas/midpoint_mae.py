@@ -1,8 +1,8 @@
 """The mean error of the range's middle."""
 
-from ai_psychiatrist.evaluation.metrics.measure import Measure, ratio
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
 from ai_psychiatrist.evaluation.metrics.totals import TotalRanges
+from ai_psychiatrist.statistics.measure import Measure, ratio
 
 
 @metric(

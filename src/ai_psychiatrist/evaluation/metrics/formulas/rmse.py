@@ -1,8 +1,8 @@
 """The root mean squared error."""
 
-from ai_psychiatrist.evaluation.metrics.measure import Measure, root_of_ratio
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
 from ai_psychiatrist.evaluation.metrics.totals import ExactTotals
+from ai_psychiatrist.statistics.measure import Measure, root_of_ratio
 
 
 @metric(

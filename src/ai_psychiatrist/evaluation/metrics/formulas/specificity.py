@@ -1,9 +1,9 @@
 """How many of the others are cleared."""
 
 from ai_psychiatrist.evaluation.metrics.binary import NO_CONTROL, AllUnits, DecidedUnits, Rates
-from ai_psychiatrist.evaluation.metrics.measure import Measure, ratio
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
 from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.statistics.measure import Measure, ratio
 
 
 @metric(

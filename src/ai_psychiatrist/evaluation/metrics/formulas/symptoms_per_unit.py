@@ -1,9 +1,9 @@
 """How many symptoms a conversation has."""
 
 from ai_psychiatrist.evaluation.metrics.evidence import EvidenceFound
-from ai_psychiatrist.evaluation.metrics.measure import Measure
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
 from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.statistics.measure import Measure
 
 
 @metric(

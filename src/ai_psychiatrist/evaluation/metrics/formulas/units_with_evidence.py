@@ -1,9 +1,9 @@
 """How many conversations have evidence of one item."""
 
 from ai_psychiatrist.evaluation.metrics.evidence import ItemEvidence
-from ai_psychiatrist.evaluation.metrics.measure import Measure
 from ai_psychiatrist.evaluation.metrics.registry import Better, metric
 from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.statistics.measure import Measure
 
 
 @metric(

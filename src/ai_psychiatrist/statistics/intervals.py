@@ -13,9 +13,9 @@ from typing import Final
 
 import numpy as np
 
-from ai_psychiatrist.evaluation.metrics.bootstrap import Estimate
-from ai_psychiatrist.evaluation.metrics.figure import DECIMALS, Figure
-from ai_psychiatrist.evaluation.metrics.measure import Array, Measure
+from ai_psychiatrist.statistics.bootstrap import Estimate
+from ai_psychiatrist.statistics.figure import DECIMALS, Figure
+from ai_psychiatrist.statistics.measure import Array, Measure
 
 INTERVAL: Final = 0.95
 MOST_UNDEFINED: Final = 0.05
