@@ -66,7 +66,7 @@ def measure_run(run: Path, others: Sequence[Path] = (), selection: Selection = W
     """
     comparisons = compare_runs(run, others, selection)
     # Optional and large: only what measures needs it.
-    from ai_psychiatrist.evaluation.metrics.report import compute_metrics  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.metrics.compute import compute_metrics  # noqa: PLC0415
 
     folder = RunFolder(run)
     folder.require_run()

@@ -9,7 +9,7 @@ import numpy as np
 from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.domain.failures import AttemptOutcome, CallPath
 from ai_psychiatrist.domain.phq8 import UnknownReason
-from ai_psychiatrist.evaluation.metrics.scores import ITEMS
+from ai_psychiatrist.evaluation.metrics.labelled_units import ITEMS
 from ai_psychiatrist.evaluation.metrics.tree import Tree
 from ai_psychiatrist.evaluation.scores.prediction import (
     AttemptSummary,

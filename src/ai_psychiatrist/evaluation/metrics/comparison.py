@@ -7,14 +7,18 @@ from itertools import groupby
 import numpy as np
 
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.metrics.report import (
+from ai_psychiatrist.evaluation.metrics.compute import (
     RESAMPLES,
     SCHEMA_VERSION,
     SEED,
     counted_sections,
     judged_sections,
 )
-from ai_psychiatrist.evaluation.metrics.scores import Scores, is_label, scores_of
+from ai_psychiatrist.evaluation.metrics.labelled_units import (
+    LabelledUnits,
+    beside_labels,
+    is_label,
+)
 from ai_psychiatrist.evaluation.metrics.selective import Accepted, accepted_of, signal_statistics
 from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL, SIGNALS
 from ai_psychiatrist.evaluation.metrics.tree import Path, Tree, named_measures, resolve
@@ -47,10 +51,10 @@ def compare_metrics(
     shared = sorted(of_first.keys() & of_second.keys())
     known = {unit: labels[unit] for unit in shared if unit in labels and is_label(labels[unit])}
     sides = [[every[unit] for unit in shared] for every in (of_first, of_second)]
-    scores = [scores_of(side, known, participants) for side in sides]
-    judged = [judged_sections(side, confidence=confidence, seed=seed) for side in scores]
+    labelled = [beside_labels(side, known, participants) for side in sides]
+    judged = [judged_sections(side, confidence=confidence, seed=seed) for side in labelled]
     counted = [counted_sections(side) for side in sides]
-    over_labelled = Bootstrap(owners=scores[0].owners, resamples=resamples, seed=seed)
+    over_labelled = Bootstrap(owners=labelled[0].owners, resamples=resamples, seed=seed)
     owners = owners_of(shared, participants or {})
     over_all = Bootstrap(owners=owners, resamples=resamples, seed=seed)
     return {
@@ -71,7 +75,7 @@ def compare_metrics(
             **_differences(judged[0], judged[1], over_labelled),
             **_differences(counted[0], counted[1], over_all),
         },
-        "matched_coverage": resolve(_matched(scores[0], scores[1]), over_labelled),
+        "matched_coverage": resolve(_matched(labelled[0], labelled[1]), over_labelled),
     }
 
 
@@ -113,12 +117,12 @@ def _nested(leaves: Mapping[Path, Json]) -> dict[str, Json]:
     return tree
 
 
-def _matched(first: Scores, second: Scores) -> dict[str, Tree]:
+def _matched(first: LabelledUnits, second: LabelledUnits) -> dict[str, Tree]:
     """Compare errors over as many items as the run that scores fewer of them has."""
     return {signal: _matched_by(first, second, signal) for signal in SIGNALS}
 
 
-def _matched_by(first: Scores, second: Scores, signal: str) -> dict[str, Tree]:
+def _matched_by(first: LabelledUnits, second: LabelledUnits, signal: str) -> dict[str, Tree]:
     one, other = signal_statistics(first, signal), signal_statistics(second, signal)
     both = statistics(one.by_unit, other.by_unit)
     width = one.by_unit.shape[1]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ai_psychiatrist.evaluation.metrics.labelled_units import ITEMS
 from ai_psychiatrist.evaluation.metrics.registry import measured
-from ai_psychiatrist.evaluation.metrics.scores import ITEMS
 from ai_psychiatrist.evaluation.metrics.tree import Tree
 from ai_psychiatrist.evaluation.scores.prediction import ItemPrediction, UnitPrediction
 from ai_psychiatrist.statistics.measure import BoolArray, Measure, ratio

@@ -6,9 +6,9 @@ from typing import Final, TypeVar
 import numpy as np
 
 from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.evaluation.metrics.labelled_units import ITEMS, LabelledUnits
 from ai_psychiatrist.evaluation.metrics.pairs import Pairs
 from ai_psychiatrist.evaluation.metrics.registry import measured
-from ai_psychiatrist.evaluation.metrics.scores import ITEMS, Scores
 from ai_psychiatrist.evaluation.metrics.tree import Tree
 from ai_psychiatrist.evaluation.report.figures import Scale
 from ai_psychiatrist.statistics.measure import NO_LABELLED_SCORE
@@ -40,10 +40,10 @@ _Items = TypeVar("_Items", ScoredItems, RatedItems)
 _Scored = TypeVar("_Scored", bound=ScoredItems)
 
 
-def item_section(scores: Scores) -> dict[str, Tree]:
+def item_section(labelled: LabelledUnits) -> dict[str, Tree]:
     """Return errors, agreement and coverage over all items and by item."""
-    every = _scored(AllItems, scores)
-    single = _scored(ScoredItems, scores)
+    every = _scored(AllItems, labelled)
+    single = _scored(ScoredItems, labelled)
     return {
         **measured(every),
         "counts": _counts(every),
@@ -54,13 +54,13 @@ def item_section(scores: Scores) -> dict[str, Tree]:
     }
 
 
-def noise_section(scores: Scores) -> dict[str, Tree]:
+def noise_section(labelled: LabelledUnits) -> dict[str, Tree]:
     """Return how far two raters of the same interviews agree: as far as any run can be judged."""
     every = RatedItems(
-        said=scores.second_label,
-        truth=scores.label,
-        is_said=scores.is_labelled_twice,
-        is_true=scores.is_labelled,
+        said=labelled.second_label,
+        truth=labelled.label,
+        is_said=labelled.is_labelled_twice,
+        is_true=labelled.is_labelled,
     )
     return {
         **measured(every),
@@ -70,9 +70,12 @@ def noise_section(scores: Scores) -> dict[str, Tree]:
     }
 
 
-def _scored(kind: type[_Scored], scores: Scores) -> _Scored:
+def _scored(kind: type[_Scored], labelled: LabelledUnits) -> _Scored:
     return kind(
-        said=scores.score, truth=scores.label, is_said=scores.is_scored, is_true=scores.is_labelled
+        said=labelled.score,
+        truth=labelled.label,
+        is_said=labelled.is_scored,
+        is_true=labelled.is_labelled,
     )
 
 

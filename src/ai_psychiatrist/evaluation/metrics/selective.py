@@ -12,8 +12,8 @@ import numpy as np
 
 from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE
 from ai_psychiatrist.evaluation.metrics.items import NO_LABEL
+from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits
 from ai_psychiatrist.evaluation.metrics.registry import measured
-from ai_psychiatrist.evaluation.metrics.scores import Scores
 from ai_psychiatrist.evaluation.metrics.signals import SIGNALS, signal_values
 from ai_psychiatrist.evaluation.metrics.tree import Tree
 from ai_psychiatrist.evaluation.report.figures import Scale
@@ -89,33 +89,33 @@ class RankedItems:
         )
 
 
-def selective_section(scores: Scores, *, default: str) -> dict[str, Tree]:
+def selective_section(labelled: LabelledUnits, *, default: str) -> dict[str, Tree]:
     """Return areas, errors at fixed coverages, and curves for each signal of confidence."""
-    signal_values(scores, default)
-    matched, asked = scores.is_both.sum(axis=1), scores.is_labelled.sum(axis=1)
+    signal_values(labelled, default)
+    matched, asked = labelled.is_both.sum(axis=1), labelled.is_labelled.sum(axis=1)
     return {
         "default": default,
         "largest_coverage": ratio(matched, asked, undefined=NO_LABEL),
-        "by_signal": {signal: _by_signal(scores, signal) for signal in SIGNALS},
+        "by_signal": {signal: _by_signal(labelled, signal) for signal in SIGNALS},
     }
 
 
-def _by_signal(scores: Scores, signal: str) -> dict[str, Tree]:
-    sums = signal_statistics(scores, signal)
-    scored, asked = int(scores.is_both.sum()), int(scores.is_labelled.sum())
+def _by_signal(labelled: LabelledUnits, signal: str) -> dict[str, Tree]:
+    sums = signal_statistics(labelled, signal)
+    scored, asked = int(labelled.is_both.sum()), int(labelled.is_labelled.sum())
     return {
         **measured(RankedItems(sums=sums, asked=asked, scored=scored)),
         **_curves(accepted_of(sums.by_unit.sum(axis=0)[:, None])),
     }
 
 
-def signal_statistics(scores: Scores, signal: str) -> Statistics:
+def signal_statistics(labelled: LabelledUnits, signal: str) -> Statistics:
     """Return, by unit: unknown items, items of each confidence, and their losses."""
-    values = signal_values(scores, signal)
-    levels = np.unique(values[scores.is_both])[::-1]
-    is_at = scores.is_both[:, :, None] & (values[:, :, None] == levels)
-    unknown = (scores.is_labelled & ~scores.is_scored).sum(axis=1)
-    losses = (scores.loss[:, :, None] * is_at).sum(axis=1)
+    values = signal_values(labelled, signal)
+    levels = np.unique(values[labelled.is_both])[::-1]
+    is_at = labelled.is_both[:, :, None] & (values[:, :, None] == levels)
+    unknown = (labelled.is_labelled & ~labelled.is_scored).sum(axis=1)
+    losses = (labelled.loss[:, :, None] * is_at).sum(axis=1)
     return statistics(unknown, is_at.sum(axis=1), losses)
 
 

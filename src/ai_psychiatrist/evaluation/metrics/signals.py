@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.evaluation.metrics.scores import ITEMS, Scores
+from ai_psychiatrist.evaluation.metrics.labelled_units import ITEMS, LabelledUnits
 from ai_psychiatrist.evaluation.scores.prediction import ItemPrediction
 from ai_psychiatrist.statistics.measure import Array
 
@@ -34,7 +34,7 @@ SIGNALS: Final[Mapping[str, Callable[[ItemPrediction], float | None]]] = {
 }
 
 
-def signal_values(scores: Scores, signal: str) -> Array:
+def signal_values(labelled: LabelledUnits, signal: str) -> Array:
     """Return a signal for each item, (units, 8); `MISSING` where there is none.
 
     Raises `ConfigurationError` when no signal has that name.
@@ -43,7 +43,7 @@ def signal_values(scores: Scores, signal: str) -> Array:
     if read is None:
         message = f"no confidence signal is called {signal!r}; known: {', '.join(SIGNALS)}"
         raise ConfigurationError(message)
-    rows = [[unit.items.get(item) for item in ITEMS] for unit in scores.predictions]
+    rows = [[unit.items.get(item) for item in ITEMS] for unit in labelled.predictions]
     values = [[None if item is None else read(item) for item in row] for row in rows]
     filled = [[MISSING if value is None else value for value in row] for row in values]
     return np.array(filled, dtype=np.float64).reshape(len(rows), len(ITEMS))

@@ -7,9 +7,9 @@ from typing import Final
 import numpy as np
 
 from ai_psychiatrist.domain.phq8 import Severity
+from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits
 from ai_psychiatrist.evaluation.metrics.pairs import Pairs
 from ai_psychiatrist.evaluation.metrics.registry import measured
-from ai_psychiatrist.evaluation.metrics.scores import Scores
 from ai_psychiatrist.evaluation.metrics.tree import Tree
 from ai_psychiatrist.evaluation.report.figures import Scale
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
@@ -53,13 +53,13 @@ class TotalRanges:
         return np.where(self.is_true, np.abs((self.low + self.high) / 2 - self.truth), 0.0)
 
 
-def total_section(scores: Scores) -> dict[str, Tree]:
+def total_section(labelled: LabelledUnits) -> dict[str, Tree]:
     """Return errors of exact totals, and how well the ranges hold the truth."""
-    truth, is_true = _column(scores.totals)
-    exact, is_exact = _column([unit.total for unit in scores.predictions])
+    truth, is_true = _column(labelled.totals)
+    exact, is_exact = _column([unit.total for unit in labelled.predictions])
     ranges = TotalRanges(
-        low=np.array([unit.total_min for unit in scores.predictions], dtype=np.float64),
-        high=np.array([unit.total_max for unit in scores.predictions], dtype=np.float64),
+        low=np.array([unit.total_min for unit in labelled.predictions], dtype=np.float64),
+        high=np.array([unit.total_max for unit in labelled.predictions], dtype=np.float64),
         truth=truth[:, 0],
         is_true=is_true[:, 0],
     )
@@ -67,13 +67,13 @@ def total_section(scores: Scores) -> dict[str, Tree]:
     return {"exact": measured(pairs), "range": measured(ranges)}
 
 
-def severity_section(scores: Scores) -> dict[str, Tree]:
+def severity_section(labelled: LabelledUnits) -> dict[str, Tree]:
     """Return how often the band is right, and which band is taken for which.
 
     A unit whose range spans several bands is undecidable; it has no error and is counted apart.
     """
-    truth, is_true = _column(scores.severities)
-    band, is_decided = _column([decided_severity(unit) for unit in scores.predictions])
+    truth, is_true = _column(labelled.severities)
+    band, is_decided = _column([decided_severity(unit) for unit in labelled.predictions])
     pairs = Severities(said=band, truth=truth, is_said=is_decided, is_true=is_true)
     columns = np.where(is_decided, band, len(Severity))
     return {

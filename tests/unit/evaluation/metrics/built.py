@@ -10,7 +10,7 @@ from ai_psychiatrist.domain.evidence import Frequency
 from ai_psychiatrist.domain.phq8 import Item, Severity, UnknownReason
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.metrics.report import MetricsReport, compute_metrics
+from ai_psychiatrist.evaluation.metrics.compute import MetricsReport, compute_metrics
 from ai_psychiatrist.evaluation.metrics.tree import Tree, resolve
 from ai_psychiatrist.evaluation.scores.prediction import (
     AttemptSummary,

@@ -9,7 +9,7 @@ from tests.unit.evaluation.metrics.built import at, labels, metrics, random_run,
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.metrics.report import compute_metrics
+from ai_psychiatrist.evaluation.metrics.compute import compute_metrics
 from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction, failed_prediction
 

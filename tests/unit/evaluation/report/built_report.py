@@ -13,7 +13,7 @@ from ai_psychiatrist.domain.failures import (
     RejectionCode,
 )
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.metrics.report import compute_metrics
+from ai_psychiatrist.evaluation.metrics.compute import compute_metrics
 from ai_psychiatrist.evaluation.report.comparison import Comparison
 from ai_psychiatrist.evaluation.report.write import write_report
 from ai_psychiatrist.evaluation.scores.prediction import (

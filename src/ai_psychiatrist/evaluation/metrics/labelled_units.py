@@ -17,8 +17,8 @@ ITEMS = tuple(Item)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scores:
-    """The labelled units in the order of their ids, so that the order of files changes nothing.
+class LabelledUnits:
+    """Units in the order of their ids, so that the order of files changes nothing.
 
     A unit with labels and without a prediction counts as failed: every item of it is unknown.
     """
@@ -79,18 +79,18 @@ class Scores:
         return tuple(None if total is None else severity_of(total) for total in self.totals)
 
 
-def scores_of(
+def beside_labels(
     predictions: Sequence[UnitPrediction],
     labels: Mapping[str, Labels],
     participants: Mapping[str, str] | None = None,
-) -> Scores:
+) -> LabelledUnits:
     """Stand predictions and labels side by side; units without any label are left out.
 
     `participants`: unit id → whose it is; a unit that is not in it is a participant's only one.
     """
     by_unit = {prediction.unit_id: prediction for prediction in predictions}
     units = sorted(unit for unit, label in labels.items() if is_label(label))
-    return Scores(
+    return LabelledUnits(
         predictions=tuple(by_unit.get(unit) or failed_prediction(unit) for unit in units),
         labels=tuple(labels[unit] for unit in units),
         owners=owners_of(units, participants or {}),

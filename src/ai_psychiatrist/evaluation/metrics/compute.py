@@ -19,7 +19,11 @@ from ai_psychiatrist.evaluation.metrics.binary import binary_section
 from ai_psychiatrist.evaluation.metrics.calibration import calibration_section
 from ai_psychiatrist.evaluation.metrics.evidence import evidence_rates
 from ai_psychiatrist.evaluation.metrics.items import item_section, noise_section
-from ai_psychiatrist.evaluation.metrics.scores import Scores, is_label, scores_of
+from ai_psychiatrist.evaluation.metrics.labelled_units import (
+    LabelledUnits,
+    beside_labels,
+    is_label,
+)
 from ai_psychiatrist.evaluation.metrics.selective import selective_section
 from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL
 from ai_psychiatrist.evaluation.metrics.totals import severity_section, total_section
@@ -67,12 +71,12 @@ def compute_metrics(
     if len(set(ids)) < len(ids):
         message = "a unit is predicted more than once; keep one prediction of each"
         raise InputError(message, field="predictions")
-    scores = scores_of(ordered, labels, participants)
+    labelled = beside_labels(ordered, labels, participants)
     owners = owners_of(ids, participants or {})
     judged = resolve(
-        judged_sections(scores, confidence=confidence, seed=seed)
-        | {"noise_ceiling": noise_section(scores)},
-        Bootstrap(owners=scores.owners, resamples=resamples, seed=seed),
+        judged_sections(labelled, confidence=confidence, seed=seed)
+        | {"noise_ceiling": noise_section(labelled)},
+        Bootstrap(owners=labelled.owners, resamples=resamples, seed=seed),
     )
     counted = resolve(
         counted_sections(ordered),
@@ -91,7 +95,7 @@ def compute_metrics(
             "units": {
                 **_units(ordered, labels),
                 "participants": len(set(owners)),
-                "participants_labelled": len(set(scores.owners)),
+                "participants_labelled": len(set(labelled.owners)),
             },
             **judged,
             **counted,
@@ -99,15 +103,15 @@ def compute_metrics(
     )
 
 
-def judged_sections(scores: Scores, *, confidence: str, seed: int) -> dict[str, Tree]:
+def judged_sections(labelled: LabelledUnits, *, confidence: str, seed: int) -> dict[str, Tree]:
     """Return the sections that compare predictions with labels."""
     return {
-        "items": item_section(scores),
-        "selective": selective_section(scores, default=confidence),
-        "totals": total_section(scores),
-        "severity": severity_section(scores),
-        "binary": binary_section(scores),
-        "calibration": calibration_section(scores, seed=seed),
+        "items": item_section(labelled),
+        "selective": selective_section(labelled, default=confidence),
+        "totals": total_section(labelled),
+        "severity": severity_section(labelled),
+        "binary": binary_section(labelled),
+        "calibration": calibration_section(labelled, seed=seed),
     }
 
 
