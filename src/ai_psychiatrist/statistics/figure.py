@@ -1,9 +1,7 @@
-"""One figure of a report."""
+"""A value with its interval."""
 
 from dataclasses import dataclass
-from typing import Final, TypeAlias
-
-Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
+from typing import Final
 
 DECIMALS: Final = 10
 """Figures are rounded to this, so that the order of a sum leaves no trace in the bytes."""
@@ -13,7 +11,8 @@ DECIMALS: Final = 10
 class Figure:
     """A value with its 95 % interval, or the reason why there is none."""
 
-    value: float | None
+    value: int | float | None
+    """Whole only where it is a count."""
     reason: str | None = None
     """Why the value is not defined; or, where it is, why there is no interval. A plain count of the
     run has neither interval nor reason."""
@@ -21,16 +20,7 @@ class Figure:
     n: int
     """How many items or units the value rests on."""
 
-    def as_json(self) -> dict[str, Json]:
-        """Return it as plain JSON values."""
-        return {
-            "value": None if self.value is None else rounded(self.value),
-            "reason": self.reason,
-            "interval": None if self.interval is None else [*map(rounded, self.interval)],
-            "n": self.n,
-        }
 
-
-def rounded(value: float) -> float | int:
-    """Round for writing; whole numbers stay whole, and there is no negative zero."""
-    return value if isinstance(value, int) else round(value, DECIMALS) + 0.0
+def rounded(value: float) -> float:
+    """Round for writing; there is no negative zero."""
+    return round(value, DECIMALS) + 0.0

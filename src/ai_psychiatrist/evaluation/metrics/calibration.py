@@ -16,6 +16,7 @@ from ai_psychiatrist.evaluation.metrics.registry import measured
 from ai_psychiatrist.evaluation.metrics.signals import SIGNALS, signal_values
 from ai_psychiatrist.evaluation.metrics.tree import Tree
 from ai_psychiatrist.statistics.bootstrap import Owners
+from ai_psychiatrist.statistics.figure import rounded
 from ai_psychiatrist.statistics.isotonic import fit_isotonic
 from ai_psychiatrist.statistics.measure import (
     Array,
@@ -131,11 +132,11 @@ def _reliability(found: Forecast) -> list[Tree]:
     counts, probabilities, rights = found.bins.sum(axis=0)
     return [
         {
-            "low": place / BINS,
-            "high": (place + 1) / BINS,
+            "low": rounded(place / BINS),
+            "high": rounded((place + 1) / BINS),
             "n": int(counts[place]),
-            "mean_probability": float(probabilities[place] / counts[place]),
-            "share_right": float(rights[place] / counts[place]),
+            "mean_probability": rounded(float(probabilities[place] / counts[place])),
+            "share_right": rounded(float(rights[place] / counts[place])),
         }
         for place in range(BINS)
         if counts[place]

@@ -51,7 +51,7 @@ def evidence_rates(predictions: Sequence[UnitPrediction]) -> dict[str, Tree]:
     return {
         **measured(EvidenceFound(has_scores=has_scores, is_found=found, is_backed=backed)),
         "by_item": {
-            item.value: {
+            item: {
                 "label": item.label,
                 **measured(
                     ItemEvidence(

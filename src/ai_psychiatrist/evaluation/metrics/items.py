@@ -9,11 +9,11 @@ from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.metrics.labelled_units import ITEMS, LabelledUnits
 from ai_psychiatrist.evaluation.metrics.pairs import Pairs
 from ai_psychiatrist.evaluation.metrics.registry import measured
+from ai_psychiatrist.evaluation.metrics.scale import Scale
 from ai_psychiatrist.evaluation.metrics.tree import Tree
-from ai_psychiatrist.evaluation.report.figures import Scale
-from ai_psychiatrist.statistics.measure import NO_LABELLED_SCORE
 
 NO_LABEL: Final = "no item has a label"
+NO_LABELLED_SCORE: Final = "no item has both a label and a score"
 
 
 class ScoredItems(Pairs):
@@ -48,7 +48,7 @@ def item_section(labelled: LabelledUnits) -> dict[str, Tree]:
         **measured(every),
         "counts": _counts(every),
         "by_item": {
-            item.value: {"label": item.label, **measured(one), "counts": _counts(one)}
+            item: {"label": item.label, **measured(one), "counts": _counts(one)}
             for item, one in ((item, _only(single, item)) for item in ITEMS)
         },
     }
@@ -64,9 +64,7 @@ def noise_section(labelled: LabelledUnits) -> dict[str, Tree]:
     )
     return {
         **measured(every),
-        "by_item": {
-            item.value: {"label": item.label, **measured(_only(every, item))} for item in ITEMS
-        },
+        "by_item": {item: {"label": item.label, **measured(_only(every, item))} for item in ITEMS},
     }
 
 

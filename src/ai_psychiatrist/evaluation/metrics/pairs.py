@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.evaluation.metrics.scale import Scale
 from ai_psychiatrist.statistics.measure import (
     Array,
     BoolArray,

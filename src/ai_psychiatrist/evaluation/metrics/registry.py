@@ -13,7 +13,7 @@ from functools import cache
 from typing import Final, TypeAlias, TypeVar
 
 from ai_psychiatrist.evaluation.metrics import formulas
-from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.evaluation.metrics.scale import Scale
 from ai_psychiatrist.statistics.measure import SMALLEST_N, Measure
 
 Found: TypeAlias = Measure | Mapping[str, Measure]
@@ -55,10 +55,6 @@ class Metric:
     """`None` for the points of the data itself."""
     smallest_n: int
     """Participants that an interval, and with it a verdict, needs."""
-
-    def row_on(self, kind: type) -> Row | None:
-        """Return its row in the table of a kind of data, `None` where it is not shown."""
-        return next((self.on[one] for one in kind.__mro__ if one in self.on), None)
 
     def scale_on(self, kind: type) -> Scale:
         """Return what it is measured in there."""
@@ -102,6 +98,16 @@ def all_metrics() -> tuple[Metric, ...]:
     for module in pkgutil.iter_modules(formulas.__path__):
         importlib.import_module(f"{formulas.__name__}.{module.name}")
     return tuple(_METRICS[key] for key in sorted(_METRICS))
+
+
+def shown_on(kind: type) -> list[tuple[Metric, Row]]:
+    """Return the metrics that the report shows of a kind of data, in the order of their rows."""
+    found = []
+    for one in all_metrics():
+        row = next((one.on[parent] for parent in kind.__mro__ if parent in one.on), None)
+        if row is not None:
+            found.append((one, row))
+    return sorted(found, key=lambda shown: shown[1].place)
 
 
 def measured(data: object) -> dict[str, Found]:

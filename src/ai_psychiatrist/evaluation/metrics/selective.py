@@ -14,9 +14,10 @@ from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE
 from ai_psychiatrist.evaluation.metrics.items import NO_LABEL
 from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits
 from ai_psychiatrist.evaluation.metrics.registry import measured
+from ai_psychiatrist.evaluation.metrics.scale import Scale
 from ai_psychiatrist.evaluation.metrics.signals import SIGNALS, signal_values
 from ai_psychiatrist.evaluation.metrics.tree import Tree
-from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.statistics.figure import rounded
 from ai_psychiatrist.statistics.measure import (
     Array,
     Measure,
@@ -139,6 +140,6 @@ def _curve(ranked: Ranking, asked: float) -> dict[str, Tree]:
     steps = np.linspace(1, last, num=min(last, CURVE_POINTS)) if last else np.empty(0)
     accepted = np.unique(np.rint(steps))
     return {
-        "coverage": [float(count / asked) for count in accepted],
-        "risk": [float(risk) for risk in risk_at(ranked, accepted)],
+        "coverage": [rounded(count / asked) for count in accepted.tolist()],
+        "risk": [rounded(risk) for risk in risk_at(ranked, accepted).tolist()],
     }

@@ -1,6 +1,7 @@
 """Signals of confidence: what a run says about how far an item's score can be trusted."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -26,11 +27,20 @@ def _hybrid(item: ItemPrediction) -> float | None:
     return None if said is None else (said + quotes) / 2
 
 
-SIGNALS: Final[Mapping[str, Callable[[ItemPrediction], float | None]]] = {
-    DEFAULT_SIGNAL: lambda item: item.signals.llm_evidence_count,
-    "affirmed_count": lambda item: item.signals.affirmed,
-    "verbalised": _verbalised,
-    "hybrid": _hybrid,
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """A signal of confidence."""
+
+    name: str
+    """As the report has it."""
+    read: Callable[[ItemPrediction], float | None]
+
+
+SIGNALS: Final[Mapping[str, Signal]] = {
+    DEFAULT_SIGNAL: Signal("number of quotes", lambda item: item.signals.llm_evidence_count),
+    "affirmed_count": Signal("number of affirming quotes", lambda item: item.signals.affirmed),
+    "verbalised": Signal("stated by the model", _verbalised),
+    "hybrid": Signal("quotes and statement", _hybrid),
 }
 
 
@@ -39,11 +49,11 @@ def signal_values(labelled: LabelledUnits, signal: str) -> Array:
 
     Raises `ConfigurationError` when no signal has that name.
     """
-    read = SIGNALS.get(signal)
-    if read is None:
+    known = SIGNALS.get(signal)
+    if known is None:
         message = f"no confidence signal is called {signal!r}; known: {', '.join(SIGNALS)}"
         raise ConfigurationError(message)
     rows = [[unit.items.get(item) for item in ITEMS] for unit in labelled.predictions]
-    values = [[None if item is None else read(item) for item in row] for row in rows]
+    values = [[None if item is None else known.read(item) for item in row] for row in rows]
     filled = [[MISSING if value is None else value for value in row] for row in values]
     return np.array(filled, dtype=np.float64).reshape(len(rows), len(ITEMS))

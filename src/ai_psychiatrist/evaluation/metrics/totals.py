@@ -10,8 +10,8 @@ from ai_psychiatrist.domain.phq8 import Severity
 from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits
 from ai_psychiatrist.evaluation.metrics.pairs import Pairs
 from ai_psychiatrist.evaluation.metrics.registry import measured
+from ai_psychiatrist.evaluation.metrics.scale import Scale
 from ai_psychiatrist.evaluation.metrics.tree import Tree
-from ai_psychiatrist.evaluation.report.figures import Scale
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 from ai_psychiatrist.statistics.measure import Array, BoolArray
 
@@ -92,7 +92,7 @@ def decided_severity(unit: UnitPrediction) -> Severity | None:
     return lower if lower is upper else None
 
 
-def _confusion(truth: Array, columns: Array) -> list[list[int]]:
+def _confusion(truth: Array, columns: Array) -> list[Tree]:
     width = len(Severity) + 1
     cells = (truth * width + columns).astype(np.intp)
     counts = np.bincount(cells, minlength=len(Severity) * width)

@@ -112,7 +112,7 @@ def test_noise_ceiling_is_how_far_two_raters_agree() -> None:
     assert value(report, "noise_ceiling/largest_correlation") == pytest.approx(
         math.sqrt(stats.pearsonr(second, first).statistic)
     )
-    assert at(report.document, "noise_ceiling/quadratic_kappa/interval") is not None
+    assert at(report, "noise_ceiling/quadratic_kappa/interval") is not None
     sleep = f"noise_ceiling/by_item/{Item.SLEEP}/coverage"
     assert value(report, sleep) == pytest.approx(
         sum(label.second_items.get(Item.SLEEP) is not None for label in known.values())

@@ -5,14 +5,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.unit.evaluation.metrics.built import at, random_run
-from tests.unit.evaluation.report.built_report import figures_of
+from tests.unit.evaluation.metrics.built import at, metrics, random_run
 
 from ai_psychiatrist.evaluation.metrics import formulas, registry
 from ai_psychiatrist.evaluation.metrics.documentation import HEADER, table
 from ai_psychiatrist.evaluation.metrics.registry import all_metrics
-from ai_psychiatrist.evaluation.report.figures import Metrics
-from ai_psychiatrist.evaluation.report.headline import headline_of
+from ai_psychiatrist.evaluation.report.groups import headline_of
 from ai_psychiatrist.statistics.measure import SMALLEST_N
 
 FILES = sorted(Path(formulas.__path__[0]).glob("[!_]*.py"))
@@ -75,12 +73,12 @@ def test_a_new_file_alone_adds_a_metric(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(registry, "_METRICS", dict(registry._METRICS))
     all_metrics.cache_clear()
     try:
-        few, enough = (figures_of(*random_run(people, seed=1)) for people in (11, 12))
-        (first, *_), *_ = [group.rows for group in headline_of(Metrics(enough))]
+        few, enough = (metrics(*random_run(people, seed=1)) for people in (11, 12))
+        (first, *_), *_ = [group.rows for group in headline_of(enough)]
         assert any(line.startswith("| `bias` | `AllItems` |") for line in table())
     finally:
         sys.modules.pop(f"{formulas.__name__}.bias")
         all_metrics.cache_clear()
     assert at(few, "items/bias/reason") == "no interval: it rests on 11 participants, and needs 12"
     assert first.name == "Bias"
-    assert first.shown.span is not None
+    assert first.span is not None

@@ -93,8 +93,8 @@ def test_copies_of_sessions_make_no_interval_narrower() -> None:
     once, known = sessions(14, 1)
     thrice, known_thrice = sessions(14, 3)
     people = {one.unit_id: person(one.unit_id) for one in thrice}
-    before = compute_metrics(once, known, resamples=400).document
-    after = compute_metrics(thrice, known_thrice, participants=people, resamples=400).document
+    before = compute_metrics(once, known, resamples=400)
+    after = compute_metrics(thrice, known_thrice, participants=people, resamples=400)
     for path in ("items/mae", "items/quadratic_kappa", "binary/from_total/auroc_of_midpoint"):
         assert number(after, path) == pytest.approx(number(before, path))
         assert at(after, f"{path}/interval") == pytest.approx(at(before, f"{path}/interval"))
@@ -106,7 +106,7 @@ def test_copies_of_sessions_make_no_interval_narrower() -> None:
 def test_units_of_few_participants_have_no_interval_and_say_why() -> None:
     predictions, known = sessions(9, 3)
     people = {one.unit_id: person(one.unit_id) for one in predictions}
-    document = compute_metrics(predictions, known, participants=people, resamples=50).document
+    document = compute_metrics(predictions, known, participants=people, resamples=50)
     assert at(document, "items/mae/interval") is None
     reason = "no interval: it rests on 9 participants, and needs 10"
     assert at(document, "items/mae/reason") == reason

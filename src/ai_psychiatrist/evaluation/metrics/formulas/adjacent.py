@@ -1,8 +1,8 @@
 """How often a decided band is nearly right."""
 
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
+from ai_psychiatrist.evaluation.metrics.scale import Scale
 from ai_psychiatrist.evaluation.metrics.totals import Severities
-from ai_psychiatrist.evaluation.report.figures import Scale
 from ai_psychiatrist.statistics.measure import Measure, ratio
 
 

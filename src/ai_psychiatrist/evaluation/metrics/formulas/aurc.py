@@ -1,9 +1,10 @@
 """The area under the risk–coverage curve of the scored items."""
 
+from ai_psychiatrist.evaluation.metrics.items import NO_LABELLED_SCORE
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
 from ai_psychiatrist.evaluation.metrics.selective import RankedItems
 from ai_psychiatrist.statistics import risk_coverage
-from ai_psychiatrist.statistics.measure import NO_LABELLED_SCORE, Measure
+from ai_psychiatrist.statistics.measure import Measure
 
 
 @metric(

@@ -2,13 +2,17 @@
 
 from ai_psychiatrist.evaluation.metrics.binary import ONE_CLASS, AllUnits, DecidedUnits, Rates
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
-from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.evaluation.metrics.scale import Scale
 from ai_psychiatrist.statistics.measure import Array, Measure, statistics
 
 
 @metric(
     on={
-        AllUnits: Row(title="Balanced accuracy", note="of all; undecided counts as wrong", place=2),
+        AllUnits: Row(
+            title="Balanced accuracy",
+            note="at a total of 10 or more; undecided counts as wrong",
+            place=2,
+        ),
         DecidedUnits: Row(title="Balanced accuracy of the decided", place=1),
     },
     definition="Mean of sensitivity and specificity.",

@@ -5,8 +5,8 @@ import numpy as np
 from ai_psychiatrist.evaluation.metrics.items import AllItems, RatedItems, ScoredItems
 from ai_psychiatrist.evaluation.metrics.pairs import Pairs
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
+from ai_psychiatrist.evaluation.metrics.scale import Scale
 from ai_psychiatrist.evaluation.metrics.totals import ExactTotals
-from ai_psychiatrist.evaluation.report.figures import Scale
 from ai_psychiatrist.statistics.measure import Array, Measure
 
 

@@ -1,15 +1,15 @@
 """How often the band is decided and right."""
 
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
+from ai_psychiatrist.evaluation.metrics.scale import Scale
 from ai_psychiatrist.evaluation.metrics.totals import Severities
-from ai_psychiatrist.evaluation.report.figures import Scale
 from ai_psychiatrist.statistics.measure import Measure, ratio
 
 
 @metric(
     on={
         Severities: Row(
-            title="Band right, of all", note="an undecidable band counts as wrong", place=1
+            title="Severity band right, of all", note="an undecidable band counts as wrong", place=1
         )
     },
     definition="Share of all labelled units with the right band.",

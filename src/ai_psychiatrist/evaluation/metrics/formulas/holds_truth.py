@@ -1,8 +1,8 @@
 """How often the range of a total holds the true one."""
 
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
+from ai_psychiatrist.evaluation.metrics.scale import Scale
 from ai_psychiatrist.evaluation.metrics.totals import TotalRanges
-from ai_psychiatrist.evaluation.report.figures import Scale
 from ai_psychiatrist.statistics.measure import Measure, ratio
 
 
