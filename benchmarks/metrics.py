@@ -107,8 +107,8 @@ def loop_over_resamples(run: Run) -> None:
 
 
 def _three_figures(scores: LabelledUnits, quotes: np.ndarray, drawn: np.ndarray) -> None:
-    is_both = scores.is_both[drawn].ravel()
-    losses = scores.loss[drawn].ravel()[is_both]
+    is_both = scores.items.is_both[drawn].ravel()
+    losses = scores.items.distance[drawn].ravel()[is_both]
     order = np.argsort(-quotes[drawn].ravel()[is_both], kind="stable")
     losses.mean()
     is_both.mean()

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.domain.failures import AttemptOutcome, CallPath
 from ai_psychiatrist.domain.phq8 import UnknownReason
-from ai_psychiatrist.evaluation.metrics.labelled_units import ITEMS
+from ai_psychiatrist.evaluation.metrics.items import ITEMS
 from ai_psychiatrist.evaluation.metrics.registry import measured
 from ai_psychiatrist.evaluation.metrics.tree import Tree
 from ai_psychiatrist.evaluation.scores.prediction import (

@@ -96,17 +96,17 @@ def calibration_section(labelled: LabelledUnits, *, seed: int) -> dict[str, Tree
 def forecast(labelled: LabelledUnits, signal: str, *, seed: int) -> Forecast:
     """Return out-of-fold probabilities; none when fewer than two participants can be used."""
     values = signal_values(labelled, signal)
-    right = labelled.is_both & (labelled.score == labelled.label)
-    folds = _folds(labelled.is_both.sum(axis=1) > 0, labelled.owners, seed=seed)
+    is_both, right = labelled.items.is_both, labelled.items.is_right
+    folds = _folds(is_both.sum(axis=1) > 0, labelled.owners, seed=seed)
     probability, base_rate = np.zeros_like(values), np.zeros_like(values)
     for fold in range(folds.max(initial=-1) + 1):
-        seen = labelled.is_both & ((folds >= 0) & (folds != fold))[:, None]
-        asked = labelled.is_both & (folds == fold)[:, None]
+        seen = is_both & ((folds >= 0) & (folds != fold))[:, None]
+        asked = is_both & (folds == fold)[:, None]
         fitted = fit_isotonic(values[seen], right[seen].astype(np.float64))
         probability[asked] = fitted(values[asked])
         base_rate[asked] = right[seen].mean()
     return Forecast(
-        where=labelled.is_both & (folds >= 0)[:, None],
+        where=is_both & (folds >= 0)[:, None],
         signal=values,
         probability=probability,
         base_rate=base_rate,

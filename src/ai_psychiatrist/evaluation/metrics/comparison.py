@@ -175,7 +175,7 @@ def _matched(first: LabelledUnits, second: LabelledUnits, signal: str) -> dict[s
             before, after = accepted_of(sums[:width]), accepted_of(sums[width:])
             return compute(before, after, np.minimum(before.scored, after.scored))
 
-        accepted = min(int(first.is_both.sum()), int(second.is_both.sum()))
+        accepted = min(first.items.count, second.items.count)
         return Measure(statistics=both, combine=combine, n=accepted, undefined=NOTHING_IN_COMMON)
 
     return {

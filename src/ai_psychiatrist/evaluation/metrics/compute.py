@@ -54,7 +54,7 @@ def compute_metrics(
     labelled = beside_labels(ordered, labels, participants)
     owners = owners_of(ids, participants or {})
     judged = judged_sections(labelled, confidence=confidence, seed=seed)
-    judged["noise_ceiling"] = noise_section(labelled)
+    judged["noise_ceiling"] = noise_section(labelled.rated)
     counts: dict[str, Tree] = {
         **_units(ordered, labels),
         "participants": len(set(owners)),
@@ -80,7 +80,7 @@ def settings_of(resamples: int, seed: int, confidence: str) -> Settings:
 def judged_sections(labelled: LabelledUnits, *, confidence: str, seed: int) -> dict[str, Tree]:
     """Return the sections that compare predictions with labels."""
     return {
-        "items": item_section(labelled),
+        "items": item_section(labelled.items),
         "selective": selective_section(labelled, default=confidence),
         "totals": total_section(labelled),
         "severity": severity_section(labelled),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ai_psychiatrist.evaluation.metrics.labelled_units import ITEMS
+from ai_psychiatrist.evaluation.metrics.items import ITEMS
 from ai_psychiatrist.evaluation.metrics.registry import measured
 from ai_psychiatrist.evaluation.metrics.tree import Tree
 from ai_psychiatrist.evaluation.scores.prediction import ItemPrediction, UnitPrediction

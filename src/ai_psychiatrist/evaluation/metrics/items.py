@@ -6,12 +6,12 @@ from typing import Final, TypeVar
 import numpy as np
 
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.metrics.labelled_units import ITEMS, LabelledUnits
 from ai_psychiatrist.evaluation.metrics.pairs import Pairs
 from ai_psychiatrist.evaluation.metrics.registry import measured
 from ai_psychiatrist.evaluation.metrics.scale import Scale
 from ai_psychiatrist.evaluation.metrics.tree import Tree
 
+ITEMS: Final = tuple(Item)
 NO_LABEL: Final = "no item has a label"
 NO_LABELLED_SCORE: Final = "no item has both a label and a score"
 
@@ -36,17 +36,17 @@ class RatedItems(Pairs):
     points = Scale.ITEM_POINTS
 
 
-_Items = TypeVar("_Items", ScoredItems, RatedItems)
-_Scored = TypeVar("_Scored", bound=ScoredItems)
+_Items = TypeVar("_Items", bound=Pairs)
 
 
-def item_section(labelled: LabelledUnits) -> dict[str, Tree]:
+def item_section(items: AllItems) -> dict[str, Tree]:
     """Return errors, agreement and coverage over all items and by item."""
-    every = _scored(AllItems, labelled)
-    single = _scored(ScoredItems, labelled)
+    single = ScoredItems(
+        said=items.said, truth=items.truth, is_said=items.is_said, is_true=items.is_true
+    )
     return {
-        **measured(every),
-        "counts": _counts(every),
+        **measured(items),
+        "counts": _counts(items),
         "by_item": {
             item: {"label": item.label, **measured(one), "counts": _counts(one)}
             for item, one in ((item, _only(single, item)) for item in ITEMS)
@@ -54,27 +54,12 @@ def item_section(labelled: LabelledUnits) -> dict[str, Tree]:
     }
 
 
-def noise_section(labelled: LabelledUnits) -> dict[str, Tree]:
+def noise_section(rated: RatedItems) -> dict[str, Tree]:
     """Return how far two raters of the same interviews agree: as far as any run can be judged."""
-    every = RatedItems(
-        said=labelled.second_label,
-        truth=labelled.label,
-        is_said=labelled.is_labelled_twice,
-        is_true=labelled.is_labelled,
-    )
     return {
-        **measured(every),
-        "by_item": {item: {"label": item.label, **measured(_only(every, item))} for item in ITEMS},
+        **measured(rated),
+        "by_item": {item: {"label": item.label, **measured(_only(rated, item))} for item in ITEMS},
     }
-
-
-def _scored(kind: type[_Scored], labelled: LabelledUnits) -> _Scored:
-    return kind(
-        said=labelled.score,
-        truth=labelled.label,
-        is_said=labelled.is_scored,
-        is_true=labelled.is_labelled,
-    )
 
 
 def _only(pairs: _Items, item: Item) -> _Items:

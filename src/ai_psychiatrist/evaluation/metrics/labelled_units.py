@@ -1,19 +1,14 @@
-"""Predictions beside labels, as arrays of (units, 8 items)."""
+"""Predictions beside labels."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ai_psychiatrist.domain.phq8 import Item, Severity, severity_of
+from ai_psychiatrist.domain.phq8 import Severity, severity_of
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
+from ai_psychiatrist.evaluation.metrics.items import ITEMS, AllItems, RatedItems
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction, failed_prediction
 from ai_psychiatrist.statistics.bootstrap import Owners, owners_of
-from ai_psychiatrist.statistics.measure import Array, BoolArray
-
-ITEMS = tuple(Item)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,44 +24,18 @@ class LabelledUnits:
     """(units,): whose each unit is, numbered from 0."""
 
     @cached_property
-    def is_scored(self) -> BoolArray:
-        """Where the run gave a score."""
-        return _known([[unit.score(item) for item in ITEMS] for unit in self.predictions])
+    def items(self) -> AllItems:
+        """Scores beside labels."""
+        said = [[unit.score(item) for item in ITEMS] for unit in self.predictions]
+        truth = [[unit.items.get(item) for item in ITEMS] for unit in self.labels]
+        return AllItems.of(said, truth, places=len(ITEMS))
 
     @cached_property
-    def is_labelled(self) -> BoolArray:
-        """Where there is a label."""
-        return _known([[unit.items.get(item) for item in ITEMS] for unit in self.labels])
-
-    @cached_property
-    def is_both(self) -> BoolArray:
-        """Where there is a label and a score."""
-        return self.is_scored & self.is_labelled
-
-    @cached_property
-    def score(self) -> Array:
-        """The scores; to be read only where `is_scored`."""
-        return _filled([[unit.score(item) for item in ITEMS] for unit in self.predictions])
-
-    @cached_property
-    def label(self) -> Array:
-        """The labels; to be read only where `is_labelled`."""
-        return _filled([[unit.items.get(item) for item in ITEMS] for unit in self.labels])
-
-    @cached_property
-    def is_labelled_twice(self) -> BoolArray:
-        """Where a second rater gave a label as well."""
-        return _known([[unit.second_items.get(item) for item in ITEMS] for unit in self.labels])
-
-    @cached_property
-    def second_label(self) -> Array:
-        """A second rater's labels; to be read only where `is_labelled_twice`."""
-        return _filled([[unit.second_items.get(item) for item in ITEMS] for unit in self.labels])
-
-    @cached_property
-    def loss(self) -> Array:
-        """The absolute errors, 0-3; 0 wherever `is_both` is not so."""
-        return np.where(self.is_both, np.abs(self.score - self.label), 0.0)
+    def rated(self) -> RatedItems:
+        """A second rater's labels beside the first one's."""
+        second = [[unit.second_items.get(item) for item in ITEMS] for unit in self.labels]
+        truth = [[unit.items.get(item) for item in ITEMS] for unit in self.labels]
+        return RatedItems.of(second, truth, places=len(ITEMS))
 
     @cached_property
     def totals(self) -> tuple[int | None, ...]:
@@ -106,18 +75,5 @@ def is_label(labels: Labels) -> bool:
 def _total(labels: Labels) -> int | None:
     if labels.total is not None:
         return labels.total
-    scores = [labels.items.get(item) for item in ITEMS]
-    known = [score for score in scores if score is not None]
+    known = [score for item in ITEMS if (score := labels.items.get(item)) is not None]
     return sum(known) if len(known) == len(ITEMS) else None
-
-
-def _known(rows: Sequence[Sequence[int | None]]) -> BoolArray:
-    return _table([[value is not None for value in row] for row in rows]).astype(np.bool_)
-
-
-def _filled(rows: Sequence[Sequence[int | None]]) -> Array:
-    return _table([[0 if value is None else value for value in row] for row in rows])
-
-
-def _table(rows: Sequence[Sequence[float]]) -> NDArray[np.float64]:
-    return np.array(rows, dtype=np.float64).reshape(len(rows), len(ITEMS))

@@ -28,14 +28,14 @@ class Better(Enum):
     NEITHER = "neither"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Row:
     """What a metric is called in the report's table of one kind of data."""
 
-    title: str
-    note: str = ""
     place: int
     """Rows stand in this order."""
+    title: str
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,20 +68,19 @@ _METRICS: Final[dict[str, Metric]] = {}
 def metric(
     *,
     on: Mapping[type, Row | None],
-    definition: str,
     better: Better,
     source: str | None = None,
     scale: Scale | None = None,
     smallest_n: int = SMALLEST_N,
 ) -> Callable[[Function], Function]:
-    """Declare a function to be a metric; its name is the key."""
+    """Declare a function to be a metric: its name is the key, its first paragraph what it is."""
 
     def declare(function: Function) -> Function:
         _METRICS[function.__name__] = Metric(
             key=function.__name__,
             measure=function,
             on=on,
-            definition=definition,
+            definition=" ".join((function.__doc__ or "").split("\n\n")[0].split()),
             source=source,
             better=better,
             scale=scale,

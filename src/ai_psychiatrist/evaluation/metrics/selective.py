@@ -93,17 +93,17 @@ class RankedItems:
 def selective_section(labelled: LabelledUnits, *, default: str) -> dict[str, Tree]:
     """Return areas, errors at fixed coverages, and curves for each signal of confidence."""
     signal_values(labelled, default)
-    matched, asked = labelled.is_both.sum(axis=1), labelled.is_labelled.sum(axis=1)
+    items = labelled.items
     return {
         "default": default,
-        "largest_coverage": ratio(matched, asked, undefined=NO_LABEL),
+        "largest_coverage": ratio(items.answered, items.asked, undefined=NO_LABEL),
         "by_signal": {signal: _by_signal(labelled, signal) for signal in SIGNALS},
     }
 
 
 def _by_signal(labelled: LabelledUnits, signal: str) -> dict[str, Tree]:
     sums = signal_statistics(labelled, signal)
-    scored, asked = int(labelled.is_both.sum()), int(labelled.is_labelled.sum())
+    scored, asked = labelled.items.count, int(labelled.items.asked.sum())
     return {
         **measured(RankedItems(sums=sums, asked=asked, scored=scored)),
         **_curves(accepted_of(sums.by_unit.sum(axis=0)[:, None])),
@@ -112,12 +112,11 @@ def _by_signal(labelled: LabelledUnits, signal: str) -> dict[str, Tree]:
 
 def signal_statistics(labelled: LabelledUnits, signal: str) -> Statistics:
     """Return, by unit: unknown items, items of each confidence, and their losses."""
-    values = signal_values(labelled, signal)
-    levels = np.unique(values[labelled.is_both])[::-1]
-    is_at = labelled.is_both[:, :, None] & (values[:, :, None] == levels)
-    unknown = (labelled.is_labelled & ~labelled.is_scored).sum(axis=1)
-    losses = (labelled.loss[:, :, None] * is_at).sum(axis=1)
-    return statistics(unknown, is_at.sum(axis=1), losses)
+    values, items = signal_values(labelled, signal), labelled.items
+    levels = np.unique(values[items.is_both])[::-1]
+    is_at = items.is_both[:, :, None] & (values[:, :, None] == levels)
+    losses = (items.distance[:, :, None] * is_at).sum(axis=1)
+    return statistics(items.asked - items.answered, is_at.sum(axis=1), losses)
 
 
 def accepted_of(sums: Array) -> Accepted:

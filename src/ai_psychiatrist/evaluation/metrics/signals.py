@@ -7,7 +7,8 @@ from typing import Final
 import numpy as np
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.evaluation.metrics.labelled_units import ITEMS, LabelledUnits
+from ai_psychiatrist.evaluation.metrics.items import ITEMS
+from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits
 from ai_psychiatrist.evaluation.scores.prediction import ItemPrediction
 from ai_psychiatrist.statistics.measure import Array
 

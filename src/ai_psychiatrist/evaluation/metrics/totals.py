@@ -1,6 +1,5 @@
 """How near the totals are: exact ones alone, the ranges of all units, and the bands."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -55,15 +54,15 @@ class TotalRanges:
 
 def total_section(labelled: LabelledUnits) -> dict[str, Tree]:
     """Return errors of exact totals, and how well the ranges hold the truth."""
-    truth, is_true = _column(labelled.totals)
-    exact, is_exact = _column([unit.total for unit in labelled.predictions])
+    pairs = ExactTotals.of(
+        [[unit.total] for unit in labelled.predictions], [[total] for total in labelled.totals]
+    )
     ranges = TotalRanges(
         low=np.array([unit.total_min for unit in labelled.predictions], dtype=np.float64),
         high=np.array([unit.total_max for unit in labelled.predictions], dtype=np.float64),
-        truth=truth[:, 0],
-        is_true=is_true[:, 0],
+        truth=pairs.truth[:, 0],
+        is_true=pairs.is_true[:, 0],
     )
-    pairs = ExactTotals(said=exact, truth=truth, is_said=is_exact, is_true=is_true)
     return {"exact": measured(pairs), "range": measured(ranges)}
 
 
@@ -72,16 +71,17 @@ def severity_section(labelled: LabelledUnits) -> dict[str, Tree]:
 
     A unit whose range spans several bands is undecidable; it has no error and is counted apart.
     """
-    truth, is_true = _column(labelled.severities)
-    band, is_decided = _column([decided_severity(unit) for unit in labelled.predictions])
-    pairs = Severities(said=band, truth=truth, is_said=is_decided, is_true=is_true)
-    columns = np.where(is_decided, band, len(Severity))
+    pairs = Severities.of(
+        [[decided_severity(unit)] for unit in labelled.predictions],
+        [[severity] for severity in labelled.severities],
+    )
+    columns = np.where(pairs.is_said, pairs.said, len(Severity))
     return {
         **measured(pairs),
         "confusion": {
             "rows": [severity.label for severity in Severity],
             "columns": [*(severity.label for severity in Severity), UNDECIDABLE],
-            "counts": _confusion(truth[is_true], columns[is_true]),
+            "counts": _confusion(pairs.truth[pairs.is_true], columns[pairs.is_true]),
         },
     }
 
@@ -97,10 +97,3 @@ def _confusion(truth: Array, columns: Array) -> list[Tree]:
     cells = (truth * width + columns).astype(np.intp)
     counts = np.bincount(cells, minlength=len(Severity) * width)
     return [[int(count) for count in row] for row in counts.reshape(len(Severity), width)]
-
-
-def _column(values: Sequence[int | None]) -> tuple[Array, BoolArray]:
-    """Return values, 0 where unknown, and where they are known: (units, 1) each."""
-    known = np.array([value is not None for value in values], dtype=np.bool_)
-    found = np.array([value or 0 for value in values], dtype=np.float64)
-    return found[:, None], known[:, None]

@@ -56,12 +56,12 @@ from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
 
 
 @metric(
-    on={AllItems: Row(title="Bias", place=0)},
-    definition="Mean of score less label.",
+    on={AllItems: Row(0, "Bias")},
     better=Better.NEITHER,
     smallest_n=12,
 )
 def bias(items: AllItems) -> Measure:
+    '''Mean of score less label.'''
     apart = (items.said - items.truth) * items.is_both
     return ratio(apart.sum(axis=1), items.answered, undefined=items.no_pair)
 """
@@ -75,7 +75,10 @@ def test_a_new_file_alone_adds_a_metric(tmp_path: Path, monkeypatch: pytest.Monk
     try:
         few, enough = (metrics(*random_run(people, seed=1)) for people in (11, 12))
         (first, *_), *_ = [group.rows for group in headline_of(enough)]
-        assert any(line.startswith("| `bias` | `AllItems` |") for line in table())
+        assert any(
+            line.startswith("| `bias` | `AllItems` | Mean of score less label. |")
+            for line in table()
+        )
     finally:
         sys.modules.pop(f"{formulas.__name__}.bias")
         all_metrics.cache_clear()

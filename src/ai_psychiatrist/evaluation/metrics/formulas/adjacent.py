@@ -1,5 +1,3 @@
-"""How often a decided band is nearly right."""
-
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
 from ai_psychiatrist.evaluation.metrics.scale import Scale
 from ai_psychiatrist.evaluation.metrics.totals import Severities
@@ -7,14 +5,13 @@ from ai_psychiatrist.statistics.measure import Measure, ratio
 
 
 @metric(
-    on={Severities: Row(title="Right or one band off, of the decided", place=4)},
-    definition="Share of decided units whose band is at most one off.",
+    on={Severities: Row(4, "Right or one band off, of the decided")},
     source="Kroenke et al. 2009",
     better=Better.HIGHER,
     scale=Scale.SHARE,
 )
 def adjacent(bands: Severities) -> Measure:
-    """Bands of the PHQ-8."""
+    """Share of decided units whose band is at most one off."""
     return ratio(
         (bands.is_both & (bands.distance <= 1)).sum(axis=1), bands.answered, undefined=bands.no_pair
     )

@@ -1,5 +1,3 @@
-"""The mean of sensitivity and specificity."""
-
 from ai_psychiatrist.evaluation.metrics.binary import ONE_CLASS, AllUnits, DecidedUnits, Rates
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
 from ai_psychiatrist.evaluation.metrics.scale import Scale
@@ -9,19 +7,16 @@ from ai_psychiatrist.statistics.measure import Array, Measure, statistics
 @metric(
     on={
         AllUnits: Row(
-            title="Balanced accuracy",
-            note="at a total of 10 or more; undecided counts as wrong",
-            place=2,
+            2, "Balanced accuracy", "at a total of 10 or more; undecided counts as wrong"
         ),
-        DecidedUnits: Row(title="Balanced accuracy of the decided", place=1),
+        DecidedUnits: Row(1, "Balanced accuracy of the decided"),
     },
-    definition="Mean of sensitivity and specificity.",
     source="Brodersen et al. 2010",
     better=Better.HIGHER,
     scale=Scale.SHARE,
 )
 def balanced_accuracy(rates: Rates) -> Measure:
-    """Cases and controls weigh the same, however many there are of each."""
+    """Mean of sensitivity and specificity."""
     return Measure(
         statistics=statistics(rates.hits, rates.cases, rates.passes, rates.controls),
         combine=_balanced,

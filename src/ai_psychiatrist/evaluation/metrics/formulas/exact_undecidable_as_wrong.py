@@ -1,5 +1,3 @@
-"""How often the band is decided and right."""
-
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
 from ai_psychiatrist.evaluation.metrics.scale import Scale
 from ai_psychiatrist.evaluation.metrics.totals import Severities
@@ -7,16 +5,11 @@ from ai_psychiatrist.statistics.measure import Measure, ratio
 
 
 @metric(
-    on={
-        Severities: Row(
-            title="Severity band right, of all", note="an undecidable band counts as wrong", place=1
-        )
-    },
-    definition="Share of all labelled units with the right band.",
+    on={Severities: Row(1, "Severity band right, of all", "an undecidable band counts as wrong")},
     source="Kroenke et al. 2009",
     better=Better.HIGHER,
     scale=Scale.SHARE,
 )
 def exact_undecidable_as_wrong(bands: Severities) -> Measure:
-    """Bands of the PHQ-8."""
+    """Share of all labelled units with the right band."""
     return ratio((bands.is_right).sum(axis=1), bands.asked, undefined=bands.no_truth)

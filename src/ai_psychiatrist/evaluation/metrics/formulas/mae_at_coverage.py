@@ -1,5 +1,3 @@
-"""The error of the surest items, as more and more are kept."""
-
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -13,13 +11,11 @@ COVERAGES: Final = tuple(tenth / 10 for tenth in range(1, 11))
 
 @metric(
     on={RankedItems: None},
-    definition="R(k) at 0.1, 0.2, … 1.0 of the labelled items; undefined beyond the "
-    "`largest_coverage`.",
     source="Geifman & El-Yaniv 2017",
     better=Better.LOWER,
 )
 def mae_at_coverage(items: RankedItems) -> Mapping[str, Measure]:
-    """By coverage."""
+    """R(k) at 0.1, 0.2, … 1.0 of the labelled items; undefined beyond the `largest_coverage`."""
     return {
         str(coverage): items.measure(
             _risk_at(coverage), n=items.scored, undefined="fewer items than this have a score"

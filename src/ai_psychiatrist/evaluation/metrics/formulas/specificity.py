@@ -1,5 +1,3 @@
-"""How many of the others are cleared."""
-
 from ai_psychiatrist.evaluation.metrics.binary import NO_CONTROL, AllUnits, DecidedUnits, Rates
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
 from ai_psychiatrist.evaluation.metrics.scale import Scale
@@ -7,11 +5,10 @@ from ai_psychiatrist.statistics.measure import Measure, ratio
 
 
 @metric(
-    on={AllUnits: Row(title="Specificity", place=5), DecidedUnits: None},
-    definition="Passes ÷ units labelled as not depressed.",
+    on={AllUnits: Row(5, "Specificity"), DecidedUnits: None},
     better=Better.HIGHER,
     scale=Scale.SHARE,
 )
 def specificity(rates: Rates) -> Measure:
-    """Of the controls that count."""
+    """Passes ÷ units labelled as not depressed."""
     return ratio(rates.passes, rates.controls, undefined=NO_CONTROL)

@@ -1,5 +1,3 @@
-"""How many units carry failures."""
-
 from ai_psychiatrist.evaluation.metrics.accounts import Outcomes, per_unit
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
 from ai_psychiatrist.evaluation.metrics.scale import Scale
@@ -7,11 +5,10 @@ from ai_psychiatrist.statistics.measure import Measure
 
 
 @metric(
-    on={Outcomes: Row(title="Units with any failure", place=1)},
-    definition="Share of units that carry a failure, complete ones among them.",
+    on={Outcomes: Row(1, "Units with any failure")},
     better=Better.LOWER,
     scale=Scale.SHARE,
 )
 def units_with_any(units: Outcomes) -> Measure:
-    """Whatever became of the unit."""
+    """Share of units that carry a failure, complete ones among them."""
     return per_unit(units.carries_failure)
