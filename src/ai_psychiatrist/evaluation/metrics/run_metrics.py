@@ -72,14 +72,6 @@ class UnitCounts(Part):
     participants_labelled: int
 
 
-class PairCounts(Part):
-    """Of items."""
-
-    labelled: int
-    scored: int
-    both: int
-
-
 class ItemFigures(Figures):
     """Of one item."""
 
@@ -89,13 +81,13 @@ class ItemFigures(Figures):
 class ScoredItemFigures(ItemFigures):
     """Of one item beside its labels."""
 
-    counts: PairCounts
+    counts: Counts
 
 
 class ScoredItemsFigures(Figures):
     """Errors, agreement and coverage over all items and by item."""
 
-    counts: PairCounts
+    counts: Counts
     by_item: Mapping[Item, ScoredItemFigures]
 
 

@@ -70,7 +70,7 @@ def _screening(figures: ClassifierFigures, kind: type[Classifier]) -> tuple[Figu
 
 def items_of(metrics: RunMetrics) -> tuple[Group, ...]:
     """Return a group for each item, none when no item has a label."""
-    if metrics.items.counts.labelled == 0:
+    if metrics.items.counts["labelled"] == 0:
         return ()
     return tuple(
         Group(title=figures.label, rows=rows_of(figures, ScoredItems))
@@ -80,7 +80,7 @@ def items_of(metrics: RunMetrics) -> tuple[Group, ...]:
 
 def errors_of(metrics: RunMetrics) -> tuple[Group, ...]:
     """Return the error of each item and its coverage, none when no item has a label."""
-    if metrics.items.counts.labelled == 0:
+    if metrics.items.counts["labelled"] == 0:
         return ()
     return tuple(
         Group(

@@ -9,6 +9,7 @@ from tests.unit.evaluation.report.built_report import TIMED_OUT, report_text
 
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
 from ai_psychiatrist.evaluation.metrics.run_metrics import Counts, Curve
+from ai_psychiatrist.evaluation.metrics.signals import SIGNALS
 from ai_psychiatrist.evaluation.report.curves import BOTTOM, RIGHT, TOP, Chart, chart_of
 from ai_psychiatrist.evaluation.report.unknown_items import unknown_items_of
 from ai_psychiatrist.evaluation.report.write import MOST_UNITS
@@ -81,6 +82,13 @@ def test_every_reason_has_a_place_in_the_bars(reason: UnknownReason) -> None:
     shown = unknown_items_of(found.model_copy(update={"coverage_by_reason": reasons}))
     assert shown.summary.startswith("Scored: 0 of 8")
     assert len(shown.bars[0].parts) == 1
+
+
+def test_every_part_and_every_curve_has_a_look_of_its_own(tmp_path: Path) -> None:
+    text = report_text(tmp_path, [unit("a", [0] * 8)], {})
+    looks = [f".c{place} {{" for place, _ in enumerate(UnknownReason, start=1)]
+    looks += [f".k{place} {{" for place, _ in enumerate(SIGNALS)]
+    assert [look for look in looks if look not in text] == []
 
 
 def test_a_unit_with_unknown_items_is_shown_as_a_range(tmp_path: Path) -> None:
