@@ -8,8 +8,8 @@ from rich.text import Text
 
 from ai_psychiatrist.cli.report import plain
 from ai_psychiatrist.evaluation.measuring import ComparedRuns, Measured
+from ai_psychiatrist.evaluation.metrics.registry import Scale
 from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
-from ai_psychiatrist.evaluation.metrics.scale import Scale
 from ai_psychiatrist.evaluation.report.differences import Differences, differences_of
 from ai_psychiatrist.evaluation.report.figure_row import FigureRow
 from ai_psychiatrist.evaluation.report.groups import Group, evidence_of, headline_of, items_of
@@ -19,6 +19,7 @@ from ai_psychiatrist.evaluation.report.sentences import (
     failures_in_words,
     reading_of,
 )
+from ai_psychiatrist.evaluation.report.wording import amount
 from ai_psychiatrist.evaluation.report.write import MOST_ROWS
 
 _PIPE_WIDTH = 120
@@ -81,7 +82,7 @@ def _account(out: Console, metrics: RunMetrics) -> None:
     out.print()
     out.print(Text(failures_in_words(metrics)), width=min(out.width, _TEXT_WIDTH))
     for kind in metrics.failures.kinds[:MOST_ROWS]:
-        share = Scale.SHARE.amount(kind.rate.value or 0.0)
+        share = amount(kind.rate.value or 0.0, Scale.SHARE)
         line = f"  {failure_in_words(kind)}: {share}, units {kind.units}"
         out.print(Text(plain(line), style="bold red" if kind.is_frequent else ""))
     out.print(Text(cost_in_words(metrics)), width=min(out.width, _TEXT_WIDTH))

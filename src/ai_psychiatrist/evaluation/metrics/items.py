@@ -7,8 +7,7 @@ import numpy as np
 
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.metrics.pairs import Pairs
-from ai_psychiatrist.evaluation.metrics.registry import measured
-from ai_psychiatrist.evaluation.metrics.scale import Scale
+from ai_psychiatrist.evaluation.metrics.registry import Scale, measured
 from ai_psychiatrist.evaluation.metrics.tree import Tree
 
 ITEMS: Final = tuple(Item)

@@ -7,7 +7,7 @@ from typing import ClassVar, Self, TypeAlias
 
 import numpy as np
 
-from ai_psychiatrist.evaluation.metrics.scale import Scale
+from ai_psychiatrist.evaluation.metrics.registry import Scale
 from ai_psychiatrist.statistics.measure import (
     Array,
     BoolArray,

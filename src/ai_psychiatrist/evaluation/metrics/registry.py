@@ -13,7 +13,6 @@ from functools import cache
 from typing import Final, TypeAlias, TypeVar
 
 from ai_psychiatrist.evaluation.metrics import formulas
-from ai_psychiatrist.evaluation.metrics.scale import Scale
 from ai_psychiatrist.statistics.measure import SMALLEST_N, Measure
 
 Found: TypeAlias = Measure | Mapping[str, Measure]
@@ -26,6 +25,19 @@ class Better(Enum):
     LOWER = "lower"
     HIGHER = "higher"
     NEITHER = "neither"
+
+
+class Scale(Enum):
+    """What a figure is measured in: its ends, how many decimals it is read to, its unit."""
+
+    ITEM_POINTS = (0.0, 3.0, 2, "")
+    TOTAL_POINTS = (0.0, 24.0, 1, "")
+    ITEMS = (0.0, 8.0, 1, "")
+    """How many of the eight items."""
+    SHARE = (0.0, 1.0, 0, " %")
+    AGREEMENT = (-1.0, 1.0, 2, "")
+    UNIT = (0.0, 1.0, 3, "")
+    """Areas and scores between 0 and 1 that are no shares."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,7 @@ from ai_psychiatrist.evaluation.metrics.binary import AllUnits
 from ai_psychiatrist.evaluation.metrics.comparison import RunComparison
 from ai_psychiatrist.evaluation.metrics.evidence import EvidenceFound
 from ai_psychiatrist.evaluation.metrics.items import AllItems
-from ai_psychiatrist.evaluation.metrics.registry import Better, shown_on
-from ai_psychiatrist.evaluation.metrics.scale import Scale
+from ai_psychiatrist.evaluation.metrics.registry import Better, Scale, shown_on
 from ai_psychiatrist.evaluation.metrics.selective import RankedItems
 from ai_psychiatrist.evaluation.metrics.totals import Severities, TotalRanges
 from ai_psychiatrist.evaluation.metrics.tree import Path

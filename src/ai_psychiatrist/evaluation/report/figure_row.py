@@ -1,14 +1,15 @@
 """A figure as a row: its words, and where its mark lies on the scale (0-100 from the left)."""
 
 from dataclasses import dataclass
+from typing import Final
 
-from ai_psychiatrist.evaluation.metrics.registry import Better, shown_on
+from ai_psychiatrist.evaluation.metrics.registry import Better, Scale, shown_on
 from ai_psychiatrist.evaluation.metrics.run_metrics import Figures
-from ai_psychiatrist.evaluation.metrics.scale import Scale
-from ai_psychiatrist.evaluation.report.wording import grouped
+from ai_psychiatrist.evaluation.report.wording import amount, grouped, span
 from ai_psychiatrist.statistics.figure import Figure
 
-NO_INTERVAL = "no interval"
+WIDE: Final = 0.1
+"""An interval that spans more than this part of its scale is called wide."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,17 +27,17 @@ class FigureRow:
     def value(self) -> str | None:
         """The value with its unit, `None` when it is not defined."""
         value = self.figure.value
-        return None if value is None else self.scale.amount(value, signed=self.is_signed)
+        return None if value is None else amount(value, self.scale, signed=self.is_signed)
 
     @property
     def span(self) -> str | None:
         """The interval, `None` when there is none."""
-        return self.scale.span(self.figure, signed=self.is_signed)
+        return span(self.figure, self.scale, signed=self.is_signed)
 
     @property
     def aside(self) -> str:
         """The interval, or why there is none."""
-        return self.span or self.figure.reason or NO_INTERVAL
+        return self.span or self.figure.reason or "no interval"
 
     @property
     def count(self) -> str:
@@ -56,7 +57,23 @@ class FigureRow:
 
     def position(self, value: float) -> float:
         """Return where a value lies."""
-        return self.scale.position(value)
+        low, high, *_ = self.scale.value
+        return round(100 * min(max((value - low) / (high - low), 0.0), 1.0), 2)
+
+    @property
+    def ends(self) -> list[str]:
+        """Both ends of the scale in words."""
+        if self.scale is Scale.SHARE:
+            return [amount(end, self.scale) for end in self.scale.value[:2]]
+        return [f"{end:g}".replace("-", "\u2212") for end in self.scale.value[:2]]
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether the interval spans so much of the scale that the value alone misleads."""
+        if self.figure.interval is None:
+            return False
+        (start, end), (low, high, *_) = self.figure.interval, self.scale.value
+        return end - start > WIDE * (high - low)
 
     @property
     def spoken(self) -> str:
@@ -88,7 +105,7 @@ class DifferenceRow(FigureRow):
     @property
     def both(self) -> list[str]:
         """Both sides with their unit."""
-        return ["–" if side is None else self.scale.amount(side) for side in self.sides]
+        return ["–" if side is None else amount(side, self.scale) for side in self.sides]
 
     @property
     def verdict(self) -> str:

@@ -5,12 +5,12 @@ from typing import Final
 
 from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.evaluation.metrics.accounts import SCORED, Outcomes
+from ai_psychiatrist.evaluation.metrics.registry import Scale
 from ai_psychiatrist.evaluation.metrics.run_metrics import FailureKind, RunMetrics
-from ai_psychiatrist.evaluation.metrics.scale import Scale
 from ai_psychiatrist.evaluation.report.figure_row import row_of
 from ai_psychiatrist.evaluation.report.groups import Group
 from ai_psychiatrist.evaluation.report.provenance import Provenance
-from ai_psychiatrist.evaluation.report.wording import grouped, of, percent, words
+from ai_psychiatrist.evaluation.report.wording import amount, grouped, of, percent, span, words
 from ai_psychiatrist.statistics.figure import Figure
 from ai_psychiatrist.statistics.measure import SMALLEST_N
 
@@ -116,7 +116,7 @@ def _severity(metrics: RunMetrics) -> Iterator[str]:
         return
     undecided = 1 - decided.value
     aside = (
-        f"; {Scale.SHARE.amount(undecided)} are undecidable and count as wrong"
+        f"; {amount(undecided, Scale.SHARE)} are undecidable and count as wrong"
         if undecided > 0
         else ""
     )
@@ -162,7 +162,7 @@ def _false_evidence(metrics: RunMetrics) -> Iterator[str]:
 def _caution(metrics: RunMetrics, groups: Sequence[Group]) -> Iterator[str]:
     labelled = metrics.units.participants_labelled
     shown = [row for group in groups for row in group.rows]
-    wide = sum(row.scale.is_wide(row.figure) for row in shown)
+    wide = sum(row.is_wide for row in shown)
     known = sum(row.figure.interval is not None for row in shown)
     if 0 < labelled < SMALLEST_N:
         people = f"{labelled} labelled participant{'' if labelled == 1 else 's'}"
@@ -183,7 +183,7 @@ def _caution(metrics: RunMetrics, groups: Sequence[Group]) -> Iterator[str]:
             "the labels look like, not what interviews with people do."
         )
     if any(kind.is_frequent for kind in metrics.failures.kinds):
-        threshold = Scale.SHARE.amount(metrics.failures.frequent_above)
+        threshold = amount(metrics.failures.frequent_above, Scale.SHARE)
         yield (
             f"Some failures befell more than {threshold} of the units; look at them before the "
             "scores."
@@ -191,9 +191,10 @@ def _caution(metrics: RunMetrics, groups: Sequence[Group]) -> Iterator[str]:
 
 
 def _said(figure: Figure, scale: Scale, named: str = "") -> str:
-    span = scale.span(figure)
-    value = scale.amount(figure.value) if figure.value is not None else "an undefined share"
-    return value if span is None else f"{value} ({named}{span})"
+    if figure.value is None:
+        return "an undefined share"
+    value, interval = amount(figure.value, scale), span(figure, scale)
+    return value if interval is None else f"{value} ({named}{interval})"
 
 
 def failures_in_words(metrics: RunMetrics) -> str:

@@ -1,4 +1,29 @@
-"""Counts, shares and codes as people read them."""
+"""Figures, counts, shares and codes as people read them."""
+
+from ai_psychiatrist.evaluation.metrics.registry import Scale
+from ai_psychiatrist.statistics.figure import Figure
+
+
+def number(value: float, scale: Scale, *, signed: bool = False) -> str:
+    """Write a value, a share in per cent; a true minus sign, and no minus before zero."""
+    _, _, decimals, _ = scale.value
+    rounded = round(value * (100 if scale is Scale.SHARE else 1), decimals) + 0.0
+    sign = "\u2212" if rounded < 0 else "+" if signed and rounded > 0 else ""
+    return f"{sign}{abs(rounded):.{decimals}f}"
+
+
+def amount(value: float, scale: Scale, *, signed: bool = False) -> str:
+    """Write a value with its unit; a difference of shares is one of percentage points."""
+    unit = " pp" if signed and scale is Scale.SHARE else scale.value[3]
+    return number(value, scale, signed=signed) + unit.replace(" ", "\u00a0")
+
+
+def span(figure: Figure, scale: Scale, *, signed: bool = False) -> str | None:
+    """Write the interval of a figure, or `None` when it has none."""
+    if figure.interval is None:
+        return None
+    low, high = figure.interval
+    return f"{number(low, scale, signed=signed)} to {amount(high, scale, signed=signed)}"
 
 
 def grouped(count: float) -> str:

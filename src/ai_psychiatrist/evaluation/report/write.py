@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Severity
+from ai_psychiatrist.evaluation.metrics.registry import Scale
 from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
-from ai_psychiatrist.evaluation.metrics.scale import Scale
 from ai_psychiatrist.evaluation.report import curves
 from ai_psychiatrist.evaluation.report.curves import charts_of
 from ai_psychiatrist.evaluation.report.differences import Differences
@@ -21,7 +22,7 @@ from ai_psychiatrist.evaluation.report.sentences import (
     reading_of,
 )
 from ai_psychiatrist.evaluation.report.unknown_items import unknown_items_of
-from ai_psychiatrist.evaluation.report.wording import grouped, words
+from ai_psychiatrist.evaluation.report.wording import amount, grouped, span, words
 from ai_psychiatrist.evaluation.scores.prediction import FailureSummary
 from ai_psychiatrist.infrastructure.private_files import write_whole
 
@@ -65,6 +66,8 @@ def _render(metrics: RunMetrics, provenance: Provenance, differences: Sequence[D
         "words": words,
         "failure_in_words": failure_in_words,
         "codes": _codes,
+        "share": partial(amount, scale=Scale.SHARE),
+        "interval": partial(span, scale=Scale.SHARE),
     }
     environment.globals["plane"] = curves
     headline = headline_of(metrics)
@@ -81,7 +84,6 @@ def _render(metrics: RunMetrics, provenance: Provenance, differences: Sequence[D
         failures=failures_in_words(metrics),
         cost=cost_in_words(metrics),
         differences=differences,
-        share=Scale.SHARE,
         severities=list(Severity),
         most_rows=MOST_ROWS,
         most_units=MOST_UNITS,

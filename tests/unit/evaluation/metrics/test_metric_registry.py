@@ -70,7 +70,7 @@ def bias(items: AllItems) -> Measure:
 def test_a_new_file_alone_adds_a_metric(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bias.py").write_text(BIAS, encoding="utf-8")
     monkeypatch.setattr(formulas, "__path__", [*formulas.__path__, str(tmp_path)])
-    monkeypatch.setattr(registry, "_METRICS", dict(registry._METRICS))
+    monkeypatch.setattr(registry, "_METRICS", {one.key: one for one in all_metrics()})
     all_metrics.cache_clear()
     try:
         few, enough = (metrics(*random_run(people, seed=1)) for people in (11, 12))

@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from ai_psychiatrist.evaluation.metrics.registry import Better
-from ai_psychiatrist.evaluation.metrics.scale import Scale
+from ai_psychiatrist.evaluation.metrics.registry import Better, Scale
 from ai_psychiatrist.evaluation.report.figure_row import DifferenceRow, FigureRow
-from ai_psychiatrist.evaluation.report.wording import grouped, percent
+from ai_psychiatrist.evaluation.report.wording import amount, grouped, percent
 from ai_psychiatrist.statistics.figure import Figure
 
 
@@ -25,7 +24,7 @@ from ai_psychiatrist.statistics.figure import Figure
 def test_a_value_is_written_to_the_decimals_of_its_scale(
     scale: Scale, value: float, written: str
 ) -> None:
-    assert scale.amount(value) == written
+    assert amount(value, scale) == written
 
 
 def test_a_difference_of_shares_is_in_percentage_points() -> None:
@@ -67,7 +66,8 @@ def test_an_undefined_figure_says_why_and_has_no_mark() -> None:
 def test_an_interval_is_wide_beyond_a_tenth_of_the_scale(
     interval: tuple[float, float] | None, is_wide: bool
 ) -> None:
-    assert Scale.SHARE.is_wide(Figure(value=0.55, interval=interval, n=9)) is is_wide
+    figure = Figure(value=0.55, interval=interval, n=9)
+    assert FigureRow(name="", figure=figure, scale=Scale.SHARE).is_wide is is_wide
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def test_wide_intervals_are_counted() -> None:
     units, known = random_run(12, seed=1)
     found = metrics(units, known)
     rows = [row for group in headline_of(found) for row in group.rows]
-    wide = sum(row.scale.is_wide(row.figure) for row in rows)
+    wide = sum(row.is_wide for row in rows)
     assert 0 < wide < len(rows)
     assert f"{wide} of the " in _reading(found)
     assert "a leak of the labels" not in _reading(found)

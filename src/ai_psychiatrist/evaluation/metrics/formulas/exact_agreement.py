@@ -1,7 +1,6 @@
 from ai_psychiatrist.evaluation.metrics.items import AllItems, RatedItems, ScoredItems
 from ai_psychiatrist.evaluation.metrics.pairs import Pairs
-from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
-from ai_psychiatrist.evaluation.metrics.scale import Scale
+from ai_psychiatrist.evaluation.metrics.registry import Better, Row, Scale, metric
 from ai_psychiatrist.statistics.measure import Measure, ratio
 
 

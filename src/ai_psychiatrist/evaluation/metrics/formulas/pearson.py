@@ -2,8 +2,7 @@ import numpy as np
 
 from ai_psychiatrist.evaluation.metrics.items import RatedItems
 from ai_psychiatrist.evaluation.metrics.pairs import Pairs
-from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
-from ai_psychiatrist.evaluation.metrics.scale import Scale
+from ai_psychiatrist.evaluation.metrics.registry import Better, Row, Scale, metric
 from ai_psychiatrist.evaluation.metrics.totals import ExactTotals
 from ai_psychiatrist.statistics.measure import Array, Measure
 
