@@ -103,9 +103,11 @@ def selective_section(labelled: LabelledUnits, *, default: str) -> dict[str, Tre
 def _by_signal(labelled: LabelledUnits, signal: str) -> dict[str, Tree]:
     sums = signal_statistics(labelled, signal)
     scored, asked = labelled.items.count, int(labelled.items.asked.sum())
+    found = accepted_of(sums.by_unit.sum(axis=0)[:, None])
     return {
         **measured(RankedItems(sums=sums, asked=asked, scored=scored)),
-        **_curves(accepted_of(sums.by_unit.sum(axis=0)[:, None])),
+        "curve": _curve(found.plain, asked),
+        "charged_curve": _curve(found.charged, asked),
     }
 
 
@@ -124,15 +126,7 @@ def accepted_of(sums: Array) -> Accepted:
     return Accepted(unknown=sums[0], counts=counts, losses=losses)
 
 
-def _curves(found: Accepted) -> dict[str, Tree]:
-    asked = float(found.asked[0])
-    return {
-        "curve": _curve(found.plain, asked),
-        "charged_curve": _curve(found.charged, asked),
-    }
-
-
-def _curve(ranked: Ranking, asked: float) -> dict[str, Tree]:
+def _curve(ranked: Ranking, asked: int) -> dict[str, Tree]:
     """Return risks at numbers of accepted items that lie evenly, at most `CURVE_POINTS` of them."""
     last = int(ranked.total[0])
     steps = np.linspace(1, last, num=min(last, CURVE_POINTS)) if last else np.empty(0)

@@ -20,7 +20,7 @@ from ai_psychiatrist.evaluation.metrics.totals import ExactTotals, Severities, T
 from ai_psychiatrist.evaluation.report.figure_row import FigureRow, row_of, rows_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Group:
     """Rows under one title."""
 
@@ -34,29 +34,21 @@ def headline_of(metrics: RunMetrics) -> tuple[Group, ...]:
 
 
 def _headline(metrics: RunMetrics) -> Iterator[Group]:
-    totals, signal = metrics.totals, metrics.selective.default
-    yield Group(title="Items, 0 to 3 points each", rows=rows_of(metrics.items, AllItems))
+    totals, binary, signal = metrics.totals, metrics.binary, metrics.selective.default
+    ranked, forecast = (part.by_signal[signal] for part in (metrics.selective, metrics.calibration))
+    yield Group("Items, 0 to 3 points each", rows_of(metrics.items, AllItems))
     if metrics.noise_ceiling["mae"].n:
-        yield Group(
-            title="Noise ceiling: a second rater", rows=rows_of(metrics.noise_ceiling, RatedItems)
-        )
+        yield Group("Noise ceiling: a second rater", rows_of(metrics.noise_ceiling, RatedItems))
+    exact, ranges = rows_of(totals.exact, ExactTotals), rows_of(totals.range, TotalRanges)
+    yield Group("Totals, 0 to 24 points", exact + ranges)
+    yield Group("Severity in five bands", rows_of(metrics.severity, Severities))
+    by_total = _screening(binary.from_total, RangeClassifier)
+    yield Group("Total of 10 or more, from the items", by_total)
+    by_review = _screening(binary.from_meta_review, Classifier)
+    yield Group("The same, from the meta-review", by_review)
     yield Group(
-        title="Totals, 0 to 24 points",
-        rows=rows_of(totals.exact, ExactTotals) + rows_of(totals.range, TotalRanges),
-    )
-    yield Group(title="Severity in five bands", rows=rows_of(metrics.severity, Severities))
-    yield Group(
-        title="Total of 10 or more, from the items",
-        rows=_screening(metrics.binary.from_total, RangeClassifier),
-    )
-    yield Group(
-        title="The same, from the meta-review",
-        rows=_screening(metrics.binary.from_meta_review, Classifier),
-    )
-    yield Group(
-        title=f"Confidence by {SIGNALS[signal].name}",
-        rows=rows_of(metrics.selective.by_signal[signal], RankedItems)
-        + rows_of(metrics.calibration.by_signal[signal], Forecast),
+        f"Confidence by {SIGNALS[signal].name}",
+        rows_of(ranked, RankedItems) + rows_of(forecast, Forecast),
     )
 
 
@@ -68,26 +60,16 @@ def _screening(figures: ClassifierFigures, kind: type[Classifier]) -> tuple[Figu
     )
 
 
-def items_of(metrics: RunMetrics) -> tuple[Group, ...]:
-    """Return a group for each item, none when no item has a label."""
-    if metrics.items.counts["labelled"] == 0:
-        return ()
-    return tuple(
-        Group(title=figures.label, rows=rows_of(figures, ScoredItems))
-        for figures in metrics.items.by_item.values()
-    )
-
-
-def errors_of(metrics: RunMetrics) -> tuple[Group, ...]:
-    """Return the error of each item and its coverage, none when no item has a label."""
+def items_of(metrics: RunMetrics, *keys: str) -> tuple[Group, ...]:
+    """Return a group for each item, of some metrics or of all, none when no item has a label."""
     if metrics.items.counts["labelled"] == 0:
         return ()
     return tuple(
         Group(
-            title=figures.label,
-            rows=tuple(row_of(figures, ScoredItems, key) for key in ("mae", "coverage")),
+            one.label,
+            tuple(row_of(one, ScoredItems, key) for key in keys) or rows_of(one, ScoredItems),
         )
-        for figures in metrics.items.by_item.values()
+        for one in metrics.items.by_item.values()
     )
 
 
@@ -99,12 +81,12 @@ def evidence_of(metrics: RunMetrics) -> tuple[Group, ...]:
         for one in found.by_item.values()
     ]
     return (
-        Group(title="Symptoms found, over all items", rows=rows_of(found, EvidenceFound)),
-        Group(title="Conversations in which the item is scored 1 or more", rows=tuple(by_item)),
+        Group("Symptoms found, over all items", rows_of(found, EvidenceFound)),
+        Group("Conversations in which the item is scored 1 or more", tuple(by_item)),
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Tile:
     """One of the figures that stand large at the top."""
 
@@ -117,11 +99,11 @@ def tiles_of(metrics: RunMetrics) -> Iterator[Tile]:
     """Yield errors where there are labels, rates of evidence where there are none."""
     if metrics.units.labelled and metrics.units.predicted:
         for key in ("mae_charged", "mae", "coverage"):
-            yield Tile(row=row_of(metrics.items, AllItems, key), counted="items")
+            yield Tile(row_of(metrics.items, AllItems, key), "items")
         decided = metrics.binary.from_total.undecided_as_wrong
         row = row_of(decided, AllUnits, "balanced_accuracy")
-        yield Tile(row=row, counted="participants")
+        yield Tile(row, "participants")
     elif metrics.units.predicted:
         for key in ("units_with_a_symptom", "symptoms_per_unit", "items_with_evidence_per_unit"):
-            yield Tile(row=row_of(metrics.evidence, EvidenceFound, key), counted="units")
-        yield Tile(row=row_of(metrics.failures, Outcomes, "units_failed"), counted="units")
+            yield Tile(row_of(metrics.evidence, EvidenceFound, key), "units")
+        yield Tile(row_of(metrics.failures, Outcomes, "units_failed"), "units")

@@ -13,7 +13,7 @@ from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
 from ai_psychiatrist.evaluation.report import curves
 from ai_psychiatrist.evaluation.report.curves import charts_of
 from ai_psychiatrist.evaluation.report.differences import Differences
-from ai_psychiatrist.evaluation.report.groups import errors_of, evidence_of, headline_of, tiles_of
+from ai_psychiatrist.evaluation.report.groups import evidence_of, headline_of, items_of, tiles_of
 from ai_psychiatrist.evaluation.report.provenance import Provenance
 from ai_psychiatrist.evaluation.report.sentences import (
     cost_in_words,
@@ -78,7 +78,7 @@ def _render(metrics: RunMetrics, provenance: Provenance, differences: Sequence[D
         tiles=list(tiles_of(metrics)),
         headline=headline,
         charts=list(charts_of(metrics)),
-        errors=errors_of(metrics),
+        errors=items_of(metrics, "mae", "coverage"),
         unknown_items=unknown_items_of(metrics),
         evidence=evidence_of(metrics),
         failures=failures_in_words(metrics),
