@@ -6,15 +6,15 @@ from typing import Final
 
 import numpy as np
 
-from ai_psychiatrist.evaluation.metrics.bootstrap import Bootstrap, Estimate, estimate
 from ai_psychiatrist.evaluation.metrics.calibration import Forecast
 from ai_psychiatrist.evaluation.metrics.formulas.debiased_calibration_error import (
     debiased_calibration_error,
 )
 from ai_psychiatrist.evaluation.metrics.formulas.ece import ece
 from ai_psychiatrist.evaluation.metrics.formulas.ece_of_calibrated import ece_of_calibrated
-from ai_psychiatrist.evaluation.metrics.intervals import figure_of
-from ai_psychiatrist.evaluation.metrics.measure import Array, Measure
+from ai_psychiatrist.statistics.bootstrap import Bootstrap, Estimate, estimate
+from ai_psychiatrist.statistics.intervals import figure_of
+from ai_psychiatrist.statistics.measure import Array, Measure
 from benchmarks.simulation import print_table
 
 PARTICIPANTS: Final = (20, 41, 100)

@@ -17,8 +17,8 @@ from ai_psychiatrist.domain.phq8 import Item, Severity, UnknownReason
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics
-from ai_psychiatrist.evaluation.metrics.report import compute_metrics
-from ai_psychiatrist.evaluation.metrics.scores import Scores, scores_of
+from ai_psychiatrist.evaluation.metrics.compute import compute_metrics
+from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits, beside_labels
 from ai_psychiatrist.evaluation.scores.prediction import ItemPrediction, ItemSignals, UnitPrediction
 
 RESAMPLES: Final = 10_000
@@ -97,7 +97,7 @@ def seconds(work: Callable[[], object], *, rounds: int = ROUNDS) -> float:
 
 def loop_over_resamples(run: Run) -> None:
     """Resample three figures one by one: error, coverage, and one area of one signal."""
-    scores = scores_of(run.predictions, run.labels)
+    scores = beside_labels(run.predictions, run.labels)
     quotes = np.array(
         [[unit.items[item].signals.llm_evidence_count for item in Item] for unit in run.predictions]
     )
@@ -106,9 +106,9 @@ def loop_over_resamples(run: Run) -> None:
         _three_figures(scores, quotes, draw.integers(len(quotes), size=len(quotes)))
 
 
-def _three_figures(scores: Scores, quotes: np.ndarray, drawn: np.ndarray) -> None:
-    is_both = scores.is_both[drawn].ravel()
-    losses = scores.loss[drawn].ravel()[is_both]
+def _three_figures(scores: LabelledUnits, quotes: np.ndarray, drawn: np.ndarray) -> None:
+    is_both = scores.items.is_both[drawn].ravel()
+    losses = scores.items.distance[drawn].ravel()[is_both]
     order = np.argsort(-quotes[drawn].ravel()[is_both], kind="stable")
     losses.mean()
     is_both.mean()
@@ -134,7 +134,7 @@ def rows(units: Sequence[int]) -> list[str]:
         paired = seconds(partial(_compare, one, other), rounds=rounds)
         looped = seconds(partial(loop_over_resamples, one), rounds=1) * RESAMPLES / LOOPED
         target = f"{TARGET_SECONDS:.1f}" if count == units[0] else "–"
-        figures = count_figures(report.document)
+        figures = count_figures(report.model_dump())
         lines += [
             f"| {count} | report, {RESAMPLES:,} resamples | {figures} | {whole:.2f} | {target} |",
             f"| {count} | two runs compared | | {paired:.2f} | – |",

@@ -170,6 +170,11 @@ def test_run_goes_on_under_another_program_only_where_that_is_accepted(
     assert change[part] != record[part]
     assert (copied / "begun/changes/1/config/pipeline.yaml").is_file()
     assert evaluate(copied, *arguments).code == 0
+    assert evaluate(copied, "report", "begun").code == 0
+    page = (copied / "begun/report.html").read_text(encoding="utf-8")
+    for said in (" ".join(evaluate(copied, "metrics", "begun").out.split()), page):
+        assert f"went on after accepted changes: 1) other {part}." in said
+        assert "Of its units 1 were assessed before, 2 after 1" in said
 
 
 def test_other_settings_are_not_accepted_as_a_change(copied: Path) -> None:

@@ -72,7 +72,7 @@ def metrics(
             # What it needs is an extra, whose absence the measuring names with its cure.
             from ai_psychiatrist.cli.metrics_table import print_metrics  # noqa: PLC0415
 
-            print_metrics(measured.metrics, measured.comparisons)
+            print_metrics(measured)
 
 
 @results_app.command("compare", epilog=COMPARE_EXAMPLES)

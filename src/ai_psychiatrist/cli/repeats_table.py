@@ -6,7 +6,7 @@ from rich.table import Table
 
 from ai_psychiatrist.cli.report import plain
 from ai_psychiatrist.cli.run_table import wide_console
-from ai_psychiatrist.evaluation.repeats import FIGURES, RepeatedRun, Spread
+from ai_psychiatrist.evaluation.repeats import RepeatedRun, Spread
 
 _NOTE = (
     "A figure is the mean over the repeats ± their standard deviation; in brackets, the mean less "
@@ -25,10 +25,10 @@ def print_repeats(groups: Sequence[RepeatedRun]) -> None:
     for number, _ in enumerate(groups, start=1):
         table.add_column(str(number), justify="right", no_wrap=True)
     first = groups[0].figures
-    for key, name in FIGURES.items():
-        cells = [_cell(group.figures[key], None) for group in groups[:1]]
-        cells += [_cell(group.figures[key], first[key].mean) for group in groups[1:]]
-        table.add_row(name, *cells)
+    for key, spread in first.items():
+        cells = [_cell(spread, None)]
+        cells += [_cell(group.figures[key], spread.mean) for group in groups[1:]]
+        table.add_row(spread.title, *cells)
     console.print()
     console.print(table)
     console.print()

@@ -1,11 +1,10 @@
 """Metrics and report of a run, from the files in its folder alone, and runs side by side."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
-
-import orjson
+from typing import TYPE_CHECKING
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
@@ -14,6 +13,8 @@ from ai_psychiatrist.evaluation.datasets.selection import (
     has_all_items,
     units_of_split,
 )
+from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
+from ai_psychiatrist.evaluation.report.provenance import Provenance
 from ai_psychiatrist.evaluation.runs.comparability import refuse_incomparable
 from ai_psychiatrist.evaluation.runs.folder import RunFolder
 from ai_psychiatrist.evaluation.runs.name import RunName, name_of
@@ -21,6 +22,9 @@ from ai_psychiatrist.evaluation.runs.units_file import read_units
 from ai_psychiatrist.evaluation.scores.labels_file import read_labels
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction, read_predictions
 from ai_psychiatrist.infrastructure.private_files import write_whole
+
+if TYPE_CHECKING:
+    from ai_psychiatrist.evaluation.metrics.comparison import RunComparison
 
 WHOLE = Selection()
 """All units of a run."""
@@ -34,27 +38,26 @@ class ComparedRuns:
 
     first: RunName
     second: RunName
-    differences: Mapping[str, object]
-    """Second minus first, and both at matched coverage."""
+    found: "RunComparison"
 
     def as_json(self) -> dict[str, object]:
         """Return the figures with both names beside them."""
-        return {"first": asdict(self.first), "second": asdict(self.second), **self.differences}
+        found = self.found.model_dump(mode="json")
+        return {"first": asdict(self.first), "second": asdict(self.second), **found}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """The figures of a run, and how those of others differ."""
+    """The figures of a run, what it was made with, and how those of others differ."""
 
-    metrics: Mapping[str, object]
-    """As in `metrics.json`."""
+    metrics: RunMetrics
+    provenance: Provenance
     comparisons: Sequence[ComparedRuns]
-    predictions: list[UnitPrediction]
 
     def as_json(self) -> dict[str, object]:
         """Return all figures."""
         compared = [comparison.as_json() for comparison in self.comparisons]
-        return {"metrics": self.metrics, "comparisons": compared}
+        return {"metrics": self.metrics.model_dump(mode="json"), "comparisons": compared}
 
 
 def measure_run(run: Path, others: Sequence[Path] = (), selection: Selection = WHOLE) -> Measured:
@@ -66,27 +69,30 @@ def measure_run(run: Path, others: Sequence[Path] = (), selection: Selection = W
     """
     comparisons = compare_runs(run, others, selection)
     # Optional and large: only what measures needs it.
-    from ai_psychiatrist.evaluation.metrics.report import compute_metrics  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.metrics.compute import compute_metrics  # noqa: PLC0415
 
     folder = RunFolder(run)
-    folder.require_run()
+    record = folder.require_run()
     labels, predictions = _read(folder, selection)
-    content = compute_metrics(predictions, labels, participants=_participants(folder)).to_bytes()
+    metrics = compute_metrics(predictions, labels, participants=_participants(folder))
     if selection == WHOLE:
-        write_whole(folder.metrics, [content])
-    return Measured(metrics=orjson.loads(content), comparisons=comparisons, predictions=predictions)
+        write_whole(folder.metrics, [metrics.to_bytes()])
+    return Measured(
+        metrics=metrics,
+        provenance=Provenance(
+            run_name=folder.path.resolve().name, record=record, predictions=predictions
+        ),
+        comparisons=comparisons,
+    )
 
 
-def figures_of_run(folder: RunFolder) -> dict[str, object]:
+def figures_of_run(folder: RunFolder) -> "RunMetrics":
     """Return the figures of a run without intervals; raises as `measure_run` does."""
     _require_extra()
-    from ai_psychiatrist.evaluation.metrics.report import compute_metrics  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.metrics.compute import compute_metrics  # noqa: PLC0415
 
     labels, predictions = _read(folder, WHOLE)
-    participants = _participants(folder)
-    found = compute_metrics(predictions, labels, participants=participants, resamples=1)
-    document: dict[str, object] = orjson.loads(found.to_bytes())
-    return document
+    return compute_metrics(predictions, labels, participants=_participants(folder), resamples=1)
 
 
 def _participants(folder: RunFolder) -> dict[str, str]:
@@ -130,7 +136,7 @@ def compare_runs(
         ComparedRuns(
             first=name_of(first),
             second=name_of(RunFolder(other)),
-            differences=compare_metrics(
+            found=compare_metrics(
                 predictions,
                 [
                     unit
@@ -148,22 +154,17 @@ def compare_runs(
 def report_run(run: Path, others: Sequence[Path] = (), out: Path | None = None) -> Path:
     """Measure a run, write its report, and return where it is."""
     measured = measure_run(run, others)
-    from ai_psychiatrist.evaluation.report.comparison import comparison_of  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.report.differences import differences_of  # noqa: PLC0415
     from ai_psychiatrist.evaluation.report.write import write_report  # noqa: PLC0415
 
-    folder = RunFolder(run)
-    target = out or folder.report
+    target = out or RunFolder(run).report
     write_report(
-        folder.path,
+        target,
         metrics=measured.metrics,
-        predictions=measured.predictions,
-        provenance=folder.require_run(),
-        out=target,
-        comparisons=[
-            comparison_of(
-                compared.differences, first=str(compared.first), second=str(compared.second)
-            )
-            for compared in measured.comparisons
+        provenance=measured.provenance,
+        differences=[
+            differences_of(one.found, first=str(one.first), second=str(one.second))
+            for one in measured.comparisons
         ],
     )
     return target

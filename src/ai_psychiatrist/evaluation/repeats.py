@@ -1,10 +1,10 @@
 """Runs repeated under the same prompts and models, as groups: mean and spread over the repeats."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import Final
+from typing import TYPE_CHECKING
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.measuring import figures_of_run
@@ -12,23 +12,15 @@ from ai_psychiatrist.evaluation.runs.comparability import refuse_incomparable
 from ai_psychiatrist.evaluation.runs.folder import RunFolder
 from ai_psychiatrist.evaluation.runs.name import RunName, name_of
 
-FIGURES: Final[Mapping[str, str]] = {
-    "items.mae_charged": "Mean error, unknown items charged",
-    "items.mae": "Mean error of the scored items",
-    "items.coverage": "Labelled items that were scored",
-    "items.quadratic_kappa": "Quadratic kappa of the items",
-    "totals.range.midpoint_mae": "Mean error of the total's midpoint",
-    "severity.exact_undecidable_as_wrong": "Severity band right, of all",
-    "evidence.units_with_a_symptom": "Conversations with a symptom",
-    "failures.units_with_any": "Units with any failure",
-}
-"""Where a figure lies in `metrics.json`, and what it is called."""
+if TYPE_CHECKING:
+    from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
     """One figure over repeats of a run; those in which it is not defined are left out."""
 
+    title: str
     values: tuple[float, ...]
 
     @property
@@ -53,7 +45,7 @@ class RepeatedRun:
     runs: tuple[RunName, ...]
     """They differ in folder and repeat alone."""
     figures: Mapping[str, Spread]
-    """By the keys of `FIGURES`."""
+    """By where they lie in `metrics.json`."""
 
     def __str__(self) -> str:
         """Name what the repeats have in common."""
@@ -87,22 +79,36 @@ def repeated_runs(folders: Sequence[Path]) -> list[RepeatedRun]:
 
 
 def _repeated(runs: Sequence[RunFolder]) -> RepeatedRun:
-    documents = [figures_of_run(run) for run in runs]
+    found = [list(_figures(figures_of_run(run))) for run in runs]
     return RepeatedRun(
         runs=tuple(map(name_of, runs)),
         figures={
-            key: Spread(
-                values=tuple(
-                    value for found in documents if (value := _value(found, key)) is not None
-                )
+            of_all[0][0]: Spread(
+                title=of_all[0][1], values=tuple(value for *_, value in of_all if value is not None)
             )
-            for key in FIGURES
+            for of_all in zip(*found, strict=True)
         },
     )
 
 
-def _value(document: Mapping[str, object], key: str) -> float | None:
-    found: object = document
-    for name in (*key.split("."), "value"):
-        found = found.get(name) if isinstance(found, Mapping) else None
-    return float(found) if isinstance(found, int | float) else None
+def _figures(metrics: "RunMetrics") -> Iterator[tuple[str, str, float | None]]:
+    """Yield where each figure lies in `metrics.json`, its title, and its value."""
+    from ai_psychiatrist.evaluation.metrics.accounts import Outcomes  # noqa: PLC0415  an extra
+    from ai_psychiatrist.evaluation.metrics.evidence import EvidenceFound  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.metrics.items import AllItems  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.metrics.registry import shown_on  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.metrics.totals import (  # noqa: PLC0415
+        Severities,
+        TotalRanges,
+    )
+
+    items = ("mae_charged", "mae", "coverage", "quadratic_kappa")
+    for section, kind, figures, keys in (
+        ("items", AllItems, metrics.items, items),
+        ("totals.range", TotalRanges, metrics.totals.range, ("midpoint_mae",)),
+        ("severity", Severities, metrics.severity, ("exact_undecidable_as_wrong",)),
+        ("evidence", EvidenceFound, metrics.evidence, ("units_with_a_symptom",)),
+        ("failures", Outcomes, metrics.failures, ("units_with_any",)),
+    ):
+        titles = {metric.key: row.title for metric, row in shown_on(kind)}
+        yield from ((f"{section}.{key}", titles[key], figures[key].value) for key in keys)

@@ -2,22 +2,25 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.domain.failures import AttemptOutcome, CallPath
 from ai_psychiatrist.domain.phq8 import UnknownReason
-from ai_psychiatrist.evaluation.metrics.figure import Figure, Json
-from ai_psychiatrist.evaluation.metrics.measure import ratio
-from ai_psychiatrist.evaluation.metrics.scores import ITEMS
+from ai_psychiatrist.evaluation.metrics.items import ITEMS
+from ai_psychiatrist.evaluation.metrics.registry import measured
 from ai_psychiatrist.evaluation.metrics.tree import Tree
 from ai_psychiatrist.evaluation.scores.prediction import (
     AttemptSummary,
     FailureSummary,
     UnitPrediction,
 )
+from ai_psychiatrist.statistics.figure import Figure
+from ai_psychiatrist.statistics.measure import BoolArray, Measure, ratio
 
 FREQUENT_FAILURES: Final = 0.05
 """A failure in more units than this share deserves a look before the scores do."""
@@ -28,7 +31,7 @@ SCORED: Final = "scored"
 Predictions = Sequence[UnitPrediction]
 
 
-def status_counts(predictions: Predictions) -> dict[str, Json]:
+def status_counts(predictions: Predictions) -> dict[str, Tree]:
     """Return how many units ended in each way."""
     counts = Counter(unit.status for unit in predictions)
     return {status.value: counts[status] for status in AssessmentStatus}
@@ -40,8 +43,7 @@ def coverage_by_reason(predictions: Predictions) -> dict[str, Tree]:
     return {
         "all": _reasons(sum(by_item.values(), Counter())),
         "by_item": {
-            item.value: {"label": item.label, **_reasons(counts)}
-            for item, counts in by_item.items()
+            item: {"label": item.label, **_reasons(counts)} for item, counts in by_item.items()
         },
     }
 
@@ -61,16 +63,27 @@ def warning_counts(predictions: Predictions) -> dict[str, Tree]:
     return {rule: counts[rule] for rule in sorted(counts)}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcomes:
+    """How units ended, (units,)."""
+
+    carries_failure: BoolArray
+    is_failed: BoolArray
+
+
 def failure_section(predictions: Predictions) -> dict[str, Tree]:
     """Return each kind of failure with the share of units that it befell, most frequent first."""
     events = Counter(failure for unit in predictions for failure in unit.failures)
     units = Counter(failure for unit in predictions for failure in set(unit.failures))
+    outcomes = Outcomes(
+        carries_failure=np.array([bool(unit.failures) for unit in predictions], dtype=np.bool_),
+        is_failed=np.array(
+            [unit.status is AssessmentStatus.FAILED for unit in predictions], dtype=np.bool_
+        ),
+    )
     return {
         "frequent_above": FREQUENT_FAILURES,
-        "units_with_any": _rate(predictions, [bool(unit.failures) for unit in predictions]),
-        "units_failed": _rate(
-            predictions, [unit.status is AssessmentStatus.FAILED for unit in predictions]
-        ),
+        **measured(outcomes),
         "kinds": [
             {
                 "category": failure.category.value,
@@ -78,7 +91,7 @@ def failure_section(predictions: Predictions) -> dict[str, Tree]:
                 "code": None if failure.code is None else failure.code.value,
                 "events": events[failure],
                 "units": units[failure],
-                "rate": _rate(predictions, [failure in unit.failures for unit in predictions]),
+                "rate": per_unit([failure in unit.failures for unit in predictions]),
                 "is_frequent": units[failure] > FREQUENT_FAILURES * len(predictions),
             }
             for failure in sorted(events, key=lambda one: (-units[one], _name(one)))
@@ -90,8 +103,9 @@ def _name(failure: FailureSummary) -> tuple[str, str, str]:
     return (failure.category.value, failure.stage, failure.code.value if failure.code else "")
 
 
-def _rate(predictions: Predictions, marked: Sequence[bool]) -> Tree:
-    return ratio(marked, np.ones(len(predictions)), undefined=NO_UNITS)
+def per_unit(values: ArrayLike) -> Measure:
+    """Return the mean of a value of each unit."""
+    return ratio(values, np.ones(len(np.asarray(values))), undefined=NO_UNITS)
 
 
 def cost_section(predictions: Predictions) -> dict[str, Tree]:
@@ -101,7 +115,7 @@ def cost_section(predictions: Predictions) -> dict[str, Tree]:
     codes = Counter(attempt.code.value for attempt in attempts if attempt.code is not None)
     calls = [len(unit.attempts) for unit in predictions]
     return {
-        "calls_per_unit": ratio(calls, np.ones(len(predictions)), undefined=NO_UNITS),
+        "calls_per_unit": per_unit(calls),
         "all": _account(attempts),
         "by_agent_and_model": [
             {

@@ -6,10 +6,10 @@ from typing import Final
 
 import numpy as np
 
-from ai_psychiatrist.evaluation.metrics.measure import Array, BoolArray
+from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits
 from ai_psychiatrist.evaluation.metrics.registry import measured
-from ai_psychiatrist.evaluation.metrics.scores import Scores
 from ai_psychiatrist.evaluation.metrics.tree import Tree
+from ai_psychiatrist.statistics.measure import Array, BoolArray
 
 CUTOFF: Final = 10
 NO_CASE: Final = "no unit labelled as depressed counts here"
@@ -82,7 +82,7 @@ class AllUnits(Rates):
     """An undecided case is a miss, an undecided control a false alarm."""
 
 
-def binary_section(scores: Scores) -> dict[str, Tree]:
+def binary_section(labelled: LabelledUnits) -> dict[str, Tree]:
     """Return two classifiers: the range of the total, and the meta-review's severity.
 
     A unit whose range holds the cut-off, or that has no meta-review, is undecided.
@@ -90,13 +90,13 @@ def binary_section(scores: Scores) -> dict[str, Tree]:
     # The total is preferred: a flag beside it that says otherwise is an error of the data set.
     known = [
         label.binary if total is None else total >= CUTOFF
-        for total, label in zip(scores.totals, scores.labels, strict=True)
+        for total, label in zip(labelled.totals, labelled.labels, strict=True)
     ]
     is_case = np.array([one is True for one in known], dtype=np.bool_)
     is_control = np.array([one is False for one in known], dtype=np.bool_)
-    low = np.array([unit.total_min for unit in scores.predictions], dtype=np.float64)
-    high = np.array([unit.total_max for unit in scores.predictions], dtype=np.float64)
-    reviews = [unit.meta_review_severity for unit in scores.predictions]
+    low = np.array([unit.total_min for unit in labelled.predictions], dtype=np.float64)
+    high = np.array([unit.total_max for unit in labelled.predictions], dtype=np.float64)
+    reviews = [unit.meta_review_severity for unit in labelled.predictions]
     by_range = RangeClassifier(
         is_case=is_case,
         is_control=is_control,

@@ -11,19 +11,20 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ai_psychiatrist.evaluation.metrics.bootstrap import Owners
-from ai_psychiatrist.evaluation.metrics.isotonic import fit_isotonic
-from ai_psychiatrist.evaluation.metrics.measure import (
+from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits
+from ai_psychiatrist.evaluation.metrics.registry import measured
+from ai_psychiatrist.evaluation.metrics.signals import SIGNALS, signal_values
+from ai_psychiatrist.evaluation.metrics.tree import Tree
+from ai_psychiatrist.statistics.bootstrap import Owners
+from ai_psychiatrist.statistics.figure import rounded
+from ai_psychiatrist.statistics.isotonic import fit_isotonic
+from ai_psychiatrist.statistics.measure import (
     Array,
     BoolArray,
     Statistics,
     by_unit,
     statistics,
 )
-from ai_psychiatrist.evaluation.metrics.registry import measured
-from ai_psychiatrist.evaluation.metrics.scores import Scores
-from ai_psychiatrist.evaluation.metrics.signals import SIGNALS, signal_values
-from ai_psychiatrist.evaluation.metrics.tree import Tree
 
 FOLDS: Final = 5
 BINS: Final = 10
@@ -78,9 +79,9 @@ class Forecast:
         return statistics(counts, gaps, *squares)
 
 
-def calibration_section(scores: Scores, *, seed: int) -> dict[str, Tree]:
+def calibration_section(labelled: LabelledUnits, *, seed: int) -> dict[str, Tree]:
     """Return Brier score, calibration errors and reliability for each signal."""
-    forecasts = {signal: forecast(scores, signal, seed=seed) for signal in SIGNALS}
+    forecasts = {signal: forecast(labelled, signal, seed=seed) for signal in SIGNALS}
     return {
         "folds": FOLDS,
         "bins": BINS,
@@ -92,25 +93,25 @@ def calibration_section(scores: Scores, *, seed: int) -> dict[str, Tree]:
     }
 
 
-def forecast(scores: Scores, signal: str, *, seed: int) -> Forecast:
+def forecast(labelled: LabelledUnits, signal: str, *, seed: int) -> Forecast:
     """Return out-of-fold probabilities; none when fewer than two participants can be used."""
-    values = signal_values(scores, signal)
-    right = scores.is_both & (scores.score == scores.label)
-    folds = _folds(scores.is_both.sum(axis=1) > 0, scores.owners, seed=seed)
+    values = signal_values(labelled, signal)
+    is_both, right = labelled.items.is_both, labelled.items.is_right
+    folds = _folds(is_both.sum(axis=1) > 0, labelled.owners, seed=seed)
     probability, base_rate = np.zeros_like(values), np.zeros_like(values)
     for fold in range(folds.max(initial=-1) + 1):
-        seen = scores.is_both & ((folds >= 0) & (folds != fold))[:, None]
-        asked = scores.is_both & (folds == fold)[:, None]
+        seen = is_both & ((folds >= 0) & (folds != fold))[:, None]
+        asked = is_both & (folds == fold)[:, None]
         fitted = fit_isotonic(values[seen], right[seen].astype(np.float64))
         probability[asked] = fitted(values[asked])
         base_rate[asked] = right[seen].mean()
     return Forecast(
-        where=scores.is_both & (folds >= 0)[:, None],
+        where=is_both & (folds >= 0)[:, None],
         signal=values,
         probability=probability,
         base_rate=base_rate,
         is_right=right,
-        owners=scores.owners,
+        owners=labelled.owners,
     )
 
 
@@ -131,11 +132,11 @@ def _reliability(found: Forecast) -> list[Tree]:
     counts, probabilities, rights = found.bins.sum(axis=0)
     return [
         {
-            "low": place / BINS,
-            "high": (place + 1) / BINS,
+            "low": rounded(place / BINS),
+            "high": rounded((place + 1) / BINS),
             "n": int(counts[place]),
-            "mean_probability": float(probabilities[place] / counts[place]),
-            "share_right": float(rights[place] / counts[place]),
+            "mean_probability": rounded(float(probabilities[place] / counts[place])),
+            "share_right": rounded(float(rights[place] / counts[place])),
         }
         for place in range(BINS)
         if counts[place]

@@ -1,31 +1,78 @@
 """Two runs side by side: paired differences on the units that both assessed."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 import numpy as np
+from pydantic import field_serializer
 
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.metrics.bootstrap import Bootstrap, Estimate, estimate, owners_of
-from ai_psychiatrist.evaluation.metrics.figure import Json, rounded
-from ai_psychiatrist.evaluation.metrics.intervals import INTERVAL, figure_of
-from ai_psychiatrist.evaluation.metrics.measure import Array, Measure, statistics
-from ai_psychiatrist.evaluation.metrics.report import (
+from ai_psychiatrist.evaluation.metrics.compute import (
     RESAMPLES,
-    SCHEMA_VERSION,
     SEED,
     counted_sections,
     judged_sections,
+    settings_of,
 )
-from ai_psychiatrist.evaluation.metrics.risk_coverage import aurc, risk_at
-from ai_psychiatrist.evaluation.metrics.scores import Scores, is_label, scores_of
+from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits, beside_labels, is_label
+from ai_psychiatrist.evaluation.metrics.run_metrics import SCHEMA_VERSION, Part, Settings
 from ai_psychiatrist.evaluation.metrics.selective import Accepted, accepted_of, signal_statistics
 from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL, SIGNALS
 from ai_psychiatrist.evaluation.metrics.tree import Path, Tree, named_measures, resolve
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
+from ai_psychiatrist.statistics.bootstrap import Bootstrap, Estimate, estimate, owners_of
+from ai_psychiatrist.statistics.figure import Figure, rounded
+from ai_psychiatrist.statistics.intervals import figure_of
+from ai_psychiatrist.statistics.measure import Array, Measure, statistics
+from ai_psychiatrist.statistics.risk_coverage import aurc, risk_at
 
 NOTHING_IN_COMMON = "one of the runs has no score for a labelled item of the shared units"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference(Figure):
+    """Second minus first, and both sides."""
+
+    first: float | None
+    second: float | None
+
+
+class SharedUnits(Part):
+    """How many units both runs assessed, and only one of them."""
+
+    shared: int
+    shared_labelled: int
+    only_first: int
+    only_second: int
+
+
+class MatchedCoverage(Part):
+    """Errors over as many items as the run that scores fewer of them has, by one signal."""
+
+    coverage: Figure
+    mae_first: Figure
+    mae_second: Figure
+    mae_difference: Figure
+    aurc_first: Figure
+    aurc_second: Figure
+    aurc_difference: Figure
+
+
+class RunComparison(Part):
+    """How the figures of a second run differ from those of a first."""
+
+    schema_version: int = SCHEMA_VERSION
+    settings: Settings
+    units: SharedUnits
+    differences: Mapping[Path, Difference]
+    """By the names that lead to the figure in `RunMetrics`."""
+    matched_coverage: Mapping[str, MatchedCoverage]
+    """By signal of confidence."""
+
+    @field_serializer("differences")
+    def _nest(self, differences: Mapping[Path, Difference]) -> dict[str, object]:
+        return _nested(differences)
 
 
 def compare_metrics(
@@ -37,7 +84,7 @@ def compare_metrics(
     resamples: int = RESAMPLES,
     seed: int = SEED,
     confidence: str = DEFAULT_SIGNAL,
-) -> dict[str, object]:
+) -> RunComparison:
     """Return second minus first for every figure, and both at the coverage that both reach.
 
     Both runs are resampled together. Units that only one of them assessed are counted and left out.
@@ -47,51 +94,56 @@ def compare_metrics(
     shared = sorted(of_first.keys() & of_second.keys())
     known = {unit: labels[unit] for unit in shared if unit in labels and is_label(labels[unit])}
     sides = [[every[unit] for unit in shared] for every in (of_first, of_second)]
-    scores = [scores_of(side, known, participants) for side in sides]
-    judged = [judged_sections(side, confidence=confidence, seed=seed) for side in scores]
+    labelled = [beside_labels(side, known, participants) for side in sides]
+    judged = [judged_sections(side, confidence=confidence, seed=seed) for side in labelled]
     counted = [counted_sections(side) for side in sides]
-    over_labelled = Bootstrap(owners=scores[0].owners, resamples=resamples, seed=seed)
+    over_labelled = Bootstrap(owners=labelled[0].owners, resamples=resamples, seed=seed)
     owners = owners_of(shared, participants or {})
     over_all = Bootstrap(owners=owners, resamples=resamples, seed=seed)
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "settings": {
-            "resamples": resamples,
-            "seed": seed,
-            "interval": INTERVAL,
-            "confidence": confidence,
-        },
-        "units": {
-            "shared": len(shared),
-            "shared_labelled": len(known),
-            "only_first": len(of_first) - len(shared),
-            "only_second": len(of_second) - len(shared),
-        },
-        "differences": {
+    matched = {signal: _matched(labelled[0], labelled[1], signal) for signal in SIGNALS}
+    return RunComparison(
+        settings=settings_of(resamples, seed, confidence),
+        units=SharedUnits(
+            shared=len(shared),
+            shared_labelled=len(known),
+            only_first=len(of_first) - len(shared),
+            only_second=len(of_second) - len(shared),
+        ),
+        differences={
             **_differences(judged[0], judged[1], over_labelled),
             **_differences(counted[0], counted[1], over_all),
         },
-        "matched_coverage": resolve(_matched(scores[0], scores[1]), over_labelled),
-    }
+        matched_coverage={
+            signal: MatchedCoverage.model_validate(figures)
+            for signal, figures in resolve(matched, over_labelled).items()
+        },
+    )
 
 
 def _differences(
     first: Mapping[str, Tree], second: Mapping[str, Tree], bootstrap: Bootstrap
-) -> dict[str, Json]:
+) -> dict[Path, Difference]:
     of_first, of_second = dict(named_measures(first)), dict(named_measures(second))
     paths = [path for path in of_first if path in of_second]
     before = estimate([of_first[path] for path in paths], bootstrap)
     after = estimate([of_second[path] for path in paths], bootstrap)
-    leaves: dict[Path, Json] = {}
+    found = {}
     for path, one, other in zip(paths, before, after, strict=True):
         measure = replace(
             of_second[path],
             n=len(bootstrap.owners),
             undefined=_undefined(of_first[path], of_second[path], one),
         )
-        sides: dict[str, Json] = {"first": _value(one), "second": _value(other)}
-        leaves[path] = sides | figure_of(measure, other.minus(one)).as_json()
-    return _nested(leaves)
+        figure = figure_of(measure, other.minus(one))
+        found[path] = Difference(
+            first=_value(one),
+            second=_value(other),
+            value=figure.value,
+            reason=figure.reason,
+            interval=figure.interval,
+            n=figure.n,
+        )
+    return found
 
 
 def _undefined(first: Measure, second: Measure, before: Estimate) -> str:
@@ -104,21 +156,16 @@ def _value(found: Estimate) -> float | None:
     return None if np.isnan(found.value) else rounded(found.value)
 
 
-def _nested(leaves: Mapping[Path, Json]) -> dict[str, Json]:
+def _nested(leaves: Mapping[Path, Difference]) -> dict[str, object]:
     """Make a tree of leaves whose paths come in the order of a walk."""
-    tree: dict[str, Json] = {}
+    tree: dict[str, object] = {}
     for name, group in groupby(leaves.items(), key=lambda leaf: leaf[0][0]):
         branch = {path[1:]: leaf for path, leaf in group}
         tree[name] = branch[()] if () in branch else _nested(branch)
     return tree
 
 
-def _matched(first: Scores, second: Scores) -> dict[str, Tree]:
-    """Compare errors over as many items as the run that scores fewer of them has."""
-    return {signal: _matched_by(first, second, signal) for signal in SIGNALS}
-
-
-def _matched_by(first: Scores, second: Scores, signal: str) -> dict[str, Tree]:
+def _matched(first: LabelledUnits, second: LabelledUnits, signal: str) -> dict[str, Measure]:
     one, other = signal_statistics(first, signal), signal_statistics(second, signal)
     both = statistics(one.by_unit, other.by_unit)
     width = one.by_unit.shape[1]
@@ -128,7 +175,7 @@ def _matched_by(first: Scores, second: Scores, signal: str) -> dict[str, Tree]:
             before, after = accepted_of(sums[:width]), accepted_of(sums[width:])
             return compute(before, after, np.minimum(before.scored, after.scored))
 
-        accepted = min(int(first.is_both.sum()), int(second.is_both.sum()))
+        accepted = min(first.items.count, second.items.count)
         return Measure(statistics=both, combine=combine, n=accepted, undefined=NOTHING_IN_COMMON)
 
     return {

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ai_psychiatrist.evaluation.metrics.measure import BoolArray, Measure, ratio
+from ai_psychiatrist.evaluation.metrics.items import ITEMS
 from ai_psychiatrist.evaluation.metrics.registry import measured
-from ai_psychiatrist.evaluation.metrics.scores import ITEMS
 from ai_psychiatrist.evaluation.metrics.tree import Tree
 from ai_psychiatrist.evaluation.scores.prediction import ItemPrediction, UnitPrediction
+from ai_psychiatrist.statistics.measure import BoolArray, Measure, ratio
 
 NO_SCORES = "scoring finished for no unit"
 
@@ -51,7 +51,7 @@ def evidence_rates(predictions: Sequence[UnitPrediction]) -> dict[str, Tree]:
     return {
         **measured(EvidenceFound(has_scores=has_scores, is_found=found, is_backed=backed)),
         "by_item": {
-            item.value: {
+            item: {
                 "label": item.label,
                 **measured(
                     ItemEvidence(

@@ -6,14 +6,13 @@ from typing import Final, TypeVar
 import numpy as np
 
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.metrics.measure import NO_LABELLED_SCORE
 from ai_psychiatrist.evaluation.metrics.pairs import Pairs
-from ai_psychiatrist.evaluation.metrics.registry import measured
-from ai_psychiatrist.evaluation.metrics.scores import ITEMS, Scores
+from ai_psychiatrist.evaluation.metrics.registry import Scale, measured
 from ai_psychiatrist.evaluation.metrics.tree import Tree
-from ai_psychiatrist.evaluation.report.figures import Scale
 
+ITEMS: Final = tuple(Item)
 NO_LABEL: Final = "no item has a label"
+NO_LABELLED_SCORE: Final = "no item has both a label and a score"
 
 
 class ScoredItems(Pairs):
@@ -36,44 +35,30 @@ class RatedItems(Pairs):
     points = Scale.ITEM_POINTS
 
 
-_Items = TypeVar("_Items", ScoredItems, RatedItems)
-_Scored = TypeVar("_Scored", bound=ScoredItems)
+_Items = TypeVar("_Items", bound=Pairs)
 
 
-def item_section(scores: Scores) -> dict[str, Tree]:
+def item_section(items: AllItems) -> dict[str, Tree]:
     """Return errors, agreement and coverage over all items and by item."""
-    every = _scored(AllItems, scores)
-    single = _scored(ScoredItems, scores)
+    single = ScoredItems(
+        said=items.said, truth=items.truth, is_said=items.is_said, is_true=items.is_true
+    )
     return {
-        **measured(every),
-        "counts": _counts(every),
+        **measured(items),
+        "counts": _counts(items),
         "by_item": {
-            item.value: {"label": item.label, **measured(one), "counts": _counts(one)}
+            item: {"label": item.label, **measured(one), "counts": _counts(one)}
             for item, one in ((item, _only(single, item)) for item in ITEMS)
         },
     }
 
 
-def noise_section(scores: Scores) -> dict[str, Tree]:
+def noise_section(rated: RatedItems) -> dict[str, Tree]:
     """Return how far two raters of the same interviews agree: as far as any run can be judged."""
-    every = RatedItems(
-        said=scores.second_label,
-        truth=scores.label,
-        is_said=scores.is_labelled_twice,
-        is_true=scores.is_labelled,
-    )
     return {
-        **measured(every),
-        "by_item": {
-            item.value: {"label": item.label, **measured(_only(every, item))} for item in ITEMS
-        },
+        **measured(rated),
+        "by_item": {item: {"label": item.label, **measured(_only(rated, item))} for item in ITEMS},
     }
-
-
-def _scored(kind: type[_Scored], scores: Scores) -> _Scored:
-    return kind(
-        said=scores.score, truth=scores.label, is_said=scores.is_scored, is_true=scores.is_labelled
-    )
 
 
 def _only(pairs: _Items, item: Item) -> _Items:

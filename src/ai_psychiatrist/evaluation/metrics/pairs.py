@@ -1,24 +1,29 @@
 """Predicted and true numbers side by side, whatever they are of."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Self, TypeAlias
 
 import numpy as np
 
-from ai_psychiatrist.evaluation.metrics.measure import (
+from ai_psychiatrist.evaluation.metrics.registry import Scale
+from ai_psychiatrist.statistics.measure import (
     Array,
     BoolArray,
+    Measure,
     Statistics,
     by_unit,
     statistics,
 )
-from ai_psychiatrist.evaluation.report.figures import Scale
+
+Rows: TypeAlias = Sequence[Sequence[int | None]]
+"""One a unit, of equal length; `None` where the number is not known."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pairs:
-    """Numbers of (units, places), whole ones, and where they are known."""
+    """Numbers of (units, places), whole ones, and where they are known; 0 where they are not."""
 
     no_pair: ClassVar[str]
     """The reason to give where no number is known on both sides."""
@@ -30,6 +35,19 @@ class Pairs:
     is_said: BoolArray
     is_true: BoolArray
     """Where the truth is known."""
+
+    @classmethod
+    def of(cls, said: Rows, truth: Rows, *, places: int = 1) -> Self:
+        """Stand both sides beside each other."""
+        sides = [
+            np.array(
+                [[np.nan if one is None else one for one in row] for row in rows], dtype=np.float64
+            ).reshape(len(rows), places)
+            for rows in (said, truth)
+        ]
+        is_said, is_true = (~np.isnan(side) for side in sides)
+        numbers = [np.nan_to_num(side) for side in sides]
+        return cls(said=numbers[0], truth=numbers[1], is_said=is_said, is_true=is_true)
 
     @cached_property
     def is_both(self) -> BoolArray:
@@ -64,6 +82,15 @@ class Pairs:
         columns = (self.is_both, x, y, x * x, y * y, x * y)
         return statistics(*(column.sum(axis=1) for column in columns))
 
+    def of_moments(self, combine: Callable[[Array], Array], *, undefined: str) -> Measure:
+        """Return a measure of the sums of `moments`; `undefined`: why, where there are pairs."""
+        return Measure(
+            statistics=self.moments,
+            combine=combine,
+            n=self.count,
+            undefined=self.reason(undefined),
+        )
+
     @property
     def count(self) -> int:
         """How many pairs there are."""
@@ -71,4 +98,4 @@ class Pairs:
 
     def reason(self, otherwise: str) -> str:
         """Return why a figure over the pairs is not defined."""
-        return otherwise if self.is_both.any() else "nothing to compare"
+        return otherwise if self.count else "nothing to compare"

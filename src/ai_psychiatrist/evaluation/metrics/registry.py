@@ -13,8 +13,7 @@ from functools import cache
 from typing import Final, TypeAlias, TypeVar
 
 from ai_psychiatrist.evaluation.metrics import formulas
-from ai_psychiatrist.evaluation.metrics.measure import SMALLEST_N, Measure
-from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.statistics.measure import SMALLEST_N, Measure
 
 Found: TypeAlias = Measure | Mapping[str, Measure]
 Function = TypeVar("Function", bound=Callable[..., Found])
@@ -28,14 +27,27 @@ class Better(Enum):
     NEITHER = "neither"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale(Enum):
+    """What a figure is measured in: its ends, how many decimals it is read to, its unit."""
+
+    ITEM_POINTS = (0.0, 3.0, 2, "")
+    TOTAL_POINTS = (0.0, 24.0, 1, "")
+    ITEMS = (0.0, 8.0, 1, "")
+    """How many of the eight items."""
+    SHARE = (0.0, 1.0, 0, " %")
+    AGREEMENT = (-1.0, 1.0, 2, "")
+    UNIT = (0.0, 1.0, 3, "")
+    """Areas and scores between 0 and 1 that are no shares."""
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """What a metric is called in the report's table of one kind of data."""
 
-    title: str
-    note: str = ""
     place: int
     """Rows stand in this order."""
+    title: str
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,10 +68,6 @@ class Metric:
     smallest_n: int
     """Participants that an interval, and with it a verdict, needs."""
 
-    def row_on(self, kind: type) -> Row | None:
-        """Return its row in the table of a kind of data, `None` where it is not shown."""
-        return next((self.on[one] for one in kind.__mro__ if one in self.on), None)
-
     def scale_on(self, kind: type) -> Scale:
         """Return what it is measured in there."""
         points: Scale = getattr(kind, "points", Scale.UNIT)
@@ -72,20 +80,19 @@ _METRICS: Final[dict[str, Metric]] = {}
 def metric(
     *,
     on: Mapping[type, Row | None],
-    definition: str,
     better: Better,
     source: str | None = None,
     scale: Scale | None = None,
     smallest_n: int = SMALLEST_N,
 ) -> Callable[[Function], Function]:
-    """Declare a function to be a metric; its name is the key."""
+    """Declare a function to be a metric: its name is the key, its first paragraph what it is."""
 
     def declare(function: Function) -> Function:
         _METRICS[function.__name__] = Metric(
             key=function.__name__,
             measure=function,
             on=on,
-            definition=definition,
+            definition=" ".join((function.__doc__ or "").split("\n\n")[0].split()),
             source=source,
             better=better,
             scale=scale,
@@ -102,6 +109,16 @@ def all_metrics() -> tuple[Metric, ...]:
     for module in pkgutil.iter_modules(formulas.__path__):
         importlib.import_module(f"{formulas.__name__}.{module.name}")
     return tuple(_METRICS[key] for key in sorted(_METRICS))
+
+
+def shown_on(kind: type) -> list[tuple[Metric, Row]]:
+    """Return the metrics that the report shows of a kind of data, in the order of their rows."""
+    found = []
+    for one in all_metrics():
+        row = next((one.on[parent] for parent in kind.__mro__ if parent in one.on), None)
+        if row is not None:
+            found.append((one, row))
+    return sorted(found, key=lambda shown: shown[1].place)
 
 
 def measured(data: object) -> dict[str, Found]:

@@ -12,24 +12,24 @@ import numpy as np
 
 from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE
 from ai_psychiatrist.evaluation.metrics.items import NO_LABEL
-from ai_psychiatrist.evaluation.metrics.measure import (
+from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits
+from ai_psychiatrist.evaluation.metrics.registry import Scale, measured
+from ai_psychiatrist.evaluation.metrics.signals import SIGNALS, signal_values
+from ai_psychiatrist.evaluation.metrics.tree import Tree
+from ai_psychiatrist.statistics.figure import rounded
+from ai_psychiatrist.statistics.measure import (
     Array,
     Measure,
     Statistics,
     ratio,
     statistics,
 )
-from ai_psychiatrist.evaluation.metrics.registry import measured
-from ai_psychiatrist.evaluation.metrics.risk_coverage import (
+from ai_psychiatrist.statistics.risk_coverage import (
     Ranking,
     charged_ranking,
     ranking,
     risk_at,
 )
-from ai_psychiatrist.evaluation.metrics.scores import Scores
-from ai_psychiatrist.evaluation.metrics.signals import SIGNALS, signal_values
-from ai_psychiatrist.evaluation.metrics.tree import Tree
-from ai_psychiatrist.evaluation.report.figures import Scale
 
 CURVE_POINTS: Final = 100
 
@@ -89,34 +89,35 @@ class RankedItems:
         )
 
 
-def selective_section(scores: Scores, *, default: str) -> dict[str, Tree]:
+def selective_section(labelled: LabelledUnits, *, default: str) -> dict[str, Tree]:
     """Return areas, errors at fixed coverages, and curves for each signal of confidence."""
-    signal_values(scores, default)
-    matched, asked = scores.is_both.sum(axis=1), scores.is_labelled.sum(axis=1)
+    signal_values(labelled, default)
+    items = labelled.items
     return {
         "default": default,
-        "largest_coverage": ratio(matched, asked, undefined=NO_LABEL),
-        "by_signal": {signal: _by_signal(scores, signal) for signal in SIGNALS},
+        "largest_coverage": ratio(items.answered, items.asked, undefined=NO_LABEL),
+        "by_signal": {signal: _by_signal(labelled, signal) for signal in SIGNALS},
     }
 
 
-def _by_signal(scores: Scores, signal: str) -> dict[str, Tree]:
-    sums = signal_statistics(scores, signal)
-    scored, asked = int(scores.is_both.sum()), int(scores.is_labelled.sum())
+def _by_signal(labelled: LabelledUnits, signal: str) -> dict[str, Tree]:
+    sums = signal_statistics(labelled, signal)
+    scored, asked = labelled.items.count, int(labelled.items.asked.sum())
+    found = accepted_of(sums.by_unit.sum(axis=0)[:, None])
     return {
         **measured(RankedItems(sums=sums, asked=asked, scored=scored)),
-        **_curves(accepted_of(sums.by_unit.sum(axis=0)[:, None])),
+        "curve": _curve(found.plain, asked),
+        "charged_curve": _curve(found.charged, asked),
     }
 
 
-def signal_statistics(scores: Scores, signal: str) -> Statistics:
+def signal_statistics(labelled: LabelledUnits, signal: str) -> Statistics:
     """Return, by unit: unknown items, items of each confidence, and their losses."""
-    values = signal_values(scores, signal)
-    levels = np.unique(values[scores.is_both])[::-1]
-    is_at = scores.is_both[:, :, None] & (values[:, :, None] == levels)
-    unknown = (scores.is_labelled & ~scores.is_scored).sum(axis=1)
-    losses = (scores.loss[:, :, None] * is_at).sum(axis=1)
-    return statistics(unknown, is_at.sum(axis=1), losses)
+    values, items = signal_values(labelled, signal), labelled.items
+    levels = np.unique(values[items.is_both])[::-1]
+    is_at = items.is_both[:, :, None] & (values[:, :, None] == levels)
+    losses = (items.distance[:, :, None] * is_at).sum(axis=1)
+    return statistics(items.asked - items.answered, is_at.sum(axis=1), losses)
 
 
 def accepted_of(sums: Array) -> Accepted:
@@ -125,20 +126,12 @@ def accepted_of(sums: Array) -> Accepted:
     return Accepted(unknown=sums[0], counts=counts, losses=losses)
 
 
-def _curves(found: Accepted) -> dict[str, Tree]:
-    asked = float(found.asked[0])
-    return {
-        "curve": _curve(found.plain, asked),
-        "charged_curve": _curve(found.charged, asked),
-    }
-
-
-def _curve(ranked: Ranking, asked: float) -> dict[str, Tree]:
+def _curve(ranked: Ranking, asked: int) -> dict[str, Tree]:
     """Return risks at numbers of accepted items that lie evenly, at most `CURVE_POINTS` of them."""
     last = int(ranked.total[0])
     steps = np.linspace(1, last, num=min(last, CURVE_POINTS)) if last else np.empty(0)
     accepted = np.unique(np.rint(steps))
     return {
-        "coverage": [float(count / asked) for count in accepted],
-        "risk": [float(risk) for risk in risk_at(ranked, accepted)],
+        "coverage": [rounded(count / asked) for count in accepted.tolist()],
+        "risk": [rounded(risk) for risk in risk_at(ranked, accepted).tolist()],
     }

@@ -1,14 +1,16 @@
 """Signals of confidence: what a run says about how far an item's score can be trusted."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.evaluation.metrics.measure import Array
-from ai_psychiatrist.evaluation.metrics.scores import ITEMS, Scores
+from ai_psychiatrist.evaluation.metrics.items import ITEMS
+from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits
 from ai_psychiatrist.evaluation.scores.prediction import ItemPrediction
+from ai_psychiatrist.statistics.measure import Array
 
 DEFAULT_SIGNAL: Final = "llm_evidence_count"
 MISSING: Final = -1.0
@@ -26,24 +28,33 @@ def _hybrid(item: ItemPrediction) -> float | None:
     return None if said is None else (said + quotes) / 2
 
 
-SIGNALS: Final[Mapping[str, Callable[[ItemPrediction], float | None]]] = {
-    DEFAULT_SIGNAL: lambda item: item.signals.llm_evidence_count,
-    "affirmed_count": lambda item: item.signals.affirmed,
-    "verbalised": _verbalised,
-    "hybrid": _hybrid,
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """A signal of confidence."""
+
+    name: str
+    """As the report has it."""
+    read: Callable[[ItemPrediction], float | None]
+
+
+SIGNALS: Final[Mapping[str, Signal]] = {
+    DEFAULT_SIGNAL: Signal("number of quotes", lambda item: item.signals.llm_evidence_count),
+    "affirmed_count": Signal("number of affirming quotes", lambda item: item.signals.affirmed),
+    "verbalised": Signal("stated by the model", _verbalised),
+    "hybrid": Signal("quotes and statement", _hybrid),
 }
 
 
-def signal_values(scores: Scores, signal: str) -> Array:
+def signal_values(labelled: LabelledUnits, signal: str) -> Array:
     """Return a signal for each item, (units, 8); `MISSING` where there is none.
 
     Raises `ConfigurationError` when no signal has that name.
     """
-    read = SIGNALS.get(signal)
-    if read is None:
+    known = SIGNALS.get(signal)
+    if known is None:
         message = f"no confidence signal is called {signal!r}; known: {', '.join(SIGNALS)}"
         raise ConfigurationError(message)
-    rows = [[unit.items.get(item) for item in ITEMS] for unit in scores.predictions]
-    values = [[None if item is None else read(item) for item in row] for row in rows]
+    rows = [[unit.items.get(item) for item in ITEMS] for unit in labelled.predictions]
+    values = [[None if item is None else known.read(item) for item in row] for row in rows]
     filled = [[MISSING if value is None else value for value in row] for row in values]
     return np.array(filled, dtype=np.float64).reshape(len(rows), len(ITEMS))

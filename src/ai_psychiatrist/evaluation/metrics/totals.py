@@ -1,19 +1,17 @@
 """How near the totals are: exact ones alone, the ranges of all units, and the bands."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from ai_psychiatrist.domain.phq8 import Severity
-from ai_psychiatrist.evaluation.metrics.measure import Array, BoolArray
+from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits
 from ai_psychiatrist.evaluation.metrics.pairs import Pairs
-from ai_psychiatrist.evaluation.metrics.registry import measured
-from ai_psychiatrist.evaluation.metrics.scores import Scores
+from ai_psychiatrist.evaluation.metrics.registry import Scale, measured
 from ai_psychiatrist.evaluation.metrics.tree import Tree
-from ai_psychiatrist.evaluation.report.figures import Scale
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
+from ai_psychiatrist.statistics.measure import Array, BoolArray
 
 NO_TOTAL: Final = "no unit has a labelled total"
 UNDECIDABLE: Final = "undecidable"
@@ -53,35 +51,36 @@ class TotalRanges:
         return np.where(self.is_true, np.abs((self.low + self.high) / 2 - self.truth), 0.0)
 
 
-def total_section(scores: Scores) -> dict[str, Tree]:
+def total_section(labelled: LabelledUnits) -> dict[str, Tree]:
     """Return errors of exact totals, and how well the ranges hold the truth."""
-    truth, is_true = _column(scores.totals)
-    exact, is_exact = _column([unit.total for unit in scores.predictions])
-    ranges = TotalRanges(
-        low=np.array([unit.total_min for unit in scores.predictions], dtype=np.float64),
-        high=np.array([unit.total_max for unit in scores.predictions], dtype=np.float64),
-        truth=truth[:, 0],
-        is_true=is_true[:, 0],
+    pairs = ExactTotals.of(
+        [[unit.total] for unit in labelled.predictions], [[total] for total in labelled.totals]
     )
-    pairs = ExactTotals(said=exact, truth=truth, is_said=is_exact, is_true=is_true)
+    ranges = TotalRanges(
+        low=np.array([unit.total_min for unit in labelled.predictions], dtype=np.float64),
+        high=np.array([unit.total_max for unit in labelled.predictions], dtype=np.float64),
+        truth=pairs.truth[:, 0],
+        is_true=pairs.is_true[:, 0],
+    )
     return {"exact": measured(pairs), "range": measured(ranges)}
 
 
-def severity_section(scores: Scores) -> dict[str, Tree]:
+def severity_section(labelled: LabelledUnits) -> dict[str, Tree]:
     """Return how often the band is right, and which band is taken for which.
 
     A unit whose range spans several bands is undecidable; it has no error and is counted apart.
     """
-    truth, is_true = _column(scores.severities)
-    band, is_decided = _column([decided_severity(unit) for unit in scores.predictions])
-    pairs = Severities(said=band, truth=truth, is_said=is_decided, is_true=is_true)
-    columns = np.where(is_decided, band, len(Severity))
+    pairs = Severities.of(
+        [[decided_severity(unit)] for unit in labelled.predictions],
+        [[severity] for severity in labelled.severities],
+    )
+    columns = np.where(pairs.is_said, pairs.said, len(Severity))
     return {
         **measured(pairs),
         "confusion": {
             "rows": [severity.label for severity in Severity],
             "columns": [*(severity.label for severity in Severity), UNDECIDABLE],
-            "counts": _confusion(truth[is_true], columns[is_true]),
+            "counts": _confusion(pairs.truth[pairs.is_true], columns[pairs.is_true]),
         },
     }
 
@@ -92,15 +91,8 @@ def decided_severity(unit: UnitPrediction) -> Severity | None:
     return lower if lower is upper else None
 
 
-def _confusion(truth: Array, columns: Array) -> list[list[int]]:
+def _confusion(truth: Array, columns: Array) -> list[Tree]:
     width = len(Severity) + 1
     cells = (truth * width + columns).astype(np.intp)
     counts = np.bincount(cells, minlength=len(Severity) * width)
     return [[int(count) for count in row] for row in counts.reshape(len(Severity), width)]
-
-
-def _column(values: Sequence[int | None]) -> tuple[Array, BoolArray]:
-    """Return values, 0 where unknown, and where they are known: (units, 1) each."""
-    known = np.array([value is not None for value in values], dtype=np.bool_)
-    found = np.array([value or 0 for value in values], dtype=np.float64)
-    return found[:, None], known[:, None]

@@ -1,15 +1,15 @@
-"""A report as a tree whose leaves are measures, and the JSON that they become."""
+"""Measures in a tree of sections, and the figures that they become."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
-from ai_psychiatrist.evaluation.metrics.bootstrap import Bootstrap, estimate
-from ai_psychiatrist.evaluation.metrics.figure import Figure, Json, rounded
-from ai_psychiatrist.evaluation.metrics.intervals import figure_of
-from ai_psychiatrist.evaluation.metrics.measure import Measure
+from ai_psychiatrist.statistics.bootstrap import Bootstrap, estimate
+from ai_psychiatrist.statistics.figure import Figure
+from ai_psychiatrist.statistics.intervals import figure_of
+from ai_psychiatrist.statistics.measure import Measure
 
 Tree: TypeAlias = (
-    "Measure | Figure | Mapping[str, Tree] | Sequence[Tree] | str | int | float | bool | None"
+    "Measure | Figure | Mapping[str, Tree] | list[Tree] | str | int | float | bool | None"
 )
 Path: TypeAlias = tuple[str, ...]
 
@@ -23,32 +23,27 @@ def named_measures(tree: Mapping[str, Tree], path: Path = ()) -> Iterator[tuple[
             yield from named_measures(branch, (*path, name))
 
 
-def resolve(tree: Mapping[str, Tree], bootstrap: Bootstrap) -> dict[str, Json]:
-    """Return the tree as JSON, each measure as its figure."""
+def resolve(tree: Mapping[str, Tree], bootstrap: Bootstrap) -> dict[str, Tree]:
+    """Return the tree with each measure as its figure; all of them see the same resamples."""
     measures = list(_measures(tree))
     found = map(figure_of, measures, estimate(measures, bootstrap))
     by_measure = dict(zip(map(id, measures), found, strict=True))
-    return {name: _as_json(branch, by_measure) for name, branch in tree.items()}
+    return {name: _filled(branch, by_measure) for name, branch in tree.items()}
 
 
 def _measures(tree: Tree) -> Iterator[Measure]:
     if isinstance(tree, Measure):
         yield tree
-    elif isinstance(tree, Mapping):
-        for branch in tree.values():
-            yield from _measures(branch)
-    elif isinstance(tree, Sequence) and not isinstance(tree, str):
-        for branch in tree:
+    elif isinstance(tree, Mapping | list):
+        for branch in tree.values() if isinstance(tree, Mapping) else tree:
             yield from _measures(branch)
 
 
-def _as_json(tree: Tree, by_measure: Mapping[int, Figure]) -> Json:
+def _filled(tree: Tree, by_measure: Mapping[int, Figure]) -> Tree:
     if isinstance(tree, Measure):
-        return by_measure[id(tree)].as_json()
-    if isinstance(tree, Figure):
-        return tree.as_json()
+        return by_measure[id(tree)]
     if isinstance(tree, Mapping):
-        return {name: _as_json(branch, by_measure) for name, branch in tree.items()}
-    if isinstance(tree, Sequence) and not isinstance(tree, str):
-        return [_as_json(branch, by_measure) for branch in tree]
-    return rounded(tree) if isinstance(tree, float) else tree
+        return {name: _filled(branch, by_measure) for name, branch in tree.items()}
+    if isinstance(tree, list):
+        return [_filled(branch, by_measure) for branch in tree]
+    return tree

@@ -1,58 +1,134 @@
-"""Where a run comes from, flattened into names and values."""
+"""What a run was made with, for people: facts, blocks of names and values, accepted changes."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
-from ai_psychiatrist.evaluation.report.figure_row import grouped, words
+from ai_psychiatrist.evaluation.report.wording import grouped, words
+from ai_psychiatrist.evaluation.runs.provenance import changes_of
+from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 
 MOST_ENTRIES: Final = 60
 """Of one block; what is left out is counted."""
 MOST_CHARACTERS: Final = 200
 _FACTS: Final = (
-    ("Dataset", ("dataset", "kind"), False),
-    ("Dataset digest", ("dataset", "digest"), True),
-    ("Mode", ("mode",), False),
-    ("Version", ("version",), False),
-    ("Commit", ("git_commit",), True),
+    ("Dataset", ("dataset", "kind")),
+    ("Dataset digest", ("dataset", "digest")),
+    ("Mode", ("mode",)),
+    ("Variant", ("variant",)),
+    ("Repeat", ("repeat",)),
+    ("Version", ("version",)),
+    ("Commit", ("git_commit",)),
 )
 _LOOKS_LIKE_CODE: Final = ("digest", "commit", "model", "prompt", "contract")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One line of a block."""
+    """One name and value."""
 
     name: str
     value: str
     is_code: bool
-    """Whether it is an identifier rather than words."""
+    """Whether the value is an identifier rather than words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """One part of the provenance, such as the dataset or the settings."""
+    """One part of the record, such as the dataset or the settings."""
 
     title: str
     entries: tuple[Entry, ...]
     left_out: int
 
 
-def blocks_of(provenance: Mapping[str, object]) -> tuple[Block, ...]:
-    """Return what stands at the top as one block, and each nested part as its own."""
-    plain = {name: value for name, value in provenance.items() if not isinstance(value, Mapping)}
-    nested = {name: value for name, value in provenance.items() if isinstance(value, Mapping)}
-    found = [_block("run", plain), *(_block(name, part) for name, part in nested.items())]
-    return tuple(block for block in found if block.entries)
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """The record of a run, `run.json`, beside what it gave."""
 
+    run_name: str
+    record: Mapping[str, object]
+    predictions: Sequence[UnitPrediction]
 
-def _block(title: str, part: Mapping[str, object]) -> Block:
-    entries = tuple(_entries(part, title))
-    return Block(
-        title=words(title).capitalize(),
-        entries=entries[:MOST_ENTRIES],
-        left_out=max(len(entries) - MOST_ENTRIES, 0),
-    )
+    def at(self, *path: str) -> object | None:
+        """Return what lies at a path, or `None` when nothing does."""
+        found: object = self.record
+        for name in path:
+            if not isinstance(found, Mapping):
+                return None
+            found = found.get(name)
+        return found
+
+    @property
+    def concerns_depression(self) -> bool:
+        """Whether symptoms are to be found; so it is where the record does not say."""
+        return self.at("dataset", "concerns_depression") is not False
+
+    @property
+    def not_read(self) -> int:
+        """Files or lines of the dataset that may be interviews and are no units."""
+        counts = self.at("dataset", "not_read")
+        known = counts.values() if isinstance(counts, Mapping) else ()
+        return sum(count for count in known if type(count) is int)
+
+    @property
+    def facts(self) -> Iterator[Entry]:
+        """The few lines that tell this run from another."""
+        yield Entry(name="Run", value=_shortened(self.run_name), is_code=False)
+        for name, path in _FACTS:
+            value, is_code = self.at(*path), _is_code(path[-1])
+            if isinstance(value, str | int):
+                text = str(value)[:12] if is_code else words(str(value))
+                yield Entry(name=name, value=text, is_code=is_code)
+
+    @property
+    def changes(self) -> Iterator[str]:
+        """What the run went on with after its beginning, nothing where nothing changed."""
+        named = [
+            f"{number}) other {', '.join(map(words, change))}"
+            for number, change in enumerate(self._changed, start=1)
+        ]
+        if named:
+            after = Counter(unit.changes for unit in self.predictions)
+            counts = [f"{grouped(after[at])} after {at}" for at in range(1, len(named) + 1)]
+            yield (
+                f"The run went on after accepted changes: {'; '.join(named)}. Of its units "
+                f"{grouped(after[0])} were assessed before, {', '.join(counts)}: the figures mix "
+                "results of more than one kind."
+            )
+
+    @cached_property
+    def _changed(self) -> list[dict[str, object]]:
+        """What each accepted change made other than it was."""
+        found, before = [], dict(self.record)
+        for change in changes_of(self.record):
+            found.append({name: now for name, now in change.items() if now != before.get(name)})
+            before |= change
+        return found
+
+    @property
+    def blocks(self) -> Iterator[Block]:
+        """What stands at the top as one block, each nested part and each change as its own."""
+        plain = {
+            name: value
+            for name, value in self.record.items()
+            if not isinstance(value, Mapping) and name != "changes"
+        }
+        parts = [("run", plain)]
+        parts += [
+            (name, dict(part)) for name, part in self.record.items() if isinstance(part, Mapping)
+        ]
+        parts += [(f"change {number}", one) for number, one in enumerate(self._changed, start=1)]
+        for title, part in parts:
+            entries = tuple(_entries(part, title))
+            if entries:
+                yield Block(
+                    title=words(title).capitalize(),
+                    entries=entries[:MOST_ENTRIES],
+                    left_out=max(len(entries) - MOST_ENTRIES, 0),
+                )
 
 
 def _entries(part: Mapping[str, object], title: str, prefix: str = "") -> Iterator[Entry]:
@@ -60,12 +136,15 @@ def _entries(part: Mapping[str, object], title: str, prefix: str = "") -> Iterat
         if isinstance(value, Mapping):
             yield from _entries(value, title, f"{prefix}{name}.")
             continue
-        is_code = any(sign in f"{title}.{prefix}{name}".lower() for sign in _LOOKS_LIKE_CODE)
         yield Entry(
             name=words(f"{prefix}{name}"),
             value=_shortened(_written(value)),
-            is_code=is_code and isinstance(value, str | list),
+            is_code=isinstance(value, str | list) and _is_code(f"{title}.{prefix}{name}"),
         )
+
+
+def _is_code(name: str) -> bool:
+    return any(sign in name.lower() for sign in _LOOKS_LIKE_CODE)
 
 
 def _written(value: object) -> str:
@@ -86,26 +165,3 @@ def _written(value: object) -> str:
 
 def _shortened(text: str) -> str:
     return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}…"
-
-
-def value_at(provenance: Mapping[str, object], *path: str) -> object | None:
-    """Return what lies at a path, or `None` when nothing does."""
-    found: object = provenance
-    for name in path:
-        if not isinstance(found, Mapping):
-            return None
-        found = found.get(name)
-    return found
-
-
-def facts_of(run_name: str, provenance: Mapping[str, object]) -> tuple[Entry, ...]:
-    """Return the few lines that tell this run from another."""
-    known = [(name, value_at(provenance, *path), is_code) for name, path, is_code in _FACTS]
-    return (
-        Entry(name="Run", value=_shortened(run_name), is_code=False),
-        *(
-            Entry(name=name, value=value[:12] if is_code else words(value), is_code=is_code)
-            for name, value, is_code in known
-            if isinstance(value, str)
-        ),
-    )

@@ -3,11 +3,16 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from ai_psychiatrist.evaluation.metrics.measure import SMALLEST_N
-from ai_psychiatrist.evaluation.report.account import Failures
-from ai_psychiatrist.evaluation.report.figure_row import grouped, percent
-from ai_psychiatrist.evaluation.report.figures import Figure, Metrics, Scale
-from ai_psychiatrist.evaluation.report.rows import Group
+from ai_psychiatrist.domain.assessment import AssessmentStatus
+from ai_psychiatrist.evaluation.metrics.accounts import SCORED, Outcomes
+from ai_psychiatrist.evaluation.metrics.registry import Scale
+from ai_psychiatrist.evaluation.metrics.run_metrics import FailureKind, RunMetrics
+from ai_psychiatrist.evaluation.report.figure_row import row_of
+from ai_psychiatrist.evaluation.report.groups import Group
+from ai_psychiatrist.evaluation.report.provenance import Provenance
+from ai_psychiatrist.evaluation.report.wording import amount, grouped, of, percent, span, words
+from ai_psychiatrist.statistics.figure import Figure
+from ai_psychiatrist.statistics.measure import SMALLEST_N
 
 SMALL: Final = 100
 """With fewer labelled participants than this, differences of a few points are noise."""
@@ -18,29 +23,19 @@ _NAMED: Final = "95\u00a0% interval "
 
 
 def reading_of(
-    metrics: Metrics,
-    groups: Sequence[Group],
-    failures: Failures,
-    *,
-    concerns_depression: bool,
-    not_read: int = 0,
+    metrics: RunMetrics, groups: Sequence[Group], provenance: Provenance
 ) -> tuple[str, ...]:
-    """Return a paragraph on the result and, where it is needed, one of caution.
-
-    `not_read`: files or lines of the dataset that may be interviews and are no units.
-    """
-    result = " ".join(
-        [*_units(metrics), *_result(metrics, concerns_depression=concerns_depression)]
+    """Return a paragraph on the result and, where it is needed, one of caution."""
+    result = " ".join([*_units(metrics), *_result(metrics, provenance)])
+    caution = " ".join(
+        [*_unread(provenance.not_read), *provenance.changes, *_caution(metrics, groups)]
     )
-    caution = " ".join([*_unread(not_read), *_caution(metrics, groups, failures)])
     return (result, caution) if caution else (result,)
 
 
-def _units(metrics: Metrics) -> Iterator[str]:
-    units = metrics.count("units.predicted")
-    done, part, failed = (
-        metrics.count(f"units.by_status.{status}") for status in ("complete", "partial", "failed")
-    )
+def _units(metrics: RunMetrics) -> Iterator[str]:
+    units = metrics.units.predicted
+    done, part, failed = (metrics.units.by_status[status] for status in AssessmentStatus)
     if units == 0:
         yield "The run assessed no conversation."
     elif done == units:
@@ -51,13 +46,13 @@ def _units(metrics: Metrics) -> Iterator[str]:
             f"{'was' if done == 1 else 'were'} assessed in full, {grouped(part)} in part, and "
             f"{grouped(failed)} failed."
         )
-    share = metrics.figure("failures.units_with_any").value
+    share = metrics.failures["units_with_any"].value
     if share:
         yield f"{_conversations(round(share * units), verb=' carries| carry')} failures (below)."
-    missing = metrics.count("units.labelled_without_prediction")
+    missing = metrics.units.labelled_without_prediction
     if missing:
         yield f"{grouped(missing)} more have labels and no prediction: they count as failed."
-    unread = metrics.count("units.with_turns_not_examined")
+    unread = metrics.units.with_turns_not_examined
     if unread:
         yield (
             f"In {_conversations(unread, verb='')} there are turns in a language that is not read: "
@@ -79,28 +74,22 @@ def _unread(not_read: int) -> Iterator[str]:
         )
 
 
-def _result(metrics: Metrics, *, concerns_depression: bool) -> Iterator[str]:
-    if _is_nothing_scored(metrics):
+def _result(metrics: RunMetrics, provenance: Provenance) -> Iterator[str]:
+    if metrics.units.predicted and not metrics.coverage_by_reason.all[SCORED]:
         yield "No item of any conversation was scored: what follows describes that failure alone."
         return
-    if metrics.count("units.labelled"):
+    if metrics.units.labelled:
         yield from _errors(metrics)
         yield from _severity(metrics)
         yield from _screening(metrics)
-    elif metrics.count("units.predicted"):
-        yield from _unlabelled(metrics, concerns_depression=concerns_depression)
-    if not concerns_depression:
+    elif metrics.units.predicted:
+        yield from _unlabelled(metrics, provenance)
+    if not provenance.concerns_depression:
         yield from _false_evidence(metrics)
 
 
-def _is_nothing_scored(metrics: Metrics) -> bool:
-    units = metrics.count("units.predicted")
-    return units > 0 and metrics.count("coverage_by_reason.all.scored") == 0
-
-
-def _errors(metrics: Metrics) -> Iterator[str]:
-    coverage = metrics.figure("items.coverage")
-    error, charged = metrics.figure("items.mae"), metrics.figure("items.mae_charged")
+def _errors(metrics: RunMetrics) -> Iterator[str]:
+    coverage, error, charged = (metrics.items[key] for key in ("coverage", "mae", "mae_charged"))
     if coverage.value is None:
         yield "No item has a label, so no error of an item can be given."
         return
@@ -120,23 +109,23 @@ def _errors(metrics: Metrics) -> Iterator[str]:
         )
 
 
-def _severity(metrics: Metrics) -> Iterator[str]:
-    right = metrics.figure("severity.exact_undecidable_as_wrong")
-    decided = metrics.figure("severity.coverage")
+def _severity(metrics: RunMetrics) -> Iterator[str]:
+    right = metrics.severity["exact_undecidable_as_wrong"]
+    decided = metrics.severity["coverage"]
     if right.value is None or decided.value is None:
         return
     undecided = 1 - decided.value
     aside = (
-        f"; {Scale.SHARE.amount(undecided)} are undecidable and count as wrong"
+        f"; {amount(undecided, Scale.SHARE)} are undecidable and count as wrong"
         if undecided > 0
         else ""
     )
     yield f"The severity band is right for {_said(right, Scale.SHARE)} of the participants{aside}."
 
 
-def _screening(metrics: Metrics) -> Iterator[str]:
-    rates = "binary.from_total.undecided_as_wrong"
-    found, cleared = (metrics.figure(f"{rates}.{rate}") for rate in ("sensitivity", "specificity"))
+def _screening(metrics: RunMetrics) -> Iterator[str]:
+    rates = metrics.binary.from_total.undecided_as_wrong
+    found, cleared = rates["sensitivity"], rates["specificity"]
     if found.value is None or cleared.value is None:
         return
     yield (
@@ -145,24 +134,23 @@ def _screening(metrics: Metrics) -> Iterator[str]:
     )
 
 
-def _unlabelled(metrics: Metrics, *, concerns_depression: bool) -> Iterator[str]:
-    reasons = metrics.table("coverage_by_reason.all")
-    every = sum(metrics.count(f"coverage_by_reason.all.{reason}") for reason in reasons)
-    scored = metrics.count("coverage_by_reason.all.scored")
+def _unlabelled(metrics: RunMetrics, provenance: Provenance) -> Iterator[str]:
+    reasons = metrics.coverage_by_reason.all
     yield (
         "None of them has a label: this report says what was scored and on what evidence, not "
-        f"whether it was right. {percent(scored, every)} of all items have a score."
+        f"whether it was right. {percent(reasons[SCORED], reasons.total)} of all items have a "
+        "score."
     )
-    found = metrics.figure("evidence.units_with_a_symptom")
-    if concerns_depression and found.value is not None:
+    found = metrics.evidence["units_with_a_symptom"]
+    if provenance.concerns_depression and found.value is not None:
         yield (
             f"A symptom was found in {_said(found, Scale.SHARE, _NAMED)} of the conversations "
             "that were scored; should these not concern depression, all of that is false evidence."
         )
 
 
-def _false_evidence(metrics: Metrics) -> Iterator[str]:
-    found = metrics.figure("evidence.units_with_a_symptom")
+def _false_evidence(metrics: RunMetrics) -> Iterator[str]:
+    found = metrics.evidence["units_with_a_symptom"]
     if found.value is None:
         return
     yield (
@@ -171,11 +159,11 @@ def _false_evidence(metrics: Metrics) -> Iterator[str]:
     )
 
 
-def _caution(metrics: Metrics, groups: Sequence[Group], failures: Failures) -> Iterator[str]:
-    labelled = metrics.count("units.participants_labelled")
-    shown = [row.shown for group in groups for row in group.rows]
-    wide = sum(figure.is_wide for figure in shown)
-    known = sum(figure.span is not None for figure in shown)
+def _caution(metrics: RunMetrics, groups: Sequence[Group]) -> Iterator[str]:
+    labelled = metrics.units.participants_labelled
+    shown = [row for group in groups for row in group.rows]
+    wide = sum(row.is_wide for row in shown)
+    known = sum(row.figure.interval is not None for row in shown)
     if 0 < labelled < SMALLEST_N:
         people = f"{labelled} labelled participant{'' if labelled == 1 else 's'}"
         yield f"Only {people}, and intervals need {SMALLEST_N}: nothing here generalises."
@@ -188,20 +176,54 @@ def _caution(metrics: Metrics, groups: Sequence[Group], failures: Failures) -> I
             f"{wide} of the {known} intervals below span more than a tenth of their scale; such a "
             "value is a direction, not a measurement."
         )
-    error = metrics.figure("items.mae")
-    if error.value == 0 and (error.count or 0) >= SUSPICIOUS:
+    error = metrics.items["mae"]
+    if error.value == 0 and error.n >= SUSPICIOUS:
         yield (
             "No scored item differs from its label: that is what made-up interviews or a leak of "
             "the labels look like, not what interviews with people do."
         )
-    if failures.frequent:
+    if any(kind.is_frequent for kind in metrics.failures.kinds):
+        threshold = amount(metrics.failures.frequent_above, Scale.SHARE)
         yield (
-            f"Some failures befell more than {failures.threshold} of the units; look at them "
-            "before the scores."
+            f"Some failures befell more than {threshold} of the units; look at them before the "
+            "scores."
         )
 
 
 def _said(figure: Figure, scale: Scale, named: str = "") -> str:
-    span = scale.span(figure)
-    value = scale.amount(figure.value) if figure.value is not None else "an undefined share"
-    return value if span is None else f"{value} ({named}{span})"
+    if figure.value is None:
+        return "an undefined share"
+    value, interval = amount(figure.value, scale), span(figure, scale)
+    return value if interval is None else f"{value} ({named}{interval})"
+
+
+def failures_in_words(metrics: RunMetrics) -> str:
+    """Return how many units failed, in part or as wholes."""
+    units, by_status = metrics.units.predicted, metrics.units.by_status
+    if not metrics.failures.kinds:
+        return "Nothing failed in any unit." if units else "There are no units."
+    any_failure = row_of(metrics.failures, Outcomes, "units_with_any")
+    return (
+        f"{any_failure.name}: {any_failure.spoken}. "
+        f"Failed as a whole: {of(by_status[AssessmentStatus.FAILED], units)}; "
+        f"finished in part: {of(by_status[AssessmentStatus.PARTIAL], units)}."
+    )
+
+
+def failure_in_words(kind: FailureKind) -> str:
+    """Return a kind of failure."""
+    code = "" if kind.code is None else f" ({words(kind.code)})"
+    return f"{words(kind.category)} in {words(kind.stage)}{code}"
+
+
+def cost_in_words(metrics: RunMetrics) -> str:
+    """Return how many calls there were and how many gave nothing."""
+    found, per_unit = metrics.cost.all, metrics.cost.calls_per_unit.value
+    if found.calls == 0:
+        return "No model was called."
+    mean = "" if per_unit is None else f", {per_unit:.1f} for a unit on average"
+    return (
+        f"Model calls: {grouped(found.calls)}{mean}. "
+        f"Replies that were rejected: {of(found.rejected, found.calls)}. "
+        f"Calls that failed: {of(found.failed, found.calls)}."
+    )

@@ -1,46 +1,55 @@
 """The report as one HTML file that needs nothing else: no network, no script, no other file."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.evaluation.report.comparison import Comparison
-from ai_psychiatrist.evaluation.report.figure_row import grouped
-from ai_psychiatrist.evaluation.report.page import Page, page_of
-from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
+from ai_psychiatrist.domain.phq8 import Severity
+from ai_psychiatrist.evaluation.metrics.registry import Scale
+from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
+from ai_psychiatrist.evaluation.report import curves
+from ai_psychiatrist.evaluation.report.curves import charts_of
+from ai_psychiatrist.evaluation.report.differences import Differences
+from ai_psychiatrist.evaluation.report.groups import evidence_of, headline_of, items_of, tiles_of
+from ai_psychiatrist.evaluation.report.provenance import Provenance
+from ai_psychiatrist.evaluation.report.sentences import (
+    cost_in_words,
+    failure_in_words,
+    failures_in_words,
+    reading_of,
+)
+from ai_psychiatrist.evaluation.report.unknown_items import unknown_items_of
+from ai_psychiatrist.evaluation.report.wording import amount, grouped, span, words
+from ai_psychiatrist.evaluation.scores.prediction import FailureSummary
 from ai_psychiatrist.infrastructure.private_files import write_whole
+
+MOST_ROWS: Final = 40
+"""Of failures and of callers; what is left out is counted."""
+MOST_UNITS: Final = 60
 
 
 def write_report(
-    folder: Path,
-    *,
-    metrics: Mapping[str, object],
-    predictions: Sequence[UnitPrediction],
-    provenance: Mapping[str, object],
     out: Path,
-    comparisons: Sequence[Comparison] = (),
+    *,
+    metrics: RunMetrics,
+    provenance: Provenance,
+    differences: Sequence[Differences] = (),
 ) -> None:
-    """Write the report of the run in `folder`; the same inputs give the same bytes.
+    """Write the report of a run; the same inputs give the same bytes.
 
-    `metrics` is the parsed document of `compute_metrics`, `provenance` the run's own record. The
-    file appears whole or not at all. Raises `InputError` when the metrics have not the form of this
-    version, or the file cannot be written.
+    The file appears whole or not at all. Raises `InputError` when it cannot be written.
     """
-    page = page_of(
-        folder.resolve().name,
-        document=metrics,
-        predictions=predictions,
-        provenance=provenance,
-        comparisons=comparisons,
-    )
-    content = render(page).encode("utf-8", errors="replace")
+    content = _render(metrics, provenance, differences).encode("utf-8", errors="replace")
     try:
         write_whole(out, [content])
     except OSError:
         raise InputError(f"cannot write the report to {str(out)!r}", field="out") from None
 
 
-def render(page: Page) -> str:
+def _render(metrics: RunMetrics, provenance: Provenance, differences: Sequence[Differences]) -> str:
     """Return the page as HTML; every value is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - an extra
 
@@ -52,5 +61,38 @@ def render(page: Page) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["grouped"] = grouped
-    return environment.get_template("report.html.j2").render(page=page)
+    environment.filters |= {
+        "grouped": grouped,
+        "words": words,
+        "failure_in_words": failure_in_words,
+        "codes": _codes,
+        "share": partial(amount, scale=Scale.SHARE),
+        "interval": partial(span, scale=Scale.SHARE),
+    }
+    environment.globals["plane"] = curves
+    headline = headline_of(metrics)
+    return environment.get_template("report.html.j2").render(
+        metrics=metrics,
+        provenance=provenance,
+        reading=reading_of(metrics, headline, provenance),
+        tiles=list(tiles_of(metrics)),
+        headline=headline,
+        charts=list(charts_of(metrics)),
+        errors=items_of(metrics, "mae", "coverage"),
+        unknown_items=unknown_items_of(metrics),
+        evidence=evidence_of(metrics),
+        failures=failures_in_words(metrics),
+        cost=cost_in_words(metrics),
+        differences=differences,
+        severities=list(Severity),
+        most_rows=MOST_ROWS,
+        most_units=MOST_UNITS,
+    )
+
+
+def _codes(failures: Iterable[FailureSummary]) -> str:
+    """Write the codes of a unit's failures."""
+    counts = Counter(failure.code or failure.category for failure in failures)
+    return ", ".join(
+        words(code) + (f" ×{count}" if count > 1 else "") for code, count in sorted(counts.items())
+    )

@@ -4,14 +4,15 @@ import random
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from pydantic_core import to_jsonable_python
 
 from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.domain.evidence import Frequency
 from ai_psychiatrist.domain.phq8 import Item, Severity, UnknownReason
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.metrics.bootstrap import Bootstrap
-from ai_psychiatrist.evaluation.metrics.report import MetricsReport, compute_metrics
+from ai_psychiatrist.evaluation.metrics.compute import compute_metrics
+from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
 from ai_psychiatrist.evaluation.metrics.tree import Tree, resolve
 from ai_psychiatrist.evaluation.scores.prediction import (
     AttemptSummary,
@@ -20,6 +21,7 @@ from ai_psychiatrist.evaluation.scores.prediction import (
     ItemSignals,
     UnitPrediction,
 )
+from ai_psychiatrist.statistics.bootstrap import Bootstrap
 
 
 def item(score: int | None, *, quotes: int = 1, confidence: int | None = 3) -> ItemPrediction:
@@ -107,23 +109,23 @@ def random_run(
     return predictions, known
 
 
-def at(document: object, path: str) -> object:
-    """Follow keys that are joined by slashes."""
+def at(found: object, path: str) -> object:
+    """Follow keys that are joined by slashes, as in the file."""
+    document = to_jsonable_python(found)
     for key in path.split("/"):
         assert isinstance(document, Mapping), path
         document = document[key]
     return document
 
 
-def value(report: MetricsReport | Mapping[str, object], path: str) -> float | None:
+def value(report: object, path: str) -> float | None:
     """The value of the figure at a path."""
-    document = report.document if isinstance(report, MetricsReport) else report
-    found = at(document, f"{path}/value")
+    found = at(report, f"{path}/value")
     assert found is None or isinstance(found, int | float)
     return found
 
 
-def number(report: MetricsReport | Mapping[str, object], path: str) -> float:
+def number(report: object, path: str) -> float:
     """The value of the figure at a path, which must be defined."""
     found = value(report, path)
     assert found is not None, path
@@ -142,6 +144,6 @@ def each(units: int, *, resamples: int, seed: int = 0) -> Bootstrap:
 
 def metrics(
     predictions: Sequence[UnitPrediction], known: Mapping[str, Labels], *, resamples: int = 50
-) -> MetricsReport:
+) -> RunMetrics:
     """All figures, with few resamples."""
     return compute_metrics(predictions, known, resamples=resamples)

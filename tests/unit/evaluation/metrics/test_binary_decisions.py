@@ -7,11 +7,11 @@ from tests.unit.evaluation.metrics.built import at, each, labels, plain, random_
 
 from ai_psychiatrist.domain.phq8 import Severity
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.metrics.auroc import auroc
 from ai_psychiatrist.evaluation.metrics.binary import binary_section
-from ai_psychiatrist.evaluation.metrics.bootstrap import estimate
-from ai_psychiatrist.evaluation.metrics.scores import scores_of
+from ai_psychiatrist.evaluation.metrics.labelled_units import beside_labels
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction, failed_prediction
+from ai_psychiatrist.statistics.auroc import auroc
+from ai_psychiatrist.statistics.bootstrap import estimate
 
 YES = [3, 3, 3, 1, 0, 0, 0, None]
 NO = [3, 3, 0, 0, 0, 0, 0, None]
@@ -19,7 +19,7 @@ OPEN = [3, 3, 3, None, 0, 0, 0, 0]
 
 
 def section(predictions: list[UnitPrediction], known: dict[str, Labels]) -> dict[str, object]:
-    return plain(binary_section(scores_of(predictions, known)), units=len(known))
+    return plain(binary_section(beside_labels(predictions, known)), units=len(known))
 
 
 @pytest.mark.parametrize(

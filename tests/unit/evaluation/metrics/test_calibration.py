@@ -10,17 +10,17 @@ from sklearn.isotonic import IsotonicRegression  # type: ignore[import-untyped]
 from sklearn.metrics import brier_score_loss, roc_auc_score  # type: ignore[import-untyped]
 from tests.unit.evaluation.metrics.built import at, each, labels, plain, random_run, unit, value
 
-from ai_psychiatrist.evaluation.metrics.bootstrap import Bootstrap, estimate
 from ai_psychiatrist.evaluation.metrics.calibration import calibration_section, forecast
 from ai_psychiatrist.evaluation.metrics.formulas.debiased_calibration_error import (
     debiased_calibration_error,
 )
 from ai_psychiatrist.evaluation.metrics.formulas.ece import ece
 from ai_psychiatrist.evaluation.metrics.formulas.ece_of_calibrated import ece_of_calibrated
-from ai_psychiatrist.evaluation.metrics.intervals import figure_of
-from ai_psychiatrist.evaluation.metrics.isotonic import fit_isotonic
-from ai_psychiatrist.evaluation.metrics.scores import Scores, scores_of
+from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits, beside_labels
 from ai_psychiatrist.evaluation.metrics.signals import SIGNALS, signal_values
+from ai_psychiatrist.statistics.bootstrap import Bootstrap, estimate
+from ai_psychiatrist.statistics.intervals import figure_of
+from ai_psychiatrist.statistics.isotonic import fit_isotonic
 
 points = st.lists(st.tuples(st.integers(-1, 6), st.integers(0, 1)), min_size=1, max_size=30)
 
@@ -34,8 +34,8 @@ def test_isotonic_fit_is_that_of_scikit_learn(given_points: list[tuple[int, int]
     assert fit_isotonic(inputs, targets)(asked) == pytest.approx(theirs.predict(asked))
 
 
-def scores(units: int = 20, *, seed: int = 1) -> Scores:
-    return scores_of(*random_run(units, seed=seed))
+def scores(units: int = 20, *, seed: int = 1) -> LabelledUnits:
+    return beside_labels(*random_run(units, seed=seed))
 
 
 @pytest.mark.parametrize("signal", SIGNALS)
@@ -79,7 +79,7 @@ def test_signal_of_no_worth_scores_no_better_than_the_base_rate() -> None:
         for place in range(60)
     ]
     known = {one.unit_id: labels([0] * 8) for one in predictions}
-    found = plain(calibration_section(scores_of(predictions, known), seed=1), units=60)
+    found = plain(calibration_section(beside_labels(predictions, known), seed=1), units=60)
     brier = value(found, "by_signal/verbalised/brier")
     base = value(found, "by_signal/verbalised/brier_of_base_rate")
     assert brier is not None
@@ -92,7 +92,7 @@ def test_signal_that_tells_right_from_wrong_is_found_out_of_sample() -> None:
         unit(str(place), [0] * 4 + [1] * 4, confidences=[5] * 4 + [1] * 4) for place in range(10)
     ]
     known = {one.unit_id: labels([0] * 8) for one in predictions}
-    found = plain(calibration_section(scores_of(predictions, known), seed=1), units=10)
+    found = plain(calibration_section(beside_labels(predictions, known), seed=1), units=10)
     assert value(found, "by_signal/verbalised/brier") == 0
     assert value(found, "by_signal/verbalised/brier_of_base_rate") == pytest.approx(0.25)
     assert value(found, "by_signal/verbalised/auroc_of_right") == 1
@@ -106,7 +106,7 @@ def test_signal_that_tells_right_from_wrong_is_found_out_of_sample() -> None:
 
 def test_one_unit_cannot_be_judged_out_of_sample() -> None:
     found = plain(
-        calibration_section(scores_of([unit("a", [1] * 8)], {"a": labels([1] * 8)}), seed=1),
+        calibration_section(beside_labels([unit("a", [1] * 8)], {"a": labels([1] * 8)}), seed=1),
         units=1,
     )
     brier = at(found, "by_signal/verbalised/brier")

@@ -12,8 +12,8 @@ from tests.unit.evaluation.metrics.built import at, labels, metrics, plain, rand
 
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.metrics.items import item_section, noise_section
-from ai_psychiatrist.evaluation.metrics.scores import scores_of
+from ai_psychiatrist.evaluation.metrics.items import ITEMS, item_section, noise_section
+from ai_psychiatrist.evaluation.metrics.labelled_units import beside_labels
 from ai_psychiatrist.evaluation.metrics.totals import total_section
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 
@@ -30,13 +30,13 @@ def concordance(first: Sequence[float], second: Sequence[float]) -> float:
 @pytest.mark.parametrize("seed", range(4))
 def test_items_agree_as_other_formulas_say(seed: int) -> None:
     predictions, known = random_run(14, seed=seed)
-    scores = scores_of(predictions, known)
-    found = plain(item_section(scores), units=14)
+    items = beside_labels(predictions, known).items
+    found = plain(item_section(items), units=14)
     for path, where in [
-        ("", scores.is_both),
-        (f"by_item/{Item.SLEEP}/", scores.is_both & (np.arange(8) == list(Item).index(Item.SLEEP))),
+        ("", items.is_both),
+        (f"by_item/{Item.SLEEP}/", items.is_both & (np.arange(8) == ITEMS.index(Item.SLEEP))),
     ]:
-        said, truth = scores.score[where], scores.label[where]
+        said, truth = items.said[where], items.truth[where]
         assert value(found, f"{path}ccc") == pytest.approx(concordance(said, truth))
         theirs = stats.spearmanr(said, truth).statistic
         assert value(found, f"{path}spearman") == pytest.approx(theirs)
@@ -45,7 +45,7 @@ def test_items_agree_as_other_formulas_say(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_totals_agree_as_other_formulas_say(seed: int) -> None:
     predictions, known = random_run(40, seed=seed, unknown=0.1)
-    found = plain(total_section(scores_of(predictions, known)), units=40)
+    found = plain(total_section(beside_labels(predictions, known)), units=40)
     pairs = [(one.total, known[one.unit_id].total) for one in predictions if one.total is not None]
     said, truth = zip(*pairs, strict=True)
     assert value(found, "exact/ccc") == pytest.approx(concordance(said, truth))
@@ -55,17 +55,17 @@ def test_totals_agree_as_other_formulas_say(seed: int) -> None:
 
 def test_a_shift_lowers_concordance_and_no_correlation() -> None:
     truth = [0, 1, 2, 0, 1, 2, 0, 1]
-    found = plain(
-        item_section(scores_of([unit("a", [one + 1 for one in truth])], {"a": labels(truth)})),
-        units=1,
-    )
+    shifted = beside_labels([unit("a", [one + 1 for one in truth])], {"a": labels(truth)})
+    found = plain(item_section(shifted.items), units=1)
     assert value(found, "spearman") == pytest.approx(1)
     assert value(found, "ccc") == pytest.approx(concordance([one + 1 for one in truth], truth))
     assert (value(found, "ccc") or 1) < 0.6
 
 
 def test_sides_that_do_not_vary_have_no_ranks_and_say_so() -> None:
-    found = plain(item_section(scores_of([unit("a", [1] * 8)], {"a": labels([1] * 8)})), units=1)
+    found = plain(
+        item_section(beside_labels([unit("a", [1] * 8)], {"a": labels([1] * 8)}).items), units=1
+    )
     assert at(found, "spearman/reason") == "one side does not vary"
     assert at(found, "ccc/reason") == "neither side varies"
 
@@ -110,7 +110,7 @@ def test_noise_ceiling_is_how_far_two_raters_agree() -> None:
     assert value(report, "noise_ceiling/largest_correlation") == pytest.approx(
         math.sqrt(stats.pearsonr(second, first).statistic)
     )
-    assert at(report.document, "noise_ceiling/quadratic_kappa/interval") is not None
+    assert at(report, "noise_ceiling/quadratic_kappa/interval") is not None
     sleep = f"noise_ceiling/by_item/{Item.SLEEP}/coverage"
     assert value(report, sleep) == pytest.approx(
         sum(label.second_items.get(Item.SLEEP) is not None for label in known.values())
@@ -119,7 +119,7 @@ def test_noise_ceiling_is_how_far_two_raters_agree() -> None:
 
 
 def test_without_a_second_rater_the_ceiling_says_so() -> None:
-    scores = scores_of(*random_run(12, seed=1))
-    found = plain(noise_section(scores), units=12)
+    scores = beside_labels(*random_run(12, seed=1))
+    found = plain(noise_section(scores.rated), units=12)
     assert at(found, "mae/reason") == "no item has the labels of two raters"
     assert value(found, "coverage") == 0

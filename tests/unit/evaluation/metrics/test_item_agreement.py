@@ -7,7 +7,7 @@ from tests.unit.evaluation.metrics.built import at, labels, plain, random_run, u
 
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.metrics.items import item_section
-from ai_psychiatrist.evaluation.metrics.scores import scores_of
+from ai_psychiatrist.evaluation.metrics.labelled_units import beside_labels
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction, failed_prediction
 
 RIGHT = [0, 1, 2, 3, 0, 1, 2, 3]
@@ -18,7 +18,7 @@ def section(
 ) -> dict[str, object]:
     ids = ["a", "b", "c"]
     given = {name: labels(items) for name, items in zip(ids, known, strict=False)}
-    return plain(item_section(scores_of(predictions, given)), units=len(given))
+    return plain(item_section(beside_labels(predictions, given).items), units=len(given))
 
 
 def test_right_scores_have_no_error_and_full_agreement() -> None:
@@ -89,11 +89,11 @@ def test_one_value_alone_has_no_kappa() -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_kappa_is_that_of_scikit_learn(seed: int) -> None:
     predictions, known = random_run(12, seed=seed)
-    scores = scores_of(predictions, known)
-    found = plain(item_section(scores), units=12)
+    scores = beside_labels(predictions, known)
+    found = plain(item_section(scores.items), units=12)
     theirs = cohen_kappa_score(
-        scores.score[scores.is_both],
-        scores.label[scores.is_both],
+        scores.items.said[scores.items.is_both],
+        scores.items.truth[scores.items.is_both],
         labels=np.arange(4),
         weights="quadratic",
     )

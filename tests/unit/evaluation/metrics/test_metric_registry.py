@@ -5,15 +5,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.unit.evaluation.metrics.built import at, random_run
-from tests.unit.evaluation.report.built_report import figures_of
+from tests.unit.evaluation.metrics.built import at, metrics, random_run
 
 from ai_psychiatrist.evaluation.metrics import formulas, registry
 from ai_psychiatrist.evaluation.metrics.documentation import HEADER, table
-from ai_psychiatrist.evaluation.metrics.measure import SMALLEST_N
 from ai_psychiatrist.evaluation.metrics.registry import all_metrics
-from ai_psychiatrist.evaluation.report.figures import Metrics
-from ai_psychiatrist.evaluation.report.headline import headline_of
+from ai_psychiatrist.evaluation.report.groups import headline_of
+from ai_psychiatrist.statistics.measure import SMALLEST_N
 
 FILES = sorted(Path(formulas.__path__[0]).glob("[!_]*.py"))
 DOCUMENT = Path(__file__).parents[4] / "docs" / "metrics.md"
@@ -53,17 +51,17 @@ def test_every_source_is_listed() -> None:
 
 BIAS = """
 from ai_psychiatrist.evaluation.metrics.items import AllItems
-from ai_psychiatrist.evaluation.metrics.measure import Measure, ratio
+from ai_psychiatrist.statistics.measure import Measure, ratio
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
 
 
 @metric(
-    on={AllItems: Row(title="Bias", place=0)},
-    definition="Mean of score less label.",
+    on={AllItems: Row(0, "Bias")},
     better=Better.NEITHER,
     smallest_n=12,
 )
 def bias(items: AllItems) -> Measure:
+    '''Mean of score less label.'''
     apart = (items.said - items.truth) * items.is_both
     return ratio(apart.sum(axis=1), items.answered, undefined=items.no_pair)
 """
@@ -72,15 +70,18 @@ def bias(items: AllItems) -> Measure:
 def test_a_new_file_alone_adds_a_metric(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bias.py").write_text(BIAS, encoding="utf-8")
     monkeypatch.setattr(formulas, "__path__", [*formulas.__path__, str(tmp_path)])
-    monkeypatch.setattr(registry, "_METRICS", dict(registry._METRICS))
+    monkeypatch.setattr(registry, "_METRICS", {one.key: one for one in all_metrics()})
     all_metrics.cache_clear()
     try:
-        few, enough = (figures_of(*random_run(people, seed=1)) for people in (11, 12))
-        (first, *_), *_ = [group.rows for group in headline_of(Metrics(enough))]
-        assert any(line.startswith("| `bias` | `AllItems` |") for line in table())
+        few, enough = (metrics(*random_run(people, seed=1)) for people in (11, 12))
+        (first, *_), *_ = [group.rows for group in headline_of(enough)]
+        assert any(
+            line.startswith("| `bias` | `AllItems` | Mean of score less label. |")
+            for line in table()
+        )
     finally:
         sys.modules.pop(f"{formulas.__name__}.bias")
         all_metrics.cache_clear()
     assert at(few, "items/bias/reason") == "no interval: it rests on 11 participants, and needs 12"
     assert first.name == "Bias"
-    assert first.shown.span is not None
+    assert first.span is not None

@@ -1,15 +1,19 @@
 import csv
 import json
 from collections.abc import Iterator
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 from tests.unit.evaluation.metrics.built import at, labels, metrics, random_run, unit, value
 
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.metrics.report import compute_metrics
+from ai_psychiatrist.evaluation.metrics.compute import compute_metrics
+from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
 from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction, failed_prediction
 
@@ -65,8 +69,37 @@ def test_every_figure_is_strict_json_with_a_value_or_a_reason(run: Run) -> None:
 
 
 @pytest.mark.parametrize("run", RUNS.values(), ids=RUNS)
+def test_the_file_reads_back_as_the_figures(run: Run) -> None:
+    found = metrics(*run)
+    assert RunMetrics.model_validate_json(found.to_bytes()) == found
+
+
+@pytest.mark.parametrize(
+    ("path", "broken"),
+    [
+        ("items/mae", "0.5"),
+        ("items/mae/value", True),
+        ("items/mae/interval", [0.1]),
+        ("units/predicted", 1.5),
+        ("selective/default", None),
+        ("severity/confusion/counts", [[1.5]]),
+        ("failures/kinds", {}),
+        ("cost/odd", 1),
+    ],
+)
+def test_a_file_of_another_form_is_refused_by_place(path: str, broken: object) -> None:
+    document = json.loads(metrics(*RUNS["a run"]).to_bytes())
+    *above, last = path.split("/")
+    reduce(getitem, above, document)[last] = broken
+    with pytest.raises(ValidationError) as refused:
+        RunMetrics.model_validate_json(json.dumps(document))
+    places = {"/".join(map(str, error["loc"])) for error in refused.value.errors()}
+    assert all(place.startswith("/".join(above)) for place in places)
+
+
+@pytest.mark.parametrize("run", RUNS.values(), ids=RUNS)
 def test_every_report_has_the_same_sections(run: Run) -> None:
-    assert list(metrics(*run).document) == [
+    assert list(json.loads(metrics(*run).to_bytes())) == [
         "schema_version",
         "settings",
         "units",
@@ -95,7 +128,7 @@ def test_names_of_units_change_no_figure_when_their_order_stays() -> None:
     predictions, known = random_run(9, seed=3)
     renamed = [unit_with_name(one, f"x {one.unit_id}") for one in predictions]
     labels_renamed = {f"x {name}": label for name, label in known.items()}
-    assert metrics(predictions, known).document == metrics(renamed, labels_renamed).document
+    assert metrics(predictions, known) == metrics(renamed, labels_renamed)
 
 
 def unit_with_name(one: UnitPrediction, name: str) -> UnitPrediction:
@@ -119,11 +152,11 @@ def test_permuted_items_change_no_figure_over_all_items() -> None:
         name: labels([label.items[item] for item in reversed(Item)], total=label.total)
         for name, label in known.items()
     }
-    before, after = metrics(plain, known).document, metrics(turned, labels_turned).document
+    before, after = metrics(plain, known), metrics(turned, labels_turned)
     for figure in ("mae", "mae_charged", "coverage", "quadratic_kappa", "mae_mean_of_items"):
         assert at(after, f"items/{figure}") == at(before, f"items/{figure}")
     for section in ("totals", "severity", "binary"):
-        assert after[section] == before[section]
+        assert at(after, section) == at(before, section)
     path = f"selective/by_signal/{DEFAULT_SIGNAL}/charged_aurc"
     assert value(after, path) == pytest.approx(value(before, path))
 
@@ -132,7 +165,7 @@ def test_units_are_counted_by_what_is_there_of_them() -> None:
     predictions = [unit("a", [1] * 8), unit("b", [1] * 8), failed_prediction("c")]
     known = {"b": labels([1] * 8), "d": labels([1] * 8), "e": labels()}
     report = metrics(predictions, known)
-    assert report.document["units"] == {
+    assert at(report, "units") == {
         "predicted": 3,
         "labelled": 2,
         "both": 1,
@@ -150,9 +183,9 @@ def test_seed_and_resamples_are_part_of_the_report() -> None:
     predictions, known = random_run(12, seed=1)
     one = compute_metrics(predictions, known, resamples=30, seed=1)
     other = compute_metrics(predictions, known, resamples=30, seed=2)
-    assert at(one.document, "items/mae/interval") != at(other.document, "items/mae/interval")
+    assert at(one, "items/mae/interval") != at(other, "items/mae/interval")
     assert value(one, "items/mae") == value(other, "items/mae")
-    assert one.document["settings"] == {
+    assert at(one, "settings") == {
         "resamples": 30,
         "seed": 1,
         "interval": 0.95,

@@ -6,28 +6,28 @@ from scipy import stats  # type: ignore[import-untyped]
 from tests.unit.evaluation.metrics.built import at, each, number, random_run
 
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.metrics.bootstrap import Bootstrap, Estimate, estimate, owners_of
 from ai_psychiatrist.evaluation.metrics.calibration import forecast
 from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics
-from ai_psychiatrist.evaluation.metrics.evidence import evidence_rates
-from ai_psychiatrist.evaluation.metrics.intervals import figure_of
-from ai_psychiatrist.evaluation.metrics.measure import Array, Measure, ratio
-from ai_psychiatrist.evaluation.metrics.report import (
+from ai_psychiatrist.evaluation.metrics.compute import (
     compute_metrics,
     counted_sections,
     judged_sections,
 )
-from ai_psychiatrist.evaluation.metrics.scores import scores_of
+from ai_psychiatrist.evaluation.metrics.evidence import evidence_rates
+from ai_psychiatrist.evaluation.metrics.labelled_units import beside_labels
 from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL
 from ai_psychiatrist.evaluation.metrics.tree import Path, named_measures
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
+from ai_psychiatrist.statistics.bootstrap import Bootstrap, Estimate, estimate, owners_of
+from ai_psychiatrist.statistics.intervals import figure_of
+from ai_psychiatrist.statistics.measure import Array, Measure, ratio
 
 
 def all_measures(
     predictions: list[UnitPrediction], known: dict[str, Labels]
 ) -> dict[Path, Measure]:
     """All measures but those of calibration, whose probabilities are fixed before resampling."""
-    scores = scores_of(predictions, known)
+    scores = beside_labels(predictions, known)
     judged = judged_sections(scores, confidence=DEFAULT_SIGNAL, seed=1)
     judged.pop("calibration")
     return dict(named_measures(judged | counted_sections(predictions)))
@@ -93,8 +93,8 @@ def test_copies_of_sessions_make_no_interval_narrower() -> None:
     once, known = sessions(14, 1)
     thrice, known_thrice = sessions(14, 3)
     people = {one.unit_id: person(one.unit_id) for one in thrice}
-    before = compute_metrics(once, known, resamples=400).document
-    after = compute_metrics(thrice, known_thrice, participants=people, resamples=400).document
+    before = compute_metrics(once, known, resamples=400)
+    after = compute_metrics(thrice, known_thrice, participants=people, resamples=400)
     for path in ("items/mae", "items/quadratic_kappa", "binary/from_total/auroc_of_midpoint"):
         assert number(after, path) == pytest.approx(number(before, path))
         assert at(after, f"{path}/interval") == pytest.approx(at(before, f"{path}/interval"))
@@ -106,7 +106,7 @@ def test_copies_of_sessions_make_no_interval_narrower() -> None:
 def test_units_of_few_participants_have_no_interval_and_say_why() -> None:
     predictions, known = sessions(9, 3)
     people = {one.unit_id: person(one.unit_id) for one in predictions}
-    document = compute_metrics(predictions, known, participants=people, resamples=50).document
+    document = compute_metrics(predictions, known, participants=people, resamples=50)
     assert at(document, "items/mae/interval") is None
     reason = "no interval: it rests on 9 participants, and needs 10"
     assert at(document, "items/mae/reason") == reason
@@ -117,7 +117,7 @@ def test_units_of_few_participants_have_no_interval_and_say_why() -> None:
 def test_no_fold_of_the_calibration_holds_a_part_of_a_participant() -> None:
     predictions, known = sessions(12, 2)
     people = {one.unit_id: person(one.unit_id) for one in predictions}
-    seen = forecast(scores_of(predictions, known, people), "verbalised", seed=3)
+    seen = forecast(beside_labels(predictions, known, people), "verbalised", seed=3)
     assert seen.where.any()
     assert (seen.base_rate[::2] == seen.base_rate[1::2]).all()
 

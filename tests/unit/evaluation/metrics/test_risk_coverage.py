@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from tests.unit.evaluation.metrics.built import at, labels, number, plain, unit, value
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.evaluation.metrics.risk_coverage import augrc, aurc, ranking, risk_at
-from ai_psychiatrist.evaluation.metrics.scores import scores_of
+from ai_psychiatrist.evaluation.metrics.labelled_units import beside_labels
 from ai_psychiatrist.evaluation.metrics.selective import selective_section
 from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL, SIGNALS
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
+from ai_psychiatrist.statistics.risk_coverage import augrc, aurc, ranking, risk_at
 
 Groups = Sequence[Sequence[int]]
 
@@ -109,7 +109,7 @@ def test_withholding_scores_never_lowers_a_charged_area(run: list[list[Cell]]) -
     before, after = (
         plain(
             selective_section(
-                scores_of(predicted(run, is_withholding=is_withholding), known),
+                beside_labels(predicted(run, is_withholding=is_withholding), known),
                 default=DEFAULT_SIGNAL,
             ),
             units=len(run),
@@ -129,7 +129,7 @@ def test_withholding_scores_can_lower_the_areas_that_are_not_charged() -> None:
     easy = unit("a", [None, *[0] * 7])
     areas = [
         number(
-            plain(selective_section(scores_of([one], known), default=DEFAULT_SIGNAL), units=1),
+            plain(selective_section(beside_labels([one], known), default=DEFAULT_SIGNAL), units=1),
             f"by_signal/{DEFAULT_SIGNAL}/aurc",
         )
         for one in (everything, easy)
@@ -139,7 +139,7 @@ def test_withholding_scores_can_lower_the_areas_that_are_not_charged() -> None:
 
 def selective(predictions: list[UnitPrediction], *known: Sequence[int | None]) -> dict[str, object]:
     given = {str(name): labels(items) for name, items in enumerate(known)}
-    scores = scores_of(predictions, given)
+    scores = beside_labels(predictions, given)
     return plain(selective_section(scores, default=DEFAULT_SIGNAL), units=len(given))
 
 
@@ -178,6 +178,6 @@ def test_curve_ends_at_the_error_of_all_scored_items() -> None:
 
 
 def test_signal_of_no_name_is_refused() -> None:
-    scores = scores_of([unit("0", [0] * 8)], {"0": labels([0] * 8)})
+    scores = beside_labels([unit("0", [0] * 8)], {"0": labels([0] * 8)})
     with pytest.raises(ConfigurationError, match="'gut feeling'; known: llm_evidence_count"):
         selective_section(scores, default="gut feeling")

@@ -43,7 +43,7 @@ def test_paired_interval_is_narrower_than_those_of_the_runs() -> None:
     ]
     found = compare_metrics(first, second, known, resamples=400)
     paired = at(found, "differences/items/mae/interval")
-    alone = at(metrics(first, known, resamples=400).document, "items/mae/interval")
+    alone = at(metrics(first, known, resamples=400), "items/mae/interval")
     assert isinstance(paired, list)
     assert isinstance(alone, list)
     assert paired[1] - paired[0] < alone[1] - alone[0]
@@ -53,7 +53,12 @@ def test_units_of_one_run_only_are_counted_and_left_out() -> None:
     first = [unit("a", [0] * 8), unit("b", [3] * 8)]
     second = [unit("a", [1] * 8), unit("c", [3] * 8), unit("d", [3] * 8)]
     found = compare_metrics(first, second, {name: labels([0] * 8) for name in "abcd"}, resamples=5)
-    assert found["units"] == {"shared": 1, "shared_labelled": 1, "only_first": 1, "only_second": 2}
+    assert at(found, "units") == {
+        "shared": 1,
+        "shared_labelled": 1,
+        "only_first": 1,
+        "only_second": 2,
+    }
     assert value(found, "differences/items/mae") == 1
 
 
@@ -84,4 +89,4 @@ def test_comparison_without_labels_or_units_is_strict_json() -> None:
     predictions, _ = random_run(4, seed=1)
     for run in (predictions, []):
         found = compare_metrics(run, run, {}, resamples=5)
-        assert json.loads(json.dumps(found, allow_nan=False)) == found
+        json.dumps(found.model_dump(mode="json"), allow_nan=False)

@@ -3,7 +3,7 @@ from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
 from tests.unit.evaluation.metrics.built import at, labels, plain, unit, value
 
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.metrics.scores import scores_of
+from ai_psychiatrist.evaluation.metrics.labelled_units import beside_labels
 from ai_psychiatrist.evaluation.metrics.totals import severity_section, total_section
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction, failed_prediction
 
@@ -16,7 +16,7 @@ FROM_0_TO_3 = [None, 0, 0, 0, 0, 0, 0, 0]
 def sections(
     predictions: list[UnitPrediction], known: dict[str, Labels]
 ) -> tuple[dict[str, object], dict[str, object]]:
-    scores = scores_of(predictions, known)
+    scores = beside_labels(predictions, known)
     totals, severity = total_section(scores), severity_section(scores)
     return plain(totals, units=len(known)), plain(severity, units=len(known))
 

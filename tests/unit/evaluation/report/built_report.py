@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import orjson
+from tests.unit.evaluation.metrics.built import metrics
 
 from ai_psychiatrist.domain.failures import (
     AttemptOutcome,
@@ -13,8 +13,8 @@ from ai_psychiatrist.domain.failures import (
     RejectionCode,
 )
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.metrics.report import compute_metrics
-from ai_psychiatrist.evaluation.report.comparison import Comparison
+from ai_psychiatrist.evaluation.report.differences import Differences
+from ai_psychiatrist.evaluation.report.provenance import Provenance
 from ai_psychiatrist.evaluation.report.write import write_report
 from ai_psychiatrist.evaluation.scores.prediction import (
     AttemptSummary,
@@ -22,7 +22,7 @@ from ai_psychiatrist.evaluation.scores.prediction import (
     UnitPrediction,
 )
 
-PROVENANCE: Mapping[str, object] = {
+RECORD: Mapping[str, object] = {
     "dataset": {"name": "interviews", "kind": "jsonl", "digest": "ab" * 32},
     "mode": "zero_shot",
     "models": {"scoring": ["first:model", "second:model"]},
@@ -50,13 +50,11 @@ def attempt(*, model: str = "first:model", code: RejectionCode | None = None) ->
     )
 
 
-def figures_of(
-    predictions: Sequence[UnitPrediction], labels: Mapping[str, Labels]
-) -> dict[str, object]:
-    """The metrics as they are read back from their file."""
-    found = orjson.loads(compute_metrics(predictions, labels, resamples=50).to_bytes())
-    assert isinstance(found, dict)
-    return found
+def provenance(
+    predictions: Sequence[UnitPrediction] = (), record: Mapping[str, object] = RECORD
+) -> Provenance:
+    """Where a run comes from."""
+    return Provenance(run_name="first", record=record, predictions=predictions)
 
 
 def report_text(
@@ -64,17 +62,15 @@ def report_text(
     predictions: Sequence[UnitPrediction],
     labels: Mapping[str, Labels],
     *,
-    provenance: Mapping[str, object] = PROVENANCE,
-    comparisons: Sequence[Comparison] = (),
+    record: Mapping[str, object] = RECORD,
+    differences: Sequence[Differences] = (),
 ) -> str:
     """The report of a run."""
     out = folder / "report.html"
     write_report(
-        folder,
-        metrics=figures_of(predictions, labels),
-        predictions=predictions,
-        provenance=provenance,
-        out=out,
-        comparisons=comparisons,
+        out,
+        metrics=metrics(predictions, labels),
+        provenance=provenance(predictions, record),
+        differences=differences,
     )
     return out.read_text(encoding="utf-8")

@@ -1,10 +1,13 @@
 """How figures are written and placed."""
 
+from dataclasses import replace
+
 import pytest
 
-from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.evaluation.report.figure_row import grouped, percent, show, show_difference
-from ai_psychiatrist.evaluation.report.figures import Figure, Metrics, Scale, figure_of
+from ai_psychiatrist.evaluation.metrics.registry import Better, Scale
+from ai_psychiatrist.evaluation.report.figure_row import DifferenceRow, FigureRow
+from ai_psychiatrist.evaluation.report.wording import amount, grouped, percent
+from ai_psychiatrist.statistics.figure import Figure
 
 
 @pytest.mark.parametrize(
@@ -21,42 +24,50 @@ from ai_psychiatrist.evaluation.report.figures import Figure, Metrics, Scale, fi
 def test_a_value_is_written_to_the_decimals_of_its_scale(
     scale: Scale, value: float, written: str
 ) -> None:
-    assert scale.amount(value) == written
+    assert amount(value, scale) == written
 
 
 def test_a_difference_of_shares_is_in_percentage_points() -> None:
-    figure = Figure(value=-0.1, low=-0.2, high=0.05, count=9)
-    shown = show_difference(figure, Scale.SHARE, reach=0.2)
+    shown = DifferenceRow(
+        name="",
+        figure=Figure(value=-0.1, interval=(-0.2, 0.05), n=9),
+        scale=Scale.SHARE,
+        sides=(0.5, None),
+        better=Better.HIGHER,
+        reach=0.2,
+    )
     assert shown.value == "\u221210\u00a0pp"
     assert shown.span == "\u221220 to +5\u00a0pp"
-    assert (shown.low, shown.dot, shown.high) == (0.0, 25.0, 62.5)
-
-
-def test_differences_that_are_all_zero_lie_in_the_middle() -> None:
-    assert show_difference(Figure(value=0.0), Scale.SHARE, reach=0.0).dot == 50.0
+    assert (shown.dot, shown.whisker) == (25.0, (0.0, 62.5))
+    assert shown.both == ["50\u00a0%", "–"]
+    assert replace(shown, figure=Figure(value=0.0, n=9), reach=0.0).dot == 50.0
 
 
 def test_a_mark_lies_on_its_scale_even_when_the_value_does_not() -> None:
-    shown = show(Figure(value=1.5, low=-3.0, high=3.0, count=1200), Scale.AGREEMENT)
-    assert (shown.low, shown.dot, shown.high) == (0.0, 100.0, 100.0)
+    figure = Figure(value=1.5, interval=(-3.0, 3.0), n=1200)
+    shown = FigureRow(name="", figure=figure, scale=Scale.AGREEMENT)
+    assert (shown.dot, shown.whisker) == (100.0, (0.0, 100.0))
     assert shown.count == "1\u202f200"
 
 
 def test_an_undefined_figure_says_why_and_has_no_mark() -> None:
-    shown = show(Figure(value=None, reason="no labels", count=0), Scale.SHARE)
+    shown = FigureRow(
+        name="", figure=Figure(value=None, reason="no labels", n=0), scale=Scale.SHARE
+    )
     assert shown.spoken == "not defined: no labels"
     assert (shown.value, shown.dot, shown.span) == (None, None, None)
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "is_wide"),
-    [(0.5, 0.6, False), (0.5, 0.62, True), (None, None, False)],
+    ("interval", "is_wide"),
+    [((0.5, 0.6), False), ((0.5, 0.62), True), (None, False)],
     ids=["a tenth", "more", "no interval"],
 )
 def test_an_interval_is_wide_beyond_a_tenth_of_the_scale(
-    low: float | None, high: float | None, is_wide: bool
+    interval: tuple[float, float] | None, is_wide: bool
 ) -> None:
-    assert Scale.SHARE.is_wide(Figure(value=0.55, low=low, high=high)) is is_wide
+    figure = Figure(value=0.55, interval=interval, n=9)
+    assert FigureRow(name="", figure=figure, scale=Scale.SHARE).is_wide is is_wide
 
 
 @pytest.mark.parametrize(
@@ -75,20 +86,3 @@ def test_few_are_never_written_as_none_nor_most_as_all(part: int, whole: int, wr
 
 def test_thousands_are_grouped() -> None:
     assert grouped(1234567) == "1\u202f234\u202f567"
-
-
-def test_a_missing_figure_is_undefined_with_a_reason() -> None:
-    missing = Metrics({}).figure("items.mae")
-    assert missing.value is None
-    assert missing.reason == "not among the metrics of this run"
-
-
-@pytest.mark.parametrize(
-    "found",
-    [3, [], {"value": "1"}, {"value": float("nan")}, {"value": 1.0, "interval": ["a", "b"]}],
-    ids=["number", "list", "text", "not finite", "interval of text"],
-)
-def test_what_is_no_figure_is_refused_with_its_path(found: object) -> None:
-    with pytest.raises(InputError, match=r"totals\.exact") as refused:
-        figure_of(found, path="totals.exact")
-    assert refused.value.field == "metrics.totals.exact"

@@ -1,22 +1,28 @@
 """The figures of a run in a terminal."""
 
 import io
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-import orjson
 from rich.console import Console
-from tests.unit.evaluation.metrics.built import random_run, unit
-from tests.unit.evaluation.report.built_report import TIMED_OUT, figures_of
+from tests.unit.evaluation.metrics.built import metrics, random_run, unit
+from tests.unit.evaluation.report.built_report import TIMED_OUT, provenance
 
 from ai_psychiatrist.cli.metrics_table import print_metrics
-from ai_psychiatrist.evaluation.measuring import ComparedRuns
+from ai_psychiatrist.evaluation.datasets.dataset import Labels
+from ai_psychiatrist.evaluation.measuring import ComparedRuns, Measured
 from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics
 from ai_psychiatrist.evaluation.runs.name import RunName
-from ai_psychiatrist.evaluation.scores.prediction import FailureSummary
+from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 
 
-def _printed(document: dict[str, object], *comparisons: ComparedRuns) -> str:
+def _printed(
+    predictions: Sequence[UnitPrediction], known: Mapping[str, Labels], *others: ComparedRuns
+) -> str:
     console = Console(file=io.StringIO(), width=120, markup=False, highlight=False)
-    print_metrics(document, comparisons, console)
+    found = metrics(predictions, known)
+    measured = Measured(metrics=found, provenance=provenance(predictions), comparisons=others)
+    print_metrics(measured, console)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -28,17 +34,14 @@ def _line(printed: str, name: str) -> list[str]:
 
 def test_each_figure_has_value_interval_and_count() -> None:
     predictions, known = random_run(12, seed=1)
-    document = figures_of(predictions, known)
-    items = document["items"]
-    assert isinstance(items, dict)
-    mae = items["mae"]
-    low, high = (f"{end:.2f}" for end in mae["interval"])
-    cells = _line(_printed(document), "Mean error of the scored items")
-    assert cells == [f"{mae['value']:.2f}", low, "to", high, str(mae["n"])]
+    mae = metrics(predictions, known).items["mae"]
+    low, high = (f"{end:.2f}" for end in mae.interval or ())
+    cells = _line(_printed(predictions, known), "Mean error of the scored items")
+    assert cells == [f"{mae.value:.2f}", low, "to", high, str(mae.n)]
 
 
 def test_undefined_figures_are_printed_with_their_reason() -> None:
-    printed = _printed(figures_of([], {}))
+    printed = _printed([], {})
     assert "The run assessed no conversation." in printed
     assert "not defined: scoring finished for no unit" in printed
 
@@ -49,16 +52,16 @@ def test_differences_follow_when_there_is_another_run() -> None:
     compared = ComparedRuns(
         first=RunName(folder="a", model="m", mode="zero-shot", prompts="12"),
         second=RunName(folder="b", model="m", mode="zero-shot", prompts="34"),
-        differences=orjson.loads(orjson.dumps(compare_metrics(first, second, known, resamples=50))),
+        found=compare_metrics(first, second, known, resamples=50),
     )
-    printed = _printed(figures_of(first, known), compared)
+    printed = _printed(first, known, compared)
     assert "Second − first" in printed
     assert "Second: b (m, zero-shot, prompts 34)" in printed
-    assert "Second − first" not in _printed(figures_of(first, known))
+    assert "Second − first" not in _printed(first, known)
 
 
 def test_names_from_files_do_not_act_on_the_terminal() -> None:
-    failure = FailureSummary(category=TIMED_OUT.category, stage="\x1b[2Jstage", code=None)
-    printed = _printed(figures_of([unit("a", [1] * 8, failures=(failure,))], {}))
+    failure = replace(TIMED_OUT, stage="\x1b[2Jstage", code=None)
+    printed = _printed([unit("a", [1] * 8, failures=(failure,))], {})
     assert "\x1b" not in printed
     assert "stage" in printed

@@ -3,37 +3,29 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-import orjson
 import pytest
-from tests.unit.evaluation.metrics.built import labels, random_run, unit
-from tests.unit.evaluation.report.built_report import TIMED_OUT, attempt, figures_of
+from tests.unit.evaluation.metrics.built import labels, metrics, random_run, unit
+from tests.unit.evaluation.report.built_report import TIMED_OUT, provenance
 
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics
-from ai_psychiatrist.evaluation.report.account import cost_of, failures_of
-from ai_psychiatrist.evaluation.report.comparison import comparison_of
-from ai_psychiatrist.evaluation.report.evidence import evidence_of
-from ai_psychiatrist.evaluation.report.figures import Metrics
-from ai_psychiatrist.evaluation.report.headline import headline_of
+from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
+from ai_psychiatrist.evaluation.report.differences import differences_of
+from ai_psychiatrist.evaluation.report.groups import headline_of
 from ai_psychiatrist.evaluation.report.sentences import reading_of
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction, failed_prediction
 
 
-def _reading(metrics: Metrics, *, concerns_depression: bool = True, not_read: int = 0) -> str:
-    sentences = reading_of(
-        metrics,
-        headline_of(metrics),
-        failures_of(metrics),
-        concerns_depression=concerns_depression,
-        not_read=not_read,
-    )
+def _reading(found: RunMetrics, **dataset: object) -> str:
+    record = {"dataset": dataset}
+    sentences = reading_of(found, headline_of(found), provenance(record=record))
     return " ".join(sentences).replace("\u00a0", " ")
 
 
 def test_a_perfect_run_says_nothing_of_abstaining() -> None:
     units = [unit(str(number), [number % 4] * 8) for number in range(8)]
     known = {str(number): labels([number % 4] * 8) for number in range(8)}
-    said = _reading(Metrics(figures_of(units, known)))
+    said = _reading(metrics(units, known))
     assert said.startswith("8 conversations were assessed in full. The run scored 100 %")
     assert "mean distance from the label was 0.00" in said
     assert "charged" not in said
@@ -51,15 +43,15 @@ def test_a_perfect_run_says_nothing_of_abstaining() -> None:
 def test_what_of_the_dataset_was_not_read_is_said_and_nothing_where_all_was(
     not_read: int, says: str
 ) -> None:
-    metrics = Metrics(figures_of([unit("a", [1] * 8)], {}))
-    assert says in _reading(metrics, not_read=not_read)
-    assert "could not be read" not in _reading(metrics)
+    found = metrics([unit("a", [1] * 8)], {})
+    assert says in _reading(found, not_read={"subfolder": not_read})
+    assert "could not be read" not in _reading(found)
 
 
 def test_conversations_with_turns_that_were_not_examined_are_said() -> None:
     units = [replace(unit(name, [1] * 8), turns_not_examined=count) for name, count in _UNREAD]
     assert "In 1 conversation there are turns in a language that is not read" in _reading(
-        Metrics(figures_of(units, {}))
+        metrics(units, {})
     )
 
 
@@ -69,7 +61,7 @@ _UNREAD = (("a", 0), ("b", 3))
 def test_abstaining_is_charged_and_said() -> None:
     units = [unit(str(number), [1] * 4 + [None] * 4) for number in range(4)]
     known = {str(number): labels([1] * 8) for number in range(4)}
-    said = _reading(Metrics(figures_of(units, known)))
+    said = _reading(metrics(units, known))
     assert "The run scored 50 % of the labelled items and left the others unknown" in said
     assert "3 points, the mean error is 1.50: abstaining cannot improve this figure" in said
     assert "Only 4 labelled participants, and intervals need 10" in said
@@ -77,25 +69,25 @@ def test_abstaining_is_charged_and_said() -> None:
 
 def test_small_runs_are_read_with_caution_and_large_ones_without() -> None:
     few, known = random_run(12, seed=1)
-    assert "Only 12 participants have labels" in _reading(Metrics(figures_of(few, known)))
+    assert "Only 12 participants have labels" in _reading(metrics(few, known))
     many = [unit(str(number), [1] * 8) for number in range(100)]
     truths = {str(number): labels([1] * 8) for number in range(100)}
-    assert "Only" not in _reading(Metrics(figures_of(many, truths)))
+    assert "Only" not in _reading(metrics(many, truths))
 
 
 def test_wide_intervals_are_counted() -> None:
     units, known = random_run(12, seed=1)
-    metrics = Metrics(figures_of(units, known))
-    rows = [row for group in headline_of(metrics) for row in group.rows]
-    wide = sum(row.shown.is_wide for row in rows)
+    found = metrics(units, known)
+    rows = [row for group in headline_of(found) for row in group.rows]
+    wide = sum(row.is_wide for row in rows)
     assert 0 < wide < len(rows)
-    assert f"{wide} of the " in _reading(metrics)
-    assert "a leak of the labels" not in _reading(metrics)
+    assert f"{wide} of the " in _reading(found)
+    assert "a leak of the labels" not in _reading(found)
 
 
 def test_units_with_labels_and_no_prediction_are_said_to_have_failed() -> None:
     known = {name: labels([1] * 8) for name in "abc"}
-    said = _reading(Metrics(figures_of([unit("a", [1] * 8)], known)))
+    said = _reading(metrics([unit("a", [1] * 8)], known))
     assert "2 more have labels and no prediction: they count as failed" in said
 
 
@@ -111,10 +103,7 @@ def test_evidence_without_labels_is_named_by_the_subject(
     concerns_depression: bool, said: str
 ) -> None:
     units = [unit(str(number), [number % 2] + [0] * 7) for number in range(10)]
-    metrics = Metrics(figures_of(units, {}))
-    assert said in _reading(metrics, concerns_depression=concerns_depression)
-    title = evidence_of(metrics, concerns_depression=concerns_depression).title
-    assert title == ("Evidence found" if concerns_depression else "False evidence")
+    assert said in _reading(metrics(units, {}), concerns_depression=concerns_depression)
 
 
 @pytest.mark.parametrize(
@@ -125,21 +114,37 @@ def test_failures_are_flagged_above_five_per_cent_of_the_units(
 ) -> None:
     units: list[UnitPrediction] = [unit(f"u{number:02}", [1] * 8) for number in range(20 - failed)]
     units += [failed_prediction(f"f{number}", TIMED_OUT) for number in range(failed)]
-    metrics = Metrics(figures_of(units, {}))
-    found = failures_of(metrics)
-    assert bool(found.frequent) is is_flagged
-    assert found.rows[0].is_frequent is is_flagged
-    assert ("befell more than 5 %" in _reading(metrics)) is is_flagged
+    found = metrics(units, {})
+    assert found.failures.kinds[0].is_frequent is is_flagged
+    assert ("befell more than 5 %" in _reading(found)) is is_flagged
 
 
-def test_cost_is_counted_by_agent_and_model_and_missing_tokens_are_not_zero() -> None:
-    units = [unit("a", [1] * 8, attempts=(attempt(), attempt(model="second:model"), attempt()))]
-    cost = cost_of(Metrics(figures_of(units, {})))
-    assert [(row.model, row.cells[0]) for row in cost.rows] == [
-        ("first:model", "2"),
-        ("second:model", "1"),
+CHANGES = [
+    {"version": "2", "git_commit": "b", "prompts": {"judge": "1"}, "contracts": {}},
+    {"version": "2", "git_commit": "c", "prompts": {"judge": "2"}, "contracts": {}},
+]
+
+
+def test_accepted_changes_of_a_resumed_run_are_said_with_the_units_of_each() -> None:
+    units = [
+        replace(unit(str(number), [1] * 8), changes=after) for number, after in enumerate((0, 0, 2))
     ]
-    assert cost.rows[0].cells[-2:] == ("2\u202f400", "not reported")
+    record = {"version": "1", "git_commit": "a", "prompts": {"judge": "1"}, "contracts": {}}
+    found = metrics(units, {})
+    changed = provenance(units, {**record, "changes": CHANGES})
+    said = " ".join(reading_of(found, (), changed))
+    assert "accepted changes: 1) other version, git commit; 2) other git commit, prompts." in said
+    assert "Of its units 2 were assessed before, 0 after 1, 1 after 2" in said
+    assert "accepted changes" not in " ".join(reading_of(found, (), provenance(units, record)))
+    blocks = {block.title: [entry.name for entry in block.entries] for block in changed.blocks}
+    assert blocks["Change 1"] == ["version", "git commit"]
+    assert blocks["Change 2"] == ["git commit", "prompts.judge"]
+
+
+def test_variant_and_repeat_are_among_the_facts_where_the_record_has_them() -> None:
+    record = {"mode": "zero-shot", "variant": "no_feedback", "repeat": 2}
+    facts = {fact.name: fact.value for fact in provenance(record=record).facts}
+    assert facts == {"Run": "first", "Mode": "zero-shot", "Variant": "no feedback", "Repeat": "2"}
 
 
 def test_differences_are_judged_by_their_interval_and_direction() -> None:
@@ -160,7 +165,7 @@ def test_differences_are_judged_by_their_interval_and_direction() -> None:
     better = _compared(noisy, right, known)
     same = _compared(right, right, known)
     assert worse["Mean error, unknown items charged"] == "second is worse"
-    assert worse["Quadratic kappa of the items"] == "second is worse"
+    assert worse["Quadratic kappa"] == "second is worse"
     assert better["Mean error, unknown items charged"] == "second is better"
     assert "second is" not in " ".join(same.values())
 
@@ -168,6 +173,5 @@ def test_differences_are_judged_by_their_interval_and_direction() -> None:
 def _compared(
     first: list[UnitPrediction], second: list[UnitPrediction], known: Mapping[str, Labels]
 ) -> dict[str, str]:
-    document = compare_metrics(first, second, known, resamples=100)
-    rows = comparison_of(orjson.loads(orjson.dumps(document)), first="", second="").rows
-    return {row.name: row.verdict for row in rows}
+    found = compare_metrics(first, second, known, resamples=100)
+    return {row.name: row.verdict for row in differences_of(found, first="", second="").rows}

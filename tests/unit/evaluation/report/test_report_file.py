@@ -5,21 +5,20 @@ from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 
-import orjson
 import pytest
-from tests.unit.evaluation.metrics.built import labels, random_run, unit
+from tests.unit.evaluation.metrics.built import labels, metrics, random_run, unit
 from tests.unit.evaluation.report.built_report import (
-    PROVENANCE,
+    RECORD,
     TIMED_OUT,
     attempt,
-    figures_of,
+    provenance,
     report_text,
 )
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics
-from ai_psychiatrist.evaluation.report.comparison import comparison_of
+from ai_psychiatrist.evaluation.report.differences import differences_of
 from ai_psychiatrist.evaluation.report.write import write_report
 from ai_psychiatrist.evaluation.scores.prediction import failed_prediction
 
@@ -119,9 +118,8 @@ def test_headings_and_tables_are_in_order(labelled: str) -> None:
 def test_words_stand_out_from_the_paper(labelled: str, scheme: str, ink: str) -> None:
     """WCAG 2.2, 1.4.3: a contrast of 4.5 to 1."""
     blocks = re.findall(r":root \{(.*?)\}", labelled, re.DOTALL)
-    chosen = dict(
-        re.findall(r"--([\w-]+): (#\w{6})", blocks[["light", "dark", "print"].index(scheme)])
-    )
+    palettes = [dict(re.findall(r"--([\w-]+): (#\w{6})", block)) for block in blocks]
+    chosen = palettes[0] | palettes[["light", "dark", "print"].index(scheme)]
     bright, dark = sorted((_luminance(chosen["paper"]), _luminance(chosen[ink])), reverse=True)
     assert (bright + 0.05) / (dark + 0.05) >= 4.5
 
@@ -139,8 +137,8 @@ def test_names_from_outside_do_not_act(tmp_path: Path) -> None:
     hostile = "<script>alert(1)</script>\"' onload=x {{ 7 * 7 }}"
     failure = TIMED_OUT.__class__(category=TIMED_OUT.category, stage=hostile, code=TIMED_OUT.code)
     odd = unit(hostile, [1] * 8, attempts=(attempt(model=hostile),), failures=(failure,))
-    source = {**PROVENANCE, "dataset": {"name": hostile}, hostile: {hostile: [hostile]}}
-    text = report_text(tmp_path, [odd], {}, provenance=source)
+    source = {**RECORD, "dataset": {"name": hostile}, hostile: {hostile: [hostile]}}
+    text = report_text(tmp_path, [odd], {}, record=source)
     outline = _outline(text)
     assert not outline.all("script")
     assert not any("onload" in attributes for _, attributes in outline.tags)
@@ -149,8 +147,8 @@ def test_names_from_outside_do_not_act(tmp_path: Path) -> None:
 
 
 def test_a_lone_surrogate_in_a_name_is_replaced(tmp_path: Path) -> None:
-    source = {**PROVENANCE, "mode": "zero\ud800shot"}
-    assert "zero?shot" in report_text(tmp_path, [unit("a", [0] * 8)], {}, provenance=source)
+    source = {**RECORD, "mode": "zero\ud800shot"}
+    assert "zero?shot" in report_text(tmp_path, [unit("a", [0] * 8)], {}, record=source)
 
 
 @pytest.mark.parametrize("units", [0, 1, 3])
@@ -178,16 +176,33 @@ def test_a_run_without_a_score_says_so(tmp_path: Path) -> None:
     assert "nan" not in shown.lower().split()
 
 
+def test_cost_is_counted_by_agent_and_model_and_missing_tokens_are_not_zero(
+    tmp_path: Path,
+) -> None:
+    calls = (attempt(), attempt(model="second:model"), attempt())
+    first, second = report_text(tmp_path, [unit("a", [1] * 8, attempts=calls)], {}).split(
+        '<td class="code">'
+    )[1:3]
+    assert first.startswith('first:model</td><td class="n">2</td>')
+    assert '<td class="n">2\u202f400</td><td class="n">not reported</td>' in first
+    assert second.startswith('second:model</td><td class="n">1</td>')
+
+
+@pytest.mark.parametrize("concerns", [None, False])
+def test_evidence_is_called_false_where_the_subject_is_another(
+    tmp_path: Path, concerns: bool | None
+) -> None:
+    record = {"dataset": {"concerns_depression": concerns}}
+    text = report_text(tmp_path, [unit("a", [1] * 8)], {}, record=record)
+    assert ("<h2>False evidence</h2>" in text) is (concerns is False)
+    assert ("<h2>Evidence found</h2>" in text) is (concerns is None)
+
+
 def test_size_does_not_grow_with_the_number_of_units(tmp_path: Path) -> None:
     one = unit("a", [1] * 8)
-    write_report(
-        tmp_path,
-        metrics=figures_of([one], {}),
-        predictions=[one] * 100_000,
-        provenance=PROVENANCE,
-        out=tmp_path / "report.html",
-    )
-    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    out = tmp_path / "report.html"
+    write_report(out, metrics=metrics([one], {}), provenance=provenance([one] * 100_000))
+    text = out.read_text(encoding="utf-8")
     assert len(text) < 200_000
     assert "99\u202f940 more are in the predictions file" in text
 
@@ -195,9 +210,9 @@ def test_size_does_not_grow_with_the_number_of_units(tmp_path: Path) -> None:
 def test_another_run_is_shown_beside_this_one(tmp_path: Path) -> None:
     first, known = random_run(12, seed=1)
     second, _ = random_run(11, seed=3)
-    compared = orjson.loads(orjson.dumps(compare_metrics(first, second, known, resamples=50)))
-    others = [comparison_of(compared, first="one", second=name) for name in ("two", "three")]
-    shown = _outline(report_text(tmp_path, first, known, comparisons=others)).text
+    found = compare_metrics(first, second, known, resamples=50)
+    others = [differences_of(found, first="one", second=name) for name in ("two", "three")]
+    shown = _outline(report_text(tmp_path, first, known, differences=others)).text
     assert "First: one. Second: two." in shown
     assert "First: one. Second: three." in shown
     assert "over the 11 units that both assessed" in shown
@@ -214,48 +229,8 @@ def test_says_that_it_is_no_medical_device_and_where_it_comes_from(labelled: str
     assert "c0ffee" * 6 in shown
 
 
-@pytest.mark.parametrize(
-    ("path", "broken"),
-    [
-        (("items", "mae"), "0.5"),
-        (("items", "mae", "value"), True),
-        (("units", "predicted"), 1.5),
-        (("selective", "default"), None),
-        (("severity", "confusion", "counts"), [[1.5]]),
-        (("failures", "kinds"), {}),
-    ],
-    ids=lambda case: ".".join(case) if isinstance(case, tuple) else None,
-)
-def test_metrics_of_another_form_are_refused_by_name(
-    tmp_path: Path, path: tuple[str, ...], broken: object
-) -> None:
-    predictions, known = random_run(4, seed=1)
-    document = figures_of(predictions, known)
-    place: dict[str, object] = document
-    for name in path[:-1]:
-        inner = place[name]
-        assert isinstance(inner, dict)
-        place = inner
-    place[path[-1]] = broken
-    with pytest.raises(InputError, match=path[0]) as refused:
-        write_report(
-            tmp_path,
-            metrics=document,
-            predictions=predictions,
-            provenance=PROVENANCE,
-            out=tmp_path / "report.html",
-        )
-    assert refused.value.field.startswith("metrics.")
-    assert not (tmp_path / "report.html").exists()
-
-
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    out = tmp_path / "nowhere" / "report.html"
     with pytest.raises(InputError, match="cannot write the report") as refused:
-        write_report(
-            tmp_path,
-            metrics=figures_of([], {}),
-            predictions=[],
-            provenance={},
-            out=tmp_path / "nowhere" / "report.html",
-        )
+        write_report(out, metrics=metrics([], {}), provenance=provenance())
     assert refused.value.field == "out"

@@ -1,18 +1,14 @@
-"""How often the decision is right."""
-
 from ai_psychiatrist.evaluation.metrics.binary import AllUnits, DecidedUnits, Rates
-from ai_psychiatrist.evaluation.metrics.measure import Measure, ratio
-from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
-from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.evaluation.metrics.registry import Better, Row, Scale, metric
+from ai_psychiatrist.statistics.measure import Measure, ratio
 
 
 @metric(
-    on={AllUnits: Row(title="Accuracy", place=3), DecidedUnits: None},
-    definition="(hits + passes) ÷ units.",
+    on={AllUnits: Row(3, "Accuracy"), DecidedUnits: None},
     better=Better.HIGHER,
     scale=Scale.SHARE,
 )
 def accuracy(rates: Rates) -> Measure:
-    """Of the units that count."""
+    """(hits + passes) ÷ units."""
     right = rates.hits | rates.passes
     return ratio(right, rates.cases | rates.controls, undefined=rates.no_pair)

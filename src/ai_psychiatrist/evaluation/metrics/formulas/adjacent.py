@@ -1,20 +1,16 @@
-"""How often a decided band is nearly right."""
-
-from ai_psychiatrist.evaluation.metrics.measure import Measure, ratio
-from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
+from ai_psychiatrist.evaluation.metrics.registry import Better, Row, Scale, metric
 from ai_psychiatrist.evaluation.metrics.totals import Severities
-from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.statistics.measure import Measure, ratio
 
 
 @metric(
-    on={Severities: Row(title="Right or one band off, of the decided", place=4)},
-    definition="Share of decided units whose band is at most one off.",
+    on={Severities: Row(4, "Right or one band off, of the decided")},
     source="Kroenke et al. 2009",
     better=Better.HIGHER,
     scale=Scale.SHARE,
 )
 def adjacent(bands: Severities) -> Measure:
-    """Bands of the PHQ-8."""
+    """Share of decided units whose band is at most one off."""
     return ratio(
         (bands.is_both & (bands.distance <= 1)).sum(axis=1), bands.answered, undefined=bands.no_pair
     )

@@ -1,20 +1,17 @@
-"""The area under the risk–coverage curve of the scored items."""
-
-from ai_psychiatrist.evaluation.metrics import risk_coverage
-from ai_psychiatrist.evaluation.metrics.measure import NO_LABELLED_SCORE, Measure
+from ai_psychiatrist.evaluation.metrics.items import NO_LABELLED_SCORE
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
 from ai_psychiatrist.evaluation.metrics.selective import RankedItems
+from ai_psychiatrist.statistics import risk_coverage
+from ai_psychiatrist.statistics.measure import Measure
 
 
 @metric(
-    on={RankedItems: Row(title="AURC of the scored items", place=3)},
-    definition="As `charged_aurc` over scored items alone; comparable only at equal "
-    "`largest_coverage`.",
+    on={RankedItems: Row(3, "AURC of the scored items")},
     source="Geifman, Uziel & El-Yaniv 2019",
     better=Better.LOWER,
 )
 def aurc(items: RankedItems) -> Measure:
-    """Less is better."""
+    """As `charged_aurc` over scored items alone; comparable only at equal `largest_coverage`."""
     return items.measure(
         lambda found: risk_coverage.aurc(found.plain), n=items.scored, undefined=NO_LABELLED_SCORE
     )

@@ -1,21 +1,17 @@
-"""How well the signal tells right scores from wrong ones."""
-
-from ai_psychiatrist.evaluation.metrics.auroc import auroc
 from ai_psychiatrist.evaluation.metrics.calibration import Forecast
-from ai_psychiatrist.evaluation.metrics.measure import Measure
-from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
-from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.evaluation.metrics.registry import Better, Row, Scale, metric
+from ai_psychiatrist.statistics.auroc import auroc
+from ai_psychiatrist.statistics.measure import Measure
 
 
 @metric(
-    on={Forecast: Row(title="Tells right from wrong (AUROC)", note="0.5 is chance", place=6)},
-    definition="How often a right score has a higher signal than a wrong one.",
+    on={Forecast: Row(6, "Tells right from wrong (AUROC)", "0.5 is chance")},
     source="Hanley & McNeil 1982",
     better=Better.HIGHER,
     scale=Scale.UNIT,
 )
 def auroc_of_right(found: Forecast) -> Measure:
-    """Of the signal itself, which needs no fit."""
+    """How often a right score has a higher signal than a wrong one."""
     return auroc(
         found.signal,
         found.where & found.is_right,

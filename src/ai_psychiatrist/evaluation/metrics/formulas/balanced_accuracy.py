@@ -1,23 +1,21 @@
-"""The mean of sensitivity and specificity."""
-
 from ai_psychiatrist.evaluation.metrics.binary import ONE_CLASS, AllUnits, DecidedUnits, Rates
-from ai_psychiatrist.evaluation.metrics.measure import Array, Measure, statistics
-from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
-from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.evaluation.metrics.registry import Better, Row, Scale, metric
+from ai_psychiatrist.statistics.measure import Array, Measure, statistics
 
 
 @metric(
     on={
-        AllUnits: Row(title="Balanced accuracy", note="of all; undecided counts as wrong", place=2),
-        DecidedUnits: Row(title="Balanced accuracy of the decided", place=1),
+        AllUnits: Row(
+            2, "Balanced accuracy", "at a total of 10 or more; undecided counts as wrong"
+        ),
+        DecidedUnits: Row(1, "Balanced accuracy of the decided"),
     },
-    definition="Mean of sensitivity and specificity.",
     source="Brodersen et al. 2010",
     better=Better.HIGHER,
     scale=Scale.SHARE,
 )
 def balanced_accuracy(rates: Rates) -> Measure:
-    """Cases and controls weigh the same, however many there are of each."""
+    """Mean of sensitivity and specificity."""
     return Measure(
         statistics=statistics(rates.hits, rates.cases, rates.passes, rates.controls),
         combine=_balanced,

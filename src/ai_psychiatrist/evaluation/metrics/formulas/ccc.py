@@ -1,37 +1,29 @@
-"""Lin's concordance correlation coefficient."""
-
 import numpy as np
 
 from ai_psychiatrist.evaluation.metrics.items import AllItems, RatedItems, ScoredItems
-from ai_psychiatrist.evaluation.metrics.measure import Array, Measure
 from ai_psychiatrist.evaluation.metrics.pairs import Pairs
-from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
+from ai_psychiatrist.evaluation.metrics.registry import Better, Row, Scale, metric
 from ai_psychiatrist.evaluation.metrics.totals import ExactTotals
-from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.statistics.measure import Array, Measure
 
 
 @metric(
     on={
-        AllItems: Row(
-            title="Concordance", note="of the scored items; a shift lowers it, too", place=8
-        ),
+        AllItems: Row(8, "Concordance", "of the scored items; a shift lowers it, too"),
         ScoredItems: None,
-        RatedItems: Row(title="Concordance", place=5),
-        ExactTotals: Row(title="Concordance", note="a shift lowers it, too", place=5),
+        RatedItems: Row(5, "Concordance"),
+        ExactTotals: Row(5, "Concordance", "a shift lowers it, too"),
     },
-    definition="Concordance: 2·cov(x, y) ÷ (var x + var y + (mean x − mean y)²), all over n.",
     source="Lin 1989",
     better=Better.HIGHER,
     scale=Scale.AGREEMENT,
 )
 def ccc(pairs: Pairs) -> Measure:
-    """Unlike a correlation it falls when one side is shifted or stretched."""
-    return Measure(
-        statistics=pairs.moments,
-        combine=_concordance,
-        n=pairs.count,
-        undefined=pairs.reason("neither side varies"),
-    )
+    """Concordance: 2·cov(x, y) ÷ (var x + var y + (mean x − mean y)²), all over n.
+
+    Unlike a correlation it falls when one side is shifted or stretched.
+    """
+    return pairs.of_moments(_concordance, undefined="neither side varies")
 
 
 def _concordance(sums: Array) -> Array:

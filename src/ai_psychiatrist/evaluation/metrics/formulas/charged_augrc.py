@@ -1,26 +1,21 @@
-"""The area under the generalised risk–coverage curve of all labelled items."""
-
-from ai_psychiatrist.evaluation.metrics import risk_coverage
 from ai_psychiatrist.evaluation.metrics.items import NO_LABEL
-from ai_psychiatrist.evaluation.metrics.measure import Measure
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
 from ai_psychiatrist.evaluation.metrics.selective import RankedItems
+from ai_psychiatrist.statistics import risk_coverage
+from ai_psychiatrist.statistics.measure import Measure
 
 
 @metric(
     on={
         RankedItems: Row(
-            title="AUGRC over full coverage",
-            note="as above, without weighting the surest items more",
-            place=2,
+            2, "AUGRC over full coverage", "as above, without weighting the surest items more"
         )
     },
-    definition="(1/n) Σ L(k)/n, same order.",
     source="Traub et al. 2024",
     better=Better.LOWER,
 )
 def charged_augrc(items: RankedItems) -> Measure:
-    """Less is better."""
+    """(1/n) Σ L(k)/n, same order."""
     return items.measure(
         lambda found: risk_coverage.augrc(found.charged), n=items.asked, undefined=NO_LABEL
     )

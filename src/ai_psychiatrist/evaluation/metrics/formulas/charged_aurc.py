@@ -1,27 +1,21 @@
-"""The area under the risk–coverage curve of all labelled items."""
-
-from ai_psychiatrist.evaluation.metrics import risk_coverage
 from ai_psychiatrist.evaluation.metrics.items import NO_LABEL
-from ai_psychiatrist.evaluation.metrics.measure import Measure
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
 from ai_psychiatrist.evaluation.metrics.selective import RankedItems
+from ai_psychiatrist.statistics import risk_coverage
+from ai_psychiatrist.statistics.measure import Measure
 
 
 @metric(
     on={
         RankedItems: Row(
-            title="AURC over full coverage",
-            note="unknown items first, 3 points each; less is better",
-            place=1,
+            1, "AURC over full coverage", "unknown items first, 3 points each; less is better"
         )
     },
-    definition="(1/n) Σ R(k), k = 1 … n, over all n labelled items, unknown ones first with "
-    "loss 3.",
     source="Geifman, Uziel & El-Yaniv 2019",
     better=Better.LOWER,
 )
 def charged_aurc(items: RankedItems) -> Measure:
-    """Less is better."""
+    """(1/n) Σ R(k), k = 1 … n, over all n labelled items, unknown ones first with loss 3."""
     return items.measure(
         lambda found: risk_coverage.aurc(found.charged), n=items.asked, undefined=NO_LABEL
     )

@@ -1,30 +1,29 @@
-"""The squared calibration error, centred on 0 where there is none."""
-
 import numpy as np
 
 from ai_psychiatrist.evaluation.metrics.calibration import TOO_FEW, Forecast
-from ai_psychiatrist.evaluation.metrics.measure import Array, Measure
-from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
-from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.evaluation.metrics.registry import Better, Row, Scale, metric
+from ai_psychiatrist.statistics.measure import Array, Measure
 
 
 @metric(
     on={
         Forecast: Row(
-            title="Squared calibration error, debiased",
-            note="out of sample; noise is centred on 0 and may be below",
-            place=5,
+            5,
+            "Squared calibration error, debiased",
+            "out of sample; noise is centred on 0 and may be below",
         )
     },
-    definition="Mean over items of the squared gap of the item's bin, from products of different "
-    "participants alone: (g² − Σ s²) ÷ (n² − Σ m²), with the bin's summed gap g and n items, and "
-    "each participant's own s and m.",
     source="Kumar, Liang & Ma 2019; Bröcker 2012",
     better=Better.LOWER,
     scale=Scale.UNIT,
 )
 def debiased_calibration_error(found: Forecast) -> Measure:
-    """In the units of the Brier score, whose part it is; bins of one participant take no part."""
+    """Mean over items of the squared gap of the item's bin, from products of different
+    participants alone: (g² − Σ s²) ÷ (n² − Σ m²), with the bin's summed gap g and n items, and
+    each participant's own s and m.
+
+    In the units of the Brier score, whose part it is; bins of one participant take no part.
+    """
     return Measure(
         statistics=found.binned,
         combine=lambda sums: _squared_gap(sums, taken_out=1),

@@ -1,27 +1,22 @@
-"""The expected calibration error as it is commonly reported."""
-
 import numpy as np
 
 from ai_psychiatrist.evaluation.metrics.calibration import TOO_FEW, Forecast
-from ai_psychiatrist.evaluation.metrics.measure import Array, Measure
-from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
-from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.evaluation.metrics.registry import Better, Row, Scale, metric
+from ai_psychiatrist.statistics.measure import Array, Measure
 
 
 @metric(
-    on={
-        Forecast: Row(
-            title="Calibration error (ECE)", note="to be read beside the next two", place=3
-        )
-    },
-    definition="Mean over items of |mean probability − share right| of the item's bin, 10 bins of "
-    "equal width. Never 0 by chance, so read it beside `ece_of_calibrated`.",
+    on={Forecast: Row(3, "Calibration error (ECE)", "to be read beside the next two")},
     source="Guo et al. 2017",
     better=Better.LOWER,
     scale=Scale.UNIT,
 )
 def ece(found: Forecast) -> Measure:
-    """The larger the noise, the larger it is."""
+    """Mean over items of |mean probability − share right| of the item's bin, 10 bins of equal
+    width. Never 0 by chance, so read it beside `ece_of_calibrated`.
+
+    The larger the noise, the larger it is.
+    """
     return Measure(
         statistics=found.binned,
         combine=_mean_gap,

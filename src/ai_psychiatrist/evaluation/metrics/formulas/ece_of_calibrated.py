@@ -1,27 +1,22 @@
-"""What the expected calibration error is without any error."""
-
 import numpy as np
 
 from ai_psychiatrist.evaluation.metrics.calibration import TOO_FEW, Forecast
-from ai_psychiatrist.evaluation.metrics.measure import Array, Measure
-from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
-from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.evaluation.metrics.registry import Better, Row, Scale, metric
+from ai_psychiatrist.statistics.measure import Array, Measure
 
 
 @metric(
-    on={
-        Forecast: Row(
-            title="The same of a calibrated signal", note="what noise alone gives", place=4
-        )
-    },
-    definition="The mean of `ece` were the probabilities right: each bin's summed gap g is then "
-    "about normal around 0, so E|g| = √(2/π · Σ s²) over the participants' own gaps s.",
+    on={Forecast: Row(4, "The same of a calibrated signal", "what noise alone gives")},
     source="Bröcker & Smith 2007",
     better=Better.NEITHER,
     scale=Scale.UNIT,
 )
 def ece_of_calibrated(found: Forecast) -> Measure:
-    """The spread is taken between participants, whose items go together."""
+    """The mean of `ece` were the probabilities right: each bin's summed gap g is then about normal
+    around 0, so E|g| = √(2/π · Σ s²) over the participants' own gaps s.
+
+    The spread is taken between participants, whose items go together.
+    """
     return Measure(
         statistics=found.binned,
         combine=_mean_gap_of_noise,

@@ -1,18 +1,14 @@
-"""How often a decided band is right."""
-
-from ai_psychiatrist.evaluation.metrics.measure import Measure, ratio
-from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
+from ai_psychiatrist.evaluation.metrics.registry import Better, Row, Scale, metric
 from ai_psychiatrist.evaluation.metrics.totals import Severities
-from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.statistics.measure import Measure, ratio
 
 
 @metric(
-    on={Severities: Row(title="Band right, of the decided", place=3)},
-    definition="Share of decided units with the right band.",
+    on={Severities: Row(3, "Band right, of the decided")},
     source="Kroenke et al. 2009",
     better=Better.HIGHER,
     scale=Scale.SHARE,
 )
 def exact(bands: Severities) -> Measure:
-    """Bands of the PHQ-8."""
+    """Share of decided units with the right band."""
     return ratio((bands.is_right).sum(axis=1), bands.answered, undefined=bands.no_pair)

@@ -1,20 +1,16 @@
-"""The harmonic mean of precision and sensitivity."""
-
 from ai_psychiatrist.evaluation.metrics.binary import AllUnits, DecidedUnits, Rates
-from ai_psychiatrist.evaluation.metrics.measure import Array, Measure, statistics
-from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
-from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.evaluation.metrics.registry import Better, Row, Scale, metric
+from ai_psychiatrist.statistics.measure import Array, Measure, statistics
 
 
 @metric(
-    on={AllUnits: Row(title="F1", place=6), DecidedUnits: None},
-    definition="2·hits ÷ (2·hits + misses + false alarms).",
+    on={AllUnits: Row(6, "F1"), DecidedUnits: None},
     source="van Rijsbergen 1979",
     better=Better.HIGHER,
     scale=Scale.SHARE,
 )
 def f1(rates: Rates) -> Measure:
-    """The cases are the class that counts."""
+    """2·hits ÷ (2·hits + misses + false alarms)."""
     everyone = rates.cases | rates.controls
     return Measure(
         statistics=statistics(rates.hits, rates.misses, rates.alarms, everyone),

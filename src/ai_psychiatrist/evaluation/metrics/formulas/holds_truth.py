@@ -1,24 +1,14 @@
-"""How often the range of a total holds the true one."""
-
-from ai_psychiatrist.evaluation.metrics.measure import Measure, ratio
-from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
+from ai_psychiatrist.evaluation.metrics.registry import Better, Row, Scale, metric
 from ai_psychiatrist.evaluation.metrics.totals import TotalRanges
-from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.statistics.measure import Measure, ratio
 
 
 @metric(
-    on={
-        TotalRanges: Row(
-            title="Range holds the true total",
-            note="all units; wide ranges do so easily",
-            place=1,
-        )
-    },
-    definition="Share of labelled totals within the smallest and the largest possible total.",
+    on={TotalRanges: Row(1, "Range holds the true total", "all units; wide ranges do so easily")},
     better=Better.HIGHER,
     scale=Scale.SHARE,
 )
 def holds_truth(ranges: TotalRanges) -> Measure:
-    """A range of 0–24 always does."""
+    """Share of labelled totals within the smallest and the largest possible total."""
     within = ranges.is_true & (ranges.low <= ranges.truth) & (ranges.truth <= ranges.high)
     return ratio(within, ranges.is_true, undefined=ranges.no_truth)

@@ -1,23 +1,19 @@
-"""How many items of a conversation have evidence."""
-
 from ai_psychiatrist.evaluation.metrics.evidence import EvidenceFound
-from ai_psychiatrist.evaluation.metrics.measure import Measure
-from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
-from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.evaluation.metrics.registry import Better, Row, Scale, metric
+from ai_psychiatrist.statistics.measure import Measure
 
 
 @metric(
     on={
         EvidenceFound: Row(
-            title="Items with accepted evidence per conversation",
-            note="any quote found in the transcript, of eight",
-            place=3,
+            3,
+            "Items with accepted evidence per conversation",
+            "any quote found in the transcript, of eight",
         )
     },
-    definition="Mean number of items with accepted evidence.",
     better=Better.NEITHER,
     scale=Scale.ITEMS,
 )
 def items_with_evidence_per_unit(found: EvidenceFound) -> Measure:
-    """Of units whose scoring finished."""
+    """Mean number of items with accepted evidence."""
     return found.mean(found.is_backed.sum(axis=1))

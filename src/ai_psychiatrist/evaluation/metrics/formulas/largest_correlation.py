@@ -1,35 +1,29 @@
-"""The noise ceiling of a correlation."""
-
 import numpy as np
 
 from ai_psychiatrist.evaluation.metrics.formulas.pearson import correlation
 from ai_psychiatrist.evaluation.metrics.items import RatedItems
-from ai_psychiatrist.evaluation.metrics.measure import Array, Measure
-from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
-from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.evaluation.metrics.registry import Better, Row, Scale, metric
+from ai_psychiatrist.statistics.measure import Array, Measure
 
 
 @metric(
     on={
         RatedItems: Row(
-            title="Largest correlation with one rater",
-            note="of scores without any error; no run can be shown to do better",
-            place=7,
+            7,
+            "Largest correlation with one rater",
+            "of scores without any error; no run can be shown to do better",
         )
     },
-    definition="√r of two raters' correlation r: what error-free scores correlate with one rater.",
     source="Spearman 1904",
     better=Better.NEITHER,
     scale=Scale.AGREEMENT,
 )
 def largest_correlation(pairs: RatedItems) -> Measure:
-    """The attenuation by one rater's noise, when both raters are equally noisy."""
-    return Measure(
-        statistics=pairs.moments,
-        combine=_root,
-        n=pairs.count,
-        undefined=pairs.reason("the raters do not agree beyond chance"),
-    )
+    """√r of two raters' correlation r: what error-free scores correlate with one rater.
+
+    The attenuation by one rater's noise, when both raters are equally noisy.
+    """
+    return pairs.of_moments(_root, undefined="the raters do not agree beyond chance")
 
 
 def _root(sums: Array) -> Array:

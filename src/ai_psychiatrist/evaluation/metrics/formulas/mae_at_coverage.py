@@ -1,25 +1,21 @@
-"""The error of the surest items, as more and more are kept."""
-
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from ai_psychiatrist.evaluation.metrics.measure import Array, Measure
 from ai_psychiatrist.evaluation.metrics.registry import Better, metric
-from ai_psychiatrist.evaluation.metrics.risk_coverage import risk_at
 from ai_psychiatrist.evaluation.metrics.selective import Accepted, RankedItems
+from ai_psychiatrist.statistics.measure import Array, Measure
+from ai_psychiatrist.statistics.risk_coverage import risk_at
 
 COVERAGES: Final = tuple(tenth / 10 for tenth in range(1, 11))
 
 
 @metric(
     on={RankedItems: None},
-    definition="R(k) at 0.1, 0.2, … 1.0 of the labelled items; undefined beyond the "
-    "`largest_coverage`.",
     source="Geifman & El-Yaniv 2017",
     better=Better.LOWER,
 )
 def mae_at_coverage(items: RankedItems) -> Mapping[str, Measure]:
-    """By coverage."""
+    """R(k) at 0.1, 0.2, … 1.0 of the labelled items; undefined beyond the `largest_coverage`."""
     return {
         str(coverage): items.measure(
             _risk_at(coverage), n=items.scored, undefined="fewer items than this have a score"

@@ -1,25 +1,19 @@
-"""The mean error with items of equal weight."""
-
 import numpy as np
 
 from ai_psychiatrist.evaluation.metrics.items import AllItems
-from ai_psychiatrist.evaluation.metrics.measure import Array, Measure, statistics
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
+from ai_psychiatrist.statistics.measure import Array, Measure, statistics
 
 
 @metric(
-    on={
-        AllItems: Row(
-            title="Mean error by item",
-            note="scored items; each of the eight weighs the same",
-            place=4,
-        )
-    },
-    definition="Mean over the eight items of each item's `mae`; items never scored take no part.",
+    on={AllItems: Row(4, "Mean error by item", "scored items; each of the eight weighs the same")},
     better=Better.LOWER,
 )
 def mae_mean_of_items(items: AllItems) -> Measure:
-    """Its n counts the items that have any score."""
+    """Mean over the eight items of each item's `mae`; items never scored take no part.
+
+    Its n counts the items that have any score.
+    """
     return Measure(
         statistics=statistics(items.distance, items.is_both),
         combine=_mean_of_means,

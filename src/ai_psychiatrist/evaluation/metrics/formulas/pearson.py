@@ -1,33 +1,24 @@
-"""Pearson's correlation."""
-
 import numpy as np
 
 from ai_psychiatrist.evaluation.metrics.items import RatedItems
-from ai_psychiatrist.evaluation.metrics.measure import Array, Measure
 from ai_psychiatrist.evaluation.metrics.pairs import Pairs
-from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
+from ai_psychiatrist.evaluation.metrics.registry import Better, Row, Scale, metric
 from ai_psychiatrist.evaluation.metrics.totals import ExactTotals
-from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.statistics.measure import Array, Measure
 
 
 @metric(
     on={
-        ExactTotals: Row(title="Correlation", place=4),
+        ExactTotals: Row(4, "Correlation"),
         RatedItems: None,
     },
-    definition="Correlation; blind to a shift or stretch of one side.",
     source="Pearson 1896",
     better=Better.HIGHER,
     scale=Scale.AGREEMENT,
 )
 def pearson(pairs: Pairs) -> Measure:
-    """From sums alone."""
-    return Measure(
-        statistics=pairs.moments,
-        combine=correlation,
-        n=pairs.count,
-        undefined=pairs.reason("one side does not vary"),
-    )
+    """Correlation; blind to a shift or stretch of one side."""
+    return pairs.of_moments(correlation, undefined="one side does not vary")
 
 
 def correlation(sums: Array) -> Array:

@@ -1,29 +1,28 @@
-"""Spearman's rank correlation."""
-
 import numpy as np
 
 from ai_psychiatrist.evaluation.metrics.items import AllItems, RatedItems, ScoredItems
-from ai_psychiatrist.evaluation.metrics.measure import Array, Measure, statistics
 from ai_psychiatrist.evaluation.metrics.pairs import Pairs
-from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
+from ai_psychiatrist.evaluation.metrics.registry import Better, Row, Scale, metric
 from ai_psychiatrist.evaluation.metrics.totals import ExactTotals
-from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.statistics.measure import Array, Measure, statistics
 
 
 @metric(
     on={
-        AllItems: Row(title="Rank correlation", note="of the scored items", place=9),
+        AllItems: Row(9, "Rank correlation", "of the scored items"),
         ScoredItems: None,
-        RatedItems: Row(title="Rank correlation", place=6),
-        ExactTotals: Row(title="Rank correlation", place=6),
+        RatedItems: Row(6, "Rank correlation"),
+        ExactTotals: Row(6, "Rank correlation"),
     },
-    definition="Correlation of mid-ranks, ties sharing the mean of their ranks.",
     source="Spearman 1904",
     better=Better.HIGHER,
     scale=Scale.AGREEMENT,
 )
 def spearman(pairs: Pairs) -> Measure:
-    """Ranks follow from how often each pair of values occurs, so that sums are enough."""
+    """Correlation of mid-ranks, ties sharing the mean of their ranks.
+
+    Ranks follow from how often each pair of values occurs, so that sums are enough.
+    """
     found = np.stack([pairs.said[pairs.is_both], pairs.truth[pairs.is_both]])
     cells, places = np.unique(found, axis=1, return_inverse=True)
     units = np.nonzero(pairs.is_both)[0]

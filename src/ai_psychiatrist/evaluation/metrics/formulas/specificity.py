@@ -1,17 +1,13 @@
-"""How many of the others are cleared."""
-
 from ai_psychiatrist.evaluation.metrics.binary import NO_CONTROL, AllUnits, DecidedUnits, Rates
-from ai_psychiatrist.evaluation.metrics.measure import Measure, ratio
-from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
-from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.evaluation.metrics.registry import Better, Row, Scale, metric
+from ai_psychiatrist.statistics.measure import Measure, ratio
 
 
 @metric(
-    on={AllUnits: Row(title="Specificity", place=5), DecidedUnits: None},
-    definition="Passes ÷ units labelled as not depressed.",
+    on={AllUnits: Row(5, "Specificity"), DecidedUnits: None},
     better=Better.HIGHER,
     scale=Scale.SHARE,
 )
 def specificity(rates: Rates) -> Measure:
-    """Of the controls that count."""
+    """Passes ÷ units labelled as not depressed."""
     return ratio(rates.passes, rates.controls, undefined=NO_CONTROL)

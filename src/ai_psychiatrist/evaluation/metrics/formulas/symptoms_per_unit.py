@@ -1,21 +1,13 @@
-"""How many symptoms a conversation has."""
-
 from ai_psychiatrist.evaluation.metrics.evidence import EvidenceFound
-from ai_psychiatrist.evaluation.metrics.measure import Measure
-from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
-from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.evaluation.metrics.registry import Better, Row, Scale, metric
+from ai_psychiatrist.statistics.measure import Measure
 
 
 @metric(
-    on={
-        EvidenceFound: Row(
-            title="Symptoms per conversation", note="items scored 1 or more, of eight", place=2
-        )
-    },
-    definition="Mean number of items scored 1 or more.",
+    on={EvidenceFound: Row(2, "Symptoms per conversation", "items scored 1 or more, of eight")},
     better=Better.NEITHER,
     scale=Scale.ITEMS,
 )
 def symptoms_per_unit(found: EvidenceFound) -> Measure:
-    """Of units whose scoring finished."""
+    """Mean number of items scored 1 or more."""
     return found.mean(found.is_found.sum(axis=1))

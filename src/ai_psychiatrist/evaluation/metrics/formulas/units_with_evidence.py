@@ -1,17 +1,13 @@
-"""How many conversations have evidence of one item."""
-
 from ai_psychiatrist.evaluation.metrics.evidence import ItemEvidence
-from ai_psychiatrist.evaluation.metrics.measure import Measure
-from ai_psychiatrist.evaluation.metrics.registry import Better, metric
-from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.evaluation.metrics.registry import Better, Scale, metric
+from ai_psychiatrist.statistics.measure import Measure
 
 
 @metric(
     on={ItemEvidence: None},
-    definition="Share of units with accepted evidence of the item.",
     better=Better.NEITHER,
     scale=Scale.SHARE,
 )
 def units_with_evidence(found: ItemEvidence) -> Measure:
-    """Of units whose scoring finished."""
+    """Share of units with accepted evidence of the item."""
     return found.mean(found.is_backed.any(axis=1))

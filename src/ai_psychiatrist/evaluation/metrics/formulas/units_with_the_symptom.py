@@ -1,17 +1,13 @@
-"""How many conversations have one symptom."""
-
 from ai_psychiatrist.evaluation.metrics.evidence import ItemEvidence
-from ai_psychiatrist.evaluation.metrics.measure import Measure
-from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
-from ai_psychiatrist.evaluation.report.figures import Scale
+from ai_psychiatrist.evaluation.metrics.registry import Better, Row, Scale, metric
+from ai_psychiatrist.statistics.measure import Measure
 
 
 @metric(
-    on={ItemEvidence: Row(title="Scored 1 or more", place=1)},
-    definition="Share of units with the item scored 1 or more.",
+    on={ItemEvidence: Row(1, "Scored 1 or more")},
     better=Better.NEITHER,
     scale=Scale.SHARE,
 )
 def units_with_the_symptom(found: ItemEvidence) -> Measure:
-    """Of units whose scoring finished."""
+    """Share of units with the item scored 1 or more."""
     return found.mean(found.is_found.any(axis=1))

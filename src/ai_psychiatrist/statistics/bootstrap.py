@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ai_psychiatrist.evaluation.metrics.measure import Array, Measure, Statistics
+from ai_psychiatrist.statistics.measure import Array, Measure, Statistics
 
 Owners = NDArray[np.intp]
 

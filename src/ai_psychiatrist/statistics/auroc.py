@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ai_psychiatrist.evaluation.metrics.measure import (
+from ai_psychiatrist.statistics.measure import (
     Array,
     BoolArray,
     Measure,

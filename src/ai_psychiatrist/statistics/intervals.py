@@ -13,9 +13,9 @@ from typing import Final
 
 import numpy as np
 
-from ai_psychiatrist.evaluation.metrics.bootstrap import Estimate
-from ai_psychiatrist.evaluation.metrics.figure import DECIMALS, Figure
-from ai_psychiatrist.evaluation.metrics.measure import Array, Measure
+from ai_psychiatrist.statistics.bootstrap import Estimate
+from ai_psychiatrist.statistics.figure import DECIMALS, Figure, rounded
+from ai_psychiatrist.statistics.measure import Array, Measure
 
 INTERVAL: Final = 0.95
 MOST_UNDEFINED: Final = 0.05
@@ -30,9 +30,8 @@ def figure_of(measure: Measure, found: Estimate) -> Figure:
     reason = measure.no_interval or _obstacle(found, measure.smallest_n)
     interval = None if reason else _interval(found)
     if interval is None:
-        reason = reason or "the resamples do not differ"
-        return Figure(value=found.value, reason=f"no interval: {reason}", n=measure.n)
-    return Figure(value=found.value, interval=interval, n=measure.n)
+        reason = f"no interval: {reason or 'the resamples do not differ'}"
+    return Figure(value=rounded(found.value), reason=reason, interval=interval, n=measure.n)
 
 
 def _obstacle(found: Estimate, smallest_n: int) -> str | None:
@@ -61,8 +60,8 @@ def _interval(found: Estimate) -> tuple[float, float] | None:
         shifted = bias + z
         return _NORMAL.cdf(bias + shifted / max(1 - skew * shifted, rarest))
 
-    low, high = map(float, np.quantile(samples, [level(-reach), level(reach)]))
-    return (low, high) if round(low, DECIMALS) < round(high, DECIMALS) else None
+    low, high = map(rounded, np.quantile(samples, [level(-reach), level(reach)]).tolist())
+    return (low, high) if low < high else None
 
 
 def _acceleration(left_out: Array) -> float:

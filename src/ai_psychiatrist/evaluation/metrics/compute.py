@@ -1,10 +1,7 @@
 """All figures of one run."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
-
-import orjson
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
@@ -16,34 +13,21 @@ from ai_psychiatrist.evaluation.metrics.accounts import (
     warning_counts,
 )
 from ai_psychiatrist.evaluation.metrics.binary import binary_section
-from ai_psychiatrist.evaluation.metrics.bootstrap import Bootstrap, owners_of
 from ai_psychiatrist.evaluation.metrics.calibration import calibration_section
 from ai_psychiatrist.evaluation.metrics.evidence import evidence_rates
-from ai_psychiatrist.evaluation.metrics.figure import Json
-from ai_psychiatrist.evaluation.metrics.intervals import INTERVAL
 from ai_psychiatrist.evaluation.metrics.items import item_section, noise_section
-from ai_psychiatrist.evaluation.metrics.scores import Scores, is_label, scores_of
+from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits, beside_labels, is_label
+from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics, Settings
 from ai_psychiatrist.evaluation.metrics.selective import selective_section
 from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL
 from ai_psychiatrist.evaluation.metrics.totals import severity_section, total_section
 from ai_psychiatrist.evaluation.metrics.tree import Tree, resolve
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
+from ai_psychiatrist.statistics.bootstrap import Bootstrap, owners_of
+from ai_psychiatrist.statistics.intervals import INTERVAL
 
-SCHEMA_VERSION: Final = 1
 RESAMPLES: Final = 10_000
 SEED: Final = 42
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetricsReport:
-    """Figures by section; see `docs/metrics.md` for what each means."""
-
-    document: dict[str, Json]
-
-    def to_bytes(self) -> bytes:
-        """Return it as strict JSON; the same run gives the same bytes."""
-        options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-        return orjson.dumps(self.document, option=options)
 
 
 def compute_metrics(
@@ -54,7 +38,7 @@ def compute_metrics(
     resamples: int = RESAMPLES,
     seed: int = SEED,
     confidence: str = DEFAULT_SIGNAL,
-) -> MetricsReport:
+) -> RunMetrics:
     """Compute every figure of a run.
 
     `labels` are those of the units that were to be assessed, by unit id: one that has labels and no
@@ -67,47 +51,41 @@ def compute_metrics(
     if len(set(ids)) < len(ids):
         message = "a unit is predicted more than once; keep one prediction of each"
         raise InputError(message, field="predictions")
-    scores = scores_of(ordered, labels, participants)
+    labelled = beside_labels(ordered, labels, participants)
     owners = owners_of(ids, participants or {})
-    judged = resolve(
-        judged_sections(scores, confidence=confidence, seed=seed)
-        | {"noise_ceiling": noise_section(scores)},
-        Bootstrap(owners=scores.owners, resamples=resamples, seed=seed),
-    )
-    counted = resolve(
-        counted_sections(ordered),
-        Bootstrap(owners=owners, resamples=resamples, seed=seed),
-    )
-    settings: dict[str, Json] = {
-        "resamples": resamples,
-        "seed": seed,
-        "interval": INTERVAL,
-        "confidence": confidence,
+    judged = judged_sections(labelled, confidence=confidence, seed=seed)
+    judged["noise_ceiling"] = noise_section(labelled.rated)
+    counts: dict[str, Tree] = {
+        **_units(ordered, labels),
+        "participants": len(set(owners)),
+        "participants_labelled": len(set(labelled.owners)),
     }
-    return MetricsReport(
-        document={
-            "schema_version": SCHEMA_VERSION,
-            "settings": settings,
-            "units": {
-                **_units(ordered, labels),
-                "participants": len(set(owners)),
-                "participants_labelled": len(set(scores.owners)),
-            },
-            **judged,
-            **counted,
+    return RunMetrics.model_validate(
+        {
+            "settings": settings_of(resamples, seed, confidence),
+            "units": counts,
+            **resolve(judged, Bootstrap(owners=labelled.owners, resamples=resamples, seed=seed)),
+            **resolve(
+                counted_sections(ordered), Bootstrap(owners=owners, resamples=resamples, seed=seed)
+            ),
         }
     )
 
 
-def judged_sections(scores: Scores, *, confidence: str, seed: int) -> dict[str, Tree]:
+def settings_of(resamples: int, seed: int, confidence: str) -> Settings:
+    """Return how figures are computed."""
+    return Settings(resamples=resamples, seed=seed, interval=INTERVAL, confidence=confidence)
+
+
+def judged_sections(labelled: LabelledUnits, *, confidence: str, seed: int) -> dict[str, Tree]:
     """Return the sections that compare predictions with labels."""
     return {
-        "items": item_section(scores),
-        "selective": selective_section(scores, default=confidence),
-        "totals": total_section(scores),
-        "severity": severity_section(scores),
-        "binary": binary_section(scores),
-        "calibration": calibration_section(scores, seed=seed),
+        "items": item_section(labelled.items),
+        "selective": selective_section(labelled, default=confidence),
+        "totals": total_section(labelled),
+        "severity": severity_section(labelled),
+        "binary": binary_section(labelled),
+        "calibration": calibration_section(labelled, seed=seed),
     }
 
 
@@ -122,7 +100,7 @@ def counted_sections(predictions: Sequence[UnitPrediction]) -> dict[str, Tree]:
     }
 
 
-def _units(predictions: Sequence[UnitPrediction], labels: Mapping[str, Labels]) -> dict[str, Json]:
+def _units(predictions: Sequence[UnitPrediction], labels: Mapping[str, Labels]) -> dict[str, Tree]:
     predicted = {unit.unit_id for unit in predictions}
     labelled = {unit for unit, label in labels.items() if is_label(label)}
     return {

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ai_psychiatrist.evaluation.metrics.measure import Array
+from ai_psychiatrist.statistics.measure import Array
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,6 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 SMALLEST_N: Final = 10
 """With fewer participants no interval holds what it promises (docs/metrics.md, coverage)."""
-NO_LABELLED_SCORE: Final = "no item has both a label and a score"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

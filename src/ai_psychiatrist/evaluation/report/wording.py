@@ -1,0 +1,53 @@
+"""Figures, counts, shares and codes as people read them."""
+
+from ai_psychiatrist.evaluation.metrics.registry import Scale
+from ai_psychiatrist.statistics.figure import Figure
+
+
+def number(value: float, scale: Scale, *, signed: bool = False) -> str:
+    """Write a value, a share in per cent; a true minus sign, and no minus before zero."""
+    _, _, decimals, _ = scale.value
+    rounded = round(value * (100 if scale is Scale.SHARE else 1), decimals) + 0.0
+    sign = "\u2212" if rounded < 0 else "+" if signed and rounded > 0 else ""
+    return f"{sign}{abs(rounded):.{decimals}f}"
+
+
+def amount(value: float, scale: Scale, *, signed: bool = False) -> str:
+    """Write a value with its unit; a difference of shares is one of percentage points."""
+    unit = " pp" if signed and scale is Scale.SHARE else scale.value[3]
+    return number(value, scale, signed=signed) + unit.replace(" ", "\u00a0")
+
+
+def span(figure: Figure, scale: Scale, *, signed: bool = False) -> str | None:
+    """Write the interval of a figure, or `None` when it has none."""
+    if figure.interval is None:
+        return None
+    low, high = figure.interval
+    return f"{number(low, scale, signed=signed)} to {amount(high, scale, signed=signed)}"
+
+
+def grouped(count: float) -> str:
+    """Write a whole number with a thin space between thousands."""
+    return f"{count:,.0f}".replace(",", "\u202f")
+
+
+def percent(part: int, whole: int) -> str:
+    """Write a share of counts in per cent; a share that is not 0 is never written as 0."""
+    if whole == 0:
+        return "none asked"
+    share = 100 * part / whole
+    if 0 < share < 1:
+        return "<\u202f1\u00a0%"
+    if 99 < share < 100:
+        return ">\u202f99\u00a0%"
+    return f"{share:.0f}\u00a0%"
+
+
+def of(part: int, whole: int) -> str:
+    """Write a share with the counts that it comes from."""
+    return f"{grouped(part)} of {grouped(whole)} ({percent(part, whole)})"
+
+
+def words(code: str) -> str:
+    """Write a code such as `zero_without_denial` as words."""
+    return code.replace("_", " ")

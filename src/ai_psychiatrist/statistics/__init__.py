@@ -1,0 +1,1 @@
+"""Resampling by participant, agreement, calibration: arrays in, figures out; nothing clinical."""
