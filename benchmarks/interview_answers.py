@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.interview.phq8.reading import ReadingKind, read_answer
+from ai_psychiatrist.interview.phq8.free_answers import ReadingKind, read_answer
 from benchmarks.labelled_sets import LABELLED
 
 TUNED: Final = "interview_answers.jsonl"

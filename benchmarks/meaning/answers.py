@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.interview.phq8.reading import ReadingKind, read_answer
+from ai_psychiatrist.interview.phq8.free_answers import ReadingKind, read_answer
 from benchmarks.meaning.agreement import kappa_row, share_of
 from benchmarks.meaning.sets import Record
 

@@ -85,7 +85,7 @@ class Campaign:
     longest_seconds: float = 1.2
     """Until a run is killed at random."""
     patience_seconds: float = PATIENCE_SECONDS
-    """For one sitting."""
+    """For one session."""
 
     def sit(self, run: Path, *, kill_at: int | None = None) -> int:
         """Go on with a run in a child until its end or its kill; returns the exit status."""

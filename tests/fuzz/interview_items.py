@@ -13,7 +13,7 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.interview import AnswerKind
 from ai_psychiatrist.domain.interview_items import ItemOutcome, ItemSource, Proposal
 from ai_psychiatrist.infrastructure.logging import setup_logging
-from ai_psychiatrist.interview.phq8.reading import is_agreement
+from ai_psychiatrist.interview.phq8.free_answers import is_agreement
 from ai_psychiatrist.interview.protocol import load_protocol
 from ai_psychiatrist.interview.service import AnswerSubmission, InterviewService
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot

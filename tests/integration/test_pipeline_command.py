@@ -44,7 +44,7 @@ def good(request: Request) -> Reply:
     return Reply(status=404) if step is None else Reply(text=json.dumps(ANSWERS[step]))
 
 
-class Sittings:
+class PipelineRuns:
     """Runs the command over one model server."""
 
     def __init__(self, folder: Path, server: ModelServerThread) -> None:
@@ -83,9 +83,9 @@ class Sittings:
 
 
 @pytest.fixture
-def sit(folder: Path) -> Iterator[Sittings]:
+def runs(folder: Path) -> Iterator[PipelineRuns]:
     with ModelServerThread(good) as server:
-        yield Sittings(folder, server)
+        yield PipelineRuns(folder, server)
 
 
 def asked_steps(requests: Sequence[Request]) -> Counter[str]:
@@ -97,204 +97,208 @@ def user_texts(request: Request) -> list[str]:
 
 
 def test_units_go_through_every_step_and_each_sees_what_the_earlier_ones_found(
-    sit: Sittings,
+    runs: PipelineRuns,
 ) -> None:
-    done = sit(*UNITS)
+    done = runs(*UNITS)
     for step in ("measure", "rate_sleep", "sum_up"):
         assert f"{step}: 4 requested = 4 valid + 0 failed + 0 pending" in done.err
-    assert [one["excerpt_words"] for one in sit.result("measure_validated")] == [14, 14, 10, 13]
-    first = sit.result("rate_sleep_validated")[0]
+    assert [one["excerpt_words"] for one in runs.result("measure_validated")] == [14, 14, 10, 13]
+    first = runs.result("rate_sleep_validated")[0]
     assert (first["unit_id"], first["tone"]) == ("u1", "resigned")
-    rated = next(each for each in sit.server.requests if step_of(each) == "rate_sleep")
+    rated = next(each for each in runs.server.requests if step_of(each) == "rate_sleep")
     assert re.search(r"\d\d words long", user_texts(rated)[0])
-    summed = next(each for each in sit.server.requests if step_of(each) == "sum_up")
+    summed = next(each for each in runs.server.requests if step_of(each) == "sum_up")
     assert "Say that nothing is known" in user_texts(summed)[0]
-    assert sit.summary()["units"] == {
+    assert runs.summary()["units"] == {
         "requested": 4,
         "valid": 4,
         "failed": 0,
         "pending": 0,
         "by_stage": {},
     }
-    assert sit.summary()["model_calls"] == len(sit.server.requests) == 8
-    for path in (sit.folder / "run").rglob("*"):
+    assert runs.summary()["model_calls"] == len(runs.server.requests) == 8
+    for path in (runs.folder / "run").rglob("*"):
         assert not stat.S_IMODE(path.stat().st_mode) & 0o077, path
 
 
 def test_a_rejected_reply_is_asked_for_again_with_what_is_wrong_within_the_attempts(
-    sit: Sittings,
+    runs: PipelineRuns,
 ) -> None:
     def never_right(request: Request) -> Reply:
         if step_of(request) == "sum_up":
             return good(request)
         return Reply(text=json.dumps({**ANSWERS["rate_sleep"], "score": 7}))
 
-    sit(*UNITS, "--max-units", "1", script=never_right, code=1)
-    assert asked_steps(sit.server.requests) == {"rate_sleep": 3}
-    (failure,) = sit.result("rate_sleep_failures")
+    runs(*UNITS, "--max-units", "1", script=never_right, code=1)
+    assert asked_steps(runs.server.requests) == {"rate_sleep": 3}
+    (failure,) = runs.result("rate_sleep_failures")
     assert failure["failure_stage"] == "schema_validation"
     assert (failure["retry_count"], failure["attempts"], failure["exhausted"]) == (2, 3, True)
     assert json.loads(failure["raw_response"])["score"] == 7
     assert failure["input"]["excerpt_words"] == 14
     assert {error["path"] for error in failure["errors"]} == {"$.score"}
-    feedback = user_texts(sit.server.requests[-1])[-1]
+    feedback = user_texts(runs.server.requests[-1])[-1]
     assert "$.score" in feedback
     assert "Reply again" in feedback
-    assert sit.result("sum_up_queue") == []
+    assert runs.result("sum_up_queue") == []
 
 
-def test_a_failed_call_is_made_again_within_its_own_attempts(sit: Sittings) -> None:
-    sit(*UNITS, "--max-units", "1", script=lambda _: Reply(status=500, raw_body=b"{}"), code=1)
-    assert asked_steps(sit.server.requests) == {"rate_sleep": 3}
-    (failure,) = sit.result("rate_sleep_failures")
+def test_a_failed_call_is_made_again_within_its_own_attempts(runs: PipelineRuns) -> None:
+    runs(*UNITS, "--max-units", "1", script=lambda _: Reply(status=500, raw_body=b"{}"), code=1)
+    assert asked_steps(runs.server.requests) == {"rate_sleep": 3}
+    (failure,) = runs.result("rate_sleep_failures")
     assert (failure["failure_stage"], failure["raw_response"]) == ("provider", None)
     assert failure["errors"][0]["rule"] == "provider_500"
     assert (failure["attempts"], failure["exhausted"]) == (3, True)
 
 
-def test_attempts_of_calls_and_of_answers_are_counted_apart(sit: Sittings) -> None:
+def test_attempts_of_calls_and_of_answers_are_counted_apart(runs: PipelineRuns) -> None:
     replies = iter([500, 200, 500, 200, 200])
 
     def flaky(request: Request) -> Reply:
         status = next(replies)
         if status == 500:
             return Reply(status=500, raw_body=b"{}")
-        return Reply(text="no") if len(sit.server.requests) < 5 else good(request)
+        return Reply(text="no") if len(runs.server.requests) < 5 else good(request)
 
-    sit(*UNITS, "--max-units", "1", "--max-calls", "5", script=flaky, code=1)
-    (valid,) = sit.result("rate_sleep_validated")
+    runs(*UNITS, "--max-units", "1", "--max-calls", "5", script=flaky, code=1)
+    (valid,) = runs.result("rate_sleep_validated")
     assert valid["_metadata"]["attempt"] == 5
 
 
-def test_a_cut_reply_counts_for_nothing_however_whole_it_looks(sit: Sittings) -> None:
+def test_a_cut_reply_counts_for_nothing_however_whole_it_looks(runs: PipelineRuns) -> None:
     def cut(request: Request) -> Reply:
         return Reply(text=good(request).text, finish_reason="length")
 
-    sit(*UNITS, "--max-units", "1", script=cut, code=1)
-    (failure,) = sit.result("rate_sleep_failures")
+    runs(*UNITS, "--max-units", "1", script=cut, code=1)
+    (failure,) = runs.result("rate_sleep_failures")
     assert failure["errors"][0]["rule"] == "parse_truncated"
-    again = run(["revalidate", "run"], sit.folder)
+    again = run(["revalidate", "run"], runs.folder)
     assert "rate_sleep: 0 answers checked, 1 units without one; 0 changed" in again.out
 
 
-def test_the_ceiling_of_calls_stops_the_run_and_a_higher_one_goes_on(sit: Sittings) -> None:
-    sit(*UNITS)
-    whole = sit.files()
-    sit.start_over()
-    stopped = sit(*UNITS, "--max-calls", "3", code=1)
-    assert len(sit.server.requests) == 3
+def test_the_ceiling_of_calls_stops_the_run_and_a_higher_one_goes_on(runs: PipelineRuns) -> None:
+    runs(*UNITS)
+    whole = runs.files()
+    runs.start_over()
+    stopped = runs(*UNITS, "--max-calls", "3", code=1)
+    assert len(runs.server.requests) == 3
     assert "go on with --resume and a higher --max-calls" in stopped.err
-    assert sit.summary()["units"]["failed"] == 0
-    sit(*UNITS, "--max-calls", "3", "--resume", code=1)
-    assert len(sit.server.requests) == 3
-    sit(*UNITS, "--max-calls", "8", "--resume")
-    assert len(sit.server.requests) == 8
-    assert sit.files() == whole
+    assert runs.summary()["units"]["failed"] == 0
+    runs(*UNITS, "--max-calls", "3", "--resume", code=1)
+    assert len(runs.server.requests) == 3
+    runs(*UNITS, "--max-calls", "8", "--resume")
+    assert len(runs.server.requests) == 8
+    assert runs.files() == whole
 
 
 @pytest.mark.parametrize("concurrency", ["1", "16"])
 def test_order_and_number_of_calls_at_a_time_decide_nothing(
-    sit: Sittings, concurrency: str
+    runs: PipelineRuns, concurrency: str
 ) -> None:
     units = [{"unit_id": f"u{n}", "excerpt": f"{n} times", "min_quotes": 1} for n in range(40)]
-    (sit.folder / "context.jsonl").write_text("\n".join(map(json.dumps, units)), "utf-8")
+    (runs.folder / "context.jsonl").write_text("\n".join(map(json.dumps, units)), "utf-8")
 
     def mixed(request: Request) -> Reply:
         return step_reply(step_of(request) or "", request)
 
-    sit(*UNITS, script=mixed, code=1)
-    whole = sit.files()
-    by_stage = sit.summary()["units"]["by_stage"]
+    runs(*UNITS, script=mixed, code=1)
+    whole = runs.files()
+    by_stage = runs.summary()["units"]["by_stage"]
     assert set(by_stage) >= {"parse", "schema_validation", "provider"}
-    sit.start_over()
-    sit(*UNITS, "--concurrency", concurrency, script=mixed, code=1)
-    assert sit.files() == whole
+    runs.start_over()
+    runs(*UNITS, "--concurrency", concurrency, script=mixed, code=1)
+    assert runs.files() == whole
 
 
-def test_a_killed_run_goes_on_without_asking_again(sit: Sittings) -> None:
-    sit(*UNITS)
-    whole = sit.files()
-    sit.start_over()
-    sit.server.server.script = lambda request: (
-        Reply(hang=True) if len(sit.server.requests) > 4 else good(request)
+def test_a_killed_run_goes_on_without_asking_again(runs: PipelineRuns) -> None:
+    runs(*UNITS)
+    whole = runs.files()
+    runs.start_over()
+    runs.server.server.script = lambda request: (
+        Reply(hang=True) if len(runs.server.requests) > 4 else good(request)
     )
     command = [COMMAND, "pipeline", "run", "pipeline.yaml", "--out", "run", *UNITS]
-    environment = environment_of(sit.folder, model_at(sit.server.url))
-    with start(command, sit.folder, environment) as process:
-        wait_until(lambda: len(sit.server.requests) > 4)
+    environment = environment_of(runs.folder, model_at(runs.server.url))
+    with start(command, runs.folder, environment) as process:
+        wait_until(lambda: len(runs.server.requests) > 4)
         process.send_signal(signal.SIGKILL)
         process.wait()
-    hung = len(sit.server.requests) - 4
-    sit(*UNITS, "--resume")
-    assert len(sit.server.requests) == 8 + hung
-    assert sit.files() == whole
+    hung = len(runs.server.requests) - 4
+    runs(*UNITS, "--resume")
+    assert len(runs.server.requests) == 8 + hung
+    assert runs.files() == whole
 
 
 def test_replies_that_are_found_again_make_no_room_for_calls_beyond_the_ceiling(
-    sit: Sittings,
+    runs: PipelineRuns,
 ) -> None:
-    sit.server.server.script = lambda _: (
-        Reply(hang=True) if len(sit.server.requests) > 4 else Reply(text="no")
+    runs.server.server.script = lambda _: (
+        Reply(hang=True) if len(runs.server.requests) > 4 else Reply(text="no")
     )
     command = [COMMAND, "pipeline", "run", "pipeline.yaml", "--out", "run", *UNITS]
-    environment = environment_of(sit.folder, model_at(sit.server.url))
-    with start(command, sit.folder, environment) as process:
-        wait_until(lambda: len(sit.server.requests) == 8)
+    environment = environment_of(runs.folder, model_at(runs.server.url))
+    with start(command, runs.folder, environment) as process:
+        wait_until(lambda: len(runs.server.requests) == 8)
         process.send_signal(signal.SIGKILL)
         process.wait()
-    sit(*UNITS, "--resume", "--max-calls", "4", code=1)
-    assert len(sit.server.requests) == 8
-    assert sit.summary()["units"]["pending"] == 4
-    sit(*UNITS, "--resume", "--max-calls", "5", code=1)
-    assert len(sit.server.requests) == 9
+    runs(*UNITS, "--resume", "--max-calls", "4", code=1)
+    assert len(runs.server.requests) == 8
+    assert runs.summary()["units"]["pending"] == 4
+    runs(*UNITS, "--resume", "--max-calls", "5", code=1)
+    assert len(runs.server.requests) == 9
 
 
-def test_a_run_is_gone_on_with_only_as_it_was_begun(sit: Sittings) -> None:
-    sit(*UNITS, "--max-units", "1")
-    assert "add --resume" in sit(*UNITS, code=2).err
-    assert "other models" in sit(*UNITS, "--resume", "--model", "ollama:other", code=2).err
-    assert "other seed" in sit(*UNITS, "--resume", "--seed", "5", code=2).err
-    sit(*UNITS, "--resume", "--seed", "0", "--max-units", "2")
-    assert sit.summary()["units"]["requested"] == 2
-    change(sit.folder / "context.jsonl", "at three", "at four")
-    assert "with another input" in sit(*UNITS, "--resume", code=2).err
-    change(sit.folder / "context.jsonl", "at four", "at three")
-    change(sit.folder / "templates" / "sum_up.jinja2", "Sum this up", "Sum it up")
-    assert "other templates" in sit(*UNITS, "--resume", code=2).err
-    change(sit.folder / "pipeline.yaml", "score: [0, 3]", "score: [0, 2]")
-    assert "another version of the pipeline" in sit(*UNITS, "--resume", code=2).err
-    assert "has no run" in sit(*UNITS, "--resume", "--out", "other", code=2).err
-    assert not (sit.folder / "other").exists()
+def test_a_run_is_gone_on_with_only_as_it_was_begun(runs: PipelineRuns) -> None:
+    runs(*UNITS, "--max-units", "1")
+    assert "add --resume" in runs(*UNITS, code=2).err
+    assert "other models" in runs(*UNITS, "--resume", "--model", "ollama:other", code=2).err
+    assert "other seed" in runs(*UNITS, "--resume", "--seed", "5", code=2).err
+    runs(*UNITS, "--resume", "--seed", "0", "--max-units", "2")
+    assert runs.summary()["units"]["requested"] == 2
+    change(runs.folder / "context.jsonl", "at three", "at four")
+    assert "with another input" in runs(*UNITS, "--resume", code=2).err
+    change(runs.folder / "context.jsonl", "at four", "at three")
+    change(runs.folder / "templates" / "sum_up.jinja2", "Sum this up", "Sum it up")
+    assert "other templates" in runs(*UNITS, "--resume", code=2).err
+    change(runs.folder / "pipeline.yaml", "score: [0, 3]", "score: [0, 2]")
+    assert "another version of the pipeline" in runs(*UNITS, "--resume", code=2).err
+    assert "has no run" in runs(*UNITS, "--resume", "--out", "other", code=2).err
+    assert not (runs.folder / "other").exists()
 
 
-def test_failed_units_are_asked_anew_on_demand_as_far_as_attempts_are_left(sit: Sittings) -> None:
+def test_failed_units_are_asked_anew_on_demand_as_far_as_attempts_are_left(
+    runs: PipelineRuns,
+) -> None:
     def no_key(_: Request) -> Reply:
         return Reply(status=401, raw_body=b"{}")
 
-    sit(*UNITS, script=no_key, code=1)
-    assert len(sit.server.requests) == 4
-    sit(*UNITS, "--resume", code=1)
-    assert len(sit.server.requests) == 4
-    sit(*UNITS, "--resume", "--retry-failed")
-    assert sit.summary()["units"]["valid"] == 4
-    assert sit.result("rate_sleep_validated")[0]["_metadata"]["attempt"] == 2
+    runs(*UNITS, script=no_key, code=1)
+    assert len(runs.server.requests) == 4
+    runs(*UNITS, "--resume", code=1)
+    assert len(runs.server.requests) == 4
+    runs(*UNITS, "--resume", "--retry-failed")
+    assert runs.summary()["units"]["valid"] == 4
+    assert runs.result("rate_sleep_validated")[0]["_metadata"]["attempt"] == 2
 
 
-def test_a_variable_that_a_unit_lacks_is_its_failure_and_nothing_is_asked(sit: Sittings) -> None:
+def test_a_variable_that_a_unit_lacks_is_its_failure_and_nothing_is_asked(
+    runs: PipelineRuns,
+) -> None:
     lacking = {"unit_id": "u9", "excerpt": "I slept."}
-    (sit.folder / "context.jsonl").write_text(json.dumps(lacking), "utf-8")
-    sit(*UNITS, code=1)
-    (failure,) = sit.result("rate_sleep_failures")
+    (runs.folder / "context.jsonl").write_text(json.dumps(lacking), "utf-8")
+    runs(*UNITS, code=1)
+    (failure,) = runs.result("rate_sleep_failures")
     assert failure["failure_stage"] == "pipeline_internal"
     assert failure["errors"][0]["rule"] == "missing_variable"
     assert failure["errors"][0]["message"].endswith("'min_quotes'")
-    assert sit.server.requests == []
+    assert runs.server.requests == []
 
 
 def test_expressions_that_have_no_value_and_results_that_break_rules_fail_their_units(
-    sit: Sittings,
+    runs: PipelineRuns,
 ) -> None:
-    config = sit.folder / "pipeline.yaml"
+    config = runs.folder / "pipeline.yaml"
     change(
         config, 'excerpt_words: "len(excerpt.split())"', 'excerpt_words: "100 // (min_quotes - 1)"'
     )
@@ -305,38 +309,38 @@ def test_expressions_that_have_no_value_and_results_that_break_rules_fail_their_
         '        expr: "excerpt_words < 100"\n        error: "{excerpt_words} are too many"\n',
     )
     units = [{"unit_id": f"u{n}", "excerpt": "words", "min_quotes": n} for n in (1, 2, 3)]
-    (sit.folder / "context.jsonl").write_text("\n".join(map(json.dumps, units)), "utf-8")
-    sit(*UNITS, code=1)
-    failures = {one["unit_id"]: one for one in sit.result("measure_failures")}
+    (runs.folder / "context.jsonl").write_text("\n".join(map(json.dumps, units)), "utf-8")
+    runs(*UNITS, code=1)
+    failures = {one["unit_id"]: one for one in runs.result("measure_failures")}
     assert failures["u1"]["failure_stage"] == "pipeline_internal"
     assert failures["u1"]["errors"][0]["rule"] == "expression_arithmetic"
     assert failures["u2"]["failure_stage"] == "validation"
     assert failures["u2"]["errors"][0]["message"] == "100 are too many"
-    assert [one["unit_id"] for one in sit.result("sum_up_validated")] == ["u3"]
-    again = run(["revalidate", "run"], sit.folder)
+    assert [one["unit_id"] for one in runs.result("sum_up_validated")] == ["u3"]
+    again = run(["revalidate", "run"], runs.folder)
     assert "measure: 2 answers checked, 1 units without one; 0 changed" in again.out
 
 
-def test_expressions_draw_by_the_seed(sit: Sittings) -> None:
+def test_expressions_draw_by_the_seed(runs: PipelineRuns) -> None:
     change(
-        sit.folder / "pipeline.yaml", '"len(excerpt.split())"', '"random.choice([50, 60, 70, 80])"'
+        runs.folder / "pipeline.yaml", '"len(excerpt.split())"', '"random.choice([50, 60, 70, 80])"'
     )
 
     def drawn(*options: str) -> list[int]:
-        sit(*UNITS, *options)
-        found = [one["excerpt_words"] for one in sit.result("measure_validated")]
-        sit.start_over()
+        runs(*UNITS, *options)
+        found = [one["excerpt_words"] for one in runs.result("measure_validated")]
+        runs.start_over()
         return found
 
     assert drawn() == drawn("--seed", "0") != drawn("--seed", "1")
 
 
-def test_a_step_at_which_none_of_the_first_units_is_valid_ends_the_run(sit: Sittings) -> None:
-    change(sit.folder / "pipeline.yaml", "chunk_size: 100", "chunk_size: 2")
-    done = sit(*UNITS, "--concurrency", "1", script=lambda _: Reply(text="no"), code=1)
+def test_a_step_at_which_none_of_the_first_units_is_valid_ends_the_run(runs: PipelineRuns) -> None:
+    change(runs.folder / "pipeline.yaml", "chunk_size: 100", "chunk_size: 2")
+    done = runs(*UNITS, "--concurrency", "1", script=lambda _: Reply(text="no"), code=1)
     assert "no unit is valid at rate_sleep: the run stops here" in done.err
-    assert asked_steps(sit.server.requests) == {"rate_sleep": 6}
-    assert sit.summary()["steps"]["rate_sleep"] == {
+    assert asked_steps(runs.server.requests) == {"rate_sleep": 6}
+    assert runs.summary()["steps"]["rate_sleep"] == {
         "requested": 2,
         "valid": 0,
         "failed": 2,
@@ -345,51 +349,51 @@ def test_a_step_at_which_none_of_the_first_units_is_valid_ends_the_run(sit: Sitt
     }
 
 
-def test_rules_applied_again_promote_units_for_the_steps_that_are_left(sit: Sittings) -> None:
+def test_rules_applied_again_promote_units_for_the_steps_that_are_left(runs: PipelineRuns) -> None:
     def broken(request: Request) -> Reply:
         if step_of(request) == "sum_up":
             return good(request)
         return Reply(text=json.dumps({**ANSWERS["rate_sleep"], "tone": "cross"}))
 
-    schema = sit.folder / "schemas" / "rate_sleep.json"
+    schema = runs.folder / "schemas" / "rate_sleep.json"
     change(schema, ', "enum": ["matter-of-fact", "distressed", "resigned"]', "")
-    sit(*UNITS, script=broken, code=1)
-    lenient = Path(shutil.copytree(sit.folder, sit.folder / "lenient", ignore=lambda *_: ["run"]))
+    runs(*UNITS, script=broken, code=1)
+    lenient = Path(shutil.copytree(runs.folder, runs.folder / "lenient", ignore=lambda *_: ["run"]))
     change(lenient / "pipeline.yaml", "[matter-of-fact, distressed", "[cross, distressed")
-    done = run(["revalidate", "run", "--rules", "lenient/pipeline.yaml"], sit.folder)
+    done = run(["revalidate", "run", "--rules", "lenient/pipeline.yaml"], runs.folder)
     assert "4 promoted, 4 queued for the next step" in done.out
-    sit(*UNITS, "--resume")
-    assert sit.summary()["units"]["valid"] == 4
+    runs(*UNITS, "--resume")
+    assert runs.summary()["units"]["valid"] == 4
 
 
-def test_models_and_sampling_are_as_the_step_says_else_as_the_file_does(sit: Sittings) -> None:
+def test_models_and_sampling_are_as_the_step_says_else_as_the_file_does(runs: PipelineRuns) -> None:
     change(
-        sit.folder / "pipeline.yaml",
+        runs.folder / "pipeline.yaml",
         "api:\n",
         "api:\n  provider: openai-chat\n  model: of-all\n  temperature: 0.5\n  max_tokens: 300\n",
     )
     change(
-        sit.folder / "pipeline.yaml",
+        runs.folder / "pipeline.yaml",
         "    - name: sum_up\n",
         "    - name: sum_up\n      model: openai-chat:of-the-step\n      temperature: 0\n"
         "      max_tokens: 20\n",
     )
-    sit(*UNITS, "--max-units", "1", settings={"OPENAI_BASE_URL": f"{sit.server.url}/v1"})
+    runs(*UNITS, "--max-units", "1", settings={"OPENAI_BASE_URL": f"{runs.server.url}/v1"})
     sent = [
         tuple(request.body.get(name) for name in ("model", "temperature", "max_tokens"))
-        for request in sit.server.requests
+        for request in runs.server.requests
     ]
     assert sent == [("of-all", 0.5, 300), ("of-the-step", 0.0, 20)]
 
 
-def test_an_encrypted_run_goes_on_with_its_key(sit: Sittings) -> None:
-    (sit.folder / "key").write_text("ab" * 32, "ascii")
+def test_an_encrypted_run_goes_on_with_its_key(runs: PipelineRuns) -> None:
+    (runs.folder / "key").write_text("ab" * 32, "ascii")
     key = {"LEDGER_KEY_FILE": "key"}
-    sit(*UNITS, "--max-calls", "5", settings=key, code=1)
-    assert b"nearly every night" not in (sit.folder / "run" / "ledger.sqlite").read_bytes()
-    assert "is encrypted" in sit(*UNITS, "--resume", code=2).err
-    sit(*UNITS, "--resume", settings=key)
-    assert len(sit.server.requests) == 8
+    runs(*UNITS, "--max-calls", "5", settings=key, code=1)
+    assert b"nearly every night" not in (runs.folder / "run" / "ledger.sqlite").read_bytes()
+    assert "is encrypted" in runs(*UNITS, "--resume", code=2).err
+    runs(*UNITS, "--resume", settings=key)
+    assert len(runs.server.requests) == 8
 
 
 REFUSED = {
@@ -404,11 +408,13 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_cannot_be_run_is_refused_before_anything_is_made(sit: Sittings, case: str) -> None:
+def test_what_cannot_be_run_is_refused_before_anything_is_made(
+    runs: PipelineRuns, case: str
+) -> None:
     old, new, told = REFUSED[case]
-    change(sit.folder / "pipeline.yaml", old, new)
-    assert told in sit(*UNITS, code=2).err
-    assert not (sit.folder / "run").exists()
+    change(runs.folder / "pipeline.yaml", old, new)
+    assert told in runs(*UNITS, code=2).err
+    assert not (runs.folder / "run").exists()
 
 
 def test_the_baseline_answers_no_pipeline(folder: Path) -> None:
@@ -418,23 +424,23 @@ def test_the_baseline_answers_no_pipeline(folder: Path) -> None:
     assert not (folder / "run").exists()
 
 
-def test_a_pipeline_without_units_and_a_file_with_one_twice_are_refused(sit: Sittings) -> None:
-    assert "declares no units" in sit(code=2).err
-    lines = (sit.folder / "context.jsonl").read_text("utf-8")
-    (sit.folder / "context.jsonl").write_text(lines + lines, "utf-8")
-    assert "two units 'u1'" in sit(*UNITS, code=2).err
-    (sit.folder / "context.jsonl").write_text(lines, "utf-8")
-    sit(*UNITS)
+def test_a_pipeline_without_units_and_a_file_with_one_twice_are_refused(runs: PipelineRuns) -> None:
+    assert "declares no units" in runs(code=2).err
+    lines = (runs.folder / "context.jsonl").read_text("utf-8")
+    (runs.folder / "context.jsonl").write_text(lines + lines, "utf-8")
+    assert "two units 'u1'" in runs(*UNITS, code=2).err
+    (runs.folder / "context.jsonl").write_text(lines, "utf-8")
+    runs(*UNITS)
 
 
-def test_steps_over_the_whole_run_and_scripts_are_left_out_and_said(sit: Sittings) -> None:
-    config = sit.folder / "pipeline.yaml"
+def test_steps_over_the_whole_run_and_scripts_are_left_out_and_said(runs: PipelineRuns) -> None:
+    config = runs.folder / "pipeline.yaml"
     change(
         config, "    - name: sum_up\n", "    - name: report\n      scope: run\n    - name: sum_up\n"
     )
     with config.open("a", encoding="utf-8") as file:
         file.write('post_process:\n  - {name: x, script: "touch made"}\n')
-    done = sit(*UNITS)
+    done = runs(*UNITS)
     assert "not run: step report (scope run)" in done.err
     assert "not run: post_process (1)" in done.err
-    assert sit.summary()["not_run"] == ["step report (scope run)", "post_process (1)"]
+    assert runs.summary()["not_run"] == ["step report (scope run)", "post_process (1)"]

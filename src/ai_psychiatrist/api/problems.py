@@ -304,7 +304,7 @@ async def _on_error(request: Request, error: Exception) -> JSONResponse:
         case HTTPException():
             return _http_problem(request, error)
         case _:
-            return _told_problem(request, error)
+            return _answer_to(request, error)
 
 
 async def _on_work_not_done(request: Request, error: Exception) -> JSONResponse:
@@ -371,7 +371,7 @@ def _no_interviews(error: AssessmentServiceError) -> JSONResponse:
     )
 
 
-def _told_problem(request: Request, error: Exception) -> JSONResponse:
+def _answer_to(request: Request, error: Exception) -> JSONResponse:
     """Repeat the message of an error that is for the caller; raises every other error again."""
     found = next((_ANSWERS[kind] for kind in type(error).__mro__ if kind in _ANSWERS), None)
     if found is None:

@@ -38,7 +38,7 @@ def stop_on_signals(stopping: Stopping, seconds: float) -> Iterator[None]:
         return
     handlers = {number: signal.getsignal(number) for number in _SIGNALS}
     servers = {number: handler for number, handler in handlers.items() if callable(handler)}
-    told = _Told(stopping, seconds, servers)
+    told = _OnSignal(stopping, seconds, servers)
     for number in servers:
         signal.signal(number, told)
     try:
@@ -48,7 +48,7 @@ def stop_on_signals(stopping: Stopping, seconds: float) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-class _Told:
+class _OnSignal:
     """What is done when a signal comes."""
 
     def __init__(

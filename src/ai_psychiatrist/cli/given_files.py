@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.infrastructure.given_files import read_regular, told
+from ai_psychiatrist.infrastructure.given_files import read_regular, reason_of
 
 if TYPE_CHECKING:
     from ai_psychiatrist.domain.interview_items import AssessmentInput
@@ -20,7 +20,7 @@ def read_text(path: Path, *, field: str) -> str:
         msg = f"{field}: the file is not UTF-8 text; convert it, for example with iconv"
         raise InputError(msg, field=field) from None
     except OSError as error:
-        msg = f"{field}: the file cannot be read: {told(error)}"
+        msg = f"{field}: the file cannot be read: {reason_of(error)}"
         raise InputError(msg, field=field) from None
 
 

@@ -11,7 +11,7 @@ import typer
 
 from ai_psychiatrist.domain.errors import InputError, SpeakersUnknown
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
-from ai_psychiatrist.infrastructure.given_files import read_at_most, told
+from ai_psychiatrist.infrastructure.given_files import read_at_most, reason_of
 from ai_psychiatrist.services.transcripts.labels import Roles, given_roles
 from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
 
@@ -99,5 +99,5 @@ def _content(file: str, field: str) -> bytes:
         with Path(file).open("rb") as stream:
             return read_at_most(stream, _MOST_BYTES)
     except OSError as error:
-        msg = f"the transcript cannot be read: {told(error)}"
+        msg = f"the transcript cannot be read: {reason_of(error)}"
         raise InputError(msg, field=field) from None

@@ -113,7 +113,7 @@ async def _run(
     from ai_psychiatrist.cli.unit_progress import unit_progress  # noqa: PLC0415
     from ai_psychiatrist.ledger.keys.cipher import load_cipher  # noqa: PLC0415
     from ai_psychiatrist.pipelines.results import account_of  # noqa: PLC0415
-    from ai_psychiatrist.pipelines.run import SittingOptions, sit  # noqa: PLC0415
+    from ai_psychiatrist.pipelines.run import RunOptions, run_units  # noqa: PLC0415
     from ai_psychiatrist.pipelines.start import RunRequest, opened_run  # noqa: PLC0415
     from ai_psychiatrist.pipelines.steps import (  # noqa: PLC0415
         Models,
@@ -149,7 +149,7 @@ async def _run(
             is_resumed=is_resumed,
             cipher=None if key_file is None else load_cipher(key_file),
         )
-        options = SittingOptions(
+        options = RunOptions(
             concurrency=concurrency,
             max_calls=max_calls,
             retries_failed=retries_failed,
@@ -160,7 +160,7 @@ async def _run(
             before = account_of(ledger).units
             done = before.valid + before.failed
             with unit_progress("running", requested=before.requested, done=done) as on_unit:
-                stop = await sit(ledger, config, steps, options, on_unit=on_unit)
+                stop = await run_units(ledger, config, steps, options, on_unit=on_unit)
             return _End(account=account_of(ledger), stop=stop, not_run=options.not_run)
 
 

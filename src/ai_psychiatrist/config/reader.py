@@ -69,7 +69,7 @@ def _not_empty(values: Mapping[str, str]) -> dict[str, str]:
 
 def _refuse_misspelt(known: Mapping[str, Variable], names: list[str], file: EnvFile) -> None:
     problems = [
-        f"{_told(name, file)} is not a setting; did you mean {nearest}?"
+        f"{_name_or_place(name, file)} is not a setting; did you mean {nearest}?"
         for name in names
         if (nearest := _nearest(name.upper(), known)) is not None
     ]
@@ -77,7 +77,7 @@ def _refuse_misspelt(known: Mapping[str, Variable], names: list[str], file: EnvF
         raise ConfigurationError("\n".join(problems))
 
 
-def _told(name: str, file: EnvFile) -> str:
+def _name_or_place(name: str, file: EnvFile) -> str:
     """Return a name that is almost one of ours, or its place where a key may be glued to it."""
     if is_plain_name(name.upper()):
         return name

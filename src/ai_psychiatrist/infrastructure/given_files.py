@@ -88,7 +88,7 @@ def read_at_most(file: BinaryIO, most_bytes: int) -> bytes:
     return content
 
 
-def told(problem: OSError) -> str:
+def reason_of(problem: OSError) -> str:
     """Return why a file was not read, for people, without its path."""
     match problem:
         case LinkLeadsOut():

@@ -22,13 +22,13 @@ OnUnit = Callable[[str | None], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SittingOptions:
+class RunOptions:
     """How much is done at once, and when to stop."""
 
     concurrency: int = 8
     """Units under way at the same time."""
     max_calls: int | None = None
-    """Most model calls of the whole run, earlier sittings included."""
+    """Most model calls of the whole run, earlier sessions included."""
     retries_failed: bool = False
     """Whether units that a model failed are done anew, where attempts are left."""
     first_units: int = 100
@@ -51,11 +51,11 @@ class Stop:
         return self.hit_max_calls or self.barren_step is not None
 
 
-async def sit(
+async def run_units(
     ledger: Ledger,
     config: PipelineConfig,
     steps: Sequence[RunnableStep],
-    options: SittingOptions,
+    options: RunOptions,
     *,
     on_unit: OnUnit,
 ) -> Stop:
@@ -74,22 +74,22 @@ async def sit(
         )
     ]
     contexts, writer = AccumulatedContexts.of(ledger, config), LedgerWriter(ledger)
-    sitting = _Sitting(contexts, steps, options, writer, on_unit)
+    session = _Session(contexts, steps, options, writer, on_unit)
     try:
-        work = partial(sitting.work, iter(places))
+        work = partial(session.work, iter(places))
         await work_together(min(options.concurrency, len(places)), work)
     finally:
         await writer.aclose()
         write_results(ledger, config, not_run=options.not_run)
-    return sitting.stop
+    return session.stop
 
 
-class _Sitting:
+class _Session:
     def __init__(
         self,
         contexts: AccumulatedContexts,
         steps: Sequence[RunnableStep],
-        options: SittingOptions,
+        options: RunOptions,
         writer: LedgerWriter,
         on_unit: OnUnit,
     ) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.interview.phq8.reading import AnswerReading, ReadingKind, read_answer
+from ai_psychiatrist.interview.phq8.free_answers import AnswerReading, ReadingKind, read_answer
 
 _DATA: Final = Path(__file__).parents[2] / "data" / "interviews" / "answers_of_more_readings.toml"
 ANSWERS_OF_MORE_READINGS: Final = [

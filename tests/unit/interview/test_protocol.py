@@ -6,7 +6,7 @@ import pytest
 
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.interview.phq8.reading import read_answer
+from ai_psychiatrist.interview.phq8.free_answers import read_answer
 from ai_psychiatrist.interview.protocol import (
     BUILTIN_PROTOCOLS,
     AgentVerb,

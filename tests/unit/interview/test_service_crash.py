@@ -37,7 +37,7 @@ async def sit(at: Desk, protocol: str) -> None:
 
 
 def killed(folder: Path, protocol: str, kill_at: int | None) -> bool:
-    """Run the sitting in a child that does not survive one boundary."""
+    """Run the interview in a child that does not survive one boundary."""
     child = os.fork()
     if child == 0:
         code = 1

@@ -9,7 +9,7 @@ from typing import Final
 
 from ai_psychiatrist.agents.prompts.digests import TASKS, Tasks
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.infrastructure.given_files import read_regular, told
+from ai_psychiatrist.infrastructure.given_files import read_regular, reason_of
 from ai_psychiatrist.validation.config.nearest import did_you_mean
 
 _MOST_BYTES: Final = 1 << 20
@@ -28,7 +28,7 @@ def read_tasks(path: Path) -> dict[str, str]:
     try:
         found = tomllib.loads(read_regular(path, most_bytes=_MOST_BYTES).decode("utf-8-sig"))
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {told(error)}", field=_FIELD) from None
+        raise InputError(f"{path} cannot be read: {reason_of(error)}", field=_FIELD) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         line = f": {error}" if isinstance(error, tomllib.TOMLDecodeError) else ""
         raise InputError(f"{path} is no TOML file{line}", field=_FIELD) from None

@@ -14,7 +14,7 @@ from ai_psychiatrist.evaluation.datasets.labels import SECOND_ITEMS, label_colum
 from ai_psychiatrist.evaluation.datasets.oddities import Oddity, OddityCode
 from ai_psychiatrist.evaluation.datasets.options import ReadingOptions
 from ai_psychiatrist.evaluation.datasets.texts import MOST_BYTES, Texts, TextSource, check_of
-from ai_psychiatrist.infrastructure.given_files import FileTooLarge, open_regular, told
+from ai_psychiatrist.infrastructure.given_files import FileTooLarge, open_regular, reason_of
 from ai_psychiatrist.services.transcripts.formats.dialogue_json import is_turn
 from ai_psychiatrist.services.transcripts.utterances import FileFault
 
@@ -48,7 +48,9 @@ def open_jsonl(path: Path, options: ReadingOptions) -> Dataset:
     try:
         units = [unit for unit in _units(path, texts) if unit is not None]
     except OSError as error:
-        raise InputError(f"{path.name!r} cannot be read: {told(error)}", field="PATH") from None
+        raise InputError(
+            f"{path.name!r} cannot be read: {reason_of(error)}", field="PATH"
+        ) from None
     if units and all(unit.labels is None for unit in units):
         missing = OddityCode.LABEL_MISSING
         texts.oddities = [oddity for oddity in texts.oddities if oddity.code is not missing]

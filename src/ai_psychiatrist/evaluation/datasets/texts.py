@@ -17,7 +17,7 @@ from ai_psychiatrist.infrastructure.given_files import (
     open_regular,
     read_at_most,
     read_regular,
-    told,
+    reason_of,
 )
 from ai_psychiatrist.services.transcripts.labels import EVERYBODY, Roles, label_key
 from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
@@ -203,7 +203,7 @@ def content_of(path: Path) -> bytes:
     try:
         return read_regular(path, most_bytes=MOST_BYTES)
     except OSError as error:
-        msg = f"{path.name!r} cannot be read: {told(error)}"
+        msg = f"{path.name!r} cannot be read: {reason_of(error)}"
         raise InputError(msg, field="PATH") from None
 
 

@@ -9,7 +9,7 @@ from typing import Final
 import orjson
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.infrastructure.given_files import read_regular, told
+from ai_psychiatrist.infrastructure.given_files import read_regular, reason_of
 from ai_psychiatrist.infrastructure.private_files import write_whole
 from ai_psychiatrist.ledger.store.ledger_file import make_private_folder
 from ai_psychiatrist.ledger.store.lock import run_lock
@@ -110,7 +110,7 @@ def read_json(path: Path, *, missing: str) -> dict[str, object]:
     except FileNotFoundError:
         raise InputError(f"{path.parent} {missing}", field="RUN") from None
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {told(error)}", field="RUN") from None
+        raise InputError(f"{path} cannot be read: {reason_of(error)}", field="RUN") from None
     except orjson.JSONDecodeError:
         value = None
     if not isinstance(value, dict):

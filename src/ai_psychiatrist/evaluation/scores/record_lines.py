@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.infrastructure.given_files import open_regular, told
+from ai_psychiatrist.infrastructure.given_files import open_regular, reason_of
 from ai_psychiatrist.validation.jsonl.lines import read_lines
 
 
@@ -56,7 +56,7 @@ def numbered_lines(path: Path, *, field: str) -> Iterator[tuple[int, bytes]]:
                 if line.content.strip():
                     yield line.number, line.content
     except OSError as error:
-        msg = f"cannot read {str(path)!r}: {told(error)}"
+        msg = f"cannot read {str(path)!r}: {reason_of(error)}"
         raise InputError(msg, field=field) from None
 
 

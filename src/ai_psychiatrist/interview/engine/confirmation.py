@@ -6,7 +6,7 @@ from ai_psychiatrist.domain.interview import AnswerKind, GivenAnswer
 from ai_psychiatrist.domain.interview_items import Proposal, ProposalOutcome, UnansweredReason
 from ai_psychiatrist.interview.engine.record import Interview, ItemReading
 from ai_psychiatrist.interview.engine.turns import Offered, Wording
-from ai_psychiatrist.interview.phq8.reading import ReadingKind, is_agreement, read_answer
+from ai_psychiatrist.interview.phq8.free_answers import ReadingKind, is_agreement, read_answer
 from ai_psychiatrist.interview.protocol.placeholders import filled
 from ai_psychiatrist.interview.protocol.records import AnswerPolicy
 

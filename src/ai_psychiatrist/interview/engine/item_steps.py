@@ -29,7 +29,7 @@ from ai_psychiatrist.interview.engine.turns import (
     put_question,
     with_progress,
 )
-from ai_psychiatrist.interview.phq8.reading import ReadingKind, read_answer
+from ai_psychiatrist.interview.phq8.free_answers import ReadingKind, read_answer
 from ai_psychiatrist.interview.protocol.records import DriftPolicy, InterviewProtocol
 
 _REASONS: Final = {

@@ -8,7 +8,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError, OutputRejected
 from ai_psychiatrist.domain.failures import FailureStage
-from ai_psychiatrist.infrastructure.given_files import open_regular, told
+from ai_psychiatrist.infrastructure.given_files import open_regular, reason_of
 from ai_psychiatrist.ledger.exchange.answer_intake import add_attempts
 from ai_psychiatrist.ledger.recheck.checker import PipelineChecker, judged
 from ai_psychiatrist.ledger.store.contexts import write_context
@@ -63,7 +63,7 @@ def read_outcomes(path: Path) -> Iterator[ImportedLine]:
                 if line.content is None or line.content.strip():
                     yield _record(line)
     except OSError as error:
-        msg = f"the file cannot be read: {told(error)}"
+        msg = f"the file cannot be read: {reason_of(error)}"
         raise InputError(msg, field="FILE") from None
 
 

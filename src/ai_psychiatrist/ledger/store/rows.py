@@ -26,7 +26,7 @@ _ATTEMPT_FIELDS: Final = tuple(field.name for field in fields(AttemptRecord))
 
 
 @contextmanager
-def _damage_told() -> Iterator[None]:
+def _refusing_damage() -> Iterator[None]:
     """Raise `LedgerUnusable` for a row that this program cannot have written."""
     try:
         yield
@@ -54,7 +54,7 @@ def call_values(kept: KeptCall, *, vault: Vault, context: bytes | None) -> Value
 
 def read_call(row: Row, *, vault: Vault, context: bytes | None) -> ModelCall:
     """Return a call from the columns of `queries.CALLS_OF_ATTEMPT`."""
-    with _damage_told():
+    with _refusing_damage():
         values: dict[str, Any] = {name: row[name] for name in _CALL_FIELDS} | {
             "path": CallPath(row["path"]),
             "code": None if row["code"] is None else FailureCode(row["code"]),
@@ -84,7 +84,7 @@ def attempt_values(record: AttemptRecord, *, vault: Vault) -> Values:
 
 def read_attempt(row: Row, *, vault: Vault) -> AttemptRecord:
     """Return an attempt from the columns of `queries.HISTORY`, which `queries.CURRENT` has too."""
-    with _damage_told():
+    with _refusing_damage():
         unit_id = row["unit_id"]
         values: dict[str, Any] = {name: row[name] for name in _ATTEMPT_FIELDS} | {
             "origin": Origin(row["origin"]),

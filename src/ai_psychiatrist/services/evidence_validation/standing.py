@@ -62,7 +62,7 @@ class ItemReader:
             for one in self._mentions_of(quote)
             if not (one.is_answer and one.polarity is Polarity.AFFIRMED)
         ]
-        return _told(quote, told) if told else self._untold(quote)
+        return _with_mentions(quote, told) if told else self._untold(quote)
 
     def _for_item(self, quote: Quote, item: Item) -> Quote:
         if any(map(self._is_told_to_a_reader, quote.segments)):
@@ -76,7 +76,7 @@ class ItemReader:
             relevance = Relevance.UNREAD if is_own_too else Relevance.OTHER_PERSON
             return replace(quote, relevance=relevance)
         if own:
-            return replace(_told(quote, own), relevance=Relevance.ABOUT)
+            return replace(_with_mentions(quote, own), relevance=Relevance.ABOUT)
         is_asked = any(item.value in self._question(part.turn).asked for part in quote.segments)
         if is_asked or not _is_elsewhere(quote, mentions):
             return self._untold(quote)
@@ -177,7 +177,7 @@ def _is_elsewhere(quote: Quote, mentions: Sequence[Mention]) -> bool:
     )
 
 
-def _told(quote: Quote, mentions: Sequence[Mention]) -> Quote:
+def _with_mentions(quote: Quote, mentions: Sequence[Mention]) -> Quote:
     """Return a quote with what its clauses say."""
     told = [one for one in mentions if one.polarity is not Polarity.UNCLEAR] or mentions
     lasting = [one for one in told if one.timeframe is not Timeframe.PAST] or told

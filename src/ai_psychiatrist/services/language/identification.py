@@ -89,20 +89,20 @@ class _Votes:
 
 def language_of(words: str) -> str | None:
     """Return the language of a stretch of speech by itself, `None` where it cannot be told."""
-    return _total(_stretches(words)).language()
+    return _total(_passages(words)).language()
 
 
 def examined_in(transcript: Transcript) -> Examined:
     """Tell what of a transcript can be read, turn by turn."""
-    read = [_stretches(transcript.words(turn)) for turn in transcript.turns]
-    votes = [_total(stretches) for stretches in read]
+    read = [_passages(transcript.words(turn)) for turn in transcript.turns]
+    votes = [_total(passages) for passages in read]
     languages = _with_neighbours([turn.speaker for turn in transcript.turns], votes)
     words: Counter[str] = Counter()
     unread: list[UnexaminedTurn] = []
-    for turn, stretches, language in zip(transcript.turns, read, languages, strict=True):
+    for turn, passages, language in zip(transcript.turns, read, languages, strict=True):
         if turn.speaker is Speaker.INTERVIEWER:
             continue
-        told = _by_stretch(stretches, language)
+        told = _by_passage(passages, language)
         if turn.speaker is Speaker.PARTICIPANT:
             words.update(told)
         others = {one: count for one, count in told.items() if one != READ_LANGUAGE}
@@ -124,11 +124,11 @@ def language_names() -> Mapping[str, str]:
     return names
 
 
-def _by_stretch(stretches: Sequence[_Votes], language: str) -> Counter[str]:
+def _by_passage(passages: Sequence[_Votes], language: str) -> Counter[str]:
     """Return language → how many words of a turn are in it."""
     told: Counter[str] = Counter()
-    for votes in stretches:
-        own = votes.language(_LEAD_WITHIN) if len(stretches) > 1 else None
+    for votes in passages:
+        own = votes.language(_LEAD_WITHIN) if len(passages) > 1 else None
         told[language if own in {None, UNDETERMINED} else str(own)] += votes.words
     return +told
 
@@ -155,7 +155,7 @@ def _inherited(votes: _Votes, language: str) -> str:
 
 def _nearest(own: Sequence[str | None], places: Sequence[int]) -> dict[int, str | None]:
     """Return for each of some turns what the nearest of them that tells says, an earlier first."""
-    before, after = _last_told(own, places), _last_told(own, places[::-1])
+    before, after = _last_known(own, places), _last_known(own, places[::-1])
     found: dict[int, str | None] = {}
     for at in places:
         near = [place for place in (before[at], after[at]) if place is not None]
@@ -163,7 +163,7 @@ def _nearest(own: Sequence[str | None], places: Sequence[int]) -> dict[int, str 
     return found
 
 
-def _last_told(own: Sequence[str | None], places: Iterable[int]) -> dict[int, int | None]:
+def _last_known(own: Sequence[str | None], places: Iterable[int]) -> dict[int, int | None]:
     last, found = None, {}
     for at in places:
         last = at if own[at] is not None else last
@@ -178,25 +178,25 @@ def _total(many: Iterable[_Votes]) -> _Votes:
     return total
 
 
-def _stretches(words: str) -> list[_Votes]:
-    """Count the words of a turn; a long one in stretches of some sentences."""
+def _passages(words: str) -> list[_Votes]:
+    """Count the words of a turn; a long one in passages of some sentences."""
     text = words if words.isascii() else unicodedata.normalize("NFKC", words)
-    stretches = [_Votes()]
+    passages = [_Votes()]
     is_first = True
     for found in _TOKEN.finditer(text):
         if found["end"]:
             is_first = True
-            is_full = stretches[-1].words >= _STRETCH
+            is_full = passages[-1].words >= _STRETCH
         else:
-            _count(found[0], stretches[-1], is_first=is_first)
+            _count(found[0], passages[-1], is_first=is_first)
             is_first = False
-            is_full = stretches[-1].words >= _LONGEST_STRETCH
+            is_full = passages[-1].words >= _LONGEST_STRETCH
         if is_full:
-            stretches.append(_Votes())
-    if len(stretches) > 1 and stretches[-1].words < _SHORTEST_REST:
-        rest = stretches.pop()
-        stretches[-1].add(rest)
-    return stretches
+            passages.append(_Votes())
+    if len(passages) > 1 and passages[-1].words < _SHORTEST_REST:
+        rest = passages.pop()
+        passages[-1].add(rest)
+    return passages
 
 
 def _count(token: str, votes: _Votes, *, is_first: bool) -> None:
@@ -287,14 +287,14 @@ def _letters() -> Mapping[str, frozenset[str]]:
 
 @cache
 def _scripts() -> tuple[list[str], list[str], list[str]]:
-    """Return the first letters of the stretches of scripts, their last ones, and the languages."""
+    """Return the first letters of the passages of scripts, their last ones, and the languages."""
     ranges = sorted(_ranges())
     return [one[0] for one in ranges], [one[1] for one in ranges], [one[2] for one in ranges]
 
 
 def _ranges() -> Iterator[tuple[str, str, str]]:
-    for language, stretches in _tables()["scripts"].items():
-        for stretch in stretches:
+    for language, passages in _tables()["scripts"].items():
+        for stretch in passages:
             yield stretch[0], stretch[-1], language
 
 

@@ -63,7 +63,7 @@ def clause_time(text: str) -> ClauseTime:
     is_past_tense = not _words("past_tense").isdisjoint(texts)
     periods = (
         *_named(words, is_past_tense=is_past_tense),
-        *_told_of(words, is_past_tense=is_past_tense),
+        *_periods_by_event(words, is_past_tense=is_past_tense),
     )
     timeframe = timeframe_among(periods)
     opening = texts[1:2] if texts[:1] == ("but",) else texts[:1]
@@ -120,7 +120,7 @@ def _is_past_habit(before: tuple[str, ...]) -> bool:
     return _words("comparison").isdisjoint(before)
 
 
-def _told_of(words: Spoken, *, is_past_tense: bool) -> Iterator[Period]:
+def _periods_by_event(words: Spoken, *, is_past_tense: bool) -> Iterator[Period]:
     """Yield times told of by a year, or by what happened then ("when my father died")."""
     if _DATING.isdisjoint(words.texts) and not any(map(str.isdecimal, words.texts)):
         return

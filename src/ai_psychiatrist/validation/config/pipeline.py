@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.validation.config.given_file import FileUnusable, read_bounded
-from ai_psychiatrist.validation.config.lint.reading import lint_pipeline, read_pipeline
+from ai_psychiatrist.validation.config.lint.pipeline_lint import lint_pipeline, read_pipeline
 from ai_psychiatrist.validation.config.lint.step_files import parse_json
 from ai_psychiatrist.validation.config.nearest import did_you_mean
 from ai_psychiatrist.validation.config.pipeline_file import PipelineFile
