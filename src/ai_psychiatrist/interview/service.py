@@ -234,7 +234,11 @@ class InterviewService:
 
     async def _take(self, context: StepContext, interview: Interview, event: Event) -> Interview:
         """Take one transition and store what it leads to, with the answer that brought it."""
-        following = await follow(context, interview, event)
+        try:
+            following = await follow(context, interview, event)
+        except asyncio.CancelledError:
+            await self._keep_spent(context, interview)
+            raise
         if following is interview:
             return interview
         numbered = replace(following, version=interview.version + 1)
@@ -254,6 +258,17 @@ class InterviewService:
             # Another process has taken the step meanwhile: what it stored stands.
             return await self._load(interview.id)
         return numbered
+
+    async def _keep_spent(self, context: StepContext, interview: Interview) -> None:
+        """Count the calls of a step that was cut short: they were paid for."""
+        made = [attempt for log in context.logs for attempt in log.attempts]
+        if made:
+            spent = interview.spent.with_calls(made)
+            counted = replace(interview, version=interview.version + 1, spent=spent)
+            with suppress(InterviewNotFound, StoreUnusable, VersionConflict):
+                await self._at_rest(
+                    partial(self._store.save, counted, answer=None, finished_key=None)
+                )
 
     async def _load(self, interview_id: str) -> Interview:
         return await self._at_rest(partial(self._store.load, interview_id))

@@ -1,6 +1,6 @@
 """What a step of an interview is taken with."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 from ai_psychiatrist.domain.errors import RequestConflict
@@ -10,6 +10,7 @@ from ai_psychiatrist.interview.errors import VersionConflict
 from ai_psychiatrist.interview.limits import InterviewLimits
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol
 from ai_psychiatrist.interview.submission import AnswerSubmission
+from ai_psychiatrist.llm.call_log import CallLog
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +25,8 @@ class StepContext:
     limits: InterviewLimits
     submission: AnswerSubmission | None = None
     """The answer, or the wish to stop, that the event brings."""
+    logs: list[CallLog] = field(default_factory=list, repr=False)
+    """Of all calls that were made, for a step that is cut short."""
 
     @property
     def required_agents(self) -> InterviewAgentsPort:
@@ -41,6 +44,11 @@ class StepContext:
         if self.submission is None or self.submission.version != version:
             raise VersionConflict
         return self.submission
+
+    def calls(self, most: int) -> CallLog:
+        """Return a log for so many calls."""
+        self.logs.append(CallLog.of(most))
+        return self.logs[-1]
 
     def keeping_back(self, calls: int) -> Self:
         """Return a context in which so many calls fewer may be made."""

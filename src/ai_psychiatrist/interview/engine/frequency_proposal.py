@@ -12,22 +12,17 @@ from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
 from ai_psychiatrist.infrastructure.worker_processes import beside_the_loop
 from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
+from ai_psychiatrist.interview.engine.context import StepContext
 from ai_psychiatrist.interview.engine.record import Interview
 from ai_psychiatrist.interview.engine.turn_clock import timed
 from ai_psychiatrist.interview.engine.view import view_of
-from ai_psychiatrist.interview.limits import InterviewLimits
-from ai_psychiatrist.interview.protocol.records import InterviewProtocol
-from ai_psychiatrist.llm.call_log import CallLog
 from ai_psychiatrist.services.evidence_validation.standing import ItemReader
 from ai_psychiatrist.services.evidence_validation.transcript_index import TranscriptIndex
 from ai_psychiatrist.services.language.concepts import is_instruction
 
 
 async def with_proposal(
-    protocol: InterviewProtocol,
-    interview: Interview,
-    agents: InterviewAgentsPort,
-    limits: InterviewLimits,
+    context: StepContext, interview: Interview, agents: InterviewAgentsPort
 ) -> Interview:
     """Return an interview with what a model takes its stored answer for, and what that cost.
 
@@ -37,11 +32,12 @@ async def with_proposal(
     item = None if question is None else interview.goal(question.goal_id).item
     if answer is None or item is None:
         return interview
-    calls = CallLog.of(min(1, max(0, limits.max_calls - interview.spent.calls)))
+    limits = context.limits
+    calls = context.calls(min(1, max(0, limits.max_calls - interview.spent.calls)))
     failed = Proposal(item=item, turn=answer.turn, outcome=ProposalOutcome.FAILED)
     try:
         async with timed(calls, limits.turn_timeout_seconds) as in_time:
-            outcome = await agents.match_frequency(view_of(protocol, interview), in_time)
+            outcome = await agents.match_frequency(view_of(context.protocol, interview), in_time)
     except TimeoutError:
         proposal = replace(failed, failure=FailureCode.DEADLINE_EXCEEDED)
     else:

@@ -100,7 +100,7 @@ async def _within_limits(
 ) -> Interview:
     """Return what work makes of an interview in its time and with its calls, or that it failed."""
     left = context.limits.max_calls - reserved - interview.spent.calls
-    calls = CallLog.of(left)
+    calls = context.calls(left)
     try:
         async with timed(calls, context.limits.turn_timeout_seconds) as in_time:
             following = await work(in_time)

@@ -34,7 +34,6 @@ from ai_psychiatrist.interview.engine.turns import end, hold, with_answer
 from ai_psychiatrist.interview.interview_log import log_interview
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol, ProtocolKind
 from ai_psychiatrist.interview.submission import given_answer
-from ai_psychiatrist.llm.call_log import CallLog
 
 
 async def prepare(context: StepContext, interview: Interview) -> Interview:
@@ -133,7 +132,7 @@ async def _read_and_worked_in(
     """Work the answer in while the danger agent reads it, and hold for what it finds."""
     left = context.limits.max_calls - REPORT_CALLS - interview.spent.calls
     # At most half of the calls that are left: the others are for the answer itself.
-    calls = CallLog.of(min(reader.most_calls, max(0, left) // 2))
+    calls = context.calls(min(reader.most_calls, max(0, left) // 2))
     seconds = context.limits.turn_timeout_seconds
     reading = asyncio.create_task(read_by_model(reader, question, answer, calls, seconds=seconds))
     try:
@@ -156,5 +155,5 @@ async def _worked_in(context: StepContext, interview: Interview) -> Interview:
         return await digest_goal_answer(context, interview)
     is_open = await beside_the_loop(partial(is_for_model, protocol.answers, interview))
     if is_open and context.agents is not None:
-        interview = await with_proposal(protocol, interview, context.agents, context.limits)
+        interview = await with_proposal(context, interview, context.agents)
     return await beside_the_loop(partial(digest_item_answer, protocol, interview))
