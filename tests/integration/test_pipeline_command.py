@@ -362,6 +362,8 @@ def test_rules_applied_again_promote_units_for_the_steps_that_are_left(runs: Pip
     change(lenient / "pipeline.yaml", "[matter-of-fact, distressed", "[cross, distressed")
     done = run(["revalidate", "run", "--rules", "lenient/pipeline.yaml"], runs.folder)
     assert "4 promoted, 4 queued for the next step" in done.out
+    assert runs.summary()["steps"]["rate_sleep"]["valid"] == 4
+    assert len(runs.result("rate_sleep_validated")) == len(runs.result("sum_up_queue")) == 4
     runs(*UNITS, "--resume")
     assert runs.summary()["units"]["valid"] == 4
 

@@ -73,10 +73,18 @@ def revalidate(
 
 
 def _write_results(ledger: "Ledger") -> int:
-    """Write what an evaluation's folder has of results anew; returns how many predictions changed.
+    """Write what a run's folder has of results anew; returns how many predictions changed.
 
     Metrics and report go first: whatever happens, none is left that says something else.
     """
+    from ai_psychiatrist.pipelines import results  # noqa: PLC0415
+    from ai_psychiatrist.pipelines.run_folder import kept_pipeline  # noqa: PLC0415
+    from ai_psychiatrist.pipelines.steps import left_out  # noqa: PLC0415
+
+    if (ledger.folder / results.SUMMARY_NAME).exists():
+        config = kept_pipeline(ledger.folder)
+        results.write_results(ledger, config, not_run=left_out(config))
+        return 0
     from ai_psychiatrist.evaluation.measuring import measure_run, report_run  # noqa: PLC0415
     from ai_psychiatrist.evaluation.runs.folder import RunFolder  # noqa: PLC0415
     from ai_psychiatrist.evaluation.runs.results import write_results  # noqa: PLC0415
