@@ -9,12 +9,8 @@ from pathlib import Path
 import pytest
 
 from ai_psychiatrist.domain.examined import Examined, UnexaminedTurn
-from ai_psychiatrist.services.language.identification import (
-    UNDETERMINED,
-    examined_in,
-    language_names,
-    language_of,
-)
+from ai_psychiatrist.services.language.identification import examined_in, language_of
+from ai_psychiatrist.services.language.language_marks import UNDETERMINED, language_names
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 SENTENCES: dict[str, list[str]] = tomllib.loads(

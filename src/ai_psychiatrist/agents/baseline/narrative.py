@@ -12,7 +12,7 @@ from ai_psychiatrist.agents.prompts.findings import tagged_text
 from ai_psychiatrist.domain.evidence import Timeframe
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.services.item_scoring import stated_frequency
-from ai_psychiatrist.services.language.identification import language_names
+from ai_psychiatrist.services.language.language_marks import language_names
 
 _ORIGIN: Final = (
     "This narrative was written by a rule baseline, not by a language model or a clinician: it "

@@ -7,7 +7,6 @@ over somebody else's turn. In fuzzy mode contractions may be written out, too, a
 similarity to the whole span allows; no mode accepts another word.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -24,7 +23,7 @@ from ai_psychiatrist.domain.evidence import (
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.services.evidence_validation.disfluency import SearchTooCostly, without_fillers
 from ai_psychiatrist.services.evidence_validation.marks import times_of_day_in
-from ai_psychiatrist.services.evidence_validation.quote_edges import QuoteEdges, edges_of
+from ai_psychiatrist.services.evidence_validation.quote_search import QuoteSearch
 from ai_psychiatrist.services.evidence_validation.similarity import (
     is_similar_to_part,
     similarity,
@@ -55,7 +54,6 @@ LONGEST_QUOTE: Final = 4_000
 """In characters; what is longer is no quote."""
 _MOST_PLACES: Final = 64
 """Among how many places the one is looked for that has the quote character for character."""
-_LINE_BREAK: Final = re.compile(r"[^\S\r\n]*(?:\r\n?|\n)\s*")
 
 GroundingMode: TypeAlias = Literal["substring", "fuzzy"]
 Lookup: TypeAlias = tuple[str, GroundingMode, float]
@@ -147,14 +145,14 @@ class TranscriptIndex:
         words = spoken.words
         if not words:
             return QuoteRejection.TOO_SHORT
-        looks = self._looks(quote, spoken, mode)
+        searches = self._searches(quote, spoken, mode)
         if not has_content(words):
-            return self._short(words, looks)
+            return self._short(words, searches)
         reason = QuoteRejection.NOT_FOUND
-        for look in () if self._adds_a_time(quote[spoken.starts[0] :]) else looks:
-            places, reason = self._own(look, most=1)
+        for search in () if self._adds_a_time(quote[spoken.starts[0] :]) else searches:
+            places, reason = self._own(search, most=1)
             if places:
-                return self._accepted(look, places[0], fuzzy_threshold)
+                return self._accepted(search, places[0], fuzzy_threshold)
             if reason is not QuoteRejection.NOT_FOUND:
                 return reason
         if mode == "fuzzy":
@@ -163,27 +161,29 @@ class TranscriptIndex:
                 return QuoteRejection.MEANING_CHANGED
         return reason
 
-    def _looks(self, quote: str, spoken: Tokens, mode: GroundingMode) -> "Iterator[_Look]":
+    def _searches(self, quote: str, spoken: Tokens, mode: GroundingMode) -> Iterator[QuoteSearch]:
         """Yield the ways to look for a quote, the strictest first."""
-        yield _Look(quote, spoken, self._spoken, is_literal=True)
+        yield QuoteSearch(quote, spoken, self._spoken, is_literal=True)
         fluent = without_fillers(quote)
         smooth = spoken if fluent == quote else tokenise(fluent)
         if not smooth.words:
             return
-        yield _Look(quote, smooth, self._smooth)
+        yield QuoteSearch(quote, smooth, self._smooth)
         if mode == "fuzzy":
-            yield _Look(quote, written_out_tokens(smooth), self._written_out, is_written_out=True)
+            yield QuoteSearch(
+                quote, written_out_tokens(smooth), self._written_out, is_written_out=True
+            )
 
     def _own(
-        self, look: "_Look", *, most: int, fits: Callable[[WordRange], bool] = lambda _: True
+        self, search: QuoteSearch, *, most: int, fits: Callable[[WordRange], bool] = lambda _: True
     ) -> tuple[list[WordRange], QuoteRejection]:
         """Return the first ranges that are the participant's alone, or why there are none."""
         reason = QuoteRejection.NOT_FOUND
         places: list[WordRange] = []
-        for words in look.word_ranges():
-            if not look.holds(words, self.transcript):
+        for words in search.word_ranges():
+            if not search.holds(words, self.transcript):
                 continue
-            turns = look.stream.turns(words)
+            turns = search.stream.turns(words)
             if self._others_before[turns.start] != self._others_before[turns.stop]:
                 is_one = len(turns) == 1
                 reason = (
@@ -196,17 +196,17 @@ class TranscriptIndex:
         return places, reason
 
     def _accepted(
-        self, look: "_Look", place: WordRange, threshold: float
+        self, search: QuoteSearch, place: WordRange, threshold: float
     ) -> Quote | QuoteRejection:
-        segments = look.stream.segments(place)
-        if look.is_literal:
-            exact = self._verbatim(look, segments) or self._verbatim_elsewhere(look)
+        segments = search.stream.segments(place)
+        if search.is_literal:
+            exact = search.verbatim(segments, self.transcript) or self._verbatim_elsewhere(search)
             if exact is not None:
                 return self._quote((exact,), Match.EXACT)
             return self._quote(segments, Match.NORMALISED)
         found = self._quote(segments, Match.TOLERANT)
-        is_near = not look.is_written_out or (
-            similarity(tokenise(look.quote), tokenise(found.text)) >= threshold
+        is_near = not search.is_written_out or (
+            similarity(tokenise(search.quote), tokenise(found.text)) >= threshold
         )
         return found if is_near else QuoteRejection.NOT_SIMILAR
 
@@ -215,25 +215,27 @@ class TranscriptIndex:
         text = self.transcript.text
         return ":" in words and any(mark not in text for mark in times_of_day_in(words))
 
-    def _short(self, words: Sequence[str], looks: "Iterable[_Look]") -> Quote | QuoteRejection:
+    def _short(
+        self, words: Sequence[str], searches: Iterable[QuoteSearch]
+    ) -> Quote | QuoteRejection:
         """Accept words without content only as a whole clause or answer.
 
         "No" after "any trouble sleeping?" says something; "yeah" shows nobody what for, and if it
         was said twice, not even which of the two is meant.
         """
-        for look in looks if can_be_answer(words) else ():
-            places, _ = self._own(look, most=2, fits=partial(self._is_utterance, look))
+        for search in searches if can_be_answer(words) else ():
+            places, _ = self._own(search, most=2, fits=partial(self._is_utterance, search))
             if not places:
                 continue
-            if len(places) > 1 and is_bare_answer(look.quote, words):
+            if len(places) > 1 and is_bare_answer(search.quote, words):
                 return QuoteRejection.AMBIGUOUS
-            return self._accepted(look, places[0], 0.0)
+            return self._accepted(search, places[0], 0.0)
         return QuoteRejection.TOO_SHORT
 
-    def _is_utterance(self, look: "_Look", words: WordRange) -> bool:
-        turns = look.stream.turns(words)
+    def _is_utterance(self, search: QuoteSearch, words: WordRange) -> bool:
+        turns = search.stream.turns(words)
         starts = self._starts_of_clauses(turns[0])
-        return len(turns) == 1 and is_utterance(look.stream, words, self.transcript.text, starts)
+        return len(turns) == 1 and is_utterance(search.stream, words, self.transcript.text, starts)
 
     def _starts_of_clauses(self, turn: int) -> Sequence[int]:
         """Return where the clauses of a turn begin, in characters of the transcript, rising."""
@@ -245,25 +247,14 @@ class TranscriptIndex:
             self._clause_starts[turn] = starts
         return starts
 
-    def _verbatim_elsewhere(self, look: "_Look") -> Segment | None:
-        if look.quote in self.transcript.text:
-            places, _ = self._own(look, most=_MOST_PLACES)
-            segments = map(look.stream.segments, places)
-            return next(filter(None, (self._verbatim(look, parts) for parts in segments)), None)
+    def _verbatim_elsewhere(self, search: QuoteSearch) -> Segment | None:
+        if search.quote in self.transcript.text:
+            places, _ = self._own(search, most=_MOST_PLACES)
+            segments = map(search.stream.segments, places)
+            return next(
+                filter(None, (search.verbatim(parts, self.transcript) for parts in segments)), None
+            )
         return None
-
-    def _verbatim(self, look: "_Look", segments: tuple[Segment, ...]) -> Segment | None:
-        """Return a place with the punctuation of a quote if nothing but line breaks differs."""
-        quote, (segment, *others) = look.quote, segments
-        turn = self.transcript.turns[segment.turn]
-        start = segment.start - look.tokens.starts[0]
-        end = segment.end + len(quote) - look.tokens.ends[-1]
-        if others or start < turn.words_start or end > turn.end:
-            return None
-        said = self.transcript.text[start:end]
-        if said != quote and _unwrapped(said) != _unwrapped(quote):
-            return None
-        return Segment(turn=segment.turn, start=start, end=end)
 
     def _quote(self, segments: tuple[Segment, ...], match: Match) -> Quote:
         return Quote(
@@ -282,33 +273,3 @@ def ground_all(
         (quote, mode, threshold): index.ground(quote, mode=mode, fuzzy_threshold=threshold)
         for quote, mode, threshold in lookups
     }
-
-
-@dataclass(frozen=True)
-class _Look:
-    """One way to look for a quote: for which of its words, and among which."""
-
-    quote: str
-    tokens: Tokens
-    stream: WordStream
-    is_literal: bool = False
-    """Whether nothing that was said may be left out."""
-    is_written_out: bool = False
-
-    def word_ranges(self) -> Iterator[WordRange]:
-        """Yield where the words stand."""
-        words = self.tokens.words
-        find = self.stream.occurrences if self.is_literal else self.stream.fluent_occurrences
-        return find(words)
-
-    def holds(self, words: WordRange, transcript: Transcript) -> bool:
-        """Return whether the edges of the quote lie between words."""
-        return self.stream.is_whole(words) and self._edges.hold(self.stream, words, transcript)
-
-    @cached_property
-    def _edges(self) -> QuoteEdges:
-        return edges_of(self.quote, self.tokens)
-
-
-def _unwrapped(text: str) -> str:
-    return _LINE_BREAK.sub(" ", text)

@@ -4,98 +4,33 @@ English has to be outweighed: what cannot be told goes with the turns around it,
 can be told it counts as English, of which every dialect is one.
 """
 
-import re
-import tomllib
-import unicodedata
-from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
-from importlib import resources
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from ai_psychiatrist.domain.examined import READ_LANGUAGE, Examined, UnexaminedTurn
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
-
-UNDETERMINED: Final = "und"
-# Scripts that are written without spaces: each character counts as a word.
-_UNSPACED: Final = "ぁ-ヿ㐀-䶿一-鿿豈-﫿ก-๿ກ-໿က-႟ក-៿"
-_TOKEN: Final = re.compile(
-    rf"(?P<end>[.!?…。！？\n]+)|[{_UNSPACED}]|[^\W\d_](?:[^\s\-.,;:!?…\"“”()\[\]<>/\\|{_UNSPACED}]*)"
+from ai_psychiatrist.services.language.language_marks import UNDETERMINED
+from ai_psychiatrist.services.language.language_votes import (
+    OF_WORD,
+    Votes,
+    passages_of,
+    total_votes,
 )
-_LAST_LATIN: Final = "\u024f"
-_LATIN_WITH_MARKS: Final = re.compile("[\u1e00-\u1eff]")
-_OF_WORD: Final = 2
-"""What a frequent word speaks for its languages; a letter with a mark speaks half as much."""
-_OF_MARK: Final = 1
-_LEAST_LEAD: Final = 2 * _OF_WORD
-"""By how much another language leads over English to be told."""
-_LEAD_WITHIN: Final = 4 * _OF_WORD
-"""The same for a stretch of a longer turn that is otherwise in English."""
-_LEAST_FOREIGN: Final = 8
-"""From how many words on a turn is in another language for want of English alone."""
-_LEAST_UNKNOWN: Final = 10
-"""The same where no word of a known language is among them, as none is in a list of medicines."""
-_LEAST_ENGLISH: Final = 8
-"""Of so many English words at least one is frequent."""
-_LEAST_NAMED: Final = 6
-"""The same for a language that is to be named."""
-_STRETCH: Final = 12
-_LONGEST_STRETCH: Final = 25
-_SHORTEST_REST: Final = 6
 
-
-@dataclass(slots=True)
-class _Votes:
-    """What the words of a stretch speak for."""
-
-    words: int = 0
-    latin: Counter[str] = field(default_factory=Counter)
-    """Language → how much its frequent words and its letters with marks speak for it."""
-    frequent: Counter[str] = field(default_factory=Counter)
-    """Language → how many words are its frequent ones."""
-    other: Counter[str] = field(default_factory=Counter)
-    """Language → how many words are in its script."""
-    plain: int = 0
-    """Words in Latin letters that are no names by their capitals."""
-
-    def add(self, more: "_Votes") -> None:
-        self.words += more.words
-        self.latin.update(more.latin)
-        self.frequent.update(more.frequent)
-        self.other.update(more.other)
-        self.plain += more.plain
-
-    def language(self, lead: int = _LEAST_LEAD) -> str | None:
-        """Return the language, `None` where it cannot be told."""
-        if 2 * self.other.total() > self.words:
-            return _of_script(self.other)
-        english = self.latin[READ_LANGUAGE]
-        best = max(self.latin.keys() - {READ_LANGUAGE}, key=self._rank, default=UNDETERMINED)
-        if self.latin[best] - english >= lead or self._has_hardly_any_english(best):
-            is_known = _LEAST_NAMED * self.frequent[best] >= self.words
-            return best if is_known else UNDETERMINED
-        return READ_LANGUAGE if english > self.latin[best] else None
-
-    def _has_hardly_any_english(self, best: str) -> bool:
-        english = self.frequent[READ_LANGUAGE]
-        least = _LEAST_FOREIGN if self.frequent[best] > english else _LEAST_UNKNOWN
-        return self.plain >= least and _LEAST_ENGLISH * english <= self.words
-
-    def _rank(self, language: str) -> tuple[int, str]:
-        return self.latin[language], language
+_LEAD_WITHIN: Final = 4 * OF_WORD
+"""By how much another language leads over English in a stretch of a turn that is in English."""
 
 
 def language_of(words: str) -> str | None:
     """Return the language of a stretch of speech by itself, `None` where it cannot be told."""
-    return _total(_passages(words)).language()
+    return total_votes(passages_of(words)).language()
 
 
 def examined_in(transcript: Transcript) -> Examined:
     """Tell what of a transcript can be read, turn by turn."""
-    read = [_passages(transcript.words(turn)) for turn in transcript.turns]
-    votes = [_total(passages) for passages in read]
+    read = [passages_of(transcript.words(turn)) for turn in transcript.turns]
+    votes = [total_votes(passages) for passages in read]
     languages = _with_neighbours([turn.speaker for turn in transcript.turns], votes)
     words: Counter[str] = Counter()
     unread: list[UnexaminedTurn] = []
@@ -117,14 +52,7 @@ def examined_in(transcript: Transcript) -> Examined:
     return Examined(words=dict(words), unread=tuple(unread))
 
 
-@cache
-def language_names() -> Mapping[str, str]:
-    """Return the English name of each language by its code."""
-    names: dict[str, str] = _tables()["names"]
-    return names
-
-
-def _by_passage(passages: Sequence[_Votes], language: str) -> Counter[str]:
+def _by_passage(passages: Sequence[Votes], language: str) -> Counter[str]:
     """Return language → how many words of a turn are in it."""
     told: Counter[str] = Counter()
     for votes in passages:
@@ -133,10 +61,10 @@ def _by_passage(passages: Sequence[_Votes], language: str) -> Counter[str]:
     return +told
 
 
-def _with_neighbours(speakers: Sequence[Speaker], votes: Sequence[_Votes]) -> list[str]:
+def _with_neighbours(speakers: Sequence[Speaker], votes: Sequence[Votes]) -> list[str]:
     """Return the language of each turn; one that does not tell goes with the nearest that does."""
     own = [one.language() for one in votes]
-    whole = _total(votes).language() or READ_LANGUAGE
+    whole = total_votes(votes).language() or READ_LANGUAGE
     beside = _nearest(own, range(len(own)))
     for speaker in set(speakers):
         places = [at for at, one in enumerate(speakers) if one is speaker]
@@ -147,7 +75,7 @@ def _with_neighbours(speakers: Sequence[Speaker], votes: Sequence[_Votes]) -> li
     ]
 
 
-def _inherited(votes: _Votes, language: str) -> str:
+def _inherited(votes: Votes, language: str) -> str:
     """Go with a language, unless all that is known of the words is English."""
     is_english = votes.latin[READ_LANGUAGE] > votes.latin[language]
     return READ_LANGUAGE if is_english else language
@@ -169,136 +97,3 @@ def _last_known(own: Sequence[str | None], places: Iterable[int]) -> dict[int, i
         last = at if own[at] is not None else last
         found[at] = last
     return found
-
-
-def _total(many: Iterable[_Votes]) -> _Votes:
-    total = _Votes()
-    for one in many:
-        total.add(one)
-    return total
-
-
-def _passages(words: str) -> list[_Votes]:
-    """Count the words of a turn; a long one in passages of some sentences."""
-    text = words if words.isascii() else unicodedata.normalize("NFKC", words)
-    passages = [_Votes()]
-    is_first = True
-    for found in _TOKEN.finditer(text):
-        if found["end"]:
-            is_first = True
-            is_full = passages[-1].words >= _STRETCH
-        else:
-            _count(found[0], passages[-1], is_first=is_first)
-            is_first = False
-            is_full = passages[-1].words >= _LONGEST_STRETCH
-        if is_full:
-            passages.append(_Votes())
-    if len(passages) > 1 and passages[-1].words < _SHORTEST_REST:
-        rest = passages.pop()
-        passages[-1].add(rest)
-    return passages
-
-
-def _count(token: str, votes: _Votes, *, is_first: bool) -> None:
-    votes.words += 1
-    if token[0] > _LAST_LATIN and not _LATIN_WITH_MARKS.match(token):
-        votes.other[_script(token)] += 1
-        return
-    votes.plain += is_first or token[0].islower()
-    word = token.casefold().replace("’", "'").strip("'")
-    parts = (word,) if word in _frequent() or "'" not in word else tuple(word.split("'"))
-    for part in parts:
-        languages = _frequent().get(part, ())
-        for language in languages:
-            votes.latin[language] += _OF_WORD
-            votes.frequent[language] += 1
-        if not part.isascii():
-            for mark in set(part):
-                for language in _marks().get(mark, frozenset()).difference(languages):
-                    votes.latin[language] += _OF_MARK
-
-
-def _script(token: str) -> str:
-    starts, ends, languages = _scripts()
-    place = bisect_right(starts, token[0]) - 1
-    language = languages[place] if place >= 0 and token[0] <= ends[place] else UNDETERMINED
-    for near, letters in _letters().items():
-        if not letters.isdisjoint(token):
-            return near
-    if language == "ru" and token.casefold() in _words("uk") - _words("ru"):
-        return "uk"
-    return language
-
-
-def _of_script(counts: Counter[str]) -> str:
-    """Return the language of the script that most words are in."""
-    # One language is told from another of its script by letters that few of its words have.
-    for rare, among in (("ja", "zh"), ("uk", "ru"), ("ur", "ar"), ("fa", "ar")):
-        both = counts[rare] + counts[among]
-        if counts[rare] and 2 * both > counts.total() and _LEAST_OF_RARE * counts[rare] >= both:
-            return rare
-    return max(counts, key=lambda language: (counts[language], language))
-
-
-_LEAST_OF_RARE: Final = 8
-"""Of so many words one with such a letter is enough."""
-
-
-@cache
-def _frequent() -> Mapping[str, tuple[str, ...]]:
-    """Return word → the languages that it is frequent in."""
-    found: dict[str, dict[str, None]] = {}
-    english = _words(READ_LANGUAGE)
-    for language in _tables()["words"]:
-        for word in _words(language):
-            found.setdefault(word, {})[language] = None
-            bare = _without_marks(word)
-            # Left out, the marks of a foreign word may give an English one.
-            if bare not in english:
-                found.setdefault(bare, {})[language] = None
-    return {word: tuple(languages) for word, languages in found.items()}
-
-
-def _without_marks(word: str) -> str:
-    bare = unicodedata.normalize("NFD", word.translate(str.maketrans("ıłđßæœø", "ildsaoo")))
-    return "".join(letter for letter in bare if not unicodedata.combining(letter))
-
-
-@cache
-def _words(language: str) -> frozenset[str]:
-    return frozenset(_tables()["words"][language].split())
-
-
-@cache
-def _marks() -> Mapping[str, frozenset[str]]:
-    """Return letter → the languages that write it."""
-    tables: dict[str, str] = _tables()["marks"]
-    letters = {letter for marks in tables.values() for letter in marks}
-    return {
-        letter: frozenset(language for language, marks in tables.items() if letter in marks)
-        for letter in letters
-    }
-
-
-@cache
-def _letters() -> Mapping[str, frozenset[str]]:
-    return {language: frozenset(letters) for language, letters in _tables()["letters"].items()}
-
-
-@cache
-def _scripts() -> tuple[list[str], list[str], list[str]]:
-    """Return the first letters of the passages of scripts, their last ones, and the languages."""
-    ranges = sorted(_ranges())
-    return [one[0] for one in ranges], [one[1] for one in ranges], [one[2] for one in ranges]
-
-
-def _ranges() -> Iterator[tuple[str, str, str]]:
-    for language, passages in _tables()["scripts"].items():
-        for stretch in passages:
-            yield stretch[0], stretch[-1], language
-
-
-@cache
-def _tables() -> Mapping[str, Any]:
-    place = resources.files("ai_psychiatrist.services.language.vocabulary")
-    return tomllib.loads(place.joinpath("function_words.toml").read_text(encoding="utf-8"))
