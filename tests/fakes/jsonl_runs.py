@@ -10,7 +10,7 @@ from typing import Any
 from ai_psychiatrist.validation.checks.rules import RuleSpec
 from ai_psychiatrist.validation.checks.step import DEFAULT_LIMITS, StepValidator
 from ai_psychiatrist.validation.config.step import RuleBlock, StepConfig
-from ai_psychiatrist.validation.jsonl.options import DEFAULT_OPTIONS, RunOptions
+from ai_psychiatrist.validation.jsonl.options import DEFAULT_OPTIONS, ValidationOptions
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
 from ai_psychiatrist.validation.jsonl.run import validate_lines
 from ai_psychiatrist.validation.jsonl.summary import Summary
@@ -68,7 +68,7 @@ def run_bytes(
     *,
     step: StepConfig = STEP,
     context: Path | None = None,
-    options: RunOptions = DEFAULT_OPTIONS,
+    options: ValidationOptions = DEFAULT_OPTIONS,
     limits: ParseLimits = DEFAULT_LIMITS,
 ) -> Ran:
     """Validate bytes and check that the account balances."""

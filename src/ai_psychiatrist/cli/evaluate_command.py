@@ -125,7 +125,7 @@ def run(
     """Assess every unit of a dataset; can be stopped at any time and gone on with."""
     with refusing_bad_input():
         from ai_psychiatrist.cli.evaluation_run import WantedRun, assess_dataset  # noqa: PLC0415
-        from ai_psychiatrist.evaluation.runs.run import RunOptions  # noqa: PLC0415
+        from ai_psychiatrist.evaluation.runs.run import EvaluationOptions  # noqa: PLC0415
         from ai_psychiatrist.evaluation.runs.start import StartOptions  # noqa: PLC0415
 
         settings = quiet(read_settings(model))
@@ -142,7 +142,7 @@ def run(
             ),
             out=out,
             mode=mode.value,
-            options=RunOptions(
+            options=EvaluationOptions(
                 concurrency=concurrency, max_failures=max_failures, retries_failed=retry_failed
             ),
             start=StartOptions(
@@ -184,7 +184,7 @@ def replicate(
             write_aggregates,
         )
         from ai_psychiatrist.evaluation.runs.folder import RunFolder  # noqa: PLC0415
-        from ai_psychiatrist.evaluation.runs.run import RunOptions  # noqa: PLC0415
+        from ai_psychiatrist.evaluation.runs.run import EvaluationOptions  # noqa: PLC0415
         from ai_psychiatrist.evaluation.runs.start import StartOptions  # noqa: PLC0415
 
         settings = quiet(read_settings(model))
@@ -196,7 +196,7 @@ def replicate(
             out=run_folder,
             mode=Mode.ZERO_SHOT.value,
             start=StartOptions(is_resumed=RunFolder(run_folder).run.exists()),
-            options=RunOptions(concurrency=concurrency),
+            options=EvaluationOptions(concurrency=concurrency),
         )
         code = assess_dataset(settings, wanted)
         write_aggregates(out / "aggregates", run=run_folder, splits=splits)

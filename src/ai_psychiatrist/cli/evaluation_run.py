@@ -17,10 +17,10 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
 from ai_psychiatrist.evaluation.runs.folder import RunFolder
 from ai_psychiatrist.evaluation.runs.provenance import changes_of, provenance
-from ai_psychiatrist.evaluation.runs.run import RunOptions, RunTally, RunTools
+from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, RunTally, RunTools
 from ai_psychiatrist.evaluation.runs.session import RunState, run_session
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
-from ai_psychiatrist.evaluation.runs.start import RunRequest, StartOptions, open_run
+from ai_psychiatrist.evaluation.runs.start import EvaluationRequest, StartOptions, open_run
 from ai_psychiatrist.evaluation.runs.variants import Variant, variants_of
 from ai_psychiatrist.ledger.store.ledger_file import make_private_folder
 from ai_psychiatrist.wiring import Services, open_services
@@ -36,7 +36,7 @@ class WantedRun:
     out: Path
     mode: str
     start: StartOptions
-    options: RunOptions
+    options: EvaluationOptions
     prompts: tuple[str, ...] = ()
     """As `NAME=FILE` or `shipped`."""
     repeats: int | None = None
@@ -96,7 +96,7 @@ def _variants(services: Services, wanted: WantedRun) -> Sequence[Variant | None]
 
 
 async def _assess(
-    services: Services, request: RunRequest, options: RunOptions, tally: RunTally
+    services: Services, request: EvaluationRequest, options: EvaluationOptions, tally: RunTally
 ) -> RunState:
     folder, contract = request.folder, request.contract
     with folder.held(), open_run(request) as ledger:
@@ -118,13 +118,13 @@ async def _assess(
 
 def _request(
     services: Services, wanted: WantedRun, dataset: Dataset, variant: Variant | None
-) -> RunRequest:
+) -> EvaluationRequest:
     folder, start = RunFolder(wanted.out), wanted.start
     if variant is not None:
         folder = RunFolder(wanted.out / variant.folder_name)
         start = replace(start, is_resumed=start.is_resumed and folder.run.exists())
     contract = shipped_contract()
-    return RunRequest(
+    return EvaluationRequest(
         dataset=dataset,
         folder=folder,
         record=provenance(

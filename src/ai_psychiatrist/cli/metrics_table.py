@@ -12,7 +12,7 @@ from ai_psychiatrist.evaluation.metrics.registry import Scale
 from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
 from ai_psychiatrist.evaluation.report.differences import Differences, differences_of
 from ai_psychiatrist.evaluation.report.figure_row import FigureRow
-from ai_psychiatrist.evaluation.report.groups import Group, evidence_of, headline_of, items_of
+from ai_psychiatrist.evaluation.report.groups import RowGroup, evidence_of, headline_of, items_of
 from ai_psychiatrist.evaluation.report.sentences import (
     cost_in_words,
     failure_in_words,
@@ -53,7 +53,7 @@ def _console() -> Console:
     return Console(markup=False, highlight=False, emoji=False, width=_PIPE_WIDTH)
 
 
-def _figures(groups: Iterable[Group]) -> Table:
+def _figures(groups: Iterable[RowGroup]) -> Table:
     table = Table("Figure", box=None, pad_edge=False, header_style="dim")
     table.add_column("Value", justify="right", no_wrap=True)
     table.add_column("95 % interval")

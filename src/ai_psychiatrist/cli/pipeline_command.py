@@ -113,8 +113,8 @@ async def _run(
     from ai_psychiatrist.cli.unit_progress import unit_progress  # noqa: PLC0415
     from ai_psychiatrist.ledger.keys.cipher import load_cipher  # noqa: PLC0415
     from ai_psychiatrist.pipelines.results import account_of  # noqa: PLC0415
-    from ai_psychiatrist.pipelines.run import RunOptions, run_units  # noqa: PLC0415
-    from ai_psychiatrist.pipelines.start import RunRequest, opened_run  # noqa: PLC0415
+    from ai_psychiatrist.pipelines.run import PipelineOptions, run_units  # noqa: PLC0415
+    from ai_psychiatrist.pipelines.start import PipelineRequest, opened_run  # noqa: PLC0415
     from ai_psychiatrist.pipelines.steps import (  # noqa: PLC0415
         Models,
         chains_of,
@@ -138,7 +138,7 @@ async def _run(
         chains = chains_of(config, models)
         steps = make_steps(config, chains=chains, models=models)
         key_file = settings.ledger.key_file
-        request = RunRequest(
+        request = PipelineRequest(
             folder=out,
             config=config,
             steps=[step.name for step in steps],
@@ -149,7 +149,7 @@ async def _run(
             is_resumed=is_resumed,
             cipher=None if key_file is None else load_cipher(key_file),
         )
-        options = RunOptions(
+        options = PipelineOptions(
             concurrency=concurrency,
             max_calls=max_calls,
             retries_failed=retries_failed,

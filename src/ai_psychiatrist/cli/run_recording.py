@@ -39,7 +39,7 @@ def recording(
     from ai_psychiatrist.ledger.recheck.accumulated_context import AccumulatedContexts  # noqa: PLC0415
     from ai_psychiatrist.ledger.recheck.checker import PipelineChecker  # noqa: PLC0415
     from ai_psychiatrist.pipelines.run_folder import following_steps, kept_pipeline  # noqa: PLC0415
-    from ai_psychiatrist.validation.jsonl.unit import Outcome  # noqa: PLC0415
+    from ai_psychiatrist.validation.jsonl.unit import UnitOutcome  # noqa: PLC0415
 
     with open_or_create_run(run, config) as ledger, ledger.lock():
         pipeline = kept_pipeline(run)
@@ -52,7 +52,7 @@ def recording(
             next_step=following_steps(ledger.steps).get(validator.name),
         )
 
-        def take(outcome: Outcome) -> None:
+        def take(outcome: UnitOutcome) -> None:
             answer = judged_answer(outcome)
             if answer is not None:
                 intake.take(answer)

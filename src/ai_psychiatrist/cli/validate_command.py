@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ai_psychiatrist.validation.checks.expression_step import Find
     from ai_psychiatrist.validation.checks.step import StepValidator
     from ai_psychiatrist.validation.config.step import StepConfig
-    from ai_psychiatrist.validation.jsonl.options import RunOptions
+    from ai_psychiatrist.validation.jsonl.options import ValidationOptions
     from ai_psychiatrist.validation.jsonl.outputs import Outputs
     from ai_psychiatrist.validation.jsonl.summary import Summary
 
@@ -257,7 +257,7 @@ def _validated(request: _Request, files: _Files, *, workers: int, longest_line: 
 
     from ai_psychiatrist.cli.validation_progress import line_progress  # noqa: PLC0415
     from ai_psychiatrist.infrastructure.logging import setup_logging  # noqa: PLC0415
-    from ai_psychiatrist.validation.jsonl.options import RunOptions  # noqa: PLC0415
+    from ai_psychiatrist.validation.jsonl.options import ValidationOptions  # noqa: PLC0415
     from ai_psychiatrist.validation.jsonl.outputs import output_file  # noqa: PLC0415
 
     files.refuse_the_same_twice()
@@ -274,7 +274,7 @@ def _validated(request: _Request, files: _Files, *, workers: int, longest_line: 
             # Where the failures go, nothing else is written; opening a run sets up its own log.
             is_logged = request.config is not None and files.failures is not None
             setup_logging("INFO" if is_logged else "CRITICAL")
-            options = RunOptions(
+            options = ValidationOptions(
                 deadline_seconds=request.deadline_seconds,
                 longest_line=longest_line,
                 needs_unit_ids=request.config is not None,
@@ -296,7 +296,7 @@ def _run(
     files: _Files,
     outputs: "Outputs",
     *,
-    options: "RunOptions",
+    options: "ValidationOptions",
     workers: int,
 ) -> "Summary":
     from ai_psychiatrist.validation.jsonl.lines import open_source  # noqa: PLC0415

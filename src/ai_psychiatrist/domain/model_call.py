@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 from ai_psychiatrist.domain.failures import CallPath, FailureCode
 
 
-class Message(NamedTuple):
+class RequestMessage(NamedTuple):
     """One message of a request."""
 
     role: Literal["system", "user", "assistant"]
@@ -24,7 +24,7 @@ class ModelCall:
     """Keyed digest of everything that was sent: texts, sampling, output contract."""
     occurrence: int = 0
     """0 for the first call of this digest in an assessment, then one more each time."""
-    sent: tuple[Message, ...] = field(default=(), repr=False)
+    sent: tuple[RequestMessage, ...] = field(default=(), repr=False)
     """Empty where the words are not known or not kept."""
     reply: str | None = field(default=None, repr=False)
     """JSON of the response as it came."""

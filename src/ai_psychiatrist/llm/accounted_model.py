@@ -15,7 +15,7 @@ from pydantic_ai.tools import ToolDefinition
 
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import CallPath, FailureCode
-from ai_psychiatrist.domain.model_call import Message
+from ai_psychiatrist.domain.model_call import RequestMessage
 from ai_psychiatrist.llm.agent_calls import AgentCalls, Call
 from ai_psychiatrist.llm.call_store import call_digest
 from ai_psychiatrist.llm.last_exchange import last_exchange
@@ -135,15 +135,15 @@ def _texts(messages: Sequence[ModelMessage]) -> list[object]:
     ]
 
 
-def _sent(messages: Sequence[ModelMessage]) -> Iterator[Message]:
+def _sent(messages: Sequence[ModelMessage]) -> Iterator[RequestMessage]:
     """Yield what `prepare_messages` left, in the order in which a model reads it."""
     instructions = getattr(messages[0], "instructions", None)
     if instructions:
-        yield Message("system", instructions)
+        yield RequestMessage("system", instructions)
     for message in messages:
         if isinstance(message, ModelResponse):
-            yield Message("assistant", message.text or "")
+            yield RequestMessage("assistant", message.text or "")
             continue
         for part in message.parts:
             if isinstance(part, UserPromptPart):
-                yield Message("user", user_text(part))
+                yield RequestMessage("user", user_text(part))

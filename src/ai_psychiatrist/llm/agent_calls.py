@@ -18,7 +18,7 @@ from ai_psychiatrist.domain.failures import (
     FailureCode,
     RejectionCode,
 )
-from ai_psychiatrist.domain.model_call import Message, ModelCall
+from ai_psychiatrist.domain.model_call import ModelCall, RequestMessage
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.llm.call_failures import call_failure
@@ -52,7 +52,7 @@ class Call:
     path: CallPath
     digest: Callable[[], str] = field(repr=False)
     """Makes the digest of everything that is sent."""
-    messages: Callable[[], tuple[Message, ...]] = field(repr=False)
+    messages: Callable[[], tuple[RequestMessage, ...]] = field(repr=False)
     """Makes the messages that are sent, for whoever keeps them."""
     send: Callable[[], Awaitable[ModelResponse]] = field(repr=False)
     read: Callable[[ModelResponse], ReplyReading] = field(repr=False)

@@ -25,7 +25,7 @@ from ai_psychiatrist.domain.failures import (
     FailureCode,
     FailureSeverity,
 )
-from ai_psychiatrist.domain.model_call import Message
+from ai_psychiatrist.domain.model_call import RequestMessage
 from ai_psychiatrist.infrastructure.failure_log import record_failure
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.llm.accounted_model import AccountedModel
@@ -203,7 +203,10 @@ class AgentRunner(Generic[OutputT]):
                 route=route,
                 path=CallPath.PLAIN,
                 digest=partial(call_digest, *sent),
-                messages=lambda: (Message("system", prompt.system), Message("user", prompt.user)),
+                messages=lambda: (
+                    RequestMessage("system", prompt.system),
+                    RequestMessage("user", prompt.user),
+                ),
                 send=partial(_chat, route.chat, prompt),
                 read=partial(
                     read_reply, mode=OutputMode.TEXT, tool=None, max_bytes=route.max_reply_bytes

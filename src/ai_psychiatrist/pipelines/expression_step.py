@@ -9,7 +9,7 @@ from ai_psychiatrist.ledger.ledger_writer import LedgerWriter
 from ai_psychiatrist.ledger.recheck.checker import PipelineChecker
 from ai_psychiatrist.ledger.store.records import AttemptRecord
 from ai_psychiatrist.llm.call_log import CallBudget
-from ai_psychiatrist.pipelines.step_turn import Turn
+from ai_psychiatrist.pipelines.step_turn import StepTurn
 from ai_psychiatrist.validation.checks.expression_step import not_found
 from ai_psychiatrist.validation.expressions import EvaluationFailed
 from ai_psychiatrist.validation.expressions.procedure import Procedure
@@ -26,12 +26,12 @@ class ExpressionStep:
     checker: PipelineChecker
 
     async def take(
-        self, turn: Turn, _writer: LedgerWriter, _budget: CallBudget
+        self, turn: StepTurn, _writer: LedgerWriter, _budget: CallBudget
     ) -> list[AttemptRecord]:
         """Return the one attempt: the same expressions would find the same again."""
         return [await asyncio.to_thread(self._attempt, turn)]
 
-    def _attempt(self, turn: Turn) -> AttemptRecord:
+    def _attempt(self, turn: StepTurn) -> AttemptRecord:
         try:
             found = self.procedure.run(
                 turn.known, seed=turn.seed, step=self.name, unit_id=turn.unit_id

@@ -23,7 +23,7 @@ from ai_psychiatrist.llm.retries import CallRetries, is_passing
 from ai_psychiatrist.llm.routes import ModelChain
 from ai_psychiatrist.llm.runner import AgentRunner, Outcome
 from ai_psychiatrist.llm.settings import PydanticAISettings
-from ai_psychiatrist.pipelines.step_turn import Turn
+from ai_psychiatrist.pipelines.step_turn import StepTurn
 from ai_psychiatrist.pipelines.template import NotRendered, StepTemplate
 from ai_psychiatrist.pipelines.unit_calls import UnitCalls
 from ai_psychiatrist.validation.checks.refusals import refusal
@@ -75,7 +75,7 @@ class ModelStep:
     """By how often they ask again; building one takes as long as a call."""
 
     async def take(
-        self, turn: Turn, writer: LedgerWriter, budget: CallBudget
+        self, turn: StepTurn, writer: LedgerWriter, budget: CallBudget
     ) -> list[AttemptRecord] | None:
         """Ask until an answer passes or the step's attempts are used up.
 
@@ -130,7 +130,7 @@ class _Asking:
     """What is asked for one unit, within what is left of its attempts."""
 
     step: ModelStep
-    turn: Turn
+    turn: StepTurn
     calls: UnitCalls
     verdicts: dict[int, Verdict] = field(default_factory=dict)
     """By the position of the judgement that each belongs to."""

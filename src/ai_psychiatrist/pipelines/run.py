@@ -22,7 +22,7 @@ OnUnit = Callable[[str | None], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunOptions:
+class PipelineOptions:
     """How much is done at once, and when to stop."""
 
     concurrency: int = 8
@@ -55,7 +55,7 @@ async def run_units(
     ledger: Ledger,
     config: PipelineConfig,
     steps: Sequence[RunnableStep],
-    options: RunOptions,
+    options: PipelineOptions,
     *,
     on_unit: OnUnit,
 ) -> Stop:
@@ -89,7 +89,7 @@ class _Session:
         self,
         contexts: AccumulatedContexts,
         steps: Sequence[RunnableStep],
-        options: RunOptions,
+        options: PipelineOptions,
         writer: LedgerWriter,
         on_unit: OnUnit,
     ) -> None:

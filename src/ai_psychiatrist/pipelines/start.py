@@ -23,7 +23,7 @@ from ai_psychiatrist.pipelines.run_folder import (
     refuse_other_pipeline,
 )
 from ai_psychiatrist.pipelines.step_turn import SEED
-from ai_psychiatrist.pipelines.units import Unit
+from ai_psychiatrist.pipelines.units import DeclaredUnit
 from ai_psychiatrist.validation.config.given_file import MOST_BYTES
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig
 
@@ -33,7 +33,7 @@ _KEY_BYTES: Final = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunRequest:
+class PipelineRequest:
     """Which run is wanted."""
 
     folder: Path
@@ -42,7 +42,7 @@ class RunRequest:
     """Those that are run, in order."""
     models: Mapping[str, Sequence[str]]
     """Step → the chain of its models."""
-    units: Iterable[Unit]
+    units: Iterable[DeclaredUnit]
     max_units: int | None = None
     """Most units, the first ones."""
     seed: int | None = None
@@ -52,7 +52,7 @@ class RunRequest:
 
 
 @contextmanager
-def opened_run(request: RunRequest) -> Iterator[Ledger]:
+def opened_run(request: PipelineRequest) -> Iterator[Ledger]:
     """Hold a run whose units are all requested, inside the block.
 
     Digests of this process are made with the run's own key from here on, so that a prompt has the
@@ -82,7 +82,7 @@ def opened_run(request: RunRequest) -> Iterator[Ledger]:
         yield ledger
 
 
-def _created(request: RunRequest) -> Ledger:
+def _created(request: PipelineRequest) -> Ledger:
     return create_pipeline_run(
         request.folder,
         request.config,
@@ -96,7 +96,7 @@ def _created(request: RunRequest) -> Ledger:
     )
 
 
-def _resumed(request: RunRequest) -> Ledger:
+def _resumed(request: PipelineRequest) -> Ledger:
     ledger = Ledger.open(request.folder, cipher=request.cipher)
     try:
         refuse_other_pipeline(ledger, request.config)
@@ -116,7 +116,7 @@ def _resumed(request: RunRequest) -> Ledger:
     return ledger
 
 
-def _differences(ledger: Ledger, request: RunRequest) -> Iterator[str]:
+def _differences(ledger: Ledger, request: PipelineRequest) -> Iterator[str]:
     kept = kept_pipeline(request.folder)
     files = zip(request.config.files, kept.files, strict=True)
     if any(_content(given) != _content(copy) for given, copy in files):
@@ -135,7 +135,7 @@ def _written(models: Mapping[str, Sequence[str]]) -> str:
     return json.dumps({step: list(chain) for step, chain in models.items()}, sort_keys=True)
 
 
-def _add_units(ledger: Ledger, units: Iterator[Unit]) -> None:
+def _add_units(ledger: Ledger, units: Iterator[DeclaredUnit]) -> None:
     """Add what is asked for; what is there already stays as it is."""
     first = ledger.steps[0]
     with ledger.transaction():

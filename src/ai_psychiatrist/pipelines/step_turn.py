@@ -20,7 +20,7 @@ SEED: Final = "seed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class StepTurn:
     """A unit that a step is to be done for."""
 
     unit_id: str
@@ -76,19 +76,19 @@ class RunnableStep(Protocol):
         ...
 
     async def take(
-        self, turn: Turn, writer: LedgerWriter, budget: CallBudget
+        self, turn: StepTurn, writer: LedgerWriter, budget: CallBudget
     ) -> list[AttemptRecord] | None:
         """Return the attempts of a turn, `None` when the calls ran out before it had ended."""
         ...
 
 
-def open_turn(contexts: AccumulatedContexts, unit_id: str, step: str) -> Turn:
+def open_turn(contexts: AccumulatedContexts, unit_id: str, step: str) -> StepTurn:
     """Return what the ledger knows of a unit that a step is to be done for."""
     ledger = contexts.ledger
     row = ledger.last(unit_id, step)
     first = 1 if row is None else row.newest_attempt + 1
     calls = [call for call in ledger.calls_of(unit_id, first) if call.agent == step]
-    return Turn(
+    return StepTurn(
         unit_id=unit_id,
         step=step,
         content=contexts.at(unit_id, step) or b"{}",

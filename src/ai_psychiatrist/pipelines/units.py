@@ -20,14 +20,14 @@ _REPETITION: Final = "{}__rep{:04d}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unit:
+class DeclaredUnit:
     """What the first step is asked about."""
 
     unit_id: str
     fields: dict[str, object] = field(repr=False)
 
 
-def declared_units(processing: Processing, folder: Path) -> Iterator[Unit]:
+def declared_units(processing: Processing, folder: Path) -> Iterator[DeclaredUnit]:
     """Yield the units that a pipeline file declares, each once before any is repeated.
 
     A unit of a cross product holds the fields of each position's item under the position's name.
@@ -48,7 +48,7 @@ def declared_units(processing: Processing, folder: Path) -> Iterator[Unit]:
     return _each_once(_repeated(listed, processing.repeat))
 
 
-def units_in(path: Path) -> Iterator[Unit]:
+def units_in(path: Path) -> Iterator[DeclaredUnit]:
     """Yield the units of a file with one JSON object a line, `unit_id` among its fields.
 
     Raises `InputError` naming a line that cannot be used.
@@ -56,7 +56,7 @@ def units_in(path: Path) -> Iterator[Unit]:
     if not path.is_file():
         raise InputError("the units are no regular file that can be read", field="--units")
     lines = read_context(path, DEFAULT_LIMITS)
-    return _each_once(Unit(unit_id=line.key, fields=line.context) for line in lines)
+    return _each_once(DeclaredUnit(unit_id=line.key, fields=line.context) for line in lines)
 
 
 def _read(path: Path) -> object:
@@ -66,7 +66,7 @@ def _read(path: Path) -> object:
     return document.value
 
 
-def _items(document: object, items: Items, key: str | None) -> Iterator[Unit]:
+def _items(document: object, items: Items, key: str | None) -> Iterator[DeclaredUnit]:
     listed = document if key is None else None
     if key is not None and isinstance(document, dict):
         listed = document.get(key)
@@ -85,7 +85,7 @@ def _items(document: object, items: Items, key: str | None) -> Iterator[Unit]:
             raise ConfigurationError(msg)
         _refuse_other_types(item, place)
         kept = {inner: value for inner, value in item.items() if inner not in SET_ASIDE}
-        yield Unit(unit_id=str(name), fields=kept)
+        yield DeclaredUnit(unit_id=str(name), fields=kept)
 
 
 def _refuse_other_types(item: dict[str, object], place: str) -> None:
@@ -96,23 +96,23 @@ def _refuse_other_types(item: dict[str, object], place: str) -> None:
         raise ConfigurationError(msg) from None
 
 
-def _crossed(names: list[str], factors: tuple[Unit, ...]) -> Unit:
-    return Unit(
+def _crossed(names: list[str], factors: tuple[DeclaredUnit, ...]) -> DeclaredUnit:
+    return DeclaredUnit(
         unit_id="-".join(factor.unit_id for factor in factors),
         fields={name: factor.fields for name, factor in zip(names, factors, strict=True)},
     )
 
 
-def _repeated(listed: list[Unit], times: int) -> Iterator[Unit]:
+def _repeated(listed: list[DeclaredUnit], times: int) -> Iterator[DeclaredUnit]:
     if times == 1:
         yield from listed
         return
     for number in range(1, times + 1):
         for unit in listed:
-            yield Unit(unit_id=_REPETITION.format(unit.unit_id, number), fields=unit.fields)
+            yield DeclaredUnit(unit_id=_REPETITION.format(unit.unit_id, number), fields=unit.fields)
 
 
-def _each_once(units: Iterable[Unit]) -> Iterator[Unit]:
+def _each_once(units: Iterable[DeclaredUnit]) -> Iterator[DeclaredUnit]:
     seen: set[str] = set()
     for unit in units:
         if unit.unit_id in seen:

@@ -12,11 +12,11 @@ from tests.fakes.jsonl_runs import STEP
 from tests.sweeps import DAMAGED_FILES
 
 from ai_psychiatrist.validation.checks.step import StepValidator
-from ai_psychiatrist.validation.jsonl.options import RunOptions
+from ai_psychiatrist.validation.jsonl.options import ValidationOptions
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
 from ai_psychiatrist.validation.jsonl.run import validate_lines
 from ai_psychiatrist.validation.jsonl.summary import Summary
-from ai_psychiatrist.validation.jsonl.unit import Outcome
+from ai_psychiatrist.validation.jsonl.unit import UnitOutcome
 from ai_psychiatrist.validation.reply.limits import ParseLimits
 
 VALIDATORS = [
@@ -31,9 +31,9 @@ class Run:
     """A file through the checks, with what was told of each line."""
 
     def __init__(self, made: MadeFile, validator: StepValidator, context: Path | None) -> None:
-        self.outcomes: list[Outcome] = []
+        self.outcomes: list[UnitOutcome] = []
         valid, failures = io.BytesIO(), io.BytesIO()
-        options = RunOptions(longest_line=LONGEST_LINE, on_outcome=self.outcomes.append)
+        options = ValidationOptions(longest_line=LONGEST_LINE, on_outcome=self.outcomes.append)
         self.summary: Summary = validate_lines(
             validator,
             io.BytesIO(made.data),

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from tests.fakes.jsonl_runs import STEP, run_bytes, run_lines, unit
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.validation.checks.rules import Level, RuleSpec
+from ai_psychiatrist.validation.checks.rules import RuleLevel, RuleSpec
 from ai_psychiatrist.validation.config.step import RuleBlock, StepConfig
-from ai_psychiatrist.validation.jsonl.options import RunOptions
-from ai_psychiatrist.validation.jsonl.unit import Outcome
+from ai_psychiatrist.validation.jsonl.options import ValidationOptions
+from ai_psychiatrist.validation.jsonl.unit import UnitOutcome
 from ai_psychiatrist.validation.reply.limits import ParseLimits
 
 
@@ -173,7 +173,7 @@ def test_number_of_too_many_digits_does_not_become_text(end: str) -> None:
 
 def test_too_long_line_is_passed_over_and_counted() -> None:
     long = unit("u1", note="x" * 500)
-    options = RunOptions(longest_line=len(unit("u0")))
+    options = ValidationOptions(longest_line=len(unit("u0")))
     ran = run_lines([unit("u0"), long, unit("u2"), long], options=options)
     assert [one["unit_id"] for one in ran.kept] == ["u0", "u2"]
     assert [(one["line"], one["raw_response"]) for one in ran.failed] == [(2, None), (4, None)]
@@ -388,7 +388,7 @@ def test_context_of_no_use_is_refused_with_its_line(
 
 def test_units_after_the_deadline_fail_and_are_accounted_for(tmp_path: Path) -> None:
     now = iter([0.0, 1.0, 2.0, 10.0, 10.0])
-    options = RunOptions(deadline_seconds=5.0, clock=lambda: next(now))
+    options = ValidationOptions(deadline_seconds=5.0, clock=lambda: next(now))
     context = context_file(tmp_path, *(asked(f"u{number}") for number in range(5)))
     ran = run_lines([unit(f"u{number}") for number in range(4)], options=options, context=context)
     assert ran.told == [
@@ -420,7 +420,7 @@ def test_summary_counts_stages_rules_warnings_and_skipped_rules() -> None:
     rules = RuleBlock(
         rules=(
             RuleSpec(name="positive", expr="score >= 1", error=""),
-            RuleSpec(name="high", expr="score >= 3", error="", level=Level.WARNING),
+            RuleSpec(name="high", expr="score >= 3", error="", level=RuleLevel.WARNING),
             RuleSpec(name="noted", expr="note == 1", error="", when="has(note)"),
         )
     )
@@ -441,9 +441,9 @@ def test_run_without_a_valid_unit_says_so() -> None:
 
 
 def test_every_outcome_is_told_in_order(tmp_path: Path) -> None:
-    told: list[Outcome] = []
+    told: list[UnitOutcome] = []
     context = context_file(tmp_path, asked("u0", a=1), asked("u1"))
-    options = RunOptions(on_outcome=told.append)
+    options = ValidationOptions(on_outcome=told.append)
     run_lines([unit("u0"), "oops"], context=context, options=options)
     assert [(one.unit.unit_id, one.verdict.stage, one.unit.context) for one in told] == [
         ("u0", None, {"a": 1}),

@@ -11,7 +11,7 @@ from tests.fakes.jsonl_runs import STEP, Ran, run_bytes, unit
 from tests.sweeps import SHARDED_LINES, SHARDING_WORKERS
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.validation.jsonl.options import RunOptions
+from ai_psychiatrist.validation.jsonl.options import ValidationOptions
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
 from ai_psychiatrist.validation.jsonl.shards import split, validate_file
 
@@ -51,7 +51,7 @@ def run_file(source: Path, workers: int, context: Path | None) -> Ran:
         outputs,
         workers=workers,
         context=context,
-        options=RunOptions(longest_line=LONGEST),
+        options=ValidationOptions(longest_line=LONGEST),
         smallest_shard=1_000,
     )
     valid, failures, coercions = (
@@ -77,7 +77,7 @@ def test_outputs_are_the_same_bytes_for_any_number_of_workers(
         ]
         context.write_text("\n".join(asked), "utf-8")
     alone = run_bytes(
-        source.read_bytes(), context=context, options=RunOptions(longest_line=LONGEST)
+        source.read_bytes(), context=context, options=ValidationOptions(longest_line=LONGEST)
     )
     assert alone.summary.duplicates > 50
     assert alone.summary.valid > 500
@@ -119,6 +119,6 @@ def test_file_is_not_split_below_the_smallest_shard(tmp_path: Path) -> None:
 
 def test_telling_every_outcome_is_refused_with_several_workers(tmp_path: Path) -> None:
     outputs = Outputs(valid=io.BytesIO(), failures=io.BytesIO())
-    options = RunOptions(on_outcome=lambda _: None)
+    options = ValidationOptions(on_outcome=lambda _: None)
     with pytest.raises(ConfigurationError, match="use one"):
         validate_file(STEP, tmp_path / "in.jsonl", outputs, workers=2, options=options)

@@ -10,7 +10,7 @@ from tests.fakes.pipeline_folder import PIPELINE, changed, found, only, written
 from ai_psychiatrist.validation.config.document import document_of
 from ai_psychiatrist.validation.config.lint import lint_pipeline
 from ai_psychiatrist.validation.config.nearest import nearest
-from ai_psychiatrist.validation.config.problem import Place, dotted
+from ai_psychiatrist.validation.config.problem import FilePosition, dotted
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_values_keep_their_places() -> None:
     assert document.problems == []
     assert document.value == {"a": [{"b": "text", "c": "x\ty"}]}
     spot = document.spots["a", 0, "b"]
-    assert (spot.key, spot.text) == (Place(line=2, column=5), Place(line=2, column=9))
+    assert (spot.key, spot.text) == (FilePosition(line=2, column=5), FilePosition(line=2, column=9))
     assert document.spots["a", 0, "c"].text is None
 
 

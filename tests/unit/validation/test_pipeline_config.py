@@ -8,7 +8,7 @@ from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.validation.checks.coercion.coercer import DEFAULT, STRICT, CoercionProfile
 from ai_psychiatrist.validation.checks.fields.specs import EnumRule, RangeRule
-from ai_psychiatrist.validation.checks.rules import Level
+from ai_psychiatrist.validation.checks.rules import RuleLevel
 from ai_psychiatrist.validation.checks.step import StepValidator
 from ai_psychiatrist.validation.config.lint import lint_pipeline
 from ai_psychiatrist.validation.config.pipeline import RetryLimits, RuleBlock, load_pipeline
@@ -35,7 +35,11 @@ def test_a_step_holds_what_every_section_says_of_it(tmp_path: Path) -> None:
     assert block.ranges == {"score": RangeRule(low=0, high=3)}
     assert block.coerce == DEFAULT
     (rule,) = block.rules
-    assert (rule.name, rule.level, rule.when) == ("above_threshold", Level.ERROR, "has(threshold)")
+    assert (rule.name, rule.level, rule.when) == (
+        "above_threshold",
+        RuleLevel.ERROR,
+        "has(threshold)",
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 import pytest
 
-from ai_psychiatrist.validation.checks.rules import Level, RuleOutcome, RuleSet, RuleSpec
+from ai_psychiatrist.validation.checks.rules import RuleLevel, RuleOutcome, RuleSet, RuleSpec
 from ai_psychiatrist.validation.checks.verdict import UnitError
 from ai_psychiatrist.validation.expressions import ExpressionRefused, Scope
 
@@ -34,7 +34,7 @@ def test_broken_rule_without_a_message_names_itself() -> None:
 
 
 def test_broken_rule_of_level_warning_is_a_warning() -> None:
-    outcome = apply(rule("score > 1", level=Level.WARNING), score=0)
+    outcome = apply(rule("score > 1", level=RuleLevel.WARNING), score=0)
 
     assert not outcome.errors
     assert [warning.rule for warning in outcome.warnings] == ["r"]
@@ -86,7 +86,7 @@ def test_rule_that_cannot_be_evaluated_is_an_error_of_its_own(
 
 
 def test_rule_of_level_warning_that_cannot_be_evaluated_is_a_warning() -> None:
-    outcome = apply(rule("nowhere > 1", level=Level.WARNING))
+    outcome = apply(rule("nowhere > 1", level=RuleLevel.WARNING))
 
     assert not outcome.errors
     assert [warning.rule for warning in outcome.warnings] == ["rule_eval"]

@@ -11,7 +11,7 @@ from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.validation.checks.coercion.coercer import CoercionProfile
 from ai_psychiatrist.validation.checks.fields.specs import EnumRule, RangeRule
-from ai_psychiatrist.validation.checks.rules import Level, RuleSpec
+from ai_psychiatrist.validation.checks.rules import RuleLevel, RuleSpec
 from ai_psychiatrist.validation.checks.step import StepValidator
 from ai_psychiatrist.validation.checks.verdict import Verdict
 from ai_psychiatrist.validation.config.step import RuleBlock, Schema, StepConfig
@@ -232,7 +232,7 @@ def test_name_of_one_unit_is_unknown_in_the_next() -> None:
 
 
 def test_warning_leaves_the_unit_valid_and_unchanged() -> None:
-    verdict = check({"score": 2}, **rule("score > 5", level=Level.WARNING))
+    verdict = check({"score": 2}, **rule("score > 5", level=RuleLevel.WARNING))
     assert verdict.is_valid
     assert verdict.value == {"score": 2}
     assert warned(verdict) == [("$.score", "it")]

@@ -16,7 +16,11 @@ from ai_psychiatrist.evaluation.metrics.compute import (
     settings_of,
 )
 from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits, beside_labels, is_label
-from ai_psychiatrist.evaluation.metrics.run_metrics import SCHEMA_VERSION, Part, Settings
+from ai_psychiatrist.evaluation.metrics.run_metrics import (
+    SCHEMA_VERSION,
+    MetricsModel,
+    MetricsSettings,
+)
 from ai_psychiatrist.evaluation.metrics.selective import Accepted, accepted_of, signal_statistics
 from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL, SIGNALS
 from ai_psychiatrist.evaluation.metrics.tree import Path, Tree, named_measures, resolve
@@ -38,7 +42,7 @@ class Difference(Figure):
     second: float | None
 
 
-class SharedUnits(Part):
+class SharedUnits(MetricsModel):
     """How many units both runs assessed, and only one of them."""
 
     shared: int
@@ -47,7 +51,7 @@ class SharedUnits(Part):
     only_second: int
 
 
-class MatchedCoverage(Part):
+class MatchedCoverage(MetricsModel):
     """Errors over as many items as the run that scores fewer of them has, by one signal."""
 
     coverage: Figure
@@ -59,11 +63,11 @@ class MatchedCoverage(Part):
     aurc_difference: Figure
 
 
-class RunComparison(Part):
+class RunComparison(MetricsModel):
     """How the figures of a second run differ from those of a first."""
 
     schema_version: int = SCHEMA_VERSION
-    settings: Settings
+    settings: MetricsSettings
     units: SharedUnits
     differences: Mapping[Path, Difference]
     """By the names that lead to the figure in `RunMetrics`."""

@@ -17,7 +17,7 @@ from ai_psychiatrist.evaluation.metrics.calibration import calibration_section
 from ai_psychiatrist.evaluation.metrics.evidence import evidence_rates
 from ai_psychiatrist.evaluation.metrics.items import item_section, noise_section
 from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits, beside_labels, is_label
-from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics, Settings
+from ai_psychiatrist.evaluation.metrics.run_metrics import MetricsSettings, RunMetrics
 from ai_psychiatrist.evaluation.metrics.selective import selective_section
 from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL
 from ai_psychiatrist.evaluation.metrics.totals import severity_section, total_section
@@ -72,9 +72,9 @@ def compute_metrics(
     )
 
 
-def settings_of(resamples: int, seed: int, confidence: str) -> Settings:
+def settings_of(resamples: int, seed: int, confidence: str) -> MetricsSettings:
     """Return how figures are computed."""
-    return Settings(resamples=resamples, seed=seed, interval=INTERVAL, confidence=confidence)
+    return MetricsSettings(resamples=resamples, seed=seed, interval=INTERVAL, confidence=confidence)
 
 
 def judged_sections(labelled: LabelledUnits, *, confidence: str, seed: int) -> dict[str, Tree]:

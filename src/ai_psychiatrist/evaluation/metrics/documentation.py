@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from ai_psychiatrist.evaluation.metrics.registry import Metric, all_metrics
+from ai_psychiatrist.evaluation.metrics.registry import RegisteredMetric, all_metrics
 
 HEADER: Final = (
     "| figure | of | definition | better | least n | source |",
@@ -17,7 +17,7 @@ def table() -> Iterator[str]:
     yield from map(_row, all_metrics())
 
 
-def _row(metric: Metric) -> str:
+def _row(metric: RegisteredMetric) -> str:
     kinds = ", ".join(f"`{kind.__name__}`" for kind in metric.on)
     definition = metric.definition.replace("|", "\\|")
     better = metric.better.value if metric.better.value != "neither" else "–"

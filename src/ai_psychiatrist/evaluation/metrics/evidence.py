@@ -16,7 +16,7 @@ NO_SCORES = "scoring finished for no unit"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class UnitEvidence:
     """What was found in units, (units, places)."""
 
     has_scores: BoolArray
@@ -31,11 +31,11 @@ class Evidence:
         return ratio(marks, self.has_scores, undefined=NO_SCORES)
 
 
-class EvidenceFound(Evidence):
+class EvidenceFound(UnitEvidence):
     """Of all items."""
 
 
-class ItemEvidence(Evidence):
+class ItemEvidence(UnitEvidence):
     """Of one item."""
 
 

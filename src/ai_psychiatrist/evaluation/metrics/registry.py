@@ -51,7 +51,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Metric:
+class RegisteredMetric:
     """One figure, wherever it is measured."""
 
     key: str
@@ -74,7 +74,7 @@ class Metric:
         return self.scale or points
 
 
-_METRICS: Final[dict[str, Metric]] = {}
+_METRICS: Final[dict[str, RegisteredMetric]] = {}
 
 
 def metric(
@@ -88,7 +88,7 @@ def metric(
     """Declare a function to be a metric: its name is the key, its first paragraph what it is."""
 
     def declare(function: Function) -> Function:
-        _METRICS[function.__name__] = Metric(
+        _METRICS[function.__name__] = RegisteredMetric(
             key=function.__name__,
             measure=function,
             on=on,
@@ -104,14 +104,14 @@ def metric(
 
 
 @cache
-def all_metrics() -> tuple[Metric, ...]:
+def all_metrics() -> tuple[RegisteredMetric, ...]:
     """Return every metric, by key; adding a file to `formulas/` is enough."""
     for module in pkgutil.iter_modules(formulas.__path__):
         importlib.import_module(f"{formulas.__name__}.{module.name}")
     return tuple(_METRICS[key] for key in sorted(_METRICS))
 
 
-def shown_on(kind: type) -> list[tuple[Metric, Row]]:
+def shown_on(kind: type) -> list[tuple[RegisteredMetric, Row]]:
     """Return the metrics that the report shows of a kind of data, in the order of their rows."""
     found = []
     for one in all_metrics():

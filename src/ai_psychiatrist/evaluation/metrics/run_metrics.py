@@ -12,13 +12,13 @@ SCHEMA_VERSION: Final = 1
 _STRICT: Final = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
 
 
-class Part(BaseModel):
+class MetricsModel(BaseModel):
     """Anything in the file."""
 
     model_config = _STRICT
 
 
-class Figures(Part):
+class Figures(MetricsModel):
     """The metrics of one kind of data, by their keys in the registry, beside what is declared."""
 
     model_config = ConfigDict(extra="allow")
@@ -32,7 +32,7 @@ class Figures(Part):
         return found
 
 
-class Counts(Part):
+class Counts(MetricsModel):
     """Whole numbers by name."""
 
     model_config = ConfigDict(extra="allow")
@@ -48,7 +48,7 @@ class Counts(Part):
         return sum(self.__pydantic_extra__.values())
 
 
-class Settings(Part):
+class MetricsSettings(MetricsModel):
     """How the figures were computed."""
 
     resamples: int
@@ -58,7 +58,7 @@ class Settings(Part):
     """The signal of confidence that stands for the run."""
 
 
-class UnitCounts(Part):
+class UnitCounts(MetricsModel):
     """How many units, and participants, there are of each sort."""
 
     predicted: int
@@ -97,7 +97,7 @@ class FiguresByItem(Figures):
     by_item: Mapping[Item, ItemFigures]
 
 
-class Curve(Part):
+class Curve(MetricsModel):
     """The mean error of the items kept (0-3) at shares of the labelled items (0-1), rising."""
 
     coverage: list[float]
@@ -113,7 +113,7 @@ class RankedFigures(Figures):
     """Of all labelled items, unknown ones first."""
 
 
-class SelectiveFigures(Part):
+class SelectiveFigures(MetricsModel):
     """What the errors are when only the surest items are accepted."""
 
     default: str
@@ -121,14 +121,14 @@ class SelectiveFigures(Part):
     by_signal: Mapping[str, RankedFigures]
 
 
-class TotalFigures(Part):
+class TotalFigures(MetricsModel):
     """Of totals."""
 
     exact: Figures
     range: Figures
 
 
-class Confusion(Part):
+class Confusion(MetricsModel):
     """Units by true band (rows) and predicted one (columns, undecidable last)."""
 
     rows: list[str]
@@ -150,7 +150,7 @@ class ClassifierFigures(Figures):
     counts: Counts
 
 
-class BinaryFigures(Part):
+class BinaryFigures(MetricsModel):
     """Of both ways."""
 
     cutoff: int
@@ -158,7 +158,7 @@ class BinaryFigures(Part):
     from_meta_review: ClassifierFigures
 
 
-class ReliabilityBin(Part):
+class ReliabilityBin(MetricsModel):
     """Items whose probabilities lie between two bounds."""
 
     low: float
@@ -174,7 +174,7 @@ class ForecastFigures(Figures):
     reliability: list[ReliabilityBin]
 
 
-class CalibrationFigures(Part):
+class CalibrationFigures(MetricsModel):
     """How far signals of confidence are probabilities."""
 
     folds: int
@@ -189,14 +189,14 @@ class ItemReasons(Counts):
     label: str
 
 
-class CoverageByReason(Part):
+class CoverageByReason(MetricsModel):
     """How many items are scored, and why the others are not."""
 
     all: Counts
     by_item: Mapping[Item, ItemReasons]
 
 
-class FailureKind(Part):
+class FailureRate(MetricsModel):
     """One category, stage and code."""
 
     category: str
@@ -212,10 +212,10 @@ class FailureFigures(Figures):
     """What failed, the most frequent first."""
 
     frequent_above: float
-    kinds: list[FailureKind]
+    kinds: list[FailureRate]
 
 
-class Calls(Part):
+class Calls(MetricsModel):
     """Model calls and how they ended."""
 
     calls: int
@@ -236,7 +236,7 @@ class CallsOf(Calls):
     model: str
 
 
-class CostFigures(Part):
+class CostFigures(MetricsModel):
     """Calls and tokens."""
 
     calls_per_unit: Figure
@@ -245,11 +245,11 @@ class CostFigures(Part):
     by_code: Counts
 
 
-class RunMetrics(Part):
+class RunMetrics(MetricsModel):
     """All figures of a run; see `docs/metrics.md` for what each means."""
 
     schema_version: int = SCHEMA_VERSION
-    settings: Settings
+    settings: MetricsSettings
     units: UnitCounts
     items: ScoredItemsFigures
     selective: SelectiveFigures

@@ -29,7 +29,7 @@ def _hybrid(item: ItemPrediction) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Signal:
+class ConfidenceSignal:
     """A signal of confidence."""
 
     name: str
@@ -37,11 +37,15 @@ class Signal:
     read: Callable[[ItemPrediction], float | None]
 
 
-SIGNALS: Final[Mapping[str, Signal]] = {
-    DEFAULT_SIGNAL: Signal("number of quotes", lambda item: item.signals.llm_evidence_count),
-    "affirmed_count": Signal("number of affirming quotes", lambda item: item.signals.affirmed),
-    "verbalised": Signal("stated by the model", _verbalised),
-    "hybrid": Signal("quotes and statement", _hybrid),
+SIGNALS: Final[Mapping[str, ConfidenceSignal]] = {
+    DEFAULT_SIGNAL: ConfidenceSignal(
+        "number of quotes", lambda item: item.signals.llm_evidence_count
+    ),
+    "affirmed_count": ConfidenceSignal(
+        "number of affirming quotes", lambda item: item.signals.affirmed
+    ),
+    "verbalised": ConfidenceSignal("stated by the model", _verbalised),
+    "hybrid": ConfidenceSignal("quotes and statement", _hybrid),
 }
 
 

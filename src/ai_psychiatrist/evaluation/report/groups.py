@@ -21,32 +21,32 @@ from ai_psychiatrist.evaluation.report.figure_row import FigureRow, row_of, rows
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class RowGroup:
     """Rows under one title."""
 
     title: str
     rows: tuple[FigureRow, ...]
 
 
-def headline_of(metrics: RunMetrics) -> tuple[Group, ...]:
+def headline_of(metrics: RunMetrics) -> tuple[RowGroup, ...]:
     """Return the figures that compare a run with its labels, none when nothing has a label."""
     return tuple(_headline(metrics)) if metrics.units.labelled else ()
 
 
-def _headline(metrics: RunMetrics) -> Iterator[Group]:
+def _headline(metrics: RunMetrics) -> Iterator[RowGroup]:
     totals, binary, signal = metrics.totals, metrics.binary, metrics.selective.default
     ranked, forecast = (part.by_signal[signal] for part in (metrics.selective, metrics.calibration))
-    yield Group("Items, 0 to 3 points each", rows_of(metrics.items, AllItems))
+    yield RowGroup("Items, 0 to 3 points each", rows_of(metrics.items, AllItems))
     if metrics.noise_ceiling["mae"].n:
-        yield Group("Noise ceiling: a second rater", rows_of(metrics.noise_ceiling, RatedItems))
+        yield RowGroup("Noise ceiling: a second rater", rows_of(metrics.noise_ceiling, RatedItems))
     exact, ranges = rows_of(totals.exact, ExactTotals), rows_of(totals.range, TotalRanges)
-    yield Group("Totals, 0 to 24 points", exact + ranges)
-    yield Group("Severity in five bands", rows_of(metrics.severity, Severities))
+    yield RowGroup("Totals, 0 to 24 points", exact + ranges)
+    yield RowGroup("Severity in five bands", rows_of(metrics.severity, Severities))
     by_total = _screening(binary.from_total, RangeClassifier)
-    yield Group("Total of 10 or more, from the items", by_total)
+    yield RowGroup("Total of 10 or more, from the items", by_total)
     by_review = _screening(binary.from_meta_review, Classifier)
-    yield Group("The same, from the meta-review", by_review)
-    yield Group(
+    yield RowGroup("The same, from the meta-review", by_review)
+    yield RowGroup(
         f"Confidence by {SIGNALS[signal].name}",
         rows_of(ranked, RankedItems) + rows_of(forecast, Forecast),
     )
@@ -60,12 +60,12 @@ def _screening(figures: ClassifierFigures, kind: type[Classifier]) -> tuple[Figu
     )
 
 
-def items_of(metrics: RunMetrics, *keys: str) -> tuple[Group, ...]:
+def items_of(metrics: RunMetrics, *keys: str) -> tuple[RowGroup, ...]:
     """Return a group for each item, of some metrics or of all, none when no item has a label."""
     if metrics.items.counts["labelled"] == 0:
         return ()
     return tuple(
-        Group(
+        RowGroup(
             one.label,
             tuple(row_of(one, ScoredItems, key) for key in keys) or rows_of(one, ScoredItems),
         )
@@ -73,7 +73,7 @@ def items_of(metrics: RunMetrics, *keys: str) -> tuple[Group, ...]:
     )
 
 
-def evidence_of(metrics: RunMetrics) -> tuple[Group, ...]:
+def evidence_of(metrics: RunMetrics) -> tuple[RowGroup, ...]:
     """Return how often a symptom is found at all, right or wrong."""
     found = metrics.evidence
     by_item = [
@@ -81,8 +81,8 @@ def evidence_of(metrics: RunMetrics) -> tuple[Group, ...]:
         for one in found.by_item.values()
     ]
     return (
-        Group("Symptoms found, over all items", rows_of(found, EvidenceFound)),
-        Group("Conversations in which the item is scored 1 or more", tuple(by_item)),
+        RowGroup("Symptoms found, over all items", rows_of(found, EvidenceFound)),
+        RowGroup("Conversations in which the item is scored 1 or more", tuple(by_item)),
     )
 
 

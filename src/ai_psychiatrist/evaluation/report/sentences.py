@@ -6,9 +6,9 @@ from typing import Final
 from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.evaluation.metrics.accounts import SCORED, Outcomes
 from ai_psychiatrist.evaluation.metrics.registry import Scale
-from ai_psychiatrist.evaluation.metrics.run_metrics import FailureKind, RunMetrics
+from ai_psychiatrist.evaluation.metrics.run_metrics import FailureRate, RunMetrics
 from ai_psychiatrist.evaluation.report.figure_row import row_of
-from ai_psychiatrist.evaluation.report.groups import Group
+from ai_psychiatrist.evaluation.report.groups import RowGroup
 from ai_psychiatrist.evaluation.report.provenance import Provenance
 from ai_psychiatrist.evaluation.report.wording import amount, grouped, of, percent, span, words
 from ai_psychiatrist.statistics.figure import Figure
@@ -23,7 +23,7 @@ _NAMED: Final = "95\u00a0% interval "
 
 
 def reading_of(
-    metrics: RunMetrics, groups: Sequence[Group], provenance: Provenance
+    metrics: RunMetrics, groups: Sequence[RowGroup], provenance: Provenance
 ) -> tuple[str, ...]:
     """Return a paragraph on the result and, where it is needed, one of caution."""
     result = " ".join([*_units(metrics), *_result(metrics, provenance)])
@@ -159,7 +159,7 @@ def _false_evidence(metrics: RunMetrics) -> Iterator[str]:
     )
 
 
-def _caution(metrics: RunMetrics, groups: Sequence[Group]) -> Iterator[str]:
+def _caution(metrics: RunMetrics, groups: Sequence[RowGroup]) -> Iterator[str]:
     labelled = metrics.units.participants_labelled
     shown = [row for group in groups for row in group.rows]
     wide = sum(row.is_wide for row in shown)
@@ -210,7 +210,7 @@ def failures_in_words(metrics: RunMetrics) -> str:
     )
 
 
-def failure_in_words(kind: FailureKind) -> str:
+def failure_in_words(kind: FailureRate) -> str:
     """Return a kind of failure."""
     code = "" if kind.code is None else f" ({words(kind.code)})"
     return f"{words(kind.category)} in {words(kind.stage)}{code}"

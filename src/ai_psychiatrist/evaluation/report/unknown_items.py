@@ -23,7 +23,7 @@ _NAMES: Final[Mapping[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class BarStretch:
     """One stretch of a bar, 0-100."""
 
     name: str
@@ -40,7 +40,7 @@ class Bar:
 
     name: str
     scored: str
-    parts: tuple[Part, ...]
+    parts: tuple[BarStretch, ...]
     """Those that occur in any item."""
 
     @property
@@ -73,7 +73,7 @@ def unknown_items_of(metrics: RunMetrics) -> UnknownItems:
 def _bar(name: str, counts: Counts, keys: list[str]) -> Bar:
     parts, start = [], 0
     for key in keys:
-        part = Part(
+        part = BarStretch(
             name=_NAMES[key],
             shade="c-scored" if key == SCORED else f"c{list(_NAMES).index(key)}",
             start=round(100 * start / counts.total, 3),

@@ -29,7 +29,7 @@ OnUnit = Callable[[FinishedUnit], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunOptions:
+class EvaluationOptions:
     """How much is done at once, and when to stop."""
 
     concurrency: int = 8
@@ -68,7 +68,9 @@ class RunTally:
         return max_failures is not None and self.failed > max_failures
 
 
-async def run_units(tools: RunTools, options: RunOptions, tally: RunTally, on_unit: OnUnit) -> None:
+async def run_units(
+    tools: RunTools, options: EvaluationOptions, tally: RunTally, on_unit: OnUnit
+) -> None:
     """Assess the units that are still to be done.
 
     Cancelling stops the calls under way; what has finished is kept, and counted in `tally`. Errors

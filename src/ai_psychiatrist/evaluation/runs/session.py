@@ -8,7 +8,13 @@ from pathlib import Path
 
 from ai_psychiatrist.evaluation.runs.folder import RunFolder, read_json, write_json
 from ai_psychiatrist.evaluation.runs.results import CarriedFailures, carried_failures, write_results
-from ai_psychiatrist.evaluation.runs.run import OnUnit, RunOptions, RunTally, RunTools, run_units
+from ai_psychiatrist.evaluation.runs.run import (
+    EvaluationOptions,
+    OnUnit,
+    RunTally,
+    RunTools,
+    run_units,
+)
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.ledger.store.records import Account
@@ -37,7 +43,7 @@ class RunState:
 async def run_session(
     tools: RunTools,
     folder: RunFolder,
-    options: RunOptions,
+    options: EvaluationOptions,
     *,
     tally: RunTally,
     on_unit: OnUnit,

@@ -52,7 +52,7 @@ class StartOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunRequest:
+class EvaluationRequest:
     """Which run is wanted."""
 
     dataset: Dataset
@@ -71,7 +71,7 @@ class RunRequest:
         return TASKS if self.variant is None else self.variant.tasks
 
 
-def open_run(request: RunRequest) -> Ledger:
+def open_run(request: EvaluationRequest) -> Ledger:
     """Return the ledger of a run whose units are all requested; the caller closes it.
 
     Digests of this process are made with the run's own key from here on, so that a prompt has the
@@ -90,7 +90,7 @@ def open_run(request: RunRequest) -> Ledger:
     return ledger
 
 
-def _created(request: RunRequest) -> Ledger:
+def _created(request: EvaluationRequest) -> Ledger:
     folder = request.folder
     if folder.run.exists():
         msg = f"{folder.path} holds a run already; add --resume to go on with it"
@@ -113,7 +113,7 @@ def _created(request: RunRequest) -> Ledger:
     return ledger
 
 
-def _prompt_key(request: RunRequest) -> str:
+def _prompt_key(request: EvaluationRequest) -> str:
     """Return the key under which prompts mark data: runs side by side ask to the letter alike."""
     beside = RunFolder(request.folder.path.parent).inside() if request.variant else []
     for run in beside:
@@ -122,7 +122,7 @@ def _prompt_key(request: RunRequest) -> str:
     return secrets.token_hex(_KEY_BYTES)
 
 
-def _agents(request: RunRequest) -> list[str]:
+def _agents(request: EvaluationRequest) -> list[str]:
     """Return the agents that are asked; nobody is asked to read for danger where that is off."""
     models = request.record.get("models")
     reads_danger = isinstance(models, dict) and DANGER.name in models
@@ -140,7 +140,7 @@ def _clear_half_begun(folder: RunFolder, cipher: Cipher | None) -> None:
             path.unlink()
 
 
-def _resumed(request: RunRequest) -> Ledger:
+def _resumed(request: EvaluationRequest) -> Ledger:
     folder = request.folder
     before = folder.require_run()
     record = gone_on_with(before, request.record, accepts_changed=request.options.accepts_changed)
@@ -159,7 +159,7 @@ def _keep_tasks(path: Path, tasks: Tasks) -> None:
     write_whole(path, (line.encode() for line in task_lines(tasks)))
 
 
-def _add_units(ledger: Ledger, request: RunRequest) -> Iterator[tuple[str, str | None]]:
+def _add_units(ledger: Ledger, request: EvaluationRequest) -> Iterator[tuple[str, str | None]]:
     """Add what is asked for, and yield the digest of each unit's text."""
     wanted = iter([unit.unit_id for unit in request.dataset.units[: request.options.limit]])
     while batch := list(islice(wanted, _BATCH)):
@@ -181,7 +181,9 @@ def _add_unit(ledger: Ledger, dataset: Dataset, unit_id: str) -> str | None:
     return text_digest(unit_id, text)
 
 
-def _write_units(ledger: Ledger, request: RunRequest, digests: Mapping[str, str | None]) -> None:
+def _write_units(
+    ledger: Ledger, request: EvaluationRequest, digests: Mapping[str, str | None]
+) -> None:
     """Write units and labels of all that the run was ever asked for."""
     folder, asked = request.folder, set(ledger.unit_ids())
     before = read_units(folder.units)

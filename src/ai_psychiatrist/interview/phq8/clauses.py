@@ -16,7 +16,7 @@ _ANSWERS: Final = frozenset("no nope nah yes yeah yep yup well oh".split())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Clause:
+class AnswerClause:
     """Words between two pauses; characters of the answer, end exclusive."""
 
     spoken: str
@@ -26,15 +26,15 @@ class Clause:
     is_question: bool
 
 
-def clauses_of(text: str) -> tuple[Clause, ...]:
+def answer_clauses(text: str) -> tuple[AnswerClause, ...]:
     """Cut an answer; text without any word or number has no clauses."""
-    found: list[Clause] = []
+    found: list[AnswerClause] = []
     words: list[tuple[str, int, int]] = []
 
     def close(*, is_question: bool) -> None:
         if any(word[0].isalnum() for word, _, _ in words):
             found.append(
-                Clause(
+                AnswerClause(
                     spoken=" ".join(word for word, _, _ in words),
                     start=words[0][1],
                     end=words[-1][2],

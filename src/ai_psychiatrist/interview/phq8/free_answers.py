@@ -9,13 +9,21 @@ from typing import Final
 
 from ai_psychiatrist.domain.interview_items import AnswerQuote
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.interview.phq8.clauses import Clause, clauses_of
+from ai_psychiatrist.interview.phq8.clauses import AnswerClause, answer_clauses
 from ai_psychiatrist.interview.phq8.day_counts import ALL, ANY_DAY, NEARLY_EVERY_DAY, NO_DAY, Days
-from ai_psychiatrist.interview.phq8.phrases import Kind, Phrase, agreement, phrases_in, refusal
+from ai_psychiatrist.interview.phq8.phrases import (
+    Phrase,
+    PhraseKind,
+    agreement,
+    phrases_in,
+    refusal,
+)
 
 _MOST_CHARACTERS: Final = 4_000
-_ASIDE: Final = frozenset({Kind.UNKNOWN, Kind.NUMBER, Kind.FILLER})
-_OPEN: Final = frozenset({Kind.UNKNOWN, Kind.NUMBER, Kind.UNCLEAR, Kind.ALWAYS})
+_ASIDE: Final = frozenset({PhraseKind.UNKNOWN, PhraseKind.NUMBER, PhraseKind.FILLER})
+_OPEN: Final = frozenset(
+    {PhraseKind.UNKNOWN, PhraseKind.NUMBER, PhraseKind.UNCLEAR, PhraseKind.ALWAYS}
+)
 
 
 class ReadingKind(StrEnum):
@@ -41,16 +49,16 @@ class AnswerReading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Said:
-    clause: Clause
+    clause: AnswerClause
     phrases: tuple[Phrase, ...]
 
-    def has(self, kind: Kind) -> bool:
+    def has(self, kind: PhraseKind) -> bool:
         return any(phrase.kind is kind for phrase in self.phrases)
 
     @property
     def ends_in_correction(self) -> bool:
-        spoken = [phrase.kind for phrase in self.phrases if phrase.kind is not Kind.FILLER]
-        return spoken[-1:] == [Kind.CORRECTION]
+        spoken = [phrase.kind for phrase in self.phrases if phrase.kind is not PhraseKind.FILLER]
+        return spoken[-1:] == [PhraseKind.CORRECTION]
 
 
 def read_answer(item: Item, text: str) -> AnswerReading:
@@ -58,16 +66,20 @@ def read_answer(item: Item, text: str) -> AnswerReading:
 
     Deterministic, for any text.
     """
-    clauses = clauses_of(text) if len(text) <= _MOST_CHARACTERS else ()
+    clauses = answer_clauses(text) if len(text) <= _MOST_CHARACTERS else ()
     if not clauses:
         return AnswerReading(kind=ReadingKind.UNREADABLE)
     if any(_is_refusal(item, clause) for clause in clauses):
         return AnswerReading(kind=ReadingKind.DECLINED)
     said = [_Said(clause=clause, phrases=phrases_in(item, clause.spoken)) for clause in clauses]
     kinds = {phrase.kind for one in said for phrase in one.phrases}
-    if kinds <= _ASIDE and Kind.UNKNOWN in kinds:
+    if kinds <= _ASIDE and PhraseKind.UNKNOWN in kinds:
         return AnswerReading(kind=ReadingKind.OFF_TOPIC)
-    if Kind.ALWAYS in kinds and kinds <= {Kind.ALWAYS, Kind.YES, Kind.FILLER}:
+    if PhraseKind.ALWAYS in kinds and kinds <= {
+        PhraseKind.ALWAYS,
+        PhraseKind.YES,
+        PhraseKind.FILLER,
+    }:
         score = NEARLY_EVERY_DAY.score
         return _scored(text, score, clauses[0], clauses[-1])
     if kinds & _OPEN or any(map(_is_of_topic_alone, said)):
@@ -77,33 +89,33 @@ def read_answer(item: Item, text: str) -> AnswerReading:
 
 def is_agreement(text: str) -> bool:
     """Return whether a reply says yes to what was understood, and nothing else."""
-    clauses = clauses_of(text) if len(text) <= _MOST_CHARACTERS else ()
+    clauses = answer_clauses(text) if len(text) <= _MOST_CHARACTERS else ()
     return bool(clauses) and all(
         agreement().fullmatch(one.spoken) and not one.is_question for one in clauses
     )
 
 
-def _is_refusal(item: Item, clause: Clause) -> bool:
+def _is_refusal(item: Item, clause: AnswerClause) -> bool:
     if refusal("within").search(clause.spoken):
         return True
     rest, refusals = refusal("whole").subn("", clause.spoken)
     left = {phrase.kind for phrase in phrases_in(item, " ".join(rest.split()))}
-    return refusals > 0 and left <= {Kind.FILLER, Kind.YES}
+    return refusals > 0 and left <= {PhraseKind.FILLER, PhraseKind.YES}
 
 
 def _settled(text: str, said: list[_Said]) -> AnswerReading:
     """Go through the clauses from left to right and keep what all of them leave open."""
     days, carrying, is_corrected = ALL, None, False
     for number, one in enumerate(said):
-        is_more_to_come = any(later.has(Kind.DAYS) for later in said[number + 1 :])
+        is_more_to_come = any(later.has(PhraseKind.DAYS) for later in said[number + 1 :])
         if _is_plain_no(one) and days.low > 0 and is_more_to_come:
             # "Two days, no, every day."
             is_corrected = True
             continue
-        if one.clause.is_question and (one.has(Kind.DAYS) or one.has(Kind.WELL)):
+        if one.clause.is_question and (one.has(PhraseKind.DAYS) or one.has(PhraseKind.WELL)):
             return AnswerReading(kind=ReadingKind.AMBIGUOUS)
-        is_corrected |= one.has(Kind.CORRECTION)
-        if one.has(Kind.DAYS):
+        is_corrected |= one.has(PhraseKind.CORRECTION)
+        if one.has(PhraseKind.DAYS):
             # What was said before a correction does not stand; one without a number is still open.
             days, is_corrected = (ALL if is_corrected else days), one.ends_in_correction
             carrying = one.clause
@@ -114,14 +126,16 @@ def _settled(text: str, said: list[_Said]) -> AnswerReading:
     return _scored(text, score, carrying, carrying)
 
 
-def _scored(text: str, score: int | None, first: Clause, last: Clause) -> AnswerReading:
+def _scored(text: str, score: int | None, first: AnswerClause, last: AnswerClause) -> AnswerReading:
     quote = AnswerQuote(text=text[first.start : last.end], start=first.start, end=last.end)
     return AnswerReading(kind=ReadingKind.SCORE, score=score, quote=quote)
 
 
 def _is_of_topic_alone(said: _Said) -> bool:
     """Whether it names what is asked about, and not the difficulty: "I sleep every night"."""
-    return said.has(Kind.TOPIC) and not (said.has(Kind.TROUBLE) or said.clause.is_question)
+    return said.has(PhraseKind.TOPIC) and not (
+        said.has(PhraseKind.TROUBLE) or said.clause.is_question
+    )
 
 
 def _is_plain_no(said: _Said) -> bool:
@@ -134,9 +148,9 @@ def _left_open(said: _Said) -> Days:
     left = ALL
     for phrase in said.phrases:
         left = left.within(phrase.days or ALL)
-    has_days = said.has(Kind.DAYS)
-    if said.has(Kind.WELL):
+    has_days = said.has(PhraseKind.DAYS)
+    if said.has(PhraseKind.WELL):
         # "Not at all happy" turns round what it names.
         return Days(low=1, high=0) if has_days else NO_DAY
-    is_there = said.has(Kind.YES) or (said.has(Kind.TROUBLE) and not has_days)
+    is_there = said.has(PhraseKind.YES) or (said.has(PhraseKind.TROUBLE) and not has_days)
     return left.within(ANY_DAY) if is_there else left

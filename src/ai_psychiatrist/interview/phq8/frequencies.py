@@ -21,7 +21,7 @@ _Reader: TypeAlias = Callable[[re.Match[str]], Days | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Frequency:
+class FrequencyWording:
     """A wording, and how many days it stands for; `None` where that is not clear."""
 
     expression: re.Pattern[str]
@@ -51,12 +51,12 @@ _OF_ALL: Final = rf" (?:out of|of|in|over) (?:the |these |those )?(?:last |past 
 
 
 @cache
-def frequencies(day: str) -> tuple[Frequency, ...]:
+def frequencies(day: str) -> tuple[FrequencyWording, ...]:
     """Return the wordings. `day`: a pattern of what a day is called."""
     return tuple(_built(day))
 
 
-def _built(day: str) -> Iterator[Frequency]:
+def _built(day: str) -> Iterator[FrequencyWording]:
     yield _pattern(
         _counted,
         rf"{_COUNT}(?: of)?(?: the| those)? {_KIND}{day}s?(?:{_OF_ALL})?{_ROUGHLY}",
@@ -100,10 +100,10 @@ def _built(day: str) -> Iterator[Frequency]:
     yield _pattern(_every, rf"every (?P<step>{_NUMBER}) {day}s")
 
 
-def _pattern(read: _Reader, *wordings: str) -> Frequency:
+def _pattern(read: _Reader, *wordings: str) -> FrequencyWording:
     # Written out, since a name may stand once in a pattern.
     joined = "|".join(f"(?:{_numbered(wording, n)})" for n, wording in enumerate(wordings))
-    return Frequency(expression=re.compile(rf"(?:{joined})(?!\S)"), days=read)
+    return FrequencyWording(expression=re.compile(rf"(?:{joined})(?!\S)"), days=read)
 
 
 def _numbered(wording: str, number: int) -> str:

@@ -14,7 +14,7 @@ from ai_psychiatrist.interview.phq8.day_counts import NO_DAY, Days
 from ai_psychiatrist.interview.phq8.frequencies import frequencies
 
 
-class Kind(StrEnum):
+class PhraseKind(StrEnum):
     """What a phrase says."""
 
     DAYS = "days"
@@ -42,7 +42,7 @@ class Kind(StrEnum):
 class Phrase:
     """A phrase of an answer."""
 
-    kind: Kind
+    kind: PhraseKind
     days: Days | None = None
     """Only with the kind `DAYS`."""
 
@@ -77,14 +77,14 @@ def _next(item: Item, spoken: str, at: int) -> tuple[Phrase, int]:
         match = frequency.expression.match(spoken, at)
         if match is not None:
             days = frequency.days(match)
-            kind = Kind.NUMBER if days is None else Kind.DAYS
+            kind = PhraseKind.NUMBER if days is None else PhraseKind.DAYS
             found.append((Phrase(kind=kind, days=days), match.end()))
     for kind, days, expression in _tables(item):
         match = expression.match(spoken, at)
         if match is not None:
             found.append((Phrase(kind=kind, days=days), match.end()))
     end = spoken.find(" ", at)
-    unknown = (Phrase(kind=Kind.UNKNOWN), len(spoken) if end < 0 else end)
+    unknown = (Phrase(kind=PhraseKind.UNKNOWN), len(spoken) if end < 0 else end)
     return max(found, key=lambda phrase: phrase[1], default=unknown)
 
 
@@ -94,7 +94,7 @@ def _day(item: Item) -> str:
 
 
 @cache
-def _tables(item: Item) -> tuple[tuple[Kind, Days | None, re.Pattern[str]], ...]:
+def _tables(item: Item) -> tuple[tuple[PhraseKind, Days | None, re.Pattern[str]], ...]:
     words, of_item = _wording()["frame"], _wording()["item"][item.value]
     trouble = rf"{_HOW}{_alternatives([*of_item['trouble'], *words['bad']])}"
     day = _day(item)
@@ -107,22 +107,22 @@ def _tables(item: Item) -> tuple[tuple[Kind, Days | None, re.Pattern[str]], ...]
         rf"(?:at all|once|on any {day})"
     )
     tables = (
-        (Kind.DAYS, NO_DAY, _alternatives(words["none"])),
-        (Kind.DAYS, NO_DAY, no_day),
+        (PhraseKind.DAYS, NO_DAY, _alternatives(words["none"])),
+        (PhraseKind.DAYS, NO_DAY, no_day),
         (
-            (Kind.UNCLEAR, None, no_trouble)
+            (PhraseKind.UNCLEAR, None, no_trouble)
             if item in _OF_TWO_SIDES
-            else (Kind.DAYS, NO_DAY, no_trouble)
+            else (PhraseKind.DAYS, NO_DAY, no_trouble)
         ),
-        (Kind.WELL, None, rf"{_NOT} {trouble}"),
-        (Kind.TROUBLE, None, trouble),
-        (Kind.WELL, None, _alternatives([*of_item["well"], *words["well"]])),
-        (Kind.ALWAYS, None, _alternatives(words["always"])),
-        (Kind.YES, None, _alternatives(words["yes"])),
-        (Kind.CORRECTION, None, rf"{_alternatives(words['correction'])}|{_LEADING_WELL}"),
-        (Kind.UNCLEAR, None, _alternatives(words["unclear"])),
-        (Kind.TOPIC, None, _alternatives(of_item["topic"])),
-        (Kind.FILLER, None, _alternatives(words["filler"])),
+        (PhraseKind.WELL, None, rf"{_NOT} {trouble}"),
+        (PhraseKind.TROUBLE, None, trouble),
+        (PhraseKind.WELL, None, _alternatives([*of_item["well"], *words["well"]])),
+        (PhraseKind.ALWAYS, None, _alternatives(words["always"])),
+        (PhraseKind.YES, None, _alternatives(words["yes"])),
+        (PhraseKind.CORRECTION, None, rf"{_alternatives(words['correction'])}|{_LEADING_WELL}"),
+        (PhraseKind.UNCLEAR, None, _alternatives(words["unclear"])),
+        (PhraseKind.TOPIC, None, _alternatives(of_item["topic"])),
+        (PhraseKind.FILLER, None, _alternatives(words["filler"])),
     )
     return tuple(
         (kind, days, re.compile(rf"(?:{pattern})(?!\S)")) for kind, days, pattern in tables

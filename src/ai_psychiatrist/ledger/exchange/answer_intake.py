@@ -11,7 +11,7 @@ from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.records import AttemptRecord, CurrentRow, Origin
 from ai_psychiatrist.validation.checks.verdict import Verdict
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits
-from ai_psychiatrist.validation.jsonl.unit import Outcome
+from ai_psychiatrist.validation.jsonl.unit import UnitOutcome
 
 _NOT_ASKED: Final = "not_asked"
 """Rule of a failure whose unit the context does not ask for."""
@@ -104,7 +104,7 @@ def add_attempts(
         ledger.request(last.unit_id, next_step)
 
 
-def judged_answer(outcome: Outcome) -> JudgedAnswer | None:
+def judged_answer(outcome: UnitOutcome) -> JudgedAnswer | None:
     """Return what a validated line says about a unit; `None` when it is of none that was asked."""
     unit, verdict = outcome.unit, outcome.verdict
     was_asked = all(error.rule != _NOT_ASKED for error in verdict.errors)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ai_psychiatrist import __version__
 from ai_psychiatrist.domain.failures import CallPath, FailureCode
-from ai_psychiatrist.domain.model_call import Message, ModelCall
+from ai_psychiatrist.domain.model_call import ModelCall, RequestMessage
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.ledger.errors import LedgerUnusable
 from ai_psychiatrist.ledger.keys.vault import Vault
@@ -120,7 +120,7 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def _without(context: bytes | None, sent: Sequence[Message]) -> str | None:
+def _without(context: bytes | None, sent: Sequence[RequestMessage]) -> str | None:
     """Return messages as JSON, each text in the parts around the unit's, which is kept already."""
     if not sent:
         return None
@@ -128,9 +128,9 @@ def _without(context: bytes | None, sent: Sequence[Message]) -> str | None:
     return json.dumps([[role, text.split(known) if known else [text]] for role, text in sent])
 
 
-def _with(context: bytes | None, kept: str | None) -> tuple[Message, ...]:
+def _with(context: bytes | None, kept: str | None) -> tuple[RequestMessage, ...]:
     return tuple(
-        Message(role, _text(context).join(parts)) for role, parts in json.loads(kept or "[]")
+        RequestMessage(role, _text(context).join(parts)) for role, parts in json.loads(kept or "[]")
     )
 
 

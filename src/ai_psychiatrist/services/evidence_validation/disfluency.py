@@ -46,7 +46,7 @@ class SearchTooCostly(Exception):
 
 
 @dataclass(slots=True)
-class Steps:
+class SearchBudget:
     """The comparisons of words that a search may still make."""
 
     left: int
@@ -112,7 +112,7 @@ def end_without_repeats(
     start: int,
     words: Sequence[str],
     repeats: Mapping[int, Sequence[int]],
-    steps: Steps,
+    steps: SearchBudget,
 ) -> int | None:
     """Match words from a position on, leaving out starts that are said again right after.
 

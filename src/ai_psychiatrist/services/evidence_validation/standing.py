@@ -20,7 +20,7 @@ from ai_psychiatrist.services.language.clauses import clauses_of
 from ai_psychiatrist.services.language.concepts import is_instruction, match_concepts
 from ai_psychiatrist.services.language.matcher import Hit, MatchedText
 from ai_psychiatrist.services.language.mentions import Mention, mentions_in
-from ai_psychiatrist.services.language.questions import NOTHING, Question, question_in
+from ai_psychiatrist.services.language.questions import NOTHING, ConceptQuestion, question_in
 from ai_psychiatrist.services.language.spoken import spoken, words_in
 from ai_psychiatrist.services.language.timeline import timeline_of
 from ai_psychiatrist.services.language.vocabulary import words
@@ -137,7 +137,7 @@ class ItemReader:
             is_from_the_start=low == 0,
         )
 
-    def _question(self, turn: int) -> Question:
+    def _question(self, turn: int) -> ConceptQuestion:
         before = self.transcript.turns[turn - 1] if turn else None
         if before is None or before.speaker is Speaker.PARTICIPANT:
             return NOTHING

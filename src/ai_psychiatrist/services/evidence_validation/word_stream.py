@@ -12,7 +12,7 @@ from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.services.evidence_validation.contractions import written_out
 from ai_psychiatrist.services.evidence_validation.disfluency import (
     MOST_LEFT_OUT,
-    Steps,
+    SearchBudget,
     end_without_repeats,
     repeated_starts,
     without_fillers,
@@ -93,7 +93,7 @@ class WordStream(Tokens):
         Raises `SearchTooCostly` where both repeat so much that there is no end of ways.
         """
         offset, places = self._rarest(words)
-        steps = Steps(_FEWEST_STEPS + _STEPS_PER_WORD * (len(self.words) + len(words)))
+        steps = SearchBudget(_FEWEST_STEPS + _STEPS_PER_WORD * (len(self.words) + len(words)))
         for place in places:
             for start in self._possible_starts(place - offset, place):
                 steps.take(1)

@@ -17,7 +17,12 @@ from ai_psychiatrist.services.language.how_often import (
     how_often_alone,
 )
 from ai_psychiatrist.services.language.mentions import Mention, mentions_in
-from ai_psychiatrist.services.language.questions import NOTHING, Asking, Question, question_in
+from ai_psychiatrist.services.language.questions import (
+    NOTHING,
+    Asking,
+    ConceptQuestion,
+    question_in,
+)
 
 _MOST_EXCHANGES: Final = 2
 """Through how many questions that name nothing a topic stays open."""
@@ -60,7 +65,7 @@ class Conversation:
 
 
 def _how_often(
-    topic: _Topic, words: str, question: Question, mentions: Sequence[Mention]
+    topic: _Topic, words: str, question: ConceptQuestion, mentions: Sequence[Mention]
 ) -> HowOften | None:
     """Return how often an answer says that what was told before it is there."""
     if not question.asked.keys() <= {topic.concept}:
@@ -87,7 +92,7 @@ def _said_of(topic: _Topic, told: HowOften) -> Mention:
 
 
 def _topic_after(
-    before: _Topic | None, question: Question, mentions: Sequence[Mention]
+    before: _Topic | None, question: ConceptQuestion, mentions: Sequence[Mention]
 ) -> _Topic | None:
     """Return what the next question may go on about."""
     affirmed = [
@@ -110,7 +115,7 @@ def _topic_after(
     return replace(before, exchanges=before.exchanges + 1)
 
 
-def _asked_alone(question: Question, mentions: Sequence[Mention]) -> _Topic | None:
+def _asked_alone(question: ConceptQuestion, mentions: Sequence[Mention]) -> _Topic | None:
     """Return what was asked for, where nothing was read from the answer to it."""
     concept, asking = next(iter(question.asked.items()))
     is_read = any(one.concept == concept for one in mentions)

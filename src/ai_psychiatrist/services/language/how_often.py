@@ -10,7 +10,7 @@ from ai_psychiatrist.services.language.clauses import clauses_of
 from ai_psychiatrist.services.language.concepts import match_concepts
 from ai_psychiatrist.services.language.counted_days import counted_days
 from ai_psychiatrist.services.language.frequency import occurrences_in
-from ai_psychiatrist.services.language.questions import reply_in
+from ai_psychiatrist.services.language.questions import answer_opening
 from ai_psychiatrist.services.language.vocabulary import words
 
 _ASKED: Final = "how_often.asked_often"
@@ -71,7 +71,11 @@ def _agreed_with(answer: str, asked: str) -> HowOften | None:
     cues = {hit.cue for hit in (*read.matched.hits, *match_concepts(_last_clause(asked)).hits)}
     if len(offered) != 1 or not cues.isdisjoint({"quality.good", _ASKED}):
         return None
-    return HowOften(frequency=offered[0], start=0, end=len(answer)) if reply_in(read).says else None
+    return (
+        HowOften(frequency=offered[0], start=0, end=len(answer))
+        if answer_opening(read).says
+        else None
+    )
 
 
 def how_often_alone(said: str) -> HowOften | None:

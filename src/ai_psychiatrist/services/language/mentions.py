@@ -10,10 +10,10 @@ from ai_psychiatrist.services.language.assertion import ClauseReading, Finding, 
 from ai_psychiatrist.services.language.concepts import names_in_questions
 from ai_psychiatrist.services.language.questions import (
     NOTHING,
-    Question,
-    Reply,
+    AnswerOpening,
+    ConceptQuestion,
+    answer_opening,
     answered,
-    reply_in,
 )
 from ai_psychiatrist.services.language.spoken import spoken
 from ai_psychiatrist.services.language.timeline import Timeline, timeline_of
@@ -66,7 +66,7 @@ class Mention:
         return POLARITIES.get(self.status, Polarity.UNCLEAR)
 
 
-def mentions_in(turn: str, question: Question = NOTHING) -> tuple[Mention, ...]:
+def mentions_in(turn: str, question: ConceptQuestion = NOTHING) -> tuple[Mention, ...]:
     """Read a turn."""
     said = turn_clauses(turn)
     times = timeline_of(turn)
@@ -74,7 +74,7 @@ def mentions_in(turn: str, question: Question = NOTHING) -> tuple[Mention, ...]:
     return (*stated, *_answers(said, times, question, stated))
 
 
-def _stated(said: TurnClauses, times: Timeline, question: Question) -> Iterator[Mention]:
+def _stated(said: TurnClauses, times: Timeline, question: ConceptQuestion) -> Iterator[Mention]:
     for at, one in enumerate(said.readings):
         for found in one.findings:
             if _is_of_what_was_asked(one, found, question):
@@ -101,7 +101,7 @@ def _stated(said: TurnClauses, times: Timeline, question: Question) -> Iterator[
             )
 
 
-def _footing(one: ClauseReading, found: Finding, question: Question) -> Footing:
+def _footing(one: ClauseReading, found: Finding, question: ConceptQuestion) -> Footing:
     if found.concept in question.asked:
         return Footing.ASKED
     if any(names_in_questions(hit, found.concept) for hit in one.matched.hits):
@@ -119,7 +119,7 @@ def _is_over(said: TurnClauses, at: int, found: Finding) -> bool:
 
 
 def _answers(
-    said: TurnClauses, times: Timeline, question: Question, stated: tuple[Mention, ...]
+    said: TurnClauses, times: Timeline, question: ConceptQuestion, stated: tuple[Mention, ...]
 ) -> Iterator[Mention]:
     """Yield what only the question tells the concept of."""
     if not said.readings or not question.asked:
@@ -146,17 +146,17 @@ def _answers(
         )
 
 
-def _reply(said: TurnClauses) -> tuple[int, Reply]:
+def _reply(said: TurnClauses) -> tuple[int, AnswerOpening]:
     """Return which clause answers, and how; the second where the first only leads in."""
     first = said.readings[0]
-    reply = reply_in(first)
+    reply = answer_opening(first)
     is_answer = reply.says is not None or reply.quality is not None
     if is_answer or len(said.readings) == 1 or len(first.matched.texts) >= _LEAD_WORDS:
         return 0, reply
-    return 1, reply_in(said.readings[1])
+    return 1, answer_opening(said.readings[1])
 
 
-def _is_of_what_was_asked(one: ClauseReading, found: Finding, question: Question) -> bool:
+def _is_of_what_was_asked(one: ClauseReading, found: Finding, question: ConceptQuestion) -> bool:
     """Whether bare words of another concept answer the question: "your energy?" "Low"."""
     if not question.asked or found.concept in question.asked:
         return False
@@ -173,7 +173,7 @@ def _time(times: Timeline, start: int, end: int) -> Timeframe:
     return times.timeframe_of(start, end)
 
 
-def _is_of_now(said: TurnClauses, at: int, times: Timeline, question: Question) -> bool:
+def _is_of_now(said: TurnClauses, at: int, times: Timeline, question: ConceptQuestion) -> bool:
     """Whether the turn or the question names a time of these weeks for what a clause tells."""
     asked = timeline_of(question.words)
     if asked.timeframe_of(0, len(asked.words)) is Timeframe.PAST:

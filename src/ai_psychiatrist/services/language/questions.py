@@ -38,7 +38,7 @@ class Asking(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class ConceptQuestion:
     """The concepts that a question is about, and how it asks about each."""
 
     asked: Mapping[str, Asking] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Question:
     """The end of what was said."""
 
 
-NOTHING: Final = Question()
+NOTHING: Final = ConceptQuestion()
 _SENTENCE_ENDS: Final = frozenset(".?!")
 _LONGEST_UNMARKED: Final = 16
 _OPENINGS: Final = frozenset({"ask.opening", "suppose.opening"})
@@ -69,14 +69,14 @@ _ANSWERED: Final[Mapping[tuple[Asking, bool], Status]] = {
 """What yes or no to a question says of the symptom."""
 
 
-def question_in(said: str) -> Question:
+def question_in(said: str) -> ConceptQuestion:
     """Read what the last question in an interviewer's words is about."""
     tail = said[-_TAIL_CHARACTERS:]
     for text, is_marked in _last_clauses(tail):
         matched = match_concepts(text if is_marked else _end_of(text))
         if (is_marked or _asks_without_mark(matched)) and (asked := dict(_asked(matched))):
-            return Question(asked=asked, words=tail)
-    return Question(words=tail)
+            return ConceptQuestion(asked=asked, words=tail)
+    return ConceptQuestion(words=tail)
 
 
 def _last_clauses(tail: str) -> Iterator[tuple[str, bool]]:
@@ -175,7 +175,7 @@ def _put(matched: MatchedText, kinds: set[str], named: list[Hit]) -> Asking:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class AnswerOpening:
     """How a clause opens as an answer."""
 
     says: bool | None
@@ -187,7 +187,7 @@ class Reply:
     is_short: bool
 
 
-def reply_in(clause: ClauseReading) -> Reply:
+def answer_opening(clause: ClauseReading) -> AnswerOpening:
     """Read a clause as the answer to a question."""
     matched = clause.matched
     cues = {hit.cue for hit in matched.hits}
@@ -204,7 +204,7 @@ def reply_in(clause: ClauseReading) -> Reply:
             )
     if not cues.isdisjoint({"modality.mixed", "modality.doubt"}):
         says = quality = None
-    return Reply(
+    return AnswerOpening(
         says=says,
         quality=quality,
         is_faint=words("faint").issuperset(matched.texts),
@@ -247,7 +247,7 @@ def _is_well(matched: MatchedText, about: Hit, *, answer_until: int) -> bool:
     return (about.cue == "quality.good") is (flips % 2 == 0)
 
 
-def answered(asking: Asking, reply: Reply) -> Status | None:
+def answered(asking: Asking, reply: AnswerOpening) -> Status | None:
     """Return what a reply says of a symptom that was asked about, `None` where nothing."""
     if reply.says is not None and (asking, reply.says) in _ANSWERED:
         return _ANSWERED[asking, reply.says]

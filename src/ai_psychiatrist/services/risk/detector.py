@@ -25,9 +25,14 @@ from ai_psychiatrist.services.language.clauses import Clause
 from ai_psychiatrist.services.language.identification import examined_in
 from ai_psychiatrist.services.language.timeline import Timeline, timeline_of
 from ai_psychiatrist.services.risk.polarity import Surroundings, polarity_of_danger
-from ai_psychiatrist.services.risk.questions import Question, answer_to, meant_by, questions_in
+from ai_psychiatrist.services.risk.questions import (
+    DangerQuestion,
+    answer_to,
+    meant_by,
+    questions_in,
+)
 from ai_psychiatrist.services.risk.statement import (
-    Danger,
+    DangerPhrase,
     Statement,
     level_of,
     read_statement,
@@ -59,7 +64,7 @@ def read_with_risk(
 def detect_risk(transcript: Transcript) -> RiskReport:
     """Mark every sign of danger in the participant's turns, and tell which could not be read."""
     signals: list[RiskSignal] = []
-    asked: tuple[Question, ...] = ()
+    asked: tuple[DangerQuestion, ...] = ()
     for turn in transcript.turns:
         # Words of others and of nobody known are no evidence, but they alarm.
         if turn.speaker is not Speaker.INTERVIEWER:
@@ -100,7 +105,7 @@ def _names_death(signal: RiskSignal) -> bool:
 
 
 def _signals_of_turn(
-    transcript: Transcript, turn: Turn, asked: tuple[Question, ...], *, is_topic: bool
+    transcript: Transcript, turn: Turn, asked: tuple[DangerQuestion, ...], *, is_topic: bool
 ) -> list[RiskSignal]:
     words = transcript.words(turn)
     times = timeline_of(words)
@@ -141,7 +146,7 @@ def _stated(turn: Turn, times: Timeline, *, is_implied: bool) -> Iterator[RiskSi
         )
 
 
-def _is_past(times: Timeline, start: int, danger: Danger) -> bool:
+def _is_past(times: Timeline, start: int, danger: DangerPhrase) -> bool:
     end = start + danger.end - danger.start
     return times.timeframe_of(start, end) is Timeframe.PAST
 
@@ -157,7 +162,7 @@ def _answered(
     turn: Turn,
     words: str,
     clauses: tuple[Clause, ...],
-    asked: tuple[Question, ...],
+    asked: tuple[DangerQuestion, ...],
     stated: list[RiskSignal],
 ) -> Iterator[RiskSignal]:
     """Read what stands before the first stated danger as the answer to what was asked."""
@@ -187,7 +192,7 @@ def _statement_at(words: str, clauses: tuple[Clause, ...], at: int) -> Statement
     return read_statement(words[clauses[at].start : clauses[at].end])
 
 
-def _signal(turn: Turn, clause: Clause, danger: Danger, polarity: RiskPolarity) -> RiskSignal:
+def _signal(turn: Turn, clause: Clause, danger: DangerPhrase, polarity: RiskPolarity) -> RiskSignal:
     start = turn.words_start + clause.start
     return RiskSignal(
         kind=danger.kind,

@@ -13,8 +13,8 @@ from ai_psychiatrist.services.language.assertion import Status
 from ai_psychiatrist.services.language.experiencer import is_reported, last_person, may_be_own
 from ai_psychiatrist.services.language.triggers import is_denied
 from ai_psychiatrist.services.language.vocabulary import words
-from ai_psychiatrist.services.risk.replies import Reply, reply_in
-from ai_psychiatrist.services.risk.statement import FIRST_PERSON, Danger, Statement
+from ai_psychiatrist.services.risk.replies import DangerReply, reply_in
+from ai_psychiatrist.services.risk.statement import FIRST_PERSON, DangerPhrase, Statement
 
 _AFTER: Final = 4
 """How many words after a danger its denial may begin."""
@@ -42,7 +42,9 @@ class Surroundings:
     """Whether the danger stands in a time that is over."""
 
 
-def polarity_of_danger(danger: Danger, statement: Statement, around: Surroundings) -> RiskPolarity:
+def polarity_of_danger(
+    danger: DangerPhrase, statement: Statement, around: Surroundings
+) -> RiskPolarity:
     """Read how a danger is spoken of; what cannot be told is affirmed."""
     if danger.is_of_others:
         return RiskPolarity.QUOTED
@@ -65,17 +67,17 @@ def _answered(statement: Statement, after: Statement | None) -> RiskPolarity | N
     if after is None or not statement.is_question:
         return None
     match reply_in(after):
-        case Reply.YES:
+        case DangerReply.YES:
             return RiskPolarity.AFFIRMED
-        case Reply.NO:
+        case DangerReply.NO:
             return RiskPolarity.DENIED
-        case Reply.OVER:
+        case DangerReply.OVER:
             return RiskPolarity.PAST
         case _:
             return None
 
 
-def _is_quoted(danger: Danger, statement: Statement, around: Surroundings) -> bool:
+def _is_quoted(danger: DangerPhrase, statement: Statement, around: Surroundings) -> bool:
     if _precedes(danger, statement, {"echo", "speech"}) or _is_speech_of_another(around.before):
         return True
     if _is_in_marks(danger, statement):
@@ -87,7 +89,7 @@ def _is_quoted(danger: Danger, statement: Statement, around: Surroundings) -> bo
     return danger.kind not in _WITH_OTHERS and _is_of_somebody(danger, statement)
 
 
-def _is_of_somebody(danger: Danger, statement: Statement) -> bool:
+def _is_of_somebody(danger: DangerPhrase, statement: Statement) -> bool:
     matched, hit = statement.said, statement.place(danger)
     is_named = not words("self_named").isdisjoint(matched.texts)
     if danger.is_own or (is_named and may_be_own(matched, hit)):
@@ -106,7 +108,7 @@ def _is_speech_of_another(before: Statement | None) -> bool:
     return before is not None and before.has("speech") and not _SENTENCE_END.search(before.text)
 
 
-def _is_in_marks(danger: Danger, statement: Statement) -> bool:
+def _is_in_marks(danger: DangerPhrase, statement: Statement) -> bool:
     """Whether quotation marks enclose a danger, or open after "she said"."""
     text, start, spans = statement.text, danger.start, statement.matched.words.spans
     if _MARK.fullmatch(text[max(0, start - 1) : start]) and _MARK.match(text, danger.end):
@@ -122,15 +124,15 @@ def _says_i(statement: Statement) -> bool:
     return not FIRST_PERSON.isdisjoint(statement.texts)
 
 
-def _precedes(danger: Danger, statement: Statement, cues: set[str]) -> bool:
+def _precedes(danger: DangerPhrase, statement: Statement, cues: set[str]) -> bool:
     return any(hit.kind in cues and hit.first < danger.first for hit in statement.cues)
 
 
-def _follows(danger: Danger, statement: Statement, cues: set[str]) -> bool:
+def _follows(danger: DangerPhrase, statement: Statement, cues: set[str]) -> bool:
     return any(hit.kind in cues and hit.first > danger.last for hit in statement.cues)
 
 
-def _is_denied(danger: Danger, statement: Statement) -> bool:
+def _is_denied(danger: DangerPhrase, statement: Statement) -> bool:
     if danger.kind is RiskKind.ABUSE_BY_OTHERS and not _INNER_NEGATORS.isdisjoint(
         danger.texts[1:3]
     ):
@@ -144,7 +146,7 @@ def _is_denied(danger: Danger, statement: Statement) -> bool:
     )
 
 
-def _is_past(danger: Danger, statement: Statement, around: Surroundings) -> bool:
+def _is_past(danger: DangerPhrase, statement: Statement, around: Surroundings) -> bool:
     if _is_ended(danger, statement) or _opens_with("over", around.after):
         return True
     # "I want to die, as I did when I was young" is no thing of the past.
@@ -155,7 +157,7 @@ def _is_past(danger: Danger, statement: Statement, around: Surroundings) -> bool
     )
 
 
-def _is_ended(danger: Danger, statement: Statement) -> bool:
+def _is_ended(danger: DangerPhrase, statement: Statement) -> bool:
     return any(
         hit.kind == "ended" and 0 <= danger.first - hit.first <= _ENDED for hit in statement.cues
     )
@@ -170,7 +172,7 @@ def _opens_with(cue: str, after: Statement | None) -> bool:
     )
 
 
-def _is_supposed(danger: Danger, statement: Statement, before: Statement | None) -> bool:
+def _is_supposed(danger: DangerPhrase, statement: Statement, before: Statement | None) -> bool:
     if statement.has("indicative") or _is_announced(danger, statement):
         return False
     if _precedes(danger, statement, {"hypothetical"}):
@@ -183,7 +185,7 @@ def _is_supposed(danger: Danger, statement: Statement, before: Statement | None)
     )
 
 
-def _is_announced(danger: Danger, statement: Statement) -> bool:
+def _is_announced(danger: DangerPhrase, statement: Statement) -> bool:
     return any(
         hit.kind == "intent" and hit.first < danger.first and danger.first - hit.last <= _ANNOUNCED
         for hit in statement.cues

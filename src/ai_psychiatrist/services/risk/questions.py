@@ -7,7 +7,7 @@ from ai_psychiatrist.domain.evidence import Timeframe
 from ai_psychiatrist.domain.risk import RiskCategory, RiskKind, RiskLevel, RiskPolarity
 from ai_psychiatrist.services.language.clauses import Clause
 from ai_psychiatrist.services.language.timeline import timeline_of
-from ai_psychiatrist.services.risk.replies import Reply, reply_in
+from ai_psychiatrist.services.risk.replies import DangerReply, reply_in
 from ai_psychiatrist.services.risk.statement import Statement, read_statement
 from ai_psychiatrist.services.risk.vocabulary import ASKED, is_harmless, match_danger
 
@@ -26,7 +26,7 @@ _ASKED_KINDS: Final = tuple(f"{kind.value}{ASKED}" for kind in RiskKind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class DangerQuestion:
     """What an interviewer asked about."""
 
     kind: RiskKind
@@ -49,18 +49,18 @@ class Answer:
     end: int
 
 
-def questions_in(words: str) -> tuple[Question, ...]:
+def questions_in(words: str) -> tuple[DangerQuestion, ...]:
     """Return what the end of an interviewer's turn asks about, one question for each category.
 
     A question about suicide is not also one about self-harm.
     """
     matched = match_danger(_last_question(words[-_QUESTION_CHARACTERS:]))
     is_supposed = any(matched.among("moods"))
-    found: dict[RiskCategory, Question] = {}
+    found: dict[RiskCategory, DangerQuestion] = {}
     for hit in matched.among(*_ASKED_KINDS):
         if is_harmless(matched, hit) or (hit.kind == _TOO and not found):
             continue
-        question = Question(
+        question = DangerQuestion(
             kind=RiskKind(hit.subject.removesuffix(ASKED)),
             level=_LEVELS.get(hit.kind, RiskLevel.HIGH),
             is_about_safety=hit.kind == _SAFETY,
@@ -75,7 +75,7 @@ def questions_in(words: str) -> tuple[Question, ...]:
     return tuple(found.values())
 
 
-def meant_by(asked: tuple[Question, ...], opening: str) -> tuple[Question, ...]:
+def meant_by(asked: tuple[DangerQuestion, ...], opening: str) -> tuple[DangerQuestion, ...]:
     """Keep what "someone else" or "only myself" answers when several dangers were asked about."""
     named = {hit.kind for hit in match_danger(opening).among("whom")}
     if len(named) != 1:
@@ -95,23 +95,23 @@ def _last_question(words: str) -> str:
     return words[start:end] if is_whole else words
 
 
-def answer_to(question: Question, words: str, clauses: tuple[Clause, ...]) -> Answer | None:
+def answer_to(question: DangerQuestion, words: str, clauses: tuple[Clause, ...]) -> Answer | None:
     """Read the clauses that open a turn as the answer; `None` when they answer nothing."""
     opening = [clause for clause in clauses if words[clause.start : clause.end].strip()]
     opening = opening[:_ANSWER_CLAUSES]
     if not opening:
         return None
     statements = [read_statement(words[clause.start : clause.end]) for clause in opening]
-    well = Reply.YES if question.is_about_safety else Reply.UNTOLD
+    well = DangerReply.YES if question.is_about_safety else DangerReply.UNTOLD
     told = [reply_in(statement) for statement in statements]
-    replies = [well if reply is Reply.WELL else reply for reply in told]
-    at = next((n for n, reply in enumerate(replies) if reply is not Reply.UNTOLD), None)
-    reply = Reply.UNTOLD if at is None else replies[at]
+    replies = [well if reply is DangerReply.WELL else reply for reply in told]
+    at = next((n for n, reply in enumerate(replies) if reply is not DangerReply.UNTOLD), None)
+    reply = DangerReply.UNTOLD if at is None else replies[at]
     rising = None if question.is_about_safety else _first_rising(statements)
-    if reply is Reply.NO and rising is not None:
-        at, reply = rising, Reply.YES
-    if reply is Reply.NOT_UNDERSTOOD or (
-        reply is Reply.UNTOLD
+    if reply is DangerReply.NO and rising is not None:
+        at, reply = rising, DangerReply.YES
+    if reply is DangerReply.NOT_UNDERSTOOD or (
+        reply is DangerReply.UNTOLD
         and (statements[0].is_question or _is_about_something_else(clauses, words))
     ):
         return None
@@ -134,22 +134,22 @@ def _is_about_something_else(clauses: tuple[Clause, ...], words: str) -> bool:
     return len(words[first:last].split()) > _LONGEST_ELUSIVE_ANSWER
 
 
-def _polarity(question: Question, reply: Reply, later: list[Statement]) -> RiskPolarity:
-    if question.is_about_safety and reply is not Reply.OVER:
-        return RiskPolarity.DENIED if reply is Reply.YES else RiskPolarity.AFFIRMED
+def _polarity(question: DangerQuestion, reply: DangerReply, later: list[Statement]) -> RiskPolarity:
+    if question.is_about_safety and reply is not DangerReply.OVER:
+        return RiskPolarity.DENIED if reply is DangerReply.YES else RiskPolarity.AFFIRMED
     if _is_past(reply, later):
         return RiskPolarity.PAST
-    if reply is Reply.NO:
+    if reply is DangerReply.NO:
         return RiskPolarity.DENIED
     if question.is_supposed or later[0].has("hypothetical"):
         return RiskPolarity.HYPOTHETICAL
     return RiskPolarity.AFFIRMED
 
 
-def _is_past(reply: Reply, later: list[Statement]) -> bool:
-    if reply is Reply.OVER:
+def _is_past(reply: DangerReply, later: list[Statement]) -> bool:
+    if reply is DangerReply.OVER:
         return True
-    if reply is Reply.NO:
+    if reply is DangerReply.NO:
         return later[0].has("over")
     if any(statement.has("over") or statement.has("closed") for statement in later):
         return True

@@ -5,7 +5,7 @@ from enum import StrEnum
 from ai_psychiatrist.services.risk.statement import Statement
 
 
-class Reply(StrEnum):
+class DangerReply(StrEnum):
     """What the opening of a turn says to a question; the values are keys of the vocabulary."""
 
     YES = "yes"
@@ -18,7 +18,7 @@ class Reply(StrEnum):
     NOT_UNDERSTOOD = "not_understood"
 
 
-def reply_in(statement: Statement) -> Reply:
+def reply_in(statement: Statement) -> DangerReply:
     """Read one clause; the first phrase that is a reply decides."""
     first = next(statement.matched.among("replies"), None)
-    return Reply.UNTOLD if first is None else Reply(first.kind)
+    return DangerReply.UNTOLD if first is None else DangerReply(first.kind)

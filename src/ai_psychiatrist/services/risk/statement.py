@@ -30,7 +30,7 @@ _LEVELS: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Danger:
+class DangerPhrase:
     """A phrase of danger: words `first` to `last` of its clause, inclusive."""
 
     kind: RiskKind
@@ -64,7 +64,7 @@ class Statement:
 
     text: str
     matched: MatchedText
-    dangers: tuple[Danger, ...]
+    dangers: tuple[DangerPhrase, ...]
     cues: tuple[Hit, ...]
     """What is said around the dangers, in the order of the first words."""
 
@@ -98,7 +98,7 @@ class Statement:
         """Whether it names the past and nothing recent."""
         return self.has("past") and not self.has("recent")
 
-    def has_past_verb(self, danger: Danger) -> bool:
+    def has_past_verb(self, danger: DangerPhrase) -> bool:
         """Return whether a verb up to a danger may be in the past tense."""
         until = self.place(danger).last + 1
         return any(
@@ -118,7 +118,7 @@ class Statement:
             if any(first < end and start < last for first, last in cues)
         )
 
-    def place(self, danger: Danger) -> Hit:
+    def place(self, danger: DangerPhrase) -> Hit:
         """Return which of the words that are matched for any concept a danger stands on."""
         spans = self.said.words.spans
         inside = [
@@ -139,7 +139,7 @@ def read_statement(text: str) -> Statement:
     )
 
 
-def _dangers(matched: MatchedText) -> list[Danger]:
+def _dangers(matched: MatchedText) -> list[DangerPhrase]:
     """Return the dangers; of two of a category on the same words the more urgent, or longer one.
 
     What says it by itself comes before what only the topic gives a meaning, if that is no more
@@ -148,14 +148,14 @@ def _dangers(matched: MatchedText) -> list[Danger]:
     named = [
         _danger(matched, hit) for hit in matched.among(*_KINDS) if not is_harmless(matched, hit)
     ]
-    kept: list[Danger] = []
+    kept: list[DangerPhrase] = []
     for danger in sorted(named, key=lambda one: (one.is_implied, -one.level.rank, -one.length)):
         if not any(_holds(other, danger) for other in kept):
             kept.append(danger)
     return sorted(kept, key=lambda one: one.first)
 
 
-def _holds(one: Danger, other: Danger) -> bool:
+def _holds(one: DangerPhrase, other: DangerPhrase) -> bool:
     """Whether one danger says on the same words what another does."""
     is_apart = one.last < other.first or other.last < one.first
     is_alike = one.kind.category is other.kind.category
@@ -163,9 +163,9 @@ def _holds(one: Danger, other: Danger) -> bool:
     return is_alike and is_weaker and not is_apart
 
 
-def _danger(matched: MatchedText, hit: Hit) -> Danger:
+def _danger(matched: MatchedText, hit: Hit) -> DangerPhrase:
     texts = matched.texts[hit.first : hit.last + 1]
-    return Danger(
+    return DangerPhrase(
         kind=_KINDS[hit.subject],
         level=_LEVELS.get(hit.kind) or RiskLevel(hit.kind),
         first=hit.first,

@@ -20,7 +20,7 @@ from ai_psychiatrist.services.transcripts.label_candidates import (
     candidates,
     candidates_in,
 )
-from ai_psychiatrist.services.transcripts.label_words import Kind, is_name, kind_of
+from ai_psychiatrist.services.transcripts.label_words import LabelKind, is_name, kind_of
 from ai_psychiatrist.services.transcripts.labels import (
     SpeakerLabels,
     decides,
@@ -55,7 +55,7 @@ def labelled_lines(text: str, labels: SpeakerLabels, *, start: int = 0) -> list[
 def opens_with_name(line: str) -> bool:
     """Return whether a line opens with a name and a colon, or with a known label."""
     return any(
-        decides(one.line.label) or kind_of(one.line.label, is_bare=one.is_bare) is Kind.NAME
+        decides(one.line.label) or kind_of(one.line.label, is_bare=one.is_bare) is LabelKind.NAME
         for one in candidates(line, 0, (COLON,))
     )
 
@@ -74,14 +74,14 @@ def _labels_among(
     written = {(one.line.label, one.is_bare) for one in candidates}
     kinds = {(label, is_bare): kind_of(label, is_bare=is_bare) for label, is_bare in written}
     # A way of writing that is seen to be one counts for labels that stand there only once, too.
-    ways = {Kind.NAME} | {
+    ways = {LabelKind.NAME} | {
         kind for (label, _), kind in kinds.items() if label in known or times[keys[label]] > 1
     }
     if known:
         shapes = {one.shape for one in candidates if one.line.label in known}
-        ways |= {Kind.BRACKETS}
-        ways |= {Kind.PHRASE} if COLON in shapes else set()
-    ways.discard(Kind.NONE)
+        ways |= {LabelKind.BRACKETS}
+        ways |= {LabelKind.PHRASE} if COLON in shapes else set()
+    ways.discard(LabelKind.NONE)
     lines = [
         one.line
         for one in candidates
@@ -181,7 +181,7 @@ def _recurring(candidates: list[Candidate], labels: SpeakerLabels, text: str) ->
     """Return lines of labels that recur, of two speakers or more, if they are many of the lines."""
     keys = {one.line.label: label_key(one.line.label) for one in candidates}
     known = _known(keys, labels)
-    names = {label for label in keys if kind_of(label, is_bare=False) is Kind.NAME}
+    names = {label for label in keys if kind_of(label, is_bare=False) is LabelKind.NAME}
     is_way = any(one.shape is ALONE and one.line.label in known for one in candidates)
     usable = [
         one.line

@@ -51,7 +51,7 @@ _CHINESE_SAYING: Final = ("说", "說", "道")
 _LAST_NUMBER: Final = re.compile(r" ?[\d.]+\Z")
 
 
-class Kind(StrEnum):
+class LabelKind(StrEnum):
     """How sure it is by its writing alone that something is a label."""
 
     NAME = "name"
@@ -62,19 +62,19 @@ class Kind(StrEnum):
     NONE = "none"
 
 
-def kind_of(label: str, *, is_bare: bool) -> Kind:
+def kind_of(label: str, *, is_bare: bool) -> LabelKind:
     """Tell how a label is written; `is_bare`: brackets alone mark it."""
     words = label_key(label).split() or [""]
     is_sound = is_bare and not _SOUNDS.isdisjoint({words[0], words[-1]})
     if is_sound or _is_heading(label):
-        return Kind.NONE
+        return LabelKind.NONE
     if is_name(label):
-        return Kind.BRACKETS if is_bare else Kind.NAME
+        return LabelKind.BRACKETS if is_bare else LabelKind.NAME
     if words[-1] in _REPORTING or words[0] in FIRST_PERSON or _is_clause(label, words):
-        return Kind.NONE
+        return LabelKind.NONE
     if is_bare:
-        return Kind.BRACKETS if len(words) == 1 and words[0] else Kind.NONE
-    return Kind.PHRASE
+        return LabelKind.BRACKETS if len(words) == 1 and words[0] else LabelKind.NONE
+    return LabelKind.PHRASE
 
 
 def is_name(label: str) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from ai_psychiatrist.services.transcripts.label_candidates import COLONS
-from ai_psychiatrist.services.transcripts.label_words import Kind, kind_of
+from ai_psychiatrist.services.transcripts.label_words import LabelKind, kind_of
 from ai_psychiatrist.services.transcripts.labels import SpeakerLabels, decides, label_key
 from ai_psychiatrist.services.transcripts.line_ends import BREAKS, GAP
 from ai_psychiatrist.services.transcripts.persons import PERSONS
@@ -70,4 +70,4 @@ def _is_inside(label: str, before: str, last_words: Collection[str], labels: Spe
     is_known = label_key(label) in {*last_words, *PERSONS} or decides(label, labels)
     if len(label) == 1:
         return is_known and label.isupper() and before in {"(", "[", *_ENDS}
-    return is_known or (before in _ENDS and kind_of(label, is_bare=False) is Kind.NAME)
+    return is_known or (before in _ENDS and kind_of(label, is_bare=False) is LabelKind.NAME)

@@ -7,7 +7,12 @@ from itertools import pairwise
 from typing import Final
 
 from ai_psychiatrist.domain.transcript import Speaker
-from ai_psychiatrist.services.transcripts.label_words import FIRST_PERSON, NO_LABELS, Kind, kind_of
+from ai_psychiatrist.services.transcripts.label_words import (
+    FIRST_PERSON,
+    NO_LABELS,
+    LabelKind,
+    kind_of,
+)
 from ai_psychiatrist.services.transcripts.labels import DEFAULT_LABELS, known_speaker, label_key
 from ai_psychiatrist.services.transcripts.times import STAMP
 
@@ -80,7 +85,7 @@ def _is_known(word: str) -> bool:
 
 
 def _is_like_name(name: str) -> bool:
-    return kind_of(name, is_bare=False) is Kind.NAME
+    return kind_of(name, is_bare=False) is LabelKind.NAME
 
 
 def _recur_with_marks(lines: Sequence[str]) -> bool:
@@ -93,7 +98,7 @@ def _recur_with_marks(lines: Sequence[str]) -> bool:
 
 def _alternate(tokens: Sequence[str]) -> bool:
     labels = (token.rstrip(":") for token in tokens)
-    times = Counter(label for label in labels if kind_of(label, is_bare=True) is not Kind.NONE)
+    times = Counter(label for label in labels if kind_of(label, is_bare=True) is not LabelKind.NONE)
     return len(times) > 1 and max(times.values()) > 1
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ai_psychiatrist.domain.transcript import Speaker
-from ai_psychiatrist.services.transcripts.label_words import Kind, kind_of
+from ai_psychiatrist.services.transcripts.label_words import LabelKind, kind_of
 from ai_psychiatrist.services.transcripts.labels import DEFAULT_LABELS, known_speaker, label_key
 from ai_psychiatrist.services.transcripts.labels_inside import aside_of
 from ai_psychiatrist.services.transcripts.line_ends import GAP, LINE_END
@@ -163,4 +163,4 @@ def is_set_off(line: str) -> bool:
 
 
 def _is_like_name(name: str) -> bool:
-    return kind_of(name, is_bare=True) is not Kind.NONE
+    return kind_of(name, is_bare=True) is not LabelKind.NONE

@@ -23,7 +23,7 @@ RULE_EVAL: Final = "rule_eval"
 """The rule under which a rule that could not be evaluated is recorded."""
 
 
-class Level(StrEnum):
+class RuleLevel(StrEnum):
     """What becomes of a unit that breaks a rule."""
 
     ERROR = "error"
@@ -40,8 +40,8 @@ class RuleSpec(FileModel):
     error: Annotated[str, Strict()] = ""
     """The message; places such as `{score}` show values of the unit."""
     level: Annotated[
-        Level, otherwise("unknown_level", f"a rule's level is {' or '.join(Level)}")
-    ] = Level.ERROR
+        RuleLevel, otherwise("unknown_level", f"a rule's level is {' or '.join(RuleLevel)}")
+    ] = RuleLevel.ERROR
     when: Text | None = None
     """The condition under which the rule applies."""
 
@@ -61,7 +61,7 @@ class RuleOutcome:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rule:
     name: str
-    level: Level
+    level: RuleLevel
     test: Expression
     condition: Expression | None
     message: MessageTemplate
@@ -99,7 +99,7 @@ class RuleSet:
                 is_over_budget = True
                 break
             if isinstance(found, UnitError):
-                (errors if rule.level is Level.ERROR else warnings).append(found)
+                (errors if rule.level is RuleLevel.ERROR else warnings).append(found)
             elif found is _SKIPPED:
                 skipped.append(rule.name)
         if not (errors or warnings or skipped or is_over_budget):

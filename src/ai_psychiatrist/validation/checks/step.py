@@ -48,7 +48,7 @@ _NONE: Final[tuple[UnitError, ...]] = ()
 _NAMING: Final = (UNIT_ID, RETRY_COUNT, METADATA)
 
 
-class Surroundings:
+class UnitSurroundings:
     """What belongs to a unit beside its answer."""
 
     __slots__ = ("host", "inputs", "meta")
@@ -121,7 +121,7 @@ class StepValidator:
         `meta` holds `unit_id` and `retry_count`, as far as they are known. An answer that names
         another unit counts for the one in `meta` and carries a warning.
         """
-        around = Surroundings(context, meta, host)
+        around = UnitSurroundings(context, meta, host)
         return guarded(self.apply_rules, guarded(self.text_structure, answer, around), around)
 
     def check_object(
@@ -135,10 +135,10 @@ class StepValidator:
         """Check an answer that is an object already; the object itself is never changed."""
         if (refused := not_finite(value)) is not None:
             return refused
-        around = Surroundings(context, meta, host)
+        around = UnitSurroundings(context, meta, host)
         return guarded(self.apply_rules, guarded(self.structure, value, around), around)
 
-    def text_structure(self, answer: str, around: Surroundings) -> Verdict:
+    def text_structure(self, answer: str, around: UnitSurroundings) -> Verdict:
         """Return what coercion, schema and fields say about the answer in a model's own words."""
         try:
             parsed = parse_object(answer, self.limits)
@@ -146,7 +146,7 @@ class StepValidator:
             return unread_answer(answer, rejection, self.limits)
         return replace(self.structure(parsed.value, around), repaired=parsed.repaired)
 
-    def structure(self, value: dict[str, object], around: Surroundings) -> Verdict:
+    def structure(self, value: dict[str, object], around: UnitSurroundings) -> Verdict:
         """Return what coercion, schema and fields say about an answer of finite numbers."""
         own = self._without_host_fields(value)
         warnings = () if own is value else self._host_clashes(value, around)
@@ -169,7 +169,7 @@ class StepValidator:
             coercions=(*coerced.coercions, *fields.coercions),
         )
 
-    def apply_rules(self, found: Verdict, around: Surroundings) -> Verdict:
+    def apply_rules(self, found: Verdict, around: UnitSurroundings) -> Verdict:
         """Return the verdict on an answer of this structure; only a sound one meets the rules."""
         if found.stage is not None or found.value is None or self._rules is None:
             return found
@@ -216,7 +216,7 @@ class StepValidator:
         return {name: inner for name, inner in value.items() if name not in self._host_names}
 
     def _host_clashes(
-        self, value: Mapping[str, object], around: Surroundings
+        self, value: Mapping[str, object], around: UnitSurroundings
     ) -> tuple[UnitError, ...]:
         """Return a warning for each field of the host that an answer gives another value."""
         counted = {RETRY_COUNT: value[RETRY_COUNT]} if RETRY_COUNT in value else {}

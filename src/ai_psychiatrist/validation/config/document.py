@@ -26,9 +26,9 @@ from ai_psychiatrist.validation.config.given_file import (
     read_bounded,
 )
 from ai_psychiatrist.validation.config.problem import (
+    FilePosition,
     KeyPath,
     LintProblem,
-    Place,
     ProblemLevel,
     dotted,
 )
@@ -76,7 +76,7 @@ class Document:
         spot = self.spots.get(location) or self.spot(found)
         place = spot.key
         if column is not None and spot.text is not None and "\n" not in str(value):
-            place = Place(line=spot.text.line, column=spot.text.column + column - 1)
+            place = FilePosition(line=spot.text.line, column=spot.text.column + column - 1)
         self.report_at(place, spot.path, code, message, level=level)
 
     def warn(
@@ -87,7 +87,7 @@ class Document:
 
     def report_at(
         self,
-        place: Place | None,
+        place: FilePosition | None,
         path: KeyPath,
         code: str,
         message: str,

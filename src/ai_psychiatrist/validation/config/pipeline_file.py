@@ -157,7 +157,7 @@ class StepEntry(Sampling, StepExpressions):
     script: object = None
 
 
-class Steps(_Section):
+class StepList(_Section):
     """The steps in the order in which they run."""
 
     steps: tuple[StepEntry, ...] = ()
@@ -182,7 +182,7 @@ class PipelineFile(_Section):
 
     key_kind: ClassVar[str] = "section"
 
-    pipeline: Steps = Steps()
+    pipeline: StepList = StepList()
     prompts: Prompts = Prompts()
     schemas: Schemas = Schemas()
     api: Api = Api()

@@ -46,7 +46,7 @@ class LintProblem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class FilePosition:
     """A position in a file; line and column from 1."""
 
     line: int

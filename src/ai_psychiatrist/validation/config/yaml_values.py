@@ -8,7 +8,7 @@ import yaml
 from yaml.constructor import ConstructorError, SafeConstructor
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from ai_psychiatrist.validation.config.problem import KeyPath, Place
+from ai_psychiatrist.validation.config.problem import FilePosition, KeyPath
 
 _MAX_DEPTH: Final = 50
 _MAX_ALIASES: Final = 200
@@ -34,7 +34,7 @@ _UNREADABLE: Final = (
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-Report: TypeAlias = Callable[[Place | None, KeyPath, str, str], None]
+Report: TypeAlias = Callable[[FilePosition | None, KeyPath, str, str], None]
 """Takes the place, the keys that lead there, a code and a message."""
 
 
@@ -44,16 +44,16 @@ class Spot:
 
     path: KeyPath
     """The keys that lead there."""
-    key: Place | None
+    key: FilePosition | None
     """The value's key, or the value itself in a list."""
-    text: Place | None = None
+    text: FilePosition | None = None
     """The first character of a text's content, where columns inside it can be told."""
 
 
 class YamlUnusable(Exception):
     """The text leaves nothing to look at; the message says why."""
 
-    def __init__(self, code: str, message: str, place: Place | None = None) -> None:
+    def __init__(self, code: str, message: str, place: FilePosition | None = None) -> None:
         """`code`: the kind of problem."""
         super().__init__(message)
         self.code = code
@@ -100,7 +100,7 @@ def _syntax(error: yaml.YAMLError) -> YamlUnusable:
     """Say what the parser found; its own text would quote the file."""
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "not readable"
-    place = None if mark is None else Place(line=mark.line + 1, column=mark.column + 1)
+    place = None if mark is None else FilePosition(line=mark.line + 1, column=mark.column + 1)
     return YamlUnusable("yaml_syntax", f"the file is no YAML: {problem}", place)
 
 
@@ -199,7 +199,7 @@ class _Builder:
             return _UNREAD
         return value
 
-    def _content(self, node: Node, value: object) -> Place | None:
+    def _content(self, node: Node, value: object) -> FilePosition | None:
         """Return where a text begins if it stands in the file without escapes or folds."""
         if not isinstance(node, ScalarNode) or not isinstance(value, str):
             return None
@@ -207,8 +207,8 @@ class _Builder:
         if not self.text.startswith(value, node.start_mark.index + quote):
             return None
         start = _start(node)
-        return Place(line=start.line, column=start.column + quote)
+        return FilePosition(line=start.line, column=start.column + quote)
 
 
-def _start(node: Node) -> Place:
-    return Place(line=node.start_mark.line + 1, column=node.start_mark.column + 1)
+def _start(node: Node) -> FilePosition:
+    return FilePosition(line=node.start_mark.line + 1, column=node.start_mark.column + 1)

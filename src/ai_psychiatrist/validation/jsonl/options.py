@@ -23,7 +23,7 @@ def say_nothing(_size: int, _lines: int) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunOptions:
+class ValidationOptions:
     """How a run is done."""
 
     deadline_seconds: float | None = None
@@ -44,4 +44,4 @@ class RunOptions:
         return None if self.deadline_seconds is None else self.clock() + self.deadline_seconds
 
 
-DEFAULT_OPTIONS: Final = RunOptions()
+DEFAULT_OPTIONS: Final = ValidationOptions()

@@ -7,10 +7,10 @@ import orjson
 
 from ai_psychiatrist.validation.checks.host_fields import METADATA, SET_ASIDE, UNIT_ID
 from ai_psychiatrist.validation.checks.step import StepValidator
-from ai_psychiatrist.validation.jsonl.unit import Outcome
+from ai_psychiatrist.validation.jsonl.unit import UnitOutcome
 
 
-def valid_line(outcome: Outcome) -> bytes:
+def valid_line(outcome: UnitOutcome) -> bytes:
     """Return the coerced answer between the unit's id and the other fields of its host."""
     unit = outcome.unit
     if unit.written is not None and outcome.verdict.value is unit.answer:
@@ -23,7 +23,7 @@ def valid_line(outcome: Outcome) -> bytes:
     return _line(written)
 
 
-def failure_line(outcome: Outcome) -> bytes:
+def failure_line(outcome: UnitOutcome) -> bytes:
     """Return the record of a failed unit."""
     unit, verdict = outcome.unit, outcome.verdict
     return _line(
@@ -39,13 +39,13 @@ def failure_line(outcome: Outcome) -> bytes:
     )
 
 
-def following_line(outcome: Outcome, validator: StepValidator) -> bytes:
+def following_line(outcome: UnitOutcome, validator: StepValidator) -> bytes:
     """Return what the next step is asked about for a valid unit."""
     known = validator.accumulated(outcome.unit.context or {}, outcome.verdict.value or {})
     return _line({UNIT_ID: outcome.unit.unit_id, **known})
 
 
-def coercion_lines(outcome: Outcome) -> Iterator[bytes]:
+def coercion_lines(outcome: UnitOutcome) -> Iterator[bytes]:
     """Yield one line for each value that was read from another type or spelling."""
     unit_id = json.dumps(outcome.unit.unit_id)
     for coercion in outcome.verdict.coercions:

@@ -11,7 +11,7 @@ from ai_psychiatrist.validation.checks.step import StepValidator
 from ai_psychiatrist.validation.jsonl.context import plain_copy
 from ai_psychiatrist.validation.jsonl.join import ContextJoin
 from ai_psychiatrist.validation.jsonl.lines import read_lines, readable
-from ai_psychiatrist.validation.jsonl.options import DEFAULT_OPTIONS, RunOptions
+from ai_psychiatrist.validation.jsonl.options import DEFAULT_OPTIONS, ValidationOptions
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
 from ai_psychiatrist.validation.jsonl.summary import Summary, summarise
 from ai_psychiatrist.validation.jsonl.tally import Tally
@@ -26,7 +26,7 @@ def validate_lines(
     outputs: Outputs,
     *,
     context: Path | None = None,
-    options: RunOptions = DEFAULT_OPTIONS,
+    options: ValidationOptions = DEFAULT_OPTIONS,
 ) -> Summary:
     """Check every line of a stream and write what becomes of it, in order and in little memory.
 

@@ -17,7 +17,7 @@ from ai_psychiatrist.validation.config.step import StepConfig
 from ai_psychiatrist.validation.jsonl.context import plain_copy
 from ai_psychiatrist.validation.jsonl.join import ContextJoin
 from ai_psychiatrist.validation.jsonl.lines import read_lines, readable, skip_line
-from ai_psychiatrist.validation.jsonl.options import DEFAULT_OPTIONS, RunOptions, say_nothing
+from ai_psychiatrist.validation.jsonl.options import DEFAULT_OPTIONS, ValidationOptions, say_nothing
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
 from ai_psychiatrist.validation.jsonl.run import account
 from ai_psychiatrist.validation.jsonl.summary import Summary
@@ -54,7 +54,7 @@ class _Job:
     """The outputs that somebody asked for."""
     context: Path | None
     deadline: float | None
-    options: RunOptions
+    options: ValidationOptions
     earlier: bytes = field(default=b"", repr=False)
     """Digests of units of this shard that came in an earlier one."""
 
@@ -83,7 +83,7 @@ def validate_file(
     workers: int,
     limits: ParseLimits = DEFAULT_LIMITS,
     context: Path | None = None,
-    options: RunOptions = DEFAULT_OPTIONS,
+    options: ValidationOptions = DEFAULT_OPTIONS,
     smallest_shard: int = WORTH_SHARING_BYTES // SHARDS_PER_WORKER,
 ) -> Summary:
     """Check a file that is not compressed with several processes.
@@ -154,7 +154,7 @@ def _gather(
     jobs: Sequence[_Job],
     outputs: Outputs,
     whole: UnitChecker,
-    options: RunOptions,
+    options: ValidationOptions,
 ) -> None:
     """Append the parts in order; a shard that repeats units of earlier ones is done again."""
     add = whole.answered.add

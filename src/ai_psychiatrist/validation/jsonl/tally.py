@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, Self
 
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.validation.checks.verdict import UnitError
-from ai_psychiatrist.validation.jsonl.unit import Outcome
+from ai_psychiatrist.validation.jsonl.unit import UnitOutcome
 
 MOST_NAMES: Final = 1_000
 """Rules that are told apart; the names of providers' errors come from outside."""
@@ -79,7 +79,7 @@ class Tally(LineCounts):
     kinds: dict[FailureKind, Occurrences] = field(default_factory=dict)
     """Errors by category, field and rule."""
 
-    def count(self, outcome: Outcome, field_of: Callable[[UnitError], str]) -> None:
+    def count(self, outcome: UnitOutcome, field_of: Callable[[UnitError], str]) -> None:
         """Count one unit; `field_of` tells where an error is, without words of the answer."""
         verdict = outcome.verdict
         if verdict.stage is None:
@@ -107,7 +107,7 @@ class Tally(LineCounts):
         return self.kinds.setdefault(kind if known else _OTHERS, Occurrences())
 
     def _count_failure(
-        self, outcome: Outcome, stage: FailureStage, field_of: Callable[[UnitError], str]
+        self, outcome: UnitOutcome, stage: FailureStage, field_of: Callable[[UnitError], str]
     ) -> None:
         if stage is FailureStage.MISSING:
             self.missing += 1

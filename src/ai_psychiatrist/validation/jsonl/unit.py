@@ -72,14 +72,14 @@ class Unit:
         return self.content.decode("utf-8", "backslashreplace")
 
 
-class Outcome(NamedTuple):
+class UnitOutcome(NamedTuple):
     """What became of a unit, as every output has it."""
 
     unit: Unit
     verdict: Verdict
 
 
-OnOutcome: TypeAlias = Callable[[Outcome], None]
+OnOutcome: TypeAlias = Callable[[UnitOutcome], None]
 """Told of every line that is not blank and of every unit that was not answered, in order."""
 
 

@@ -12,12 +12,12 @@ from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.validation.checks.expression_step import Find
 from ai_psychiatrist.validation.checks.host_fields import METADATA, RETRY_COUNT, SET_ASIDE, UNIT_ID
 from ai_psychiatrist.validation.checks.refusals import guarded, internal_error, refusal
-from ai_psychiatrist.validation.checks.step import StepValidator, Surroundings
+from ai_psychiatrist.validation.checks.step import StepValidator, UnitSurroundings
 from ai_psychiatrist.validation.checks.verdict import Verdict
 from ai_psychiatrist.validation.jsonl.context import Asked
 from ai_psychiatrist.validation.jsonl.join import ContextJoin
 from ai_psychiatrist.validation.jsonl.lines import Line
-from ai_psychiatrist.validation.jsonl.options import DEFAULT_OPTIONS, RunOptions
+from ai_psychiatrist.validation.jsonl.options import DEFAULT_OPTIONS, ValidationOptions
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
 from ai_psychiatrist.validation.jsonl.records import (
     coercion_lines,
@@ -26,7 +26,7 @@ from ai_psychiatrist.validation.jsonl.records import (
     valid_line,
 )
 from ai_psychiatrist.validation.jsonl.tally import Tally
-from ai_psychiatrist.validation.jsonl.unit import Outcome, Unit, read_unit
+from ai_psychiatrist.validation.jsonl.unit import Unit, UnitOutcome, read_unit
 from ai_psychiatrist.validation.jsonl.unit_ids import UnitIds, id_digest
 
 BLOCK_LINES: Final = 32
@@ -59,7 +59,7 @@ class UnitChecker:
         join: ContextJoin | None = None,
         answered: UnitIds | None = None,
         deadline: float | None = None,
-        options: RunOptions = DEFAULT_OPTIONS,
+        options: ValidationOptions = DEFAULT_OPTIONS,
     ) -> None:
         """`deadline`: the clock's time from which on no answer is checked any more."""
         self.tally = Tally()
@@ -86,7 +86,7 @@ class UnitChecker:
         apply_rules = self._validator.apply_rules
         verdicts = list(map(guarded, repeat(apply_rules), found, around))
         ruled = clock()
-        self._write(map(Outcome, units, verdicts))
+        self._write(map(UnitOutcome, units, verdicts))
         tally.read_seconds += read - started
         tally.structure_seconds += structured - read
         tally.rules_seconds += ruled - structured
@@ -134,12 +134,12 @@ class UnitChecker:
             return given if earlier is None else earlier
         return {**earlier, **given}
 
-    def _missing(self, asked: Asked) -> Outcome:
+    def _missing(self, asked: Asked) -> UnitOutcome:
         known = self._known(asked.key, asked.context)
         unit = Unit(
             number=None, unit_id=asked.unit_id, content=None, context=known, given=asked.context
         )
-        return Outcome(unit, _MISSING)
+        return UnitOutcome(unit, _MISSING)
 
     def _read(self, line: Line) -> Unit:
         validator = self._validator
@@ -159,7 +159,7 @@ class UnitChecker:
                 refusal=internal_error(error),
             )
 
-    def _structure(self, unit: Unit, around: Surroundings) -> Verdict:
+    def _structure(self, unit: Unit, around: UnitSurroundings) -> Verdict:
         if unit.refusal is not None:
             return unit.refusal
         if self._deadline is not None and self._clock() >= self._deadline:
@@ -170,7 +170,7 @@ class UnitChecker:
             return guarded(self._validator.structure, unit.answer, around)
         return guarded(self._validator.text_structure, unit.text or "", around)
 
-    def _found(self, find: Find, unit: Unit, around: Surroundings) -> Verdict:
+    def _found(self, find: Find, unit: Unit, around: UnitSurroundings) -> Verdict:
         """Let expressions answer for a unit, and check that like a model's answer."""
         unit.answer = unit.written = unit.content = unit.text = None
         found = find(around.inputs, unit.key or "")
@@ -179,7 +179,7 @@ class UnitChecker:
         unit.answer, unit.text = found, json.dumps(found, ensure_ascii=False)
         return self._validator.structure(found, around)
 
-    def _write(self, outcomes: Iterable[Outcome]) -> None:
+    def _write(self, outcomes: Iterable[UnitOutcome]) -> None:
         valid: list[bytes] = []
         failures: list[bytes] = []
         coercions: list[bytes] = []
@@ -216,7 +216,7 @@ def _garbage_kept() -> Iterator[None]:
             gc.enable()
 
 
-def _surroundings(unit: Unit) -> Surroundings:
+def _surroundings(unit: Unit) -> UnitSurroundings:
     context, meta = unit.context, dict[str, object]()
     if unit.host:
         metadata = unit.host.get(METADATA)
@@ -227,7 +227,7 @@ def _surroundings(unit: Unit) -> Surroundings:
     if unit.unit_id is not None:
         meta[UNIT_ID] = unit.unit_id
     meta[RETRY_COUNT] = unit.retry_count
-    return Surroundings(context, meta)
+    return UnitSurroundings(context, meta)
 
 
 _KNOWN_OTHERWISE: Final = SET_ASIDE | {RETRY_COUNT}

@@ -22,7 +22,7 @@ from ai_psychiatrist.validation.reply.strings import (
     OPENERS,
     QUOTED_KEY,
     SPACE,
-    Place,
+    StringPlace,
     string_at,
 )
 
@@ -163,7 +163,7 @@ class _Reader:
                 self._refuse_third_comma()
             else:
                 key = self._key()
-                members.append((key, self._value(depth, Place.MEMBER)))
+                members.append((key, self._value(depth, StringPlace.MEMBER)))
                 self._require_separator(self.at)
 
     def _key(self) -> str:
@@ -171,7 +171,7 @@ class _Reader:
         if unclosed is not None:
             self.at, key = unclosed.end(), unclosed[1]
         elif self.text[self.at] in OPENERS:
-            key = self._string(Place.KEY)
+            key = self._string(StringPlace.KEY)
         else:
             word = _BARE_KEY.match(self.text, self.at, self._end)
             if word is None:
@@ -221,7 +221,7 @@ class _Reader:
             if symbol == "}":
                 return elements
             start = self.at
-            element = self._value(depth, Place.ELEMENT)
+            element = self._value(depth, StringPlace.ELEMENT)
             end = self.at
             self._next()
             if _COLON.match(self.text, self.at, self._end):
@@ -250,7 +250,7 @@ class _Reader:
         self.moved.append(_Move.ODD)
         return self._odd_brackets is _OddBrackets.MISWRITTEN
 
-    def _value(self, depth: int, place: Place) -> object:
+    def _value(self, depth: int, place: StringPlace) -> object:
         symbol = self._next()
         if symbol == "{":
             return self._object(depth + 1)
@@ -260,13 +260,13 @@ class _Reader:
             return self._string(place)
         return self._bare(place)
 
-    def _string(self, place: Place) -> str:
+    def _string(self, place: StringPlace) -> str:
         found = string_at(self.text, self.at, self._end, place)
         self.at = found.end
         refuse_broken_text(found.value)
         return found.value
 
-    def _bare(self, place: Place) -> object:
+    def _bare(self, place: StringPlace) -> object:
         """Read a number, a constant, or a single word without marks."""
         found = _BARE_VALUE.match(self.text, self.at, self._end)
         if found is None:
@@ -282,7 +282,7 @@ class _Reader:
             return _number(number)
         if word in _NO_VALUES:
             raise rejected(RejectionCode.NOT_FINITE)
-        is_one_word = place is Place.MEMBER and _WORD.fullmatch(word) is not None
+        is_one_word = place is StringPlace.MEMBER and _WORD.fullmatch(word) is not None
         if not is_one_word or _BARE_WORD_ENDS.match(self.text, self.at, self._end) is None:
             raise rejected(RejectionCode.UNREPAIRABLE)
         return word

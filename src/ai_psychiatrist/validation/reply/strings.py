@@ -38,7 +38,7 @@ _CLOSED: Final = rf"(?:[\]}}]|[{SPACE},]*\Z)"
 _CUT_OFF: Final = r"[\"“][^\"”]{0,200}[\"”]?\Z"
 
 
-class Place(Enum):
+class StringPlace(Enum):
     """Where a string stands; the value is what may follow one there."""
 
     KEY = re.compile(rf"{_NEAR}{COLON}")
@@ -59,7 +59,7 @@ class FoundString:
     end: int
 
 
-def string_at(text: str, start: int, end: int, place: Place) -> FoundString:
+def string_at(text: str, start: int, end: int, place: StringPlace) -> FoundString:
     """Read the string whose opening mark is at `start`, of a text that goes to `end`.
 
     Raises `OutputRejected` when it does not end, or when more than one reading exists.
@@ -79,7 +79,7 @@ def string_at(text: str, start: int, end: int, place: Place) -> FoundString:
         if mark[0] in "'’" and before.isalnum() and after.isalnum():
             continue
         is_quotation = _opens(before, after) if inner % 2 == 0 else _closes(before, after)
-        if not is_quotation or place is Place.KEY:
+        if not is_quotation or place is StringPlace.KEY:
             break
         inner += 1
     else:
@@ -87,11 +87,15 @@ def string_at(text: str, start: int, end: int, place: Place) -> FoundString:
     raise rejected(RejectionCode.UNREPAIRABLE)
 
 
-def _may_end(text: str, at: int, end: int, place: Place, *, is_first: bool) -> bool:
+def _may_end(text: str, at: int, end: int, place: StringPlace, *, is_first: bool) -> bool:
     if place.value.match(text, at, end):
         return True
     # The first key after a list that was never closed.
-    return place is Place.ELEMENT and is_first and Place.KEY.value.match(text, at, end) is not None
+    return (
+        place is StringPlace.ELEMENT
+        and is_first
+        and StringPlace.KEY.value.match(text, at, end) is not None
+    )
 
 
 # Two texts of a list whose marks between them are lost.

@@ -15,7 +15,7 @@ from ai_psychiatrist.evaluation.datasets.synthetic.cohort import (
     UnitQuirk,
     made_up_cohort,
 )
-from ai_psychiatrist.evaluation.datasets.synthetic.interview import Row, made_up_interview
+from ai_psychiatrist.evaluation.datasets.synthetic.interview import SpokenRow, made_up_interview
 from ai_psychiatrist.evaluation.datasets.synthetic.label_tables import (
     daic_woz_labels,
     e_daic_labels,
@@ -98,12 +98,12 @@ def _write_unit(out: Path, recipe: DatasetRecipe, unit: MadeUpParticipant) -> No
         _write_file(out / "__MACOSX" / folder / f"._{name}", _STUB)
 
 
-def _daic_woz(rows: Sequence[Row]) -> str:
+def _daic_woz(rows: Sequence[SpokenRow]) -> str:
     lines = [f"{row.start_seconds}\t{row.stop_seconds}\t{row.speaker}\t{row.words}" for row in rows]
     return "\n".join(["start_time\tstop_time\tspeaker\tvalue", *lines, ""])
 
 
-def _e_daic(rows: Sequence[Row]) -> str:
+def _e_daic(rows: Sequence[SpokenRow]) -> str:
     """Write the participant's rows alone, as a recogniser would: no marks of any kind."""
     heard = [
         [row.start_seconds, row.stop_seconds, row.words, 0.9]

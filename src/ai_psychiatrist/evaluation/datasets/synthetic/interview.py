@@ -24,7 +24,7 @@ _SCRUBBED_SHARE: Final = 0.03
 _BLANK_SHARE: Final = 0.02
 
 
-class Row(NamedTuple):
+class SpokenRow(NamedTuple):
     """One row of a transcript."""
 
     start_seconds: float
@@ -39,15 +39,15 @@ class _Tape:
 
     chance: random.Random
     seconds: float
-    rows: list[Row] = field(default_factory=list)
+    rows: list[SpokenRow] = field(default_factory=list)
 
     def say(self, speaker: str, words: str) -> None:
         start = self.seconds + self.chance.uniform(0.3, 1.5)
         self.seconds = start + 0.4 + 0.3 * len(words.split())
-        self.rows.append(Row(round(start, 3), round(self.seconds, 3), speaker, words))
+        self.rows.append(SpokenRow(round(start, 3), round(self.seconds, 3), speaker, words))
 
 
-def made_up_interview(unit: MadeUpParticipant, chance: random.Random) -> list[Row]:
+def made_up_interview(unit: MadeUpParticipant, chance: random.Random) -> list[SpokenRow]:
     """Return the rows of an interview with talk before it, off-topic talk, and marks of sounds."""
     quirk = unit.quirk
     tape = _Tape(chance=chance, seconds=chance.uniform(1.0, 30.0))

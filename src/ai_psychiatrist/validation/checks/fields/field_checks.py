@@ -9,7 +9,7 @@ import jsonschema_rs
 from ai_psychiatrist.validation.checks.coercion.changes import CoercionNotes, Parts
 from ai_psychiatrist.validation.checks.coercion.choices import Choices
 from ai_psychiatrist.validation.checks.coercion.coercer import Coerced, CoercionProfile
-from ai_psychiatrist.validation.checks.fields.paths import FieldPath, Place, replaced
+from ai_psychiatrist.validation.checks.fields.paths import FieldPath, FieldPlace, replaced
 from ai_psychiatrist.validation.checks.fields.specs import (
     EnumRule,
     FieldProblem,
@@ -92,7 +92,7 @@ def _choices(enum: EnumRule, profile: CoercionProfile) -> Choices:
 
 
 def _problem(
-    one: FieldSpec, place: Place, held: object, context: Mapping[str, object]
+    one: FieldSpec, place: FieldPlace, held: object, context: Mapping[str, object]
 ) -> FieldProblem | None:
     if held is None and one.is_required and not _is_in_context(one, context):
         return FieldProblem("required", place.problem or "must not be null")

@@ -15,7 +15,7 @@ EACH: Final = 0
 _STEP: Final = re.compile(r"\.?([^.\[\]*$\s][^.\[\]*]*)|\[(\*)\]")
 
 
-class Place(NamedTuple):
+class FieldPlace(NamedTuple):
     """One place of an answer, or the first step towards it that is not there."""
 
     parts: tuple[PathPart, ...]
@@ -48,11 +48,11 @@ class FieldPath:
             raise ConfigurationError(message)
         return cls(name=name, parts=tuple(parts))
 
-    def places(self, value: object) -> Sequence[Place]:
+    def places(self, value: object) -> Sequence[FieldPlace]:
         """Return every place that the path stands for in an answer, in the answer's order."""
         if len(self.parts) == 1 and isinstance(value, dict) and self.parts[0] in value:
-            return (Place(self.parts, value[self.parts[0]]),)
-        found: list[Place] = []
+            return (FieldPlace(self.parts, value[self.parts[0]]),)
+        found: list[FieldPlace] = []
         _collect(value, (), self.parts, found)
         return found
 
@@ -87,19 +87,19 @@ def _collect(
     value: object,
     walked: tuple[PathPart, ...],
     left: tuple[PathPart, ...],
-    found: list[Place],
+    found: list[FieldPlace],
 ) -> None:
     if not left:
-        found.append(Place(walked, value))
+        found.append(FieldPlace(walked, value))
         return
     step, rest = left[0], left[1:]
     if isinstance(step, str):
         if isinstance(value, dict) and step in value:
             _collect(value[step], (*walked, step), rest, found)
         else:
-            found.append(Place((*walked, step), None, missing_field(step)))
+            found.append(FieldPlace((*walked, step), None, missing_field(step)))
     elif isinstance(value, list):
         for position, item in enumerate(value):
             _collect(item, (*walked, position), rest, found)
     else:
-        found.append(Place(walked, None, f"expected array, got {json_type(value)}"))
+        found.append(FieldPlace(walked, None, f"expected array, got {json_type(value)}"))
