@@ -7,25 +7,21 @@ from typing import Final
 from ai_psychiatrist.services.evidence_validation.tokens import is_ideographic
 from ai_psychiatrist.services.evidence_validation.word_stream import WordRange, WordStream
 from ai_psychiatrist.services.evidence_validation.words import (
-    ANSWER_WORDS,
     BARE_WORDS,
+    CLOSERS,
     FILLERS,
     NUMBER_WORDS,
+    OPENERS,
+    SELF,
+    SINGLE_ANSWERS,
     STOP_WORDS,
+    WELL,
 )
 from ai_psychiatrist.services.language.clause_reading import read_clause
 
 _STOPS: Final = frozenset(".,;:!?…—–。，！？、；")
-_OPENERS: Final = FILLERS | frozenset(
-    "and but or so well yeah yes yep no nope oh okay ok because then like now i mean you know "
-    "honestly actually".split()
-)
-_CLOSERS: Final = FILLERS | frozenset("and but or so because though thanks yeah now".split())
 _MOST_SKIPPED: Final = 4
 _EMPTY: Final = STOP_WORDS | NUMBER_WORDS
-_WELL: Final = frozenset("okay ok well".split())
-_SELF: Final = frozenset("i i'm i've me my doing going".split())
-_SINGLE_ANSWERS: Final = ANSWER_WORDS | frozenset("okay ok maybe perhaps really".split())
 
 
 def has_content(words: Sequence[str]) -> bool:
@@ -40,13 +36,13 @@ def has_content(words: Sequence[str]) -> bool:
 def can_be_answer(words: Sequence[str]) -> bool:
     """Return whether words without content may be something that was said by itself."""
     if len(words) == 1:
-        return words[0] in _SINGLE_ANSWERS
+        return words[0] in SINGLE_ANSWERS
     return any(len(word) > 1 and word not in FILLERS for word in words)
 
 
 def is_bare_answer(quote: str, words: Sequence[str]) -> bool:
     """Return whether only a question can tell what words without content are about."""
-    says_well = not (_WELL.isdisjoint(words) or _SELF.isdisjoint(words))
+    says_well = not (WELL.isdisjoint(words) or SELF.isdisjoint(words))
     return (BARE_WORDS.issuperset(words) and not says_well) or not read_clause(quote).findings
 
 
@@ -74,7 +70,7 @@ class _Clauses:
         for at in range(position, position - _MOST_SKIPPED, -1):
             if self._is_bound(at):
                 return True
-            if self._stream.words[at - 1] not in _OPENERS:
+            if self._stream.words[at - 1] not in OPENERS:
                 return False
         return False
 
@@ -82,7 +78,7 @@ class _Clauses:
         for at in range(position, position + _MOST_SKIPPED):
             if self._is_bound(at):
                 return True
-            if self._stream.words[at] not in _CLOSERS:
+            if self._stream.words[at] not in CLOSERS:
                 return False
         return False
 
