@@ -16,6 +16,7 @@ from ai_psychiatrist.interview.phq8.day_counts import (
     SEVERAL,
     Days,
 )
+from ai_psychiatrist.services.language.vocabulary import word_list
 
 _Reader: TypeAlias = Callable[[re.Match[str]], Days | None]
 
@@ -30,9 +31,7 @@ class FrequencyWording:
 
 _OFFERED: Final = 5
 """How many answers are offered."""
-_NUMBERS: Final = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen".split()
-)
+_NUMBERS: Final = word_list("frequency", "numbers")
 _NUMBER: Final = rf"(?:{'|'.join(_NUMBERS)}|\d{{1,3}}|half a dozen|(?:a )?couple)"
 _COUNT: Final = (
     r"(?:(?P<edge>at least|at most|up to|over|more than|(?:not|no) more than|less than|under"

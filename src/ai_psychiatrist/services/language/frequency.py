@@ -8,6 +8,7 @@ from typing import Final
 from ai_psychiatrist.domain.evidence import Frequency, Polarity
 from ai_psychiatrist.services.language.matcher import Hit, Matcher, every_phrase
 from ai_psychiatrist.services.language.spoken import Spoken, every_word
+from ai_psychiatrist.services.language.vocabulary import word_list
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,9 +40,7 @@ _WELL_THAT_OFTEN: Final = {
     Frequency.MORE_THAN_HALF: Frequency.SEVERAL_DAYS,
 }
 
-_NUMBERS: Final = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen".split()
-)
+_NUMBERS: Final = word_list("frequency", "numbers")
 _NUMBER: Final = rf"(?:{'|'.join(_NUMBERS)}|\d{{1,2}})\b"
 _NUMBER_WORDS: Final = frozenset(_NUMBERS)
 _COUNTING: Final = frozenset({*_NUMBERS, "once", "all"})

@@ -12,18 +12,9 @@ from ai_psychiatrist.services.language.spoken import Spoken, compared, every_wor
 from ai_psychiatrist.services.language.vocabulary import word_table
 
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
-_SUBORDINATORS: Final = frozenset({"when", "while", "after", "before", "until", "till"})
-_EVENT_PREPOSITIONS: Final = frozenset({"after", "before", "during", "until", "till", "through"})
-_DATING: Final = _SUBORDINATORS | _EVENT_PREPOSITIONS
 _REACH: Final = 6
 """Within how many words after "when" the verb stands."""
 _SENTENCE_ENDS: Final = frozenset(".?!;…。！？\n")
-_CONTRASTS: Final = frozenset({("but",), ("although",), ("though",), ("however",), ("whereas",)})
-_LOOKING_BACK: Final = frozenset(
-    {("that",), ("thats",), ("this",), ("it",), ("its",), ("which",), ("all",)}
-)
-
-
 _BY_RANK: Final = (
     (False, Timeframe.RECENT),
     (False, Timeframe.PAST),
@@ -71,8 +62,8 @@ def clause_time(text: str) -> ClauseTime:
         periods=periods,
         timeframe=timeframe,
         is_past_tense=is_past_tense,
-        looks_back=timeframe is Timeframe.PAST and opening in _LOOKING_BACK,
-        is_contrast=texts[:1] in _CONTRASTS,
+        looks_back=timeframe is Timeframe.PAST and not _words("looking_back").isdisjoint(opening),
+        is_contrast=not _words("contrasts").isdisjoint(texts[:1]),
         ends_sentence=text.rstrip(" ")[-1:] in _SENTENCE_ENDS,
     )
 
@@ -122,7 +113,7 @@ def _is_past_habit(before: tuple[str, ...]) -> bool:
 
 def _periods_by_event(words: Spoken, *, is_past_tense: bool) -> Iterator[Period]:
     """Yield times told of by a year, or by what happened then ("when my father died")."""
-    if _DATING.isdisjoint(words.texts) and not any(map(str.isdecimal, words.texts)):
+    if _dating().isdisjoint(words.texts) and not any(map(str.isdecimal, words.texts)):
         return
     for at, word in enumerate(words.texts):
         if _YEAR.fullmatch(word) or _is_over(words, at, is_past_tense=is_past_tense):
@@ -134,16 +125,16 @@ def _periods_by_event(words: Spoken, *, is_past_tense: bool) -> Iterator[Period]
 
 def _is_over(words: Spoken, at: int, *, is_past_tense: bool) -> bool:
     word = words.texts[at]
-    if word not in _DATING:
+    if word not in _dating():
         return False
     until = min((comma for comma in words.after_comma if comma > at), default=len(words.texts))
     told = words.texts[at + 1 : min(at + 1 + _REACH, until)]
     if told[:1] in {("that",), ("this",)}:
         return False
-    if word in _SUBORDINATORS and not _words("past_verbs").isdisjoint(told[1:]):
+    if word in _words("subordinators") and not _words("past_verbs").isdisjoint(told[1:]):
         return True
     is_event = not _words("events").isdisjoint(told)
-    return word in _EVENT_PREPOSITIONS and is_event and is_past_tense
+    return word in _words("event_prepositions") and is_event and is_past_tense
 
 
 @cache
@@ -155,3 +146,8 @@ def _matcher() -> Matcher:
 def _words(key: str) -> frozenset[str]:
     entries = word_table("temporality", "words")[key]
     return frozenset(word for entry in entries for word in compared(entry))
+
+
+@cache
+def _dating() -> frozenset[str]:
+    return _words("subordinators") | _words("event_prepositions")

@@ -14,7 +14,8 @@ from ai_psychiatrist.services.language.experiencer import is_reported, last_pers
 from ai_psychiatrist.services.language.triggers import is_denied
 from ai_psychiatrist.services.language.vocabulary import words
 from ai_psychiatrist.services.risk.replies import DangerReply, reply_in
-from ai_psychiatrist.services.risk.statement import FIRST_PERSON, DangerPhrase, Statement
+from ai_psychiatrist.services.risk.statement import DangerPhrase, Statement, is_of_speaker
+from ai_psychiatrist.services.risk.vocabulary import danger_words
 
 _AFTER: Final = 4
 """How many words after a danger its denial may begin."""
@@ -23,8 +24,6 @@ _ENDED: Final = 4
 _ANNOUNCED: Final = 2
 """How many words before it "I'll" stands at most."""
 _MARK: Final = re.compile(r"[\"“”‘]|(?<=[\s,])'")
-_INNER_NEGATORS: Final = frozenset({"never", "doesnt", "didnt", "hasnt", "isnt", "wasnt"})
-"""Words that deny an abuse within its own phrase: "he never hit me"."""
 _WITH_OTHERS: Final = frozenset(
     {RiskKind.ABUSE_BY_OTHERS, RiskKind.COMMAND_VOICES, RiskKind.BURDEN_AND_DESPAIR}
 )
@@ -83,7 +82,7 @@ def _is_quoted(danger: DangerPhrase, statement: Statement, around: Surroundings)
     if _is_in_marks(danger, statement):
         return True
     if statement.is_question and danger.is_active:
-        return statement.has("echo") or not (danger.is_own or _says_i(statement))
+        return statement.has("echo") or not (danger.is_own or is_of_speaker(statement.texts))
     if statement.is_nothing_else and _asks_back(around.after):
         return True
     return danger.kind not in _WITH_OTHERS and _is_of_somebody(danger, statement)
@@ -120,10 +119,6 @@ def _is_in_marks(danger: DangerPhrase, statement: Statement) -> bool:
     )
 
 
-def _says_i(statement: Statement) -> bool:
-    return not FIRST_PERSON.isdisjoint(statement.texts)
-
-
 def _precedes(danger: DangerPhrase, statement: Statement, cues: set[str]) -> bool:
     return any(hit.kind in cues and hit.first < danger.first for hit in statement.cues)
 
@@ -133,9 +128,8 @@ def _follows(danger: DangerPhrase, statement: Statement, cues: set[str]) -> bool
 
 
 def _is_denied(danger: DangerPhrase, statement: Statement) -> bool:
-    if danger.kind is RiskKind.ABUSE_BY_OTHERS and not _INNER_NEGATORS.isdisjoint(
-        danger.texts[1:3]
-    ):
+    inside = danger_words("inner_negators").intersection(danger.texts[1:3])
+    if inside and danger.kind is RiskKind.ABUSE_BY_OTHERS:
         return True
     if _follows(danger, statement, {"until_now"}):
         return False

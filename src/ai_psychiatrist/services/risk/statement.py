@@ -10,9 +10,14 @@ from ai_psychiatrist.services.language.concepts import match_concepts
 from ai_psychiatrist.services.language.matcher import Hit, MatchedText
 from ai_psychiatrist.services.language.remembered import remembered
 from ai_psychiatrist.services.language.vocabulary import words
-from ai_psychiatrist.services.risk.vocabulary import HINT, IMPLIED, is_harmless, match_danger
+from ai_psychiatrist.services.risk.vocabulary import (
+    HINT,
+    IMPLIED,
+    danger_words,
+    is_harmless,
+    match_danger,
+)
 
-FIRST_PERSON: Final = frozenset({"i", "im", "ive", "i'd", "i'll", "me", "my", "myself"})
 _SECTIONS: Final = ("context", "manner", "time", "ending", "after")
 _KINDS: Final = {
     f"{kind.value}{ending}": kind for kind in RiskKind for ending in ("", IMPLIED, HINT)
@@ -173,10 +178,15 @@ def _danger(matched: MatchedText, hit: Hit) -> DangerPhrase:
         texts=texts,
         start=matched.words.spans[hit.first][0],
         end=matched.words.spans[hit.last][1],
-        is_own=hit.kind == _SHOWN or not FIRST_PERSON.isdisjoint(texts),
+        is_own=hit.kind == _SHOWN or is_of_speaker(texts),
         is_of_others=hit.kind == _OTHERS,
         is_implied=hit.subject.endswith(IMPLIED),
     )
+
+
+def is_of_speaker(texts: tuple[str, ...]) -> bool:
+    """Return whether words name the speaker."""
+    return not danger_words("first_person").isdisjoint(texts)
 
 
 def level_of(polarity: RiskPolarity, stated: RiskLevel) -> RiskLevel:

@@ -33,7 +33,7 @@ _CONTEXT: Final = (
 @remembered(512)
 def match_danger(text: str) -> MatchedText:
     """Find the phrases of a text."""
-    return _matcher().match(spoken_without(text, _fillers()))
+    return _matcher().match(spoken_without(text, danger_words("fillers")))
 
 
 def is_harmless(matched: MatchedText, hit: Hit) -> bool:
@@ -60,7 +60,7 @@ def _matcher() -> Matcher:
         tables |= {f"{kind.value}{ASKED}.{key}": entries for key, entries in file["asked"].items()}
         tables[f"{LOOK_ALIKE}.{kind.value}"] = file["harmless"].get(LOOK_ALIKE, [])
         lists |= file.get("lists", {})
-    return Matcher(tables, lists, passes_over=_fillers().union(",").__contains__)
+    return Matcher(tables, lists, passes_over=danger_words("fillers").union(",").__contains__)
 
 
 def _ending(key: str) -> str:
@@ -71,5 +71,6 @@ def _ending(key: str) -> str:
 
 
 @cache
-def _fillers() -> frozenset[str]:
-    return frozenset(word_file("danger/context")["fillers"])
+def danger_words(key: str) -> frozenset[str]:
+    """Return a list of single words about dangers."""
+    return frozenset(word_file("danger/context")[key])

@@ -6,39 +6,14 @@ from enum import StrEnum
 from typing import Final
 
 from ai_psychiatrist.services.transcripts.labels import label_key, without_note
+from ai_psychiatrist.services.transcripts.persons import WORDS
 
-_PARTICLES: Final = frozenset(
-    "de del della der den di da la le van von of the and und y e du bin".split()
-)
-NO_LABELS: Final = frozenset(
-    "well so and but yes no yeah nope okay ok because then now also anyway honestly first second "
-    "third finally name note notes example sometimes today yesterday tomorrow tonight ps nb re "
-    "date time title subject place city from to cc tel phone mail email fax address age sex gender "
-    "occupation diagnosis dob edit update transcript length duration question answer why "
-    "monday tuesday wednesday thursday friday saturday sunday morning noon afternoon evening night "
-    "montag dienstag mittwoch donnerstag freitag samstag sonntag morgens mittags abends nachts "
-    "lundi mardi mercredi jeudi vendredi samedi dimanche matin soir lunes martes miércoles jueves "
-    "viernes sábado domingo mañana tarde noche 星期一 星期二 星期三 星期四 星期五 星期六 星期日 "
-    "周一 周二 周三 周四 周五 周六 周日 الاثنين الثلاثاء الأربعاء الخميس الجمعة السبت الأحد "
-    "breakfast lunch dinner snack day week month session visit sleep mood appetite energy pain "
-    "concentration anxiety depression weight exercise medication meds situation thought thoughts "
-    "feeling feelings behaviour behavior emotion emotions evidence plan goal goals history".split()
-)
+_PARTICLES: Final = frozenset(WORDS["label"]["particle"])
+NO_LABELS: Final = frozenset(WORDS["label"]["heading"])
 """Headings of lists, letters and diaries; a number may follow them."""
-_REPORTING: Final = frozenset(
-    "said says say told tells asked asks answered replied thought thinks think was is are were "
-    "like this that following follows dice dijo sagt sagte dit disse".split()
-)
-FIRST_PERSON: Final = frozenset(
-    "i i'm i've my me mine we our us he she they you it ich mein meine wir er sie je mon ma nous "
-    "il elle yo mi nosotros él ella io noi lui lei eu meu minha ik mijn wij".split()
-)
-_SOUNDS: Final = frozenset(
-    "laugh laughs laughter laughing chuckle chuckles chuckling sigh sighs sighing cough coughs "
-    "coughing cry cries crying sob sobs sobbing sniff sniffs sniffles pause pauses silence "
-    "inaudible unintelligible indistinct crosstalk overlapping noise music applause redacted "
-    "breath breathing whispering clears scrubbed sync synch".split()
-)
+_REPORTING: Final = frozenset(WORDS["label"]["reporting"])
+FIRST_PERSON: Final = frozenset(WORDS["label"]["first_person"])
+_SOUNDS: Final = frozenset(WORDS["label"]["sound"])
 _MOST_WORDS: Final = 8
 """Of a label in which sentences may end."""
 _MONTHS: Final = r"(?:jan|feb|m[aä]r|apr|may|mai|jun|jul|aug|sep|o[ck]t|nov|de[cz])[^\W\d]{0,6}\.?"

@@ -9,11 +9,11 @@ from typing import Final
 
 from ai_psychiatrist.services.transcripts.line_ends import GAP
 
-_WORDS: Final = tomllib.loads(files(__package__).joinpath("words.toml").read_bytes().decode())
+WORDS: Final = tomllib.loads(files(__package__).joinpath("words.toml").read_bytes().decode())
 
 
 def _written(kind: str) -> list[str]:
-    return [word for words in _WORDS[kind].values() for word in words]
+    return [word for words in WORDS[kind].values() for word in words]
 
 
 def _one_of(words: Iterable[str]) -> str:
@@ -23,8 +23,8 @@ def _one_of(words: Iterable[str]) -> str:
 PERSONS: Final = frozenset(_written("person"))
 MANNERS: Final = frozenset(_written("manner"))
 _YOU: Final = re.compile(
-    rf"(?<!\w)(?i:{_one_of(set(_written('you')) - set(_WORDS['you']['capitals']))})(?!\w)"
-    rf"|(?<!\w)(?:{_one_of(_WORDS['you']['capitals'])})(?!\w)|[你您]|(?:あなた|か)[?？]"
+    rf"(?<!\w)(?i:{_one_of(set(_written('you')) - set(WORDS['you']['capitals']))})(?!\w)"
+    rf"|(?<!\w)(?:{_one_of(WORDS['you']['capitals'])})(?!\w)|[你您]|(?:あなた|か)[?？]"
     r"|(?:です|ます|ました|でした)か"
 )
 _FILLER: Final = re.compile(r"\byou (?:know|see)\b(?: what i mean)?|\bthank you\b", re.IGNORECASE)
