@@ -32,7 +32,7 @@ from ai_psychiatrist.llm.connections import BackendOptions, ModelConnections
 from ai_psychiatrist.llm.retries import CallRetries
 from ai_psychiatrist.llm.routes import ModelChain
 from ai_psychiatrist.llm.settings import PydanticAISettings
-from ai_psychiatrist.services.clause_memory import forget_clauses
+from ai_psychiatrist.services.risk.clause_memory import forget_clauses
 from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.store import TranscriptStore
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ai_psychiatrist.domain.transcript import Transcript
-from ai_psychiatrist.services.clause_memory import IDLE_SECONDS, remembering_clauses
+from ai_psychiatrist.services.risk.clause_memory import IDLE_SECONDS, remembering_clauses
 from ai_psychiatrist.services.risk.vocabulary import match_danger
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.wiring import Services, open_services

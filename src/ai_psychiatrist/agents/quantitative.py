@@ -27,6 +27,8 @@ from ai_psychiatrist.domain.evidence import (
     GroundingReport,
     Quote,
     UnverifiedQuote,
+    distinct_quotes,
+    stated_frequency,
 )
 from ai_psychiatrist.domain.failures import (
     FailureCategory,
@@ -44,7 +46,6 @@ from ai_psychiatrist.services.evidence_validation import (
     nothing_grounded,
 )
 from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
-from ai_psychiatrist.services.item_scoring import distinct_quotes, stated_frequency
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 _WRONG_SHAPE = "The evidence did not have the shape that was asked for."

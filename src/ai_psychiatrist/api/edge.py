@@ -15,7 +15,7 @@ from ai_psychiatrist.api.problems import problem, stopping
 from ai_psychiatrist.api.risk import kept_risk
 from ai_psychiatrist.infrastructure.log_ids import identified_request
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.services.clause_memory import remembering_clauses
+from ai_psychiatrist.services.risk.clause_memory import remembering_clauses
 
 logger = get_logger(__name__)
 

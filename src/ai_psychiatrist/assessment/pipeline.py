@@ -43,7 +43,7 @@ from ai_psychiatrist.infrastructure.stopping import Stopping
 from ai_psychiatrist.infrastructure.worker_processes import work_on_text
 from ai_psychiatrist.llm.call_log import DEFAULT_MAX_CALLS
 from ai_psychiatrist.llm.call_store import CallStore
-from ai_psychiatrist.services.clause_memory import remembering_clauses
+from ai_psychiatrist.services.risk.clause_memory import remembering_clauses
 from ai_psychiatrist.services.risk.detector import detect_risk
 
 logger = get_logger(__name__)

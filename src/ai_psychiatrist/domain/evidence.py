@@ -1,10 +1,10 @@
 """Evidence: words of the participant with their place in the transcript, and why others are not."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import chain
-from typing import ClassVar
+from typing import ClassVar, Final
 
 
 class Match(StrEnum):
@@ -130,6 +130,24 @@ class Quote:
     def denies_symptom(self) -> bool:
         """Whether it says that a symptom is not there, and not only that it once was not."""
         return self.polarity is Polarity.DENIED and self.timeframe is not Timeframe.PAST
+
+
+_RISING: Final = (
+    Frequency.SEVERAL_DAYS,
+    Frequency.MORE_THAN_HALF,
+    Frequency.NEARLY_EVERY_DAY,
+)
+
+
+def stated_frequency(quotes: Sequence[Quote]) -> Frequency:
+    """Return the highest frequency that quotes about the present state for a symptom."""
+    stated = {quote.frequency for quote in quotes if quote.supports_symptom}
+    return next((rank for rank in reversed(_RISING) if rank in stated), Frequency.UNSTATED)
+
+
+def distinct_quotes(quotes: Sequence[Quote]) -> tuple[Quote, ...]:
+    """Return the quotes in order, those of the same place once."""
+    return tuple({quote.segments: quote for quote in quotes}.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

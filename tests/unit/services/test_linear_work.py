@@ -11,12 +11,12 @@ from ai_psychiatrist.agents.baseline.narrative import narrate
 from ai_psychiatrist.agents.baseline.signals import analyse
 from ai_psychiatrist.domain.evidence import Polarity
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
-from ai_psychiatrist.services.clause_memory import forget_clauses
 from ai_psychiatrist.services.evidence_validation.transcript_index import (
     GroundingMode,
     TranscriptIndex,
 )
 from ai_psychiatrist.services.language.timeline import timeline_of
+from ai_psychiatrist.services.risk.clause_memory import forget_clauses
 from ai_psychiatrist.services.risk.detector import detect_risk
 from ai_psychiatrist.services.transcripts.labels import EVERYBODY, SpeakerLabels
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript

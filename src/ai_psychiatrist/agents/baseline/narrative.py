@@ -9,9 +9,8 @@ from ai_psychiatrist.agents.baseline.signals import HOW_OFTEN, Analysis, Signal
 from ai_psychiatrist.agents.baseline.themes import DOMAINS, themes_of
 from ai_psychiatrist.agents.output_models import NOT_ASSESSED
 from ai_psychiatrist.agents.prompts.findings import tagged_text
-from ai_psychiatrist.domain.evidence import Timeframe
+from ai_psychiatrist.domain.evidence import Timeframe, stated_frequency
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.services.item_scoring import stated_frequency
 from ai_psychiatrist.services.language.language_marks import language_names
 
 _ORIGIN: Final = (

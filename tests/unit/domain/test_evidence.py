@@ -5,8 +5,9 @@ from ai_psychiatrist.domain.evidence import (
     Quote,
     Segment,
     Timeframe,
+    distinct_quotes,
+    stated_frequency,
 )
-from ai_psychiatrist.services.item_scoring import distinct_quotes, stated_frequency
 
 
 def quote(
