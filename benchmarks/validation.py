@@ -170,7 +170,7 @@ def measure(folder: Path, size: int, *, workers: int = 1) -> Measurement:
 def run_one(source: Path, *, workers: int) -> Measurement:
     """Validate a file in this process, with all outputs."""
     from ai_psychiatrist.infrastructure.logging import setup_logging  # noqa: PLC0415
-    from ai_psychiatrist.validation.checks.step import StepValidator  # noqa: PLC0415
+    from ai_psychiatrist.validation.checks.step_validator import StepValidator  # noqa: PLC0415
     from ai_psychiatrist.validation.config.pipeline import load_pipeline  # noqa: PLC0415
     from ai_psychiatrist.validation.jsonl.outputs import Outputs, output_file  # noqa: PLC0415
     from ai_psychiatrist.validation.jsonl.run import validate_lines  # noqa: PLC0415

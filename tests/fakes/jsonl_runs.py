@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ai_psychiatrist.validation.checks.rules import RuleSpec
-from ai_psychiatrist.validation.checks.step import DEFAULT_LIMITS, StepValidator
-from ai_psychiatrist.validation.config.step import RuleBlock, StepConfig
+from ai_psychiatrist.validation.checks.step_config import RuleBlock, StepConfig
+from ai_psychiatrist.validation.checks.step_validator import DEFAULT_LIMITS, StepValidator
 from ai_psychiatrist.validation.jsonl.options import DEFAULT_OPTIONS, ValidationOptions
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
 from ai_psychiatrist.validation.jsonl.run import validate_lines

@@ -11,7 +11,7 @@ import typer
 if TYPE_CHECKING:
     from ai_psychiatrist.ledger.exchange.answer_intake import AnswerIntake
     from ai_psychiatrist.ledger.store.ledger import Ledger
-    from ai_psychiatrist.validation.checks.step import StepValidator
+    from ai_psychiatrist.validation.checks.step_validator import StepValidator
     from ai_psychiatrist.validation.jsonl.options import Earlier
     from ai_psychiatrist.validation.jsonl.unit import OnOutcome
 

@@ -16,8 +16,8 @@ from ai_psychiatrist.cli.exits import ExitCode, fail, refusing_bad_input
 if TYPE_CHECKING:
     from ai_psychiatrist.cli.run_recording import Recording
     from ai_psychiatrist.validation.checks.expression_step import Find
-    from ai_psychiatrist.validation.checks.step import StepValidator
-    from ai_psychiatrist.validation.config.step import StepConfig
+    from ai_psychiatrist.validation.checks.step_config import StepConfig
+    from ai_psychiatrist.validation.checks.step_validator import StepValidator
     from ai_psychiatrist.validation.jsonl.options import ValidationOptions
     from ai_psychiatrist.validation.jsonl.outputs import Outputs
     from ai_psychiatrist.validation.jsonl.summary import Summary
@@ -229,7 +229,7 @@ def _request(
 ) -> _Request:
     """Compile the step before any data is read; either schema or config is there."""
     from ai_psychiatrist.validation.checks.expression_step import finder_of  # noqa: PLC0415
-    from ai_psychiatrist.validation.checks.step import MAX_DEPTH, StepValidator  # noqa: PLC0415
+    from ai_psychiatrist.validation.checks.step_validator import MAX_DEPTH, StepValidator  # noqa: PLC0415
     from ai_psychiatrist.validation.config.pipeline import (  # noqa: PLC0415
         load_pipeline,
         step_of_schema,

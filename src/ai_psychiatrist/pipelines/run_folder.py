@@ -15,10 +15,10 @@ from ai_psychiatrist.ledger.recheck.accumulated_context import AccumulatedContex
 from ai_psychiatrist.ledger.recheck.checker import PipelineChecker
 from ai_psychiatrist.ledger.store.ledger import ContextOf, Ledger
 from ai_psychiatrist.ledger.store.ledger_file import holds_run, make_private_folder
-from ai_psychiatrist.validation.checks.step import StepValidator
+from ai_psychiatrist.validation.checks.step_config import MODEL_SCOPES
+from ai_psychiatrist.validation.checks.step_validator import StepValidator
 from ai_psychiatrist.validation.config.given_file import MOST_BYTES
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig, StepConfig, load_pipeline
-from ai_psychiatrist.validation.config.step import MODEL_SCOPES
 
 KIND: Final = "pipeline"
 """Value of `kind` in what a run says about itself."""

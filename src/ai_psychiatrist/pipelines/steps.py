@@ -13,7 +13,7 @@ from ai_psychiatrist.pipelines.expression_step import ExpressionStep
 from ai_psychiatrist.pipelines.model_step import ModelStep
 from ai_psychiatrist.pipelines.step_turn import RunnableStep
 from ai_psychiatrist.pipelines.template import StepTemplate
-from ai_psychiatrist.validation.checks.step import StepValidator
+from ai_psychiatrist.validation.checks.step_validator import StepValidator
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig, StepConfig
 from ai_psychiatrist.validation.config.pipeline_file import StepEntry
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.validation.checks.host_fields import SET_ASIDE
-from ai_psychiatrist.validation.checks.step import DEFAULT_LIMITS
+from ai_psychiatrist.validation.checks.step_validator import DEFAULT_LIMITS
 from ai_psychiatrist.validation.config.document import read_document
 from ai_psychiatrist.validation.config.pipeline_file import Items, Processing
 from ai_psychiatrist.validation.config.problem import refusal

@@ -18,7 +18,7 @@ from ai_psychiatrist.validation.checks.fields.specs import EnumRule, FieldSpec, 
 from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema
 from ai_psychiatrist.validation.checks.schema.references import Schema
 from ai_psychiatrist.validation.checks.schema.type_names import ALL_TYPES
-from ai_psychiatrist.validation.config.step import RuleBlock
+from ai_psychiatrist.validation.checks.step_config import RuleBlock
 
 UNIT_RANGE = RangeRule(low=0, high=1)
 TONE = EnumRule(values=("warm", "cold"))

@@ -11,8 +11,8 @@ from ai_psychiatrist.validation.config.document import (
     TooManyProblems,
     document_of,
 )
-from ai_psychiatrist.validation.config.file_model import FileModel, Names, Number, Text, otherwise
 from ai_psychiatrist.validation.config.model_problems import validate_model
+from ai_psychiatrist.validation.file_model import FileModel, Names, Number, Text, otherwise
 
 
 class Rule(FileModel):

@@ -11,7 +11,7 @@ from tests.fakes.damaged_lines import BYTE_ORDER_MARK, LONGEST_LINE, MadeFile, m
 from tests.fakes.jsonl_runs import STEP
 from tests.sweeps import DAMAGED_FILES
 
-from ai_psychiatrist.validation.checks.step import StepValidator
+from ai_psychiatrist.validation.checks.step_validator import StepValidator
 from ai_psychiatrist.validation.jsonl.options import ValidationOptions
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
 from ai_psychiatrist.validation.jsonl.run import validate_lines

@@ -12,7 +12,7 @@ from tests.fakes.jsonl_runs import STEP, run_bytes, run_lines, unit
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.validation.checks.rules import RuleLevel, RuleSpec
-from ai_psychiatrist.validation.config.step import RuleBlock, StepConfig
+from ai_psychiatrist.validation.checks.step_config import RuleBlock, StepConfig
 from ai_psychiatrist.validation.jsonl.options import ValidationOptions
 from ai_psychiatrist.validation.jsonl.unit import UnitOutcome
 from ai_psychiatrist.validation.reply.limits import ParseLimits

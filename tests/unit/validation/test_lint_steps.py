@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.fakes.pipeline_folder import PIPELINE, SCHEMA, changed, found, written
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.validation.checks.step import StepValidator
+from ai_psychiatrist.validation.checks.step_validator import StepValidator
 from ai_psychiatrist.validation.config.lint import lint_pipeline
 from ai_psychiatrist.validation.config.pipeline import load_pipeline
 

@@ -9,7 +9,7 @@ from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.validation.checks.coercion.coercer import DEFAULT, STRICT, CoercionProfile
 from ai_psychiatrist.validation.checks.fields.specs import EnumRule, RangeRule
 from ai_psychiatrist.validation.checks.rules import RuleLevel
-from ai_psychiatrist.validation.checks.step import StepValidator
+from ai_psychiatrist.validation.checks.step_validator import StepValidator
 from ai_psychiatrist.validation.config.lint import lint_pipeline
 from ai_psychiatrist.validation.config.pipeline import RetryLimits, RuleBlock, load_pipeline
 

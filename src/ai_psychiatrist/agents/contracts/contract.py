@@ -5,7 +5,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from ai_psychiatrist.validation.checks.step import StepValidator
+from ai_psychiatrist.validation.checks.step_validator import StepValidator
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig, load_pipeline
 
 CONTRACT_FILE = "pipeline.yaml"

@@ -8,7 +8,7 @@ from ai_psychiatrist.agents.contracts.contract import shipped_step
 from ai_psychiatrist.agents.output_models import ItemScoreOutput
 from ai_psychiatrist.domain.evidence import Quote, Segment
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
-from ai_psychiatrist.validation.checks.step import StepValidator
+from ai_psychiatrist.validation.checks.step_validator import StepValidator
 from ai_psychiatrist.validation.checks.verdict import Verdict
 
 MatchesQuote = Callable[[str], bool]

@@ -10,7 +10,7 @@ from typing import Final
 from ai_psychiatrist.agents.prompts.digests import TASKS, Tasks
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.infrastructure.given_files import read_regular, reason_of
-from ai_psychiatrist.validation.config.nearest import did_you_mean
+from ai_psychiatrist.validation.nearest import did_you_mean
 
 _MOST_BYTES: Final = 1 << 20
 _FIELD: Final = "--prompts"

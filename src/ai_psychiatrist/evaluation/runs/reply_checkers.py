@@ -31,7 +31,7 @@ from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSe
 from ai_psychiatrist.services.evidence_validation.transcript_index import TranscriptIndex
 from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
-from ai_psychiatrist.validation.checks.step import StepValidator
+from ai_psychiatrist.validation.checks.step_validator import StepValidator
 from ai_psychiatrist.validation.checks.verdict import UnitError, Verdict
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig
 

@@ -7,8 +7,8 @@ from typing import Final
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.interview.protocol.records import IntegerInput, InterviewProtocol, TextInput
 from ai_psychiatrist.validation.checks.rules import RuleSet, RuleSpec
-from ai_psychiatrist.validation.config.nearest import did_you_mean
 from ai_psychiatrist.validation.expressions import Scope
+from ai_psychiatrist.validation.nearest import did_you_mean
 
 _DIGITS: Final = re.compile(r"[0-9]{1,7}\Z")
 

@@ -16,9 +16,9 @@ from ai_psychiatrist.interview.protocol.records import (
     ProtocolKind,
 )
 from ai_psychiatrist.validation.config.document import Document
-from ai_psychiatrist.validation.config.nearest import did_you_mean
 from ai_psychiatrist.validation.config.problem import KeyPath, dotted
 from ai_psychiatrist.validation.expressions import ExpressionRefused, compile_expression
+from ai_psychiatrist.validation.nearest import did_you_mean
 
 _PLACE: Final = "anchor"
 _PERIOD: Final = re.compile(r"\b(?:two weeks|fortnight|(?:14|fourteen) (?:days|nights))\b")

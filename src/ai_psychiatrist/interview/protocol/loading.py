@@ -12,8 +12,8 @@ from ai_psychiatrist.interview.protocol.guidelines import read_guidelines
 from ai_psychiatrist.interview.protocol.records import AgentVerb, InterviewProtocol
 from ai_psychiatrist.validation.config.document import Document, TooManyProblems, read_document
 from ai_psychiatrist.validation.config.model_problems import validate_model
-from ai_psychiatrist.validation.config.nearest import did_you_mean
 from ai_psychiatrist.validation.config.problem import LintProblem, refusal
+from ai_psychiatrist.validation.nearest import did_you_mean
 
 PROTOCOL_FILE: Final = "protocol.yaml"
 BUILTIN_PROTOCOLS: Final = ("phq8", "incident")

@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 from ai_psychiatrist.validation.config.document import Document
-from ai_psychiatrist.validation.config.nearest import did_you_mean
 from ai_psychiatrist.validation.config.problem import KeyPath
+from ai_psychiatrist.validation.nearest import did_you_mean
 
 _PLACE: Final = re.compile(r"\{([^{}]*)\}")
 _BRACE: Final = re.compile(r"[{}]")

@@ -15,7 +15,7 @@ from pydantic import (
 
 from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, Item
 from ai_psychiatrist.interview.protocol.section import Section, Wording, between, out_of_range
-from ai_psychiatrist.validation.config.file_model import (
+from ai_psychiatrist.validation.file_model import (
     Flag,
     Names,
     otherwise,

@@ -5,7 +5,7 @@ from typing import Annotated, TypeAlias
 from pydantic import AfterValidator, PlainValidator, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
-from ai_psychiatrist.validation.config.file_model import (
+from ai_psychiatrist.validation.file_model import (
     FileModel,
     Text,
     refused,

@@ -15,7 +15,7 @@ from ai_psychiatrist.ledger.store.contexts import write_context
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.records import AttemptRecord, Origin
 from ai_psychiatrist.validation.checks.host_fields import RAW_TEXT, RETRY_COUNT, UNIT_ID
-from ai_psychiatrist.validation.checks.step import DEFAULT_LIMITS
+from ai_psychiatrist.validation.checks.step_validator import DEFAULT_LIMITS
 from ai_psychiatrist.validation.jsonl.lines import Line, read_lines
 from ai_psychiatrist.validation.jsonl.options import Earlier
 from ai_psychiatrist.validation.reply.parse import parse_line

@@ -6,7 +6,7 @@ from typing import Protocol
 from ai_psychiatrist.ledger.store.contexts import read_context
 from ai_psychiatrist.ledger.store.records import AttemptRecord
 from ai_psychiatrist.validation.checks.host_fields import UNIT_ID
-from ai_psychiatrist.validation.checks.step import StepValidator
+from ai_psychiatrist.validation.checks.step_validator import StepValidator
 from ai_psychiatrist.validation.checks.verdict import Verdict
 
 

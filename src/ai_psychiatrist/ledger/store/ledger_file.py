@@ -13,7 +13,7 @@ from ai_psychiatrist.ledger.errors import LedgerUnusable
 from ai_psychiatrist.ledger.keys.cipher import Cipher
 from ai_psychiatrist.ledger.store.database import Database, Value, create_file
 from ai_psychiatrist.ledger.store.tables import MIGRATIONS, TRIGGERS, VERSION
-from ai_psychiatrist.validation.config.step import STEP_NAME
+from ai_psychiatrist.validation.checks.step_config import STEP_NAME
 
 FILE_NAME: Final = "ledger.sqlite"
 

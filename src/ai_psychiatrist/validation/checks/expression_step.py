@@ -5,8 +5,8 @@ from typing import TypeAlias
 
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.validation.checks.refusals import refusal
+from ai_psychiatrist.validation.checks.step_config import StepConfig
 from ai_psychiatrist.validation.checks.verdict import Verdict
-from ai_psychiatrist.validation.config.step import StepConfig
 from ai_psychiatrist.validation.expressions import EvaluationFailed
 
 Find: TypeAlias = Callable[[Mapping[str, object], str], dict[str, object] | Verdict]

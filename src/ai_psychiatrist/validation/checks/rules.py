@@ -8,7 +8,6 @@ from typing import Annotated, Final
 from pydantic import Strict
 
 from ai_psychiatrist.validation.checks.verdict import PathPart, UnitError
-from ai_psychiatrist.validation.config.file_model import FileModel, Text, otherwise
 from ai_psychiatrist.validation.expressions import (
     EvaluationFailed,
     Expression,
@@ -18,6 +17,7 @@ from ai_psychiatrist.validation.expressions import (
     Scope,
     compile_expression,
 )
+from ai_psychiatrist.validation.file_model import FileModel, Text, otherwise
 
 RULE_EVAL: Final = "rule_eval"
 """The rule under which a rule that could not be evaluated is recorded."""

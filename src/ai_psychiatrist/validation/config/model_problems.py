@@ -12,8 +12,8 @@ from pydantic_core import ErrorDetails
 
 from ai_psychiatrist.validation.checks.verdict import type_name
 from ai_psychiatrist.validation.config.document import Document
-from ai_psychiatrist.validation.config.nearest import did_you_mean
 from ai_psychiatrist.validation.config.problem import KeyPath, dotted
+from ai_psychiatrist.validation.nearest import did_you_mean
 
 _Model = TypeVar("_Model", bound=BaseModel)
 

@@ -4,14 +4,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.validation.checks.step_config import MODEL_SCOPES, RuleBlock, StepConfig
 from ai_psychiatrist.validation.config.given_file import FileUnusable, read_bounded
 from ai_psychiatrist.validation.config.lint.pipeline_lint import lint_pipeline, read_pipeline
 from ai_psychiatrist.validation.config.lint.step_files import parse_json
-from ai_psychiatrist.validation.config.nearest import did_you_mean
 from ai_psychiatrist.validation.config.pipeline_file import PipelineFile
 from ai_psychiatrist.validation.config.problem import refusal
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits
-from ai_psychiatrist.validation.config.step import MODEL_SCOPES, RuleBlock, StepConfig
+from ai_psychiatrist.validation.nearest import did_you_mean
 
 __all__ = [
     "PipelineConfig",

@@ -4,7 +4,13 @@ from typing import Annotated, ClassVar, Final, Literal, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
-from ai_psychiatrist.validation.config.file_model import (
+from ai_psychiatrist.validation.checks.step_config import (
+    STEP_NAME,
+    RuleBlock,
+    StepExpressions,
+    StepScope,
+)
+from ai_psychiatrist.validation.file_model import (
     Count,
     FileModel,
     Flag,
@@ -13,12 +19,6 @@ from ai_psychiatrist.validation.config.file_model import (
     Text,
     otherwise,
     refused,
-)
-from ai_psychiatrist.validation.config.step import (
-    STEP_NAME,
-    RuleBlock,
-    StepExpressions,
-    StepScope,
 )
 
 NO_RULES: Final = "none"

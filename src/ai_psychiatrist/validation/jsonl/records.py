@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import orjson
 
 from ai_psychiatrist.validation.checks.host_fields import METADATA, SET_ASIDE, UNIT_ID
-from ai_psychiatrist.validation.checks.step import StepValidator
+from ai_psychiatrist.validation.checks.step_validator import StepValidator
 from ai_psychiatrist.validation.jsonl.unit import UnitOutcome
 
 

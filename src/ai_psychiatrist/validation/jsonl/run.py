@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.validation.checks.step import StepValidator
+from ai_psychiatrist.validation.checks.step_validator import StepValidator
 from ai_psychiatrist.validation.jsonl.context import plain_copy
 from ai_psychiatrist.validation.jsonl.join import ContextJoin
 from ai_psychiatrist.validation.jsonl.lines import read_lines, readable

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.validation.checks.step import DEFAULT_LIMITS, StepValidator
-from ai_psychiatrist.validation.config.step import StepConfig
+from ai_psychiatrist.validation.checks.step_config import StepConfig
+from ai_psychiatrist.validation.checks.step_validator import DEFAULT_LIMITS, StepValidator
 from ai_psychiatrist.validation.jsonl.context import plain_copy
 from ai_psychiatrist.validation.jsonl.join import ContextJoin
 from ai_psychiatrist.validation.jsonl.lines import read_lines, readable, skip_line

@@ -18,8 +18,8 @@ from ai_psychiatrist.validation.checks.fields.specs import (
 )
 from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema, fits
 from ai_psychiatrist.validation.checks.schema.messages import sort_key
+from ai_psychiatrist.validation.checks.step_config import RuleBlock
 from ai_psychiatrist.validation.checks.verdict import UnitError
-from ai_psychiatrist.validation.config.step import RuleBlock
 
 _NOTHING: Final[Mapping[str, object]] = {}
 

@@ -23,7 +23,7 @@ from ai_psychiatrist.validation.checks.schema.type_names import (
     allowed_values,
     schemas_at,
 )
-from ai_psychiatrist.validation.config.file_model import FileModel, Number, otherwise, refused
+from ai_psychiatrist.validation.file_model import FileModel, Number, otherwise, refused
 
 
 class EnumRule(FileModel):

@@ -9,12 +9,12 @@ from ai_psychiatrist.validation.checks.fields.paths import FieldPath, parts_of, 
 from ai_psychiatrist.validation.checks.fields.specs import EnumRule
 from ai_psychiatrist.validation.checks.host_fields import SET_ASIDE
 from ai_psychiatrist.validation.checks.schema.messages import json_type
+from ai_psychiatrist.validation.checks.step_config import RuleBlock
 from ai_psychiatrist.validation.config.lint.known_names import KnownNames, described_names
 from ai_psychiatrist.validation.config.lint.node import Node
 from ai_psychiatrist.validation.config.lint.schema_fields import SchemaFields
 from ai_psychiatrist.validation.config.lint.steps import StepReading
-from ai_psychiatrist.validation.config.nearest import did_you_mean
-from ai_psychiatrist.validation.config.step import RuleBlock
+from ai_psychiatrist.validation.nearest import did_you_mean
 
 _NUMBERS: Final = frozenset({"number", "integer"})
 

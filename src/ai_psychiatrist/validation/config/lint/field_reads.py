@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from ai_psychiatrist.validation.config.lint.known_names import KnownNames
 from ai_psychiatrist.validation.config.lint.node import Node
 from ai_psychiatrist.validation.config.lint.steps import StepReading
-from ai_psychiatrist.validation.config.nearest import did_you_mean, nearest
 from ai_psychiatrist.validation.expressions import (
     Expression,
     ExpressionKind,
@@ -13,6 +12,7 @@ from ai_psychiatrist.validation.expressions import (
     FieldRead,
     compile_expression,
 )
+from ai_psychiatrist.validation.nearest import did_you_mean, nearest
 
 
 def compiled(node: Node, kind: ExpressionKind) -> Expression | None:

@@ -6,12 +6,12 @@ from typing import Final
 
 from ai_psychiatrist.validation.checks.fields.paths import top_name
 from ai_psychiatrist.validation.checks.host_fields import METADATA, RETRY_COUNT, UNIT_ID
+from ai_psychiatrist.validation.checks.step_config import RuleBlock
 from ai_psychiatrist.validation.config.lint.inputs import Inputs
 from ai_psychiatrist.validation.config.lint.node import Node
 from ai_psychiatrist.validation.config.lint.steps import StepReading
-from ai_psychiatrist.validation.config.nearest import did_you_mean
-from ai_psychiatrist.validation.config.step import RuleBlock
 from ai_psychiatrist.validation.expressions import is_local
+from ai_psychiatrist.validation.nearest import did_you_mean
 
 ALWAYS_THERE: Final = frozenset({UNIT_ID, RETRY_COUNT, METADATA})
 

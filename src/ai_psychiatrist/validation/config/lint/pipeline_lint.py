@@ -4,6 +4,7 @@ import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ai_psychiatrist.validation.checks.step_config import MODEL_SCOPES
 from ai_psychiatrist.validation.config.document import Document, TooManyProblems, read_document
 from ai_psychiatrist.validation.config.lint.field_consistency import check_block
 from ai_psychiatrist.validation.config.lint.inputs import Inputs, read_inputs
@@ -15,7 +16,6 @@ from ai_psychiatrist.validation.config.lint.templates import check_variables, re
 from ai_psychiatrist.validation.config.model_problems import validate_model
 from ai_psychiatrist.validation.config.pipeline_file import PipelineFile
 from ai_psychiatrist.validation.config.problem import LintProblem
-from ai_psychiatrist.validation.config.step import MODEL_SCOPES
 
 
 @dataclass(slots=True, kw_only=True)

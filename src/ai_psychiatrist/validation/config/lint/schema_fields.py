@@ -11,8 +11,8 @@ from ai_psychiatrist.validation.checks.schema.type_names import (
     allowed_values,
     schemas_at,
 )
+from ai_psychiatrist.validation.checks.step_config import Schema
 from ai_psychiatrist.validation.checks.verdict import PathPart
-from ai_psychiatrist.validation.config.step import Schema
 
 _ALWAYS: Final = ("allOf",)
 _SAME_VALUE: Final = ("allOf", "anyOf", "oneOf", "if", "then", "else")

@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Final
 
 from ai_psychiatrist.validation.checks.host_fields import ALWAYS_PROTECTED
+from ai_psychiatrist.validation.checks.step_config import StepExpressions
 from ai_psychiatrist.validation.config.lint.field_reads import FieldReads, compiled
 from ai_psychiatrist.validation.config.lint.known_names import NAMESPACES, KnownNames
 from ai_psychiatrist.validation.config.lint.node import Node
 from ai_psychiatrist.validation.config.lint.steps import StepReading
-from ai_psychiatrist.validation.config.step import StepExpressions
 from ai_psychiatrist.validation.expressions import (
     MOST_ITERATIONS,
     ExpressionKind,

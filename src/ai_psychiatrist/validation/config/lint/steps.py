@@ -5,21 +5,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from ai_psychiatrist.validation.checks.verdict import PathPart
-from ai_psychiatrist.validation.config.document import Document
-from ai_psychiatrist.validation.config.lint.node import Node
-from ai_psychiatrist.validation.config.lint.schema_fields import SchemaFields
-from ai_psychiatrist.validation.config.lint.step_files import SchemaFile, read_schema, read_template
-from ai_psychiatrist.validation.config.nearest import did_you_mean
-from ai_psychiatrist.validation.config.pipeline_file import PipelineFile, StepEntry
-from ai_psychiatrist.validation.config.problem import KeyPath, dotted
-from ai_psychiatrist.validation.config.step import (
+from ai_psychiatrist.validation.checks.step_config import (
     MODEL_SCOPES,
     RuleBlock,
     StepConfig,
     StepExpressions,
     StepScope,
 )
+from ai_psychiatrist.validation.checks.verdict import PathPart
+from ai_psychiatrist.validation.config.document import Document
+from ai_psychiatrist.validation.config.lint.node import Node
+from ai_psychiatrist.validation.config.lint.schema_fields import SchemaFields
+from ai_psychiatrist.validation.config.lint.step_files import SchemaFile, read_schema, read_template
+from ai_psychiatrist.validation.config.pipeline_file import PipelineFile, StepEntry
+from ai_psychiatrist.validation.config.problem import KeyPath, dotted
+from ai_psychiatrist.validation.nearest import did_you_mean
 
 TEMPLATES: Final = ("prompts", "templates")
 SCHEMAS: Final = ("schemas", "files")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from ai_psychiatrist.validation.config.document import MOST_PROBLEMS
 from ai_psychiatrist.validation.config.lint.known_names import KnownNames
 from ai_psychiatrist.validation.config.lint.steps import TEMPLATES, StepReading
-from ai_psychiatrist.validation.config.nearest import did_you_mean
+from ai_psychiatrist.validation.nearest import did_you_mean
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

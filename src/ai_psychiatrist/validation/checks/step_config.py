@@ -9,11 +9,11 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import BeforeValidator, Field
 
 from ai_psychiatrist.validation.checks.coercion.coercer import DEFAULT
+from ai_psychiatrist.validation.checks.field_settings import Coercion, FieldRange, FieldTypes
 from ai_psychiatrist.validation.checks.fields.specs import EnumRule
 from ai_psychiatrist.validation.checks.rules import RuleSpec
-from ai_psychiatrist.validation.config.field_settings import Coercion, FieldRange, FieldTypes
-from ai_psychiatrist.validation.config.file_model import Count, FileModel, Names, Text, refused
 from ai_psychiatrist.validation.expressions import Procedure, compile_procedure
+from ai_psychiatrist.validation.file_model import Count, FileModel, Names, Text, refused
 
 StepScope: TypeAlias = Literal["llm", "expression", "run", "fan_out"]
 """Who makes a step's output: a model unit by unit, expressions, one call for the whole run, or a

@@ -25,14 +25,14 @@ from ai_psychiatrist.validation.checks.host_fields import (
 from ai_psychiatrist.validation.checks.refusals import guarded, not_finite, unread_answer
 from ai_psychiatrist.validation.checks.rules import PASSED, RuleSet
 from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema
-from ai_psychiatrist.validation.checks.verdict import UnitError, Verdict
-from ai_psychiatrist.validation.config.step import (
+from ai_psychiatrist.validation.checks.step_config import (
     MODEL_SCOPES,
     RuleBlock,
     Schema,
     StepConfig,
     StepExpressions,
 )
+from ai_psychiatrist.validation.checks.verdict import UnitError, Verdict
 from ai_psychiatrist.validation.expressions import LOOP, Scope, compile_expression
 from ai_psychiatrist.validation.reply.limits import ParseLimits
 from ai_psychiatrist.validation.reply.parse import parse_object

@@ -6,7 +6,7 @@ from pydantic import BeforeValidator, TypeAdapter
 
 from ai_psychiatrist.validation.checks.coercion.coercer import STRICT, CoercionProfile
 from ai_psychiatrist.validation.checks.fields.specs import RangeRule
-from ai_psychiatrist.validation.config.file_model import (
+from ai_psychiatrist.validation.file_model import (
     FileModel,
     Names,
     Number,
@@ -14,7 +14,7 @@ from ai_psychiatrist.validation.config.file_model import (
     otherwise,
     refused,
 )
-from ai_psychiatrist.validation.config.nearest import did_you_mean
+from ai_psychiatrist.validation.nearest import did_you_mean
 
 _TYPES: Final = ("string", "number", "integer", "boolean", "object", "array", "null")
 _OTHER_TYPE_NAMES: Final = {

@@ -18,7 +18,7 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError, PydanticKnownError
 
-from ai_psychiatrist.validation.config.nearest import nearest
+from ai_psychiatrist.validation.nearest import nearest
 
 _MOST_UNKNOWN: Final = 500
 """Unknown keys of one mapping that are told; each costs a search for what was meant."""

@@ -12,9 +12,9 @@ from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.validation.checks.coercion.coercer import CoercionProfile
 from ai_psychiatrist.validation.checks.fields.specs import EnumRule, RangeRule
 from ai_psychiatrist.validation.checks.rules import RuleLevel, RuleSpec
-from ai_psychiatrist.validation.checks.step import StepValidator
+from ai_psychiatrist.validation.checks.step_config import RuleBlock, Schema, StepConfig
+from ai_psychiatrist.validation.checks.step_validator import StepValidator
 from ai_psychiatrist.validation.checks.verdict import Verdict
-from ai_psychiatrist.validation.config.step import RuleBlock, Schema, StepConfig
 
 SCHEMA: Schema = {
     "type": "object",
