@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.validation.checks.coercion.choices import Choices
 from ai_psychiatrist.validation.checks.coercion.coercer import DEFAULT, STRICT, CoercionProfile
-from ai_psychiatrist.validation.checks.fields.field_checks import FieldChecks
+from ai_psychiatrist.validation.checks.field_checks import FieldChecks
 from ai_psychiatrist.validation.checks.fields.paths import FieldPath
 from ai_psychiatrist.validation.checks.fields.specs import EnumRule, FieldSpec, RangeRule
 from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema

@@ -6,7 +6,7 @@ from typing import Self
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.ledger.store.contexts import read_context, write_context
 from ai_psychiatrist.ledger.store.ledger import Ledger
-from ai_psychiatrist.validation.checks.accumulation import accumulated
+from ai_psychiatrist.validation.checks.host_fields import accumulated
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig
 
 

@@ -1,6 +1,6 @@
-"""The fields that a host adds to an answer: no part of what the model said."""
+"""The fields that a host adds to an answer: no part of what the model said, and not its to give."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Final
 
@@ -29,3 +29,23 @@ def host_names_of_line(names: Iterable[str], known: AbstractSet[str]) -> list[st
         if (name[:1] == "_" or name in ALWAYS_PROTECTED)
         and (name not in known or name in SET_ASIDE)
     ]
+
+
+def is_protected(name: str, protected: Collection[str]) -> bool:
+    """Return whether an answer can give no other value to a name that the context has."""
+    return name in protected or name in ALWAYS_PROTECTED or name.startswith("_")
+
+
+def accumulated(
+    context: Mapping[str, object], answer: Mapping[str, object], *, protected: Collection[str]
+) -> dict[str, object]:
+    """Return the context of the next step: the answer counts, but for protected names.
+
+    Of a host's names an answer adds none.
+    """
+    found = {
+        name: value
+        for name, value in answer.items()
+        if not is_protected(name, protected) or (name in protected and name not in context)
+    }
+    return {**context, **found}

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final, Self
 
@@ -10,18 +10,10 @@ from pydantic_core import to_jsonable_python
 
 from ai_psychiatrist.domain.errors import ConfigurationError, OutputRejected
 from ai_psychiatrist.domain.failures import FailureStage
-from ai_psychiatrist.validation.checks.accumulation import accumulated, is_protected
 from ai_psychiatrist.validation.checks.coercion.coercer import Coercer
-from ai_psychiatrist.validation.checks.fields.field_checks import FieldChecks
+from ai_psychiatrist.validation.checks.field_checks import FieldChecks
 from ai_psychiatrist.validation.checks.fields.paths import parts_of, top_name
-from ai_psychiatrist.validation.checks.host_fields import (
-    ALWAYS_PROTECTED,
-    METADATA,
-    RETRY_COUNT,
-    SET_ASIDE,
-    UNIT_ID,
-    host_names,
-)
+from ai_psychiatrist.validation.checks.host_fields import RETRY_COUNT, SET_ASIDE
 from ai_psychiatrist.validation.checks.refusals import guarded, not_finite, unread_answer
 from ai_psychiatrist.validation.checks.rules import PASSED, RuleSet
 from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema
@@ -32,6 +24,8 @@ from ai_psychiatrist.validation.checks.step_config import (
     StepConfig,
     StepExpressions,
 )
+from ai_psychiatrist.validation.checks.step_host_fields import HostFields
+from ai_psychiatrist.validation.checks.unit_surroundings import HostFunctions, UnitSurroundings
 from ai_psychiatrist.validation.checks.verdict import UnitError, Verdict
 from ai_psychiatrist.validation.expressions import LOOP, Scope, compile_expression
 from ai_psychiatrist.validation.reply.limits import ParseLimits
@@ -40,35 +34,7 @@ from ai_psychiatrist.validation.reply.parse import parse_object
 MAX_DEPTH: Final = 200
 DEFAULT_LIMITS: Final = ParseLimits(max_depth=MAX_DEPTH)
 
-HostFunctions = Mapping[str, Callable[..., object]]
-
-_NOTHING: Final[Mapping[str, object]] = {}
-_NO_FUNCTIONS: Final[HostFunctions] = {}
 _NONE: Final[tuple[UnitError, ...]] = ()
-_NAMING: Final = (UNIT_ID, RETRY_COUNT, METADATA)
-
-
-class UnitSurroundings:
-    """What belongs to a unit beside its answer."""
-
-    __slots__ = ("host", "inputs", "meta")
-
-    def __init__(
-        self,
-        context: Mapping[str, object] | None = None,
-        meta: Mapping[str, object] | None = None,
-        host: HostFunctions | None = None,
-    ) -> None:
-        """`context`: earlier steps' output and the unit's own fields.
-
-        `meta` holds `unit_id`, `retry_count` and `_metadata`, as far as they are known; `host`
-        functions that rules may call beside the fixed table.
-        """
-        self.meta = meta or _NOTHING
-        self.host = host or _NO_FUNCTIONS
-        named = {name: self.meta[name] for name in _NAMING if name in self.meta}
-        self.inputs: Mapping[str, object] = {**(context or _NOTHING), **named}
-        """The context together with what names the unit."""
 
 
 class StepValidator:
@@ -98,10 +64,8 @@ class StepValidator:
         )
         self._fields = FieldChecks(block, self._schema)
         self._rules = RuleSet.compile(block.rules) if block.rules else None
-        self._protected = ALWAYS_PROTECTED | frozenset(block.protected)
         self._names = self._schema.field_names() | _names_of_checks(block) | _expressions_of(step)
-        self._host_names = host_names(self.known_fields)
-        self._injected = tuple(sorted(self.known_fields & SET_ASIDE))
+        self._host = HostFields(self.known_fields, protected=frozenset(block.protected))
 
     @classmethod
     def compile(cls, step: StepConfig, *, limits: ParseLimits = DEFAULT_LIMITS) -> Self:
@@ -148,24 +112,24 @@ class StepValidator:
 
     def structure(self, value: dict[str, object], around: UnitSurroundings) -> Verdict:
         """Return what coercion, schema and fields say about an answer of finite numbers."""
-        own = self._without_host_fields(value)
-        warnings = () if own is value else self._host_clashes(value, around)
-        coerced = self._coercer.coerce(self._with_injected(own, around.meta))
+        own = self._host.left_out(value)
+        warnings = () if own is value else self._host.clashes(value, around)
+        coerced = self._coercer.coerce(self._host.put_back(own, around.meta))
         kept = coerced.value
         if not coerced.is_sound:
             # An unwrapped answer can bring fields of a host with it.
-            warnings = (*warnings, *self._host_clashes(kept, around))
-            kept = self._with_injected(self._without_host_fields(kept), around.meta)
+            warnings = (*warnings, *self._host.clashes(kept, around))
+            kept = self._host.put_back(self._host.left_out(kept), around.meta)
         fields = self._fields.check(kept, around.inputs)
         is_sound = coerced.is_sound and not fields.coercions
         schema_errors = _NONE if is_sound else self._schema.errors(fields.value)
         errors = (*schema_errors, *coerced.errors, *fields.errors)
-        answer = self._without_host_fields(fields.value)
+        answer = self._host.left_out(fields.value)
         return Verdict(
             value=answer,
             stage=FailureStage.SCHEMA_VALIDATION if errors else None,
             errors=errors,
-            warnings=(*warnings, *self._clashes(answer, around.inputs)),
+            warnings=(*warnings, *self._host.overridden(answer, around.inputs)),
             coercions=(*coerced.coercions, *fields.coercions),
         )
 
@@ -178,7 +142,7 @@ class StepValidator:
                 out=found.value,
                 inp=around.inputs,
                 meta=around.meta,
-                protected=self._protected_in(around.inputs),
+                protected=self._host.protected_in(around.inputs),
                 host=around.host,
             )
         )
@@ -207,51 +171,7 @@ class StepValidator:
         self, context: Mapping[str, object], answer: Mapping[str, object]
     ) -> dict[str, object]:
         """Return the context of the next step: this one's, and over it what an answer found."""
-        return accumulated(context, answer, protected=self._protected)
-
-    def _without_host_fields(self, value: dict[str, object]) -> dict[str, object]:
-        """Return the answer alone; the argument itself when it holds nothing else."""
-        if self._host_names.isdisjoint(value):
-            return value
-        return {name: inner for name, inner in value.items() if name not in self._host_names}
-
-    def _host_clashes(
-        self, value: Mapping[str, object], around: UnitSurroundings
-    ) -> tuple[UnitError, ...]:
-        """Return a warning for each field of the host that an answer gives another value."""
-        counted = {RETRY_COUNT: value[RETRY_COUNT]} if RETRY_COUNT in value else {}
-        clashes = self._clashes(counted, around.inputs) if counted else _NONE
-        return (*_unit_mismatch(value, around.meta), *clashes)
-
-    def _with_injected(
-        self, value: dict[str, object], meta: Mapping[str, object]
-    ) -> dict[str, object]:
-        """Put back what the schema asks for of a host's fields."""
-        if not self._injected:
-            return value
-        return value | {name: meta[name] for name in self._injected if name in meta}
-
-    def _clashes(
-        self, answer: Mapping[str, object], inputs: Mapping[str, object]
-    ) -> tuple[UnitError, ...]:
-        """Return a warning for each protected name to which the answer gives another value."""
-        if inputs.keys().isdisjoint(answer):
-            return _NONE
-        return tuple(
-            UnitError(
-                parts=(name,),
-                rule="protected_name",
-                message=f"the answer gives {name!r} another value than the input, which counts",
-            )
-            for name, value in answer.items()
-            if name in inputs
-            and is_protected(name, self._protected)
-            and _differ(value, inputs[name])
-        )
-
-    def _protected_in(self, inputs: Mapping[str, object]) -> frozenset[str]:
-        hidden = [name for name in inputs if name.startswith("_")]
-        return self._protected.union(hidden) if hidden else self._protected
+        return self._host.accumulated(context, answer)
 
 
 _OVER_BUDGET: Final = UnitError(
@@ -313,19 +233,3 @@ def _digest(config: object) -> str:
     """Return the SHA-256 of a configuration, whatever the order of its keys."""
     text = json.dumps(to_jsonable_python(config), sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("ascii")).hexdigest()
-
-
-def _differ(one: object, other: object) -> bool:
-    """Tell values apart that are equal in Python alone, such as 1 and true."""
-    return one != other or type(one) is not type(other)
-
-
-def _unit_mismatch(
-    answer: Mapping[str, object], meta: Mapping[str, object]
-) -> tuple[UnitError, ...]:
-    if UNIT_ID not in answer or UNIT_ID not in meta or answer[UNIT_ID] == meta[UNIT_ID]:
-        return ()
-    if str(answer[UNIT_ID]) == str(meta[UNIT_ID]):
-        return ()
-    message = "the answer names another unit than the one that was asked, which counts"
-    return (UnitError(parts=(UNIT_ID,), rule="unit_id_mismatch", message=message),)

@@ -126,3 +126,9 @@ def _count_characters(tree: ast.expr, text: str) -> None:
         if isinstance(node, ast.expr | ast.keyword):
             before = lines[node.lineno - 1][: node.col_offset]
             node.col_offset = len(before.decode(errors="replace"))
+
+
+def check_name(node: ast.Name) -> None:
+    """Refuse a name of Python's own."""
+    if node.id.startswith("__"):
+        raise refused("a name that begins with '__'", node)

@@ -12,7 +12,8 @@ from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.validation.checks.expression_step import Find
 from ai_psychiatrist.validation.checks.host_fields import METADATA, RETRY_COUNT, SET_ASIDE, UNIT_ID
 from ai_psychiatrist.validation.checks.refusals import guarded, internal_error, refusal
-from ai_psychiatrist.validation.checks.step_validator import StepValidator, UnitSurroundings
+from ai_psychiatrist.validation.checks.step_validator import StepValidator
+from ai_psychiatrist.validation.checks.unit_surroundings import UnitSurroundings
 from ai_psychiatrist.validation.checks.verdict import Verdict
 from ai_psychiatrist.validation.jsonl.context import Asked
 from ai_psychiatrist.validation.jsonl.join import ContextJoin
