@@ -7,7 +7,7 @@ or not; where it is not clear which one is meant, none does.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum, auto
+from enum import Enum
 from typing import Final
 
 from ai_psychiatrist.domain.errors import OutputRejected
@@ -15,20 +15,8 @@ from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.validation.reply.json_decoder import NotJson, Parsed, decode, json_span
 from ai_psychiatrist.validation.reply.limits import ParseLimits, rejected
 from ai_psychiatrist.validation.reply.repair import repaired_value
+from ai_psychiatrist.validation.reply.standing import Standing, standing_of
 from ai_psychiatrist.validation.reply.strings import QUOTED_KEY, SPACE
-
-
-class Standing(Enum):
-    """How clearly a place in a reply is offered as the answer."""
-
-    TAGGED = auto()
-    FENCED = auto()
-    ALONE = auto()
-    """On lines of its own."""
-    IN_A_LINE = auto()
-    """After or before words on its line: the answer only if nothing else is."""
-    REMARK = auto()
-    """Inside a sentence, or part of something else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,7 +222,7 @@ class _Region:
 
     def _read_bare(self, start: int) -> None:
         read: Parsed[object] | OutputRejected
-        standing = self._standing(start)
+        standing = standing_of(self._text, start, region_start=self._start)
         span = json_span(self._text, start)
         is_whole = span.is_whole and span.end <= self._end
         if standing is Standing.REMARK:
@@ -280,33 +268,11 @@ class _Region:
         begins = [prose.end() for prose in _AFTER_PROSE.finditer(self._text, start, limit)]
         return begins[-1] if begins else limit
 
-    def _standing(self, start: int) -> Standing:
-        before = self._text[max(self._start, start - _MOST_BEFORE) : start]
-        head, _, line = before.rpartition("\n")
-        if len(before) == _MOST_BEFORE and "\n" not in before:
-            return Standing.REMARK
-        is_in_tag = _ENDS_IN_TAG.search(line) is not None
-        line = line.strip(_NO_WORDS)
-        is_doubled = line == "{" and before.endswith("{")
-        if not is_doubled and _IS_KEY.search(line or head.rstrip(_NO_WORDS + "\n\r")):
-            return Standing.REMARK
-        if not line or is_doubled or is_in_tag or _ASSIGNS.search(line) or line.lower() == "json":
-            return Standing.ALONE
-        opens_lines = self._text[start + 1 : start + 3].lstrip(" \r").startswith("\n")
-        if line.endswith((":", "=", ".", "!", "?", "：", "。")) or opens_lines:
-            return Standing.IN_A_LINE
-        return Standing.REMARK
-
 
 _MOST_PLACES: Final = 2_000
 """Objects, lists, tags and fences; more are a flood, whatever comes last."""
-_MOST_BEFORE: Final = 200
-_NO_WORDS: Final = " \t>*_`~#-\u200b\ufeff"
 _BEGINS_AN_ANSWER: Final = ("{", "[", "`", "~", '"')
 _BLANK_OR_FENCE: Final = re.compile(r"\s*+(?:(?:`{3,}|~{3,})[^\n{\[]*+\n\s*+)?")
-_ASSIGNS: Final = re.compile(r"^(?:const |let |var )?\w+\s*=$")
-_IS_KEY: Final = re.compile(r"[\"'”’]\s*[:,]$|[\[{]$")
-_ENDS_IN_TAG: Final = re.compile(r"<[\w|/]{1,40}>\s*$")
 _CONTINUED: Final = re.compile(rf"[{SPACE}]*+(?:[,\]}}:]|{QUOTED_KEY})")
 _GOES_ON_IN_WORDS: Final = re.compile(r"[ \t.,;)]*+[a-z]")
 _AFTER_PROSE: Final = re.compile(r"^[ \t*_#>]*+[A-Za-z][^\n\"{}\[\]]*\n\s*(?=\{)", re.MULTILINE)
