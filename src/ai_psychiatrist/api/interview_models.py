@@ -22,7 +22,7 @@ from ai_psychiatrist.domain.interview_items import (
 )
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
 from ai_psychiatrist.domain.risk import RiskCategory, RiskLevel, RiskSource
-from ai_psychiatrist.interview.engine.record import DangerPlace, DangerReading, UnexaminedAnswer
+from ai_psychiatrist.interview.record import DangerPlace, DangerReading, UnexaminedAnswer
 from ai_psychiatrist.results.models import (
     NOTICE,
     TOTAL,

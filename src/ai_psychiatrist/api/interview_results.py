@@ -10,7 +10,7 @@ from ai_psychiatrist.api.interview_models import (
 )
 from ai_psychiatrist.domain.interview_items import ItemReport
 from ai_psychiatrist.domain.risk import RiskSource
-from ai_psychiatrist.interview.engine.record import Danger
+from ai_psychiatrist.interview.record import Danger
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
 from ai_psychiatrist.results.models import (
     RISK_STATEMENT,

@@ -142,7 +142,7 @@ def table(
 ) -> None:
     """Write the results of a run, or of all in a folder, as a table: a row a unit, no words."""
     with refusing_bad_input():
-        from ai_psychiatrist.evaluation.scores.unit_table import write_table  # noqa: PLC0415
+        from ai_psychiatrist.evaluation.report.unit_table import write_table  # noqa: PLC0415
 
         write_table(run, out)
         typer.echo(str(out))

@@ -5,7 +5,7 @@ import time
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.interview.engine.record import Interview
+from ai_psychiatrist.interview.record import Interview
 
 logger = get_logger(__name__)
 

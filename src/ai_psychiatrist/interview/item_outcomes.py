@@ -8,7 +8,7 @@ from ai_psychiatrist.domain.interview_items import (
     UnansweredReason,
 )
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
-from ai_psychiatrist.interview.engine.record import Interview
+from ai_psychiatrist.interview.record import Interview
 
 
 def item_outcomes(interview: Interview) -> tuple[ItemOutcome, ...]:

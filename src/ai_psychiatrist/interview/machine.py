@@ -12,8 +12,8 @@ from ai_psychiatrist.domain.errors import RequestConflict
 from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.interview.engine import steps
 from ai_psychiatrist.interview.engine.context import StepContext
-from ai_psychiatrist.interview.engine.record import Interview
 from ai_psychiatrist.interview.errors import InterviewOver, InterviewUnfinished, VersionConflict
+from ai_psychiatrist.interview.record import Interview
 
 Step: TypeAlias = Callable[[StepContext, Interview], Awaitable[Interview]]
 

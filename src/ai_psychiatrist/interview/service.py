@@ -19,7 +19,6 @@ from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTim
 from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
 from ai_psychiatrist.interview.engine.context import StepContext
 from ai_psychiatrist.interview.engine.danger import DangerReader
-from ai_psychiatrist.interview.engine.record import Interview, ProtocolReference
 from ai_psychiatrist.interview.errors import (
     InterviewNotFound,
     InterviewUnfinished,
@@ -35,6 +34,7 @@ from ai_psychiatrist.interview.limits import InterviewLimits
 from ai_psychiatrist.interview.machine import Event, follow
 from ai_psychiatrist.interview.protocol.accepted_inputs import accepted_inputs
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol, ProtocolKind
+from ai_psychiatrist.interview.record import Interview, ProtocolReference
 from ai_psychiatrist.interview.snapshot import InterviewListing, InterviewSnapshot, snapshot_of
 from ai_psychiatrist.interview.store.store import InterviewStore, TakenAnswer
 from ai_psychiatrist.interview.submission import AnswerSubmission, check_key, refuse_broken_text

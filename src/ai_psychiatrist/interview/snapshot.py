@@ -5,11 +5,11 @@ from dataclasses import dataclass, field, fields, replace
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import EndReason, InterviewState, MessageSpeaker, Question
 from ai_psychiatrist.domain.interview_items import ItemOutcome
-from ai_psychiatrist.interview.engine.record import Interview
 from ai_psychiatrist.interview.item_outcomes import item_outcomes
 from ai_psychiatrist.interview.protocol.placeholders import filled
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol, ProtocolKind
-from ai_psychiatrist.interview.store.serialization import report_inputs_hash, state_hash
+from ai_psychiatrist.interview.record import Interview
+from ai_psychiatrist.interview.state_hash import report_inputs_hash, state_hash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from ai_psychiatrist.domain.interview import EndReason, InterviewState
 from ai_psychiatrist.domain.interview_items import UnansweredReason
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.risk import ReadingStatus, RiskCategory, RiskLevel, RiskSource
-from ai_psychiatrist.interview.engine.record import DangerReading
+from ai_psychiatrist.interview.record import DangerReading
 from ai_psychiatrist.interview.service import InterviewLimits
 from ai_psychiatrist.llm.routes import ModelRoute
 from ai_psychiatrist.llm.settings import PydanticAISettings

@@ -20,7 +20,7 @@ from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import EndReason, GoalStatus, InterviewState
 from ai_psychiatrist.interview.service import InterviewLimits
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
-from ai_psychiatrist.interview.store.serialization import to_bytes
+from ai_psychiatrist.interview.state_hash import to_bytes
 
 ALL_GOALS = ("g1", "g2", "g3", "g4", "g5")
 ASK = "generate_question_with_answers"

@@ -10,10 +10,10 @@ from ai_psychiatrist.domain.interview import GivenAnswer, GoalStatus, InterviewS
 from ai_psychiatrist.domain.interview_items import AssessedItem, AssessmentInput, ItemSource
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.engine.item_steps import begin_items, digest_item_answer
-from ai_psychiatrist.interview.engine.record import Interview, ProtocolReference
 from ai_psychiatrist.interview.engine.turns import with_answer
 from ai_psychiatrist.interview.ids import make_id
 from ai_psychiatrist.interview.item_outcomes import item_outcomes
+from ai_psychiatrist.interview.record import Interview, ProtocolReference
 
 PHQ8 = PROTOCOLS["phq8"]
 

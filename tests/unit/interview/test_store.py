@@ -21,7 +21,6 @@ from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.interview import EndReason, InterviewState, Message, MessageSpeaker
 from ai_psychiatrist.domain.interview_items import AssessedItem, AssessmentInput
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.interview.engine.record import Interview, ProtocolReference
 from ai_psychiatrist.interview.errors import (
     InterviewNotFound,
     InterviewUnreadable,
@@ -31,14 +30,14 @@ from ai_psychiatrist.interview.errors import (
 )
 from ai_psychiatrist.interview.ids import check_id, id_hash, make_id
 from ai_psychiatrist.interview.limits import StoreLimits
+from ai_psychiatrist.interview.record import Interview, ProtocolReference
+from ai_psychiatrist.interview.state_hash import state_hash, to_bytes
 from ai_psychiatrist.interview.store.keys import StoreKeys
 from ai_psychiatrist.interview.store.serialization import (
     after_turn,
     from_bytes,
     origin_bytes,
     state_bytes,
-    state_hash,
-    to_bytes,
     turn_bytes,
     whole,
 )

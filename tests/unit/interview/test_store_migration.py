@@ -13,11 +13,11 @@ from tests.crash.boundaries import Boundaries, write_count
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.interview import InterviewState, Message, MessageSpeaker
-from ai_psychiatrist.interview.engine.record import Interview, ProtocolReference
 from ai_psychiatrist.interview.errors import InterviewUnreadable
 from ai_psychiatrist.interview.ids import make_id
+from ai_psychiatrist.interview.record import Interview, ProtocolReference
+from ai_psychiatrist.interview.state_hash import to_bytes
 from ai_psychiatrist.interview.store.keys import StoreKeys
-from ai_psychiatrist.interview.store.serialization import to_bytes
 from ai_psychiatrist.interview.store.store import InterviewStore
 from ai_psychiatrist.interview.store.tables import MIGRATIONS
 from ai_psychiatrist.ledger.keys.cipher import Cipher, load_cipher

@@ -12,7 +12,6 @@ from enum import Enum
 from functools import cache
 from typing import Final, TypeAlias, TypeVar
 
-from ai_psychiatrist.evaluation.metrics import formulas
 from ai_psychiatrist.statistics.measure import SMALLEST_N, Measure
 
 Found: TypeAlias = Measure | Mapping[str, Measure]
@@ -74,6 +73,7 @@ class RegisteredMetric:
         return self.scale or points
 
 
+_FORMULAS: Final = "ai_psychiatrist.evaluation.metrics.formulas"
 _METRICS: Final[dict[str, RegisteredMetric]] = {}
 
 
@@ -106,8 +106,9 @@ def metric(
 @cache
 def all_metrics() -> tuple[RegisteredMetric, ...]:
     """Return every metric, by key; adding a file to `formulas/` is enough."""
+    formulas = importlib.import_module(_FORMULAS)
     for module in pkgutil.iter_modules(formulas.__path__):
-        importlib.import_module(f"{formulas.__name__}.{module.name}")
+        importlib.import_module(f"{_FORMULAS}.{module.name}")
     return tuple(_METRICS[key] for key in sorted(_METRICS))
 
 

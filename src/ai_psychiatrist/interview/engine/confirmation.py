@@ -4,11 +4,11 @@ from dataclasses import replace
 
 from ai_psychiatrist.domain.interview import AnswerKind, GivenAnswer
 from ai_psychiatrist.domain.interview_items import Proposal, ProposalOutcome, UnansweredReason
-from ai_psychiatrist.interview.engine.record import Interview, ItemReading
 from ai_psychiatrist.interview.engine.turns import Offered, Wording
 from ai_psychiatrist.interview.phq8.free_answers import ReadingKind, is_agreement, read_answer
 from ai_psychiatrist.interview.protocol.placeholders import filled
 from ai_psychiatrist.interview.protocol.records import AnswerPolicy
+from ai_psychiatrist.interview.record import Interview, ItemReading
 
 
 def is_for_model(policy: AnswerPolicy, interview: Interview) -> bool:

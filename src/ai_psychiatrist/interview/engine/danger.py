@@ -18,14 +18,14 @@ from ai_psychiatrist.domain.risk import (
     RiskSignal,
 )
 from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
-from ai_psychiatrist.interview.engine.record import (
+from ai_psychiatrist.interview.engine.turn_clock import timed
+from ai_psychiatrist.interview.record import (
     Danger,
     DangerPlace,
     DangerReading,
     Interview,
     UnexaminedAnswer,
 )
-from ai_psychiatrist.interview.engine.turn_clock import timed
 from ai_psychiatrist.llm.call_log import CallLog
 from ai_psychiatrist.services.language.identification import language_of
 from ai_psychiatrist.services.risk.detector import detect_risk

@@ -13,9 +13,9 @@ from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
 from ai_psychiatrist.infrastructure.worker_processes import beside_the_loop
 from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
 from ai_psychiatrist.interview.engine.context import StepContext
-from ai_psychiatrist.interview.engine.record import Interview
 from ai_psychiatrist.interview.engine.turn_clock import timed
 from ai_psychiatrist.interview.engine.view import view_of
+from ai_psychiatrist.interview.record import Interview
 from ai_psychiatrist.services.evidence_validation.standing import ItemReader
 from ai_psychiatrist.services.evidence_validation.transcript_index import TranscriptIndex
 from ai_psychiatrist.services.language.concepts import is_instruction

@@ -17,7 +17,6 @@ from ai_psychiatrist.interview.engine.goals import (
     targets,
     targets_ahead,
 )
-from ai_psychiatrist.interview.engine.record import Interview
 from ai_psychiatrist.interview.engine.turn_clock import timed
 from ai_psychiatrist.interview.engine.turns import (
     Offered,
@@ -29,7 +28,8 @@ from ai_psychiatrist.interview.engine.turns import (
 from ai_psychiatrist.interview.engine.view import view_of
 from ai_psychiatrist.interview.interview_log import log_interview
 from ai_psychiatrist.interview.protocol.records import DriftPolicy
-from ai_psychiatrist.interview.store.serialization import report_inputs_hash
+from ai_psychiatrist.interview.record import Interview
+from ai_psychiatrist.interview.state_hash import report_inputs_hash
 from ai_psychiatrist.llm.call_log import CallLog
 from ai_psychiatrist.llm.definition import OutputT
 from ai_psychiatrist.llm.runner import Outcome

@@ -14,9 +14,9 @@ from ai_psychiatrist.domain.interview import (
     Goal,
     GoalStatus,
 )
-from ai_psychiatrist.interview.engine.record import Interview
 from ai_psychiatrist.interview.engine.turns import with_progress
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol
+from ai_psychiatrist.interview.record import Interview
 
 _TARGETS: Final = 2
 """How many goals a model may choose from for its question."""

@@ -21,7 +21,6 @@ from ai_psychiatrist.interview.engine.confirmation import (
     reading_of_reply,
     settled,
 )
-from ai_psychiatrist.interview.engine.record import Interview, ItemReading
 from ai_psychiatrist.interview.engine.turns import (
     Wording,
     end,
@@ -31,6 +30,7 @@ from ai_psychiatrist.interview.engine.turns import (
 )
 from ai_psychiatrist.interview.phq8.free_answers import ReadingKind, read_answer
 from ai_psychiatrist.interview.protocol.records import DriftPolicy, InterviewProtocol
+from ai_psychiatrist.interview.record import Interview, ItemReading
 
 _REASONS: Final = {
     ReadingKind.AMBIGUOUS: UnansweredReason.AMBIGUOUS_ANSWER,

@@ -29,10 +29,10 @@ from ai_psychiatrist.interview.engine.goal_steps import (
     prepare_goals,
 )
 from ai_psychiatrist.interview.engine.item_steps import begin_items, digest_item_answer
-from ai_psychiatrist.interview.engine.record import Interview
 from ai_psychiatrist.interview.engine.turns import end, hold, with_answer
 from ai_psychiatrist.interview.interview_log import log_interview
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol, ProtocolKind
+from ai_psychiatrist.interview.record import Interview
 from ai_psychiatrist.interview.submission import given_answer
 
 

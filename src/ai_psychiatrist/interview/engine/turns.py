@@ -17,9 +17,9 @@ from ai_psychiatrist.domain.interview import (
     MessageSpeaker,
     Question,
 )
-from ai_psychiatrist.interview.engine.record import Danger, GoalProgress, Interview
 from ai_psychiatrist.interview.protocol.placeholders import filled
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol, ProtocolKind
+from ai_psychiatrist.interview.record import Danger, GoalProgress, Interview
 
 
 def say(interview: Interview, text: str, speaker: MessageSpeaker) -> Interview:

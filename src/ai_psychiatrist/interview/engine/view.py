@@ -10,9 +10,9 @@ from ai_psychiatrist.domain.interview import (
     InterviewView,
 )
 from ai_psychiatrist.infrastructure.digests import keyed_digest
-from ai_psychiatrist.interview.engine.record import Interview
 from ai_psychiatrist.interview.engine.turns import said_by_interviewer
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol
+from ai_psychiatrist.interview.record import Interview
 
 _NAMED_FIELDS: Final = ("title", "summary", "interviewee_name", "interviewee_role")
 

@@ -2,8 +2,8 @@
 
 from contextlib import suppress
 
-from ai_psychiatrist.interview.engine.record import Interview
 from ai_psychiatrist.interview.errors import InterviewUnreadable
+from ai_psychiatrist.interview.record import Interview
 from ai_psychiatrist.interview.store.sealer import Sealer
 from ai_psychiatrist.interview.store.serialization import from_bytes
 from ai_psychiatrist.ledger.store.database import Database, Value

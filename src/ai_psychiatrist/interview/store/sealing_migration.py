@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ai_psychiatrist.interview.engine.record import Interview
 from ai_psychiatrist.interview.errors import InterviewUnreadable
 from ai_psychiatrist.interview.ids import id_hash, key_hash
+from ai_psychiatrist.interview.record import Interview
 from ai_psychiatrist.interview.store.sealer import Sealer
 from ai_psychiatrist.interview.store.serialization import (
     from_bytes,

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Self
 
 from ai_psychiatrist.domain.interview import InterviewState
-from ai_psychiatrist.interview.engine.record import Interview
 from ai_psychiatrist.interview.errors import (
     InterviewNotFound,
     InterviewUnreadable,
@@ -18,6 +17,7 @@ from ai_psychiatrist.interview.errors import (
 )
 from ai_psychiatrist.interview.ids import id_hash, key_hash
 from ai_psychiatrist.interview.limits import StoreLimits
+from ai_psychiatrist.interview.record import Interview
 from ai_psychiatrist.interview.snapshot import InterviewListing
 from ai_psychiatrist.interview.store.columns import assigned, columns_of
 from ai_psychiatrist.interview.store.interview_file import MOST_JOURNAL_BYTES, OpenedFile, open_file

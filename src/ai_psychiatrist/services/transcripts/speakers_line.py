@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from ai_psychiatrist.services.transcripts.formats.file_lines import on_one_line
+from ai_psychiatrist.services.transcripts.file_lines import on_one_line
 
 _MARK: Final = re.compile(r"speakers\s*:", re.IGNORECASE)
 _MOST_CHARACTERS: Final = 4_000

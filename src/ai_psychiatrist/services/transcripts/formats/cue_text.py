@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from ai_psychiatrist.services.transcripts.formats.file_lines import on_one_line
+from ai_psychiatrist.services.transcripts.file_lines import on_one_line
 
 _VOICE: Final = re.compile(r"<(/?)v(?!\w)([^<>]*)(>?)", re.IGNORECASE)
 _NAME: Final = re.compile(r"(?:\.\S*)?(?:\s+(\S.*))?\s*", re.DOTALL)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from ai_psychiatrist.services.transcripts.formats.file_lines import MOST_UTTERANCES
+from ai_psychiatrist.services.transcripts.file_lines import MOST_UTTERANCES
 from ai_psychiatrist.services.transcripts.formats.gathering import Gathering
 from ai_psychiatrist.services.transcripts.formats.json_records import Record, json_value, records_of
 from ai_psychiatrist.services.transcripts.utterances import (

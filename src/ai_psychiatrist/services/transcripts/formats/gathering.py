@@ -4,7 +4,7 @@ import math
 import re
 from typing import Final
 
-from ai_psychiatrist.services.transcripts.formats.file_lines import MOST_UTTERANCES, on_one_line
+from ai_psychiatrist.services.transcripts.file_lines import MOST_UTTERANCES, on_one_line
 from ai_psychiatrist.services.transcripts.label_lines import opens_with_name
 from ai_psychiatrist.services.transcripts.line_marks import end_of_own, is_foreign
 from ai_psychiatrist.services.transcripts.own_words import is_set_off

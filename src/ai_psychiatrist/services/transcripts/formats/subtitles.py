@@ -10,8 +10,8 @@ from webvtt import Caption, sbv, srt, vtt
 from webvtt.errors import MalformedCaptionError, MalformedFileError
 from webvtt.models import Timestamp
 
+from ai_psychiatrist.services.transcripts.file_lines import MOST_UTTERANCES, lines_of
 from ai_psychiatrist.services.transcripts.formats.cue_text import has_voices, voice_spans
-from ai_psychiatrist.services.transcripts.formats.file_lines import MOST_UTTERANCES, lines_of
 from ai_psychiatrist.services.transcripts.speakers_line import speakers_named
 from ai_psychiatrist.services.transcripts.times import MOST_SECONDS
 from ai_psychiatrist.services.transcripts.utterances import (

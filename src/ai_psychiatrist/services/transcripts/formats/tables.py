@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from ai_psychiatrist.services.transcripts.file_lines import MOST_UTTERANCES
 from ai_psychiatrist.services.transcripts.formats.columns import (
     Columns,
     Meaning,
@@ -14,7 +15,6 @@ from ai_psychiatrist.services.transcripts.formats.columns import (
     is_of_labels,
     meaning_of,
 )
-from ai_psychiatrist.services.transcripts.formats.file_lines import MOST_UTTERANCES
 from ai_psychiatrist.services.transcripts.formats.gathering import Gathering, named
 from ai_psychiatrist.services.transcripts.utterances import (
     FileFault,
