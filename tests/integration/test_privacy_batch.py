@@ -15,7 +15,7 @@ import pytest
 from ai_psychiatrist.domain.errors import AssessmentServiceError
 from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
 from ai_psychiatrist.evaluation.scores.labels_file import read_labels
-from ai_psychiatrist.evaluation.scores.prediction import read_predictions
+from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
 from ai_psychiatrist.ledger.exchange.line_import import refuse_unusable_lines
 from tests.fakes.model_server import ModelServerThread, Reply, Request
 from tests.fakes.pipeline_folder import PIPELINE, changed, written

@@ -20,7 +20,8 @@ from ai_psychiatrist.evaluation.runs.folder import RunFolder
 from ai_psychiatrist.evaluation.runs.name import RunName, name_of
 from ai_psychiatrist.evaluation.runs.units_file import read_units
 from ai_psychiatrist.evaluation.scores.labels_file import read_labels
-from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction, read_predictions
+from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
+from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
 from ai_psychiatrist.infrastructure.private_files import write_whole
 
 if TYPE_CHECKING:

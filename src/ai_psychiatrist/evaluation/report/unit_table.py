@@ -13,7 +13,8 @@ from ai_psychiatrist.evaluation.runs.folder import RunFolder
 from ai_psychiatrist.evaluation.runs.name import name_of
 from ai_psychiatrist.evaluation.runs.units_file import RunUnit, read_units
 from ai_psychiatrist.evaluation.scores.labels_file import read_labels
-from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction, read_predictions
+from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
+from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
 from ai_psychiatrist.infrastructure.private_files import write_whole
 
 Cell: TypeAlias = str | int | None

@@ -20,11 +20,8 @@ from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.domain.failures import FailureCategory, FailureCode, FailureStage
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.evaluation.runs.unit_records import FinishedUnit, unit_attempt
-from ai_psychiatrist.evaluation.scores.prediction import (
-    FailureSummary,
-    UnitPrediction,
-    from_line,
-)
+from ai_psychiatrist.evaluation.scores.prediction import FailureSummary, UnitPrediction
+from ai_psychiatrist.evaluation.scores.prediction_lines import from_line
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.records import AttemptRecord, CurrentRow, Origin
 

@@ -9,7 +9,7 @@ from ai_psychiatrist.evaluation.runs.folder import RunFolder
 from ai_psychiatrist.evaluation.runs.name import RunName, name_of
 from ai_psychiatrist.evaluation.runs.provenance import AcceptedChange, accepted_changes
 from ai_psychiatrist.evaluation.runs.units_file import read_units
-from ai_psychiatrist.evaluation.scores.prediction import read_predictions
+from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,8 @@ from ai_psychiatrist.agents.contracts.contract import shipped_step, step_of_agen
 from ai_psychiatrist.domain.failure_stages import stage_of_code
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
-from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction, to_line
+from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
+from ai_psychiatrist.evaluation.scores.prediction_lines import to_line
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.records import AttemptRecord, Origin
 from ai_psychiatrist.llm.call_store import Judgement

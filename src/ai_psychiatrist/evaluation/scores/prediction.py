@@ -1,14 +1,11 @@
-"""What a run predicted for each unit, one JSON line apiece: scores, counts and codes, no text."""
+"""What a run predicted for each unit: scores, counts and codes, no text."""
 
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from functools import cache
-from pathlib import Path
 from typing import Annotated, ClassVar, Final, TypeVar
 
-import orjson
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field
 
 from ai_psychiatrist.domain.assessment import (
     Assessment,
@@ -16,7 +13,6 @@ from ai_psychiatrist.domain.assessment import (
     ItemAssessment,
     PHQ8Assessment,
 )
-from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.evidence import Frequency, Polarity, Timeframe
 from ai_psychiatrist.domain.failures import (
     Attempt,
@@ -36,9 +32,7 @@ from ai_psychiatrist.domain.phq8 import (
     total_of,
 )
 from ai_psychiatrist.domain.risk import RiskLevel
-from ai_psychiatrist.evaluation.scores.record_lines import complaint_of, line_error, numbered_lines
 
-_FIELD: Final = "predictions"
 _STRICT: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 ItemScore = Annotated[int, Field(ge=0, le=MAX_ITEM_SCORE)]
@@ -206,74 +200,6 @@ def prediction_of(assessment: Assessment, unit_id: str) -> UnitPrediction:
 def failed_prediction(unit_id: str, *failures: FailureSummary) -> UnitPrediction:
     """Return the prediction of a unit that gave no assessment at all."""
     return UnitPrediction(unit_id=unit_id, status=AssessmentStatus.FAILED, failures=failures)
-
-
-def to_line(prediction: UnitPrediction) -> bytes:
-    """Return a prediction as one JSON line; equal predictions give equal bytes."""
-    record = _adapter().dump_python(prediction, mode="json") | _totals(prediction)
-    return orjson.dumps(record, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
-
-
-def from_line(line: bytes, *, line_number: int = 1) -> UnitPrediction:
-    """Read one line of `to_line`.
-
-    Raises `InputError` that names the line and the field when anything in it is missing, unknown,
-    of another type, out of range, or at odds with the items.
-    """
-    try:
-        record = orjson.loads(line)
-    except orjson.JSONDecodeError:
-        raise line_error(line_number, "is no JSON", field=_FIELD) from None
-    if not isinstance(record, dict):
-        raise line_error(line_number, "is no JSON object", field=_FIELD)
-    written = {name: record.pop(name, "missing") for name in _DERIVED}
-    try:
-        prediction = _adapter().validate_json(orjson.dumps(record))
-    except ValidationError as error:
-        complaint = complaint_of(error, known=_KEYS)
-        raise line_error(line_number, complaint, field=_FIELD) from None
-    for name, value in _totals(prediction).items():
-        if written[name] != value or isinstance(written[name], bool):
-            complaint = f"has a {name!r} that does not follow from its items"
-            raise line_error(line_number, complaint, field=_FIELD)
-    return prediction
-
-
-def read_predictions(path: Path) -> list[UnitPrediction]:
-    """Read all predictions of a file. Raises `InputError` naming the line that is unusable."""
-    lines = numbered_lines(path, field=_FIELD)
-    predictions = [from_line(line, line_number=number) for number, line in lines]
-    counts = Counter(prediction.unit_id for prediction in predictions)
-    if counts and counts.most_common(1)[0][1] > 1:
-        repeated = sum(count > 1 for count in counts.values())
-        message = f"predictions hold {repeated} units more than once; keep one line of each"
-        raise InputError(message, field=_FIELD)
-    return predictions
-
-
-@cache
-def _adapter() -> TypeAdapter[UnitPrediction]:
-    return TypeAdapter(UnitPrediction)
-
-
-def _totals(prediction: UnitPrediction) -> dict[str, int | None]:
-    return {name: getattr(prediction, name) for name in _DERIVED}
-
-
-_DERIVED: Final = (
-    "total",
-    "total_min",
-    "total_max",
-    "severity",
-    "severity_lower_bound",
-    "severity_upper_bound",
-)
-
-_KEYS: Final = frozenset(
-    name
-    for record in (ItemSignals, ItemPrediction, AttemptSummary, FailureSummary, UnitPrediction)
-    for name in record.__dataclass_fields__
-) | frozenset(Item)
 
 
 def _items_of(scores: PHQ8Assessment | None) -> dict[Item, ItemPrediction]:

@@ -9,7 +9,8 @@ from typing import Final
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.infrastructure.private_files import draft_of, make_folder, make_subfolder
-from ai_psychiatrist.ledger.store.ledger import ContextOf, Ledger
+from ai_psychiatrist.ledger.store.contexts import ContextOf
+from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.records import CurrentRow
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits
 

@@ -8,7 +8,8 @@ from typing import Final
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.ledger.recheck.checker import Checker, judged
-from ai_psychiatrist.ledger.store.ledger import ContextOf, Ledger
+from ai_psychiatrist.ledger.store.contexts import ContextOf
+from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.records import AttemptRecord, CurrentRow, Origin
 from ai_psychiatrist.validation.checks.verdict import UnitError, Verdict
 

@@ -2,6 +2,13 @@
 
 import json
 from collections.abc import Mapping
+from typing import Protocol
+
+
+class ContextOf(Protocol):
+    """Gives what a step was asked about for a unit; `None` when that is not known."""
+
+    def __call__(self, unit_id: str, step: str, *, round: int = 0) -> bytes | None: ...  # noqa: A002
 
 
 def write_context(context: Mapping[str, object] | None) -> bytes | None:

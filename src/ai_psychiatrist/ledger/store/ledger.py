@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from itertools import count, takewhile
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Self
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.model_call import ModelCall
@@ -32,12 +32,6 @@ from ai_psychiatrist.ledger.store.rows import (
     read_current,
 )
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits
-
-
-class ContextOf(Protocol):
-    """Gives what a step was asked about for a unit; `None` when that is not known."""
-
-    def __call__(self, unit_id: str, step: str, *, round: int = 0) -> bytes | None: ...  # noqa: A002
 
 
 class Ledger:

@@ -41,11 +41,9 @@ from ai_psychiatrist.evaluation.scores.prediction import (
     FailureSummary,
     UnitPrediction,
     failed_prediction,
-    from_line,
     prediction_of,
-    read_predictions,
-    to_line,
 )
+from ai_psychiatrist.evaluation.scores.prediction_lines import from_line, read_predictions, to_line
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 SECRET = "heron over the weir"
