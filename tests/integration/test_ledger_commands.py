@@ -128,7 +128,7 @@ def test_stricter_rules_report_valid_units_that_they_reject(
     assert told in done.stdout
     assert '"u1"' in done.stdout
     with Ledger.open(run) as ledger:
-        assert ledger.account("rate").valid == valid
+        assert ledger.counts("rate").valid == valid
 
 
 def test_a_run_that_is_active_is_refused(run: Path) -> None:
@@ -336,7 +336,7 @@ def test_the_same_answers_again_leave_valid_units_as_they_are(two_steps: Pipelin
     two_steps.answer(bad("u1"), asked="u1")
     assert two_steps.stages("u1") == [None, "duplicate"]
     with Ledger.open(two_steps.run) as ledger:
-        assert ledger.account("rate").valid == 1
+        assert ledger.counts("rate").valid == 1
 
 
 def test_recorded_answers_can_be_judged_again(two_steps: Pipeline, tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ async def _assess(
             deadline_seconds=contract.deadline_seconds,
             changes=len(changes_of(folder.require_run())),
         )
-        account = ledger.account(ASSESSMENT_STEP)
+        account = ledger.counts(ASSESSMENT_STEP)
         what, done = f"assessing {folder.path.name}", account.valid + account.failed
         with unit_progress(what, requested=account.requested, done=done) as on_end:
             return await run_session(
@@ -165,7 +165,7 @@ def _conclude(state: RunState) -> ExitCode:
     if state.unbalanced_steps:
         steps = ", ".join(state.unbalanced_steps)
         fail(f"the account does not balance at {steps}: keep the folder")
-    account = state.account
+    account = state.counts
     if account.valid == 0:
         return ExitCode.NOTHING_FINISHED
     is_whole = account.valid == account.requested and not state.not_read
@@ -174,7 +174,7 @@ def _conclude(state: RunState) -> ExitCode:
 
 def _lines(state: RunState) -> Iterator[str]:
     """Yield counts alone: names of files may be those of people."""
-    account, carried = state.account, state.carried
+    account, carried = state.counts, state.carried
     with_failures = f" ({carried.units} of these carry failures)" if carried.units else ""
     yield (
         f"{account.valid} of {account.requested} units complete{with_failures}, "

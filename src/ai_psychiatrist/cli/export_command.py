@@ -63,7 +63,7 @@ def export(
             retries_failed=retries_failed,
         )
         exports = export_run(ledger, folder, steps=step or ledger.steps, choices=choices)
-        accounts = ledger.accounts()
+        accounts = ledger.counts_by_step()
     for written in exports:
         counts = f"{written.valid} valid, {written.failed} failed, {written.queued} queued"
         typer.echo(f"{written.step}: {counts}", err=True)

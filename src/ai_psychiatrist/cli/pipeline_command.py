@@ -13,7 +13,7 @@ from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_setting
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ai_psychiatrist.pipelines.results import RunAccount
+    from ai_psychiatrist.pipelines.results import PipelineCounts
     from ai_psychiatrist.pipelines.run import Stop
 
 pipeline_app = typer.Typer(
@@ -92,7 +92,7 @@ def run(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _End:
-    account: "RunAccount"
+    account: "PipelineCounts"
     stop: "Stop"
     not_run: "Sequence[str]"
 
@@ -112,7 +112,7 @@ async def _run(
 ) -> _End:
     from ai_psychiatrist.cli.unit_progress import unit_progress  # noqa: PLC0415
     from ai_psychiatrist.ledger.keys.cipher import load_cipher  # noqa: PLC0415
-    from ai_psychiatrist.pipelines.results import account_of  # noqa: PLC0415
+    from ai_psychiatrist.pipelines.results import counts_of  # noqa: PLC0415
     from ai_psychiatrist.pipelines.run import PipelineOptions, run_units  # noqa: PLC0415
     from ai_psychiatrist.pipelines.start import PipelineRequest, opened_run  # noqa: PLC0415
     from ai_psychiatrist.pipelines.steps import (  # noqa: PLC0415
@@ -157,11 +157,11 @@ async def _run(
             not_run=left_out(config),
         )
         with opened_run(request) as ledger:
-            before = account_of(ledger).units
+            before = counts_of(ledger).units
             done = before.valid + before.failed
             with unit_progress("running", requested=before.requested, done=done) as on_unit:
                 stop = await run_units(ledger, config, steps, options, on_unit=on_unit)
-            return _End(account=account_of(ledger), stop=stop, not_run=options.not_run)
+            return _End(account=counts_of(ledger), stop=stop, not_run=options.not_run)
 
 
 def _conclude(end: _End, out: Path) -> ExitCode:

@@ -13,7 +13,7 @@ from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
 if TYPE_CHECKING:
     from ai_psychiatrist.ledger.recheck.revalidation import Rules, StepChanges
     from ai_psychiatrist.ledger.store.ledger import Ledger
-    from ai_psychiatrist.ledger.store.records import Account
+    from ai_psychiatrist.ledger.store.records import UnitCounts
 
 EXAMPLES: Final = """
 Examples:
@@ -61,7 +61,7 @@ def revalidate(
             ledger, _rules_of(ledger, rules), steps=step, is_dry_run=is_dry_run, demotes=demotes
         )
         changed = 0 if is_dry_run else _write_results(ledger)
-        accounts = ledger.accounts()
+        accounts = ledger.counts_by_step()
     if as_json:
         _print_json(changes, accounts, changed)
     else:
@@ -129,7 +129,7 @@ def _rules_of(ledger: "Ledger", path: Path | None) -> "Rules":
 
 
 def _print_text(
-    changes: "list[StepChanges]", accounts: "Mapping[str, Account]", *, is_dry_run: bool
+    changes: "list[StepChanges]", accounts: "Mapping[str, UnitCounts]", *, is_dry_run: bool
 ) -> None:
     done = "would be " if is_dry_run else ""
     for change in changes:
@@ -166,7 +166,7 @@ def _print_regressions(change: "StepChanges") -> None:
 
 
 def _print_json(
-    changes: "list[StepChanges]", accounts: "Mapping[str, Account]", changed_predictions: int
+    changes: "list[StepChanges]", accounts: "Mapping[str, UnitCounts]", changed_predictions: int
 ) -> None:
     shown = {
         "steps": [

@@ -65,7 +65,7 @@ def recording(
 def _tell(ledger: "Ledger", intake: "AnswerIntake", *, is_told: bool) -> None:
     from ai_psychiatrist.domain.errors import InputError  # noqa: PLC0415
 
-    account = ledger.account(intake.step)
+    account = ledger.counts(intake.step)
     if not account.balances:
         msg = "units of the run are unaccounted for: its ledger is damaged"
         raise InputError(msg, field="--run")

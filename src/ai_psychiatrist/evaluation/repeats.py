@@ -93,9 +93,9 @@ def _repeated(runs: Sequence[RunFolder]) -> RepeatedRun:
 
 def _figures(metrics: "RunMetrics") -> Iterator[tuple[str, str, float | None]]:
     """Yield where each figure lies in `metrics.json`, its title, and its value."""
-    from ai_psychiatrist.evaluation.metrics.accounts import Outcomes  # noqa: PLC0415  an extra
     from ai_psychiatrist.evaluation.metrics.evidence import EvidenceFound  # noqa: PLC0415
     from ai_psychiatrist.evaluation.metrics.items import AllItems  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.metrics.outcomes import Outcomes  # noqa: PLC0415  an extra
     from ai_psychiatrist.evaluation.metrics.registry import shown_on  # noqa: PLC0415
     from ai_psychiatrist.evaluation.metrics.totals import (  # noqa: PLC0415
         Severities,

@@ -34,7 +34,7 @@ class PipelineOptions:
     first_units: int = 100
     """A step at which so many units have failed and none is valid ends the run."""
     not_run: Sequence[str] = ()
-    """What of the pipeline is left out, for the account."""
+    """What of the pipeline is left out, for the counts."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -102,12 +102,12 @@ class _Session:
         self._writer = writer
         self._on_unit = on_unit
         self._budget = CallBudget(most - ledger.calls_made())
-        accounts = ledger.accounts()
+        by_step = ledger.counts_by_step()
         self._following = following_steps(ledger.steps)
-        self._valid = Counter({step: account.valid for step, account in accounts.items()})
+        self._valid = Counter({step: counts.valid for step, counts in by_step.items()})
         self._failed: Counter[str] = Counter()
         if not options.retries_failed:
-            self._failed.update({step: account.failed for step, account in accounts.items()})
+            self._failed.update({step: counts.failed for step, counts in by_step.items()})
 
     async def work(self, places: Iterator[tuple[str, int]]) -> None:
         """Take units until there are none left or the run stops."""

@@ -203,7 +203,7 @@ def test_a_batch_with_one_attempt_that_cannot_be_recorded_records_none(run: Path
     with new_ledger(run, ["u1", "u2"]) as ledger:
         with pytest.raises(InputError, match="not requested"):
             ledger.record([attempt("u1"), attempt("u2", step="score"), attempt("u3")])
-        assert ledger.account("score").pending == 2
+        assert ledger.counts("score").pending == 2
 
 
 def test_a_second_answer_to_a_unit_is_kept_and_never_counts(run: Path) -> None:
@@ -211,7 +211,7 @@ def test_a_second_answer_to_a_unit_is_kept_and_never_counts(run: Path) -> None:
         ledger.record([attempt("u1"), attempt("u1", "duplicate", number=2, raw="again")])
         ledger.record([attempt("u2", "duplicate")])
         (row,) = ledger.current("score")
-        account = ledger.account("score")
+        account = ledger.counts("score")
     assert (row.is_valid, row.attempts, row.newest_attempt) == (True, 1, 2)
     assert (account.valid, account.failed, account.pending) == (1, 0, 1)
 
@@ -225,7 +225,7 @@ def test_reading_goes_on_undisturbed_while_attempts_are_written(run: Path) -> No
             ledger.record([attempt(row.record.unit_id, number=2)])
             seen.append((row.record.unit_id, row.record.stage))
         assert seen == [(name, "parse") for name in names]
-        assert ledger.account("score").valid == 500
+        assert ledger.counts("score").valid == 500
 
 
 def break_off(ledger: Ledger) -> None:
@@ -240,9 +240,9 @@ def test_a_transaction_that_is_broken_off_leaves_nothing(run: Path) -> None:
     with new_ledger(run, ["u1", "u2"]) as ledger:
         with pytest.raises(KeyboardInterrupt):
             break_off(ledger)
-        assert ledger.account("score").pending == 2
+        assert ledger.counts("score").pending == 2
         ledger.record([attempt("u2")])
-        assert ledger.account("score").valid == 1
+        assert ledger.counts("score").valid == 1
 
 
 def test_a_full_disk_is_told_and_costs_nothing_that_was_written(run: Path) -> None:
@@ -256,7 +256,7 @@ def test_a_full_disk_is_told_and_costs_nothing_that_was_written(run: Path) -> No
     with Ledger.open(run) as ledger:
         assert recalled(ledger) == call()
         assert recalled(ledger, "d2") is None
-        assert ledger.account("score").valid == 1
+        assert ledger.counts("score").valid == 1
 
 
 def test_threads_may_write_at_the_same_time(run: Path) -> None:
@@ -271,14 +271,14 @@ def test_threads_may_write_at_the_same_time(run: Path) -> None:
     with new_ledger(run, names) as ledger:
         with ThreadPoolExecutor(8) as threads:
             list(threads.map(work, names))
-        assert ledger.account("score").valid == 40
+        assert ledger.counts("score").valid == 40
         assert all(recalled(ledger, unit_id=name) == call(name) for name in names)
 
 
 def test_a_ledger_opened_for_reading_takes_nothing(run: Path) -> None:
     new_ledger(run, ["u1"]).close()
     with Ledger.open(run, is_read_only=True) as ledger:
-        assert ledger.account("score").pending == 1
+        assert ledger.counts("score").pending == 1
         with pytest.raises(LedgerUnusable, match="READONLY"):
             ledger.record([attempt("u1")])
 
@@ -330,7 +330,7 @@ def test_a_kill_keeps_what_was_finished_and_nothing_half(run: Path) -> None:
     with Ledger.open(run) as ledger:
         assert recalled(ledger) is not None
         assert recalled(ledger, "d2") is None
-        assert ledger.account("score").pending == 1
+        assert ledger.counts("score").pending == 1
 
 
 def test_imported_attempts_count_and_rules_applied_again_do_not(run: Path) -> None:
@@ -352,5 +352,5 @@ def test_rounds_of_a_unit_are_told_apart(run: Path) -> None:
     with new_ledger(run, ["u1", "u2"]) as ledger:
         ledger.request("u1", "score", round=1)
         ledger.record([attempt("u1")])
-        account = ledger.account("score")
+        account = ledger.counts("score")
     assert (account.requested, account.valid, account.pending) == (3, 1, 2)

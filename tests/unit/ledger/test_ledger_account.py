@@ -20,7 +20,7 @@ def test_the_account_names_where_every_unit_is(tmp_path: Path) -> None:
     with new_ledger(tmp_path / "run", ["u1", "u2", "u3", "u4"], steps=("score", "sum")) as ledger:
         ledger.record([attempt("u1"), attempt("u2", "parse"), attempt("u3", "validation")])
         ledger.record([attempt("u3", number=2)])
-        accounts = ledger.accounts()
+        accounts = ledger.counts_by_step()
     score = accounts["score"]
     assert (score.requested, score.valid, score.failed, score.pending) == (4, 2, 1, 1)
     assert score.by_stage == {"parse": 1}
@@ -36,7 +36,7 @@ def test_an_account_of_a_damaged_ledger_does_not_balance(tmp_path: Path) -> None
         connection.execute("DROP TRIGGER requests_refuse_delete")
         connection.execute("DELETE FROM requests WHERE unit = 2")
     with Ledger.open(tmp_path / "run") as ledger:
-        assert not ledger.account("score").balances
+        assert not ledger.counts("score").balances
 
 
 stages = st.sampled_from([None, *FailureStage])
@@ -51,7 +51,7 @@ def test_the_account_balances_whatever_happened(
     with new_ledger(tmp_path_factory.mktemp("run"), names) as ledger:
         for name, history in zip(names, histories, strict=True):
             ledger.record(attempt(name, s, number=n) for n, s in enumerate(history, start=1))
-        account = ledger.account("score")
+        account = ledger.counts("score")
         last = [row.record.stage for row in ledger.current("score")]
     counting = [[s for s in history if s != FailureStage.DUPLICATE] for history in histories]
     assert last == [history[-1] for history in counting if history]

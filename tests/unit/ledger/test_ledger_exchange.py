@@ -192,7 +192,7 @@ def test_failures_come_out_as_they_went_in(pipeline_run: Ledger, tmp_path: Path)
     with pipeline_run as ledger:
         assert imported(ledger, lines_file(tmp_path, *records)) == (3, 0)
         _, found = exported(ledger, tmp_path / "out")
-        account = ledger.account("rate")
+        account = ledger.counts("rate")
     told = [{name: record[name] for name in failure()} for record in found]
     records[0]["errors"][0]["pointer"] = ""  # type: ignore[index]
     records[2]["errors"] = records[0]["errors"]
@@ -369,4 +369,4 @@ def test_an_answer_is_the_next_attempt_of_a_unit_that_is_not_finished(
             taken.take(answer(ledger, raw))
         assert [made.stage for made in ledger.history("u1", "rate")] == stages
         assert taken.recorded + taken.known + taken.exhausted == len(answers)
-        assert ledger.account("rate").balances
+        assert ledger.counts("rate").balances

@@ -71,7 +71,7 @@ def test_what_passes_now_is_valid_and_its_history_is_kept(run: Path) -> None:
     with scored(run, {"u1": 1, "u2": 5}, limit=3) as ledger:
         changes = again(ledger, AtMost(limit=5, ruleset_digest="wider"))
         first, second = ledger.history("u2", "score")
-        account = ledger.account("score")
+        account = ledger.counts("score")
     assert (changes.changed, changes.promoted) == (1, 1)
     assert changes.outcomes == {("valid", "valid"): 1, ("validation", "valid"): 1}
     assert first.stage == "validation"
@@ -87,8 +87,8 @@ def test_rules_that_crash_on_one_unit_cost_that_unit_alone(run: Path) -> None:
         again(ledger, AtMost(limit=5, crashes_on=frozenset({"u1"})))
         assert stages(ledger) == {"u0": None, "u1": "pipeline_internal", "u2": "validation"}
         (error,) = ledger.history("u1", "score")[-1].errors
-        assert ledger.account("score").requested == 3
-        assert ledger.account("score").balances
+        assert ledger.counts("score").requested == 3
+        assert ledger.counts("score").balances
     assert error["rule"] == "internal_error"
     assert error["message"] == "the rules failed: ZeroDivisionError"
 
@@ -146,7 +146,7 @@ def test_a_valid_unit_that_is_still_valid_is_left_alone(run: Path) -> None:
     with scored(run, {"u1": 1}, limit=3) as ledger:
         assert again(ledger, AtMost(limit=3), next_steps={"score": "sum"}).changed == 0
         assert len(ledger.history("u1", "score")) == 1
-        assert ledger.account("sum").requested == 0
+        assert ledger.counts("sum").requested == 0
 
 
 def test_a_second_time_changes_nothing(run: Path) -> None:
@@ -154,18 +154,18 @@ def test_a_second_time_changes_nothing(run: Path) -> None:
     rules = AtMost(limit=6, crashes_on=frozenset({"u9"}))
     with scored(run, scores, limit=3) as ledger:
         assert again(ledger, rules, next_steps={"score": "sum"}).changed > 0
-        accounts = ledger.accounts()
+        accounts = ledger.counts_by_step()
         second = again(ledger, rules, next_steps={"score": "sum"})
         assert (second.changed, second.promoted, second.queued) == (0, 0, 0)
-        assert ledger.accounts() == accounts
+        assert ledger.counts_by_step() == accounts
 
 
 def test_a_promoted_unit_is_queued_for_the_step_that_follows_and_for_no_other(run: Path) -> None:
     with scored(run, {"u1": 5, "u2": 1}, limit=3) as ledger:
         changes = again(ledger, AtMost(limit=5), next_steps={"score": "sum", "sum": "tell"})
         assert changes.queued == 1
-        assert ledger.account("sum").pending == 1
-        assert ledger.account("tell").requested == 0
+        assert ledger.counts("sum").pending == 1
+        assert ledger.counts("tell").requested == 0
 
 
 def test_stricter_rules_list_valid_units_and_leave_them_valid(run: Path) -> None:
@@ -191,7 +191,7 @@ def test_work_in_flight_and_units_without_an_answer_are_left_alone(run: Path) ->
         ledger.record([attempt("silent", "missing", raw=None)])
         changes = again(ledger, AtMost(limit=9))
         assert (changes.without_answer, changes.changed) == (2, 0)
-        assert ledger.account("score").pending == 1
+        assert ledger.counts("score").pending == 1
         assert stages(ledger) == {"unreached": "provider", "silent": "missing"}
 
 
@@ -271,17 +271,17 @@ def test_a_kill_between_the_writes_leaves_all_or_nothing(run: Path, boundary: st
     assert killed.returncode == -9
     with Ledger.open(run) as ledger:
         assert set(stages(ledger).values()) == {"validation"}
-        assert ledger.account("sum").requested == 0
+        assert ledger.counts("sum").requested == 0
         changes = again(ledger, AtMost(limit=99), next_steps={"score": "sum"})
         assert changes.promoted == 10
-        assert ledger.account("score").valid == ledger.account("sum").pending == 10
+        assert ledger.counts("score").valid == ledger.counts("sum").pending == 10
 
 
 def test_many_units_are_written_in_batches(run: Path) -> None:
     scores = {f"u{number}": 5 for number in range(1201)}
     with scored(run, scores, limit=3) as ledger:
         assert again(ledger, AtMost(limit=5), next_steps={"score": "sum"}).promoted == 1201
-        assert ledger.account("sum").pending == 1201
+        assert ledger.counts("sum").pending == 1201
 
 
 def test_all_steps_are_looked_at_when_none_is_named(run: Path) -> None:

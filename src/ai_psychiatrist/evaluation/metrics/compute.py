@@ -5,18 +5,18 @@ from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.metrics.accounts import (
+from ai_psychiatrist.evaluation.metrics.binary import binary_section
+from ai_psychiatrist.evaluation.metrics.calibration import calibration_section
+from ai_psychiatrist.evaluation.metrics.evidence import evidence_rates
+from ai_psychiatrist.evaluation.metrics.items import item_section, noise_section
+from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits, beside_labels, is_label
+from ai_psychiatrist.evaluation.metrics.outcomes import (
     cost_section,
     coverage_by_reason,
     failure_section,
     status_counts,
     warning_counts,
 )
-from ai_psychiatrist.evaluation.metrics.binary import binary_section
-from ai_psychiatrist.evaluation.metrics.calibration import calibration_section
-from ai_psychiatrist.evaluation.metrics.evidence import evidence_rates
-from ai_psychiatrist.evaluation.metrics.items import item_section, noise_section
-from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits, beside_labels, is_label
 from ai_psychiatrist.evaluation.metrics.run_metrics import MetricsSettings, RunMetrics
 from ai_psychiatrist.evaluation.metrics.selective import selective_section
 from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from ai_psychiatrist.evaluation.metrics.accounts import Outcomes
 from ai_psychiatrist.evaluation.metrics.binary import AllUnits
 from ai_psychiatrist.evaluation.metrics.comparison import RunComparison
 from ai_psychiatrist.evaluation.metrics.evidence import EvidenceFound
 from ai_psychiatrist.evaluation.metrics.items import AllItems
+from ai_psychiatrist.evaluation.metrics.outcomes import Outcomes
 from ai_psychiatrist.evaluation.metrics.registry import Better, Scale, shown_on
 from ai_psychiatrist.evaluation.metrics.selective import RankedItems
 from ai_psychiatrist.evaluation.metrics.totals import Severities, TotalRanges

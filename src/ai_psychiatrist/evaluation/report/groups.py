@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from ai_psychiatrist.evaluation.metrics.accounts import Outcomes
 from ai_psychiatrist.evaluation.metrics.binary import (
     AllUnits,
     Classifier,
@@ -13,6 +12,7 @@ from ai_psychiatrist.evaluation.metrics.binary import (
 from ai_psychiatrist.evaluation.metrics.calibration import Forecast
 from ai_psychiatrist.evaluation.metrics.evidence import EvidenceFound, ItemEvidence
 from ai_psychiatrist.evaluation.metrics.items import AllItems, RatedItems, ScoredItems
+from ai_psychiatrist.evaluation.metrics.outcomes import Outcomes
 from ai_psychiatrist.evaluation.metrics.run_metrics import ClassifierFigures, RunMetrics
 from ai_psychiatrist.evaluation.metrics.selective import RankedItems
 from ai_psychiatrist.evaluation.metrics.signals import SIGNALS

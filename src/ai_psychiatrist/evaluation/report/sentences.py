@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ai_psychiatrist.domain.assessment import AssessmentStatus
-from ai_psychiatrist.evaluation.metrics.accounts import SCORED, Outcomes
+from ai_psychiatrist.evaluation.metrics.outcomes import SCORED, Outcomes
 from ai_psychiatrist.evaluation.metrics.registry import Scale
 from ai_psychiatrist.evaluation.metrics.run_metrics import FailureRate, RunMetrics
 from ai_psychiatrist.evaluation.report.figure_row import row_of

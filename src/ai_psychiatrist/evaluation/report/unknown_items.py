@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ai_psychiatrist.domain.phq8 import UnknownReason
-from ai_psychiatrist.evaluation.metrics.accounts import SCORED
+from ai_psychiatrist.evaluation.metrics.outcomes import SCORED
 from ai_psychiatrist.evaluation.metrics.run_metrics import Counts, RunMetrics
 from ai_psychiatrist.evaluation.report.wording import of, percent
 

@@ -17,7 +17,7 @@ from ai_psychiatrist.evaluation.runs.run import (
 )
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.ledger.store.records import Account
+from ai_psychiatrist.ledger.store.records import UnitCounts
 
 logger = get_logger(__name__)
 
@@ -28,7 +28,7 @@ class RunState:
 
     paid_calls: int
     """Model calls that were made in this session."""
-    account: Account
+    counts: UnitCounts
     """Of the units as wholes."""
     carried: CarriedFailures
     """Of the complete units."""
@@ -65,19 +65,19 @@ async def run_session(
             "model_calls": tally.paid_calls - before.paid_calls,
         }
         _add_session(folder.timings, now)
-    accounts = tools.ledger.accounts()
-    unbalanced = tuple(step for step, account in accounts.items() if not account.balances)
-    account = accounts[ASSESSMENT_STEP]
+    by_step = tools.ledger.counts_by_step()
+    unbalanced = tuple(step for step, counts in by_step.items() if not counts.balances)
+    counts = by_step[ASSESSMENT_STEP]
     logger.info(
         "run_finished",
-        count=account.requested,
-        failures=account.failed,
+        count=counts.requested,
+        failures=counts.failed,
         model_calls=now["model_calls"],
         duration_ms=round((time.perf_counter() - started) * 1000, 3),
     )
     return RunState(
         paid_calls=tally.paid_calls - before.paid_calls,
-        account=account,
+        counts=counts,
         carried=carried_failures(tools.ledger),
         unbalanced_steps=unbalanced,
         unreadable=len(tools.dataset.unreadable.intersection(tools.ledger.unit_ids())),

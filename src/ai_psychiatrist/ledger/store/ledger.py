@@ -16,12 +16,12 @@ from ai_psychiatrist.ledger.store.database import Database, Row, Values
 from ai_psychiatrist.ledger.store.ledger_file import RunTerms, create_database, open_database
 from ai_psychiatrist.ledger.store.lock import run_lock
 from ai_psychiatrist.ledger.store.records import (
-    Account,
     AttemptRecord,
     CurrentRow,
     KeptCall,
     Origin,
     QueuedUnit,
+    UnitCounts,
 )
 from ai_psychiatrist.ledger.store.rows import (
     attempt_values,
@@ -226,7 +226,7 @@ class Ledger:
         rows = self._database.fetch(queries.CURRENT_OF_UNIT, _at(unit_id, step, round))
         return read_current(rows[0], vault=self._vault) if rows else None
 
-    def account(self, step: str) -> Account:
+    def counts(self, step: str) -> UnitCounts:
         """Count where a step's units are, each number by itself."""
         self.refuse_unknown_step(step)
         values = {"step": step}
@@ -234,7 +234,7 @@ class Ledger:
             ((requested,),) = self._database.fetch(queries.REQUESTED, values)
             ((pending,),) = self._database.fetch(queries.PENDING, values)
             outcomes = dict(map(tuple, self._database.fetch(queries.OUTCOMES, values)))
-        return Account(
+        return UnitCounts(
             requested=requested,
             pending=pending,
             valid=outcomes.pop(None, 0),
@@ -242,9 +242,9 @@ class Ledger:
             by_stage=outcomes,
         )
 
-    def accounts(self) -> dict[str, Account]:
-        """Return the account of every step in the steps' order."""
-        return {step: self.account(step) for step in self.steps}
+    def counts_by_step(self) -> dict[str, UnitCounts]:
+        """Return the counts of every step in the steps' order."""
+        return {step: self.counts(step) for step in self.steps}
 
     def queue(
         self, step: str, limits: RetryLimits, *, includes_failed: bool = True

@@ -47,10 +47,10 @@ def validate_lines(
         if join is not None:
             checker.report_missing(join.unanswered(checker.answered))
         asked = None if join is None else join.asked_count
-        return account(checker.tally, validator, asked=asked)
+        return logged_summary(checker.tally, validator, asked=asked)
 
 
-def account(tally: Tally, validator: StepValidator, *, asked: int | None) -> Summary:
+def logged_summary(tally: Tally, validator: StepValidator, *, asked: int | None) -> Summary:
     """Return the summary of a run and log its two phases."""
     summary = summarise(tally, validator, asked=asked)
     broken_rules = tally.stages[FailureStage.VALIDATION]

@@ -19,7 +19,7 @@ from ai_psychiatrist.validation.jsonl.join import ContextJoin
 from ai_psychiatrist.validation.jsonl.lines import read_lines, readable, skip_line
 from ai_psychiatrist.validation.jsonl.options import DEFAULT_OPTIONS, ValidationOptions, say_nothing
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
-from ai_psychiatrist.validation.jsonl.run import account
+from ai_psychiatrist.validation.jsonl.run import logged_summary
 from ai_psychiatrist.validation.jsonl.summary import Summary
 from ai_psychiatrist.validation.jsonl.tally import Tally
 from ai_psychiatrist.validation.jsonl.unit_checker import UnitChecker, blocks
@@ -132,7 +132,7 @@ def validate_file(
         if join is not None:
             last.report_missing(join.unanswered(last.answered))
         asked = None if join is None else join.asked_count
-        return account(last.tally, validator, asked=asked)
+        return logged_summary(last.tally, validator, asked=asked)
 
 
 def split(path: Path, *, count: int, smallest: int) -> list[Shard]:

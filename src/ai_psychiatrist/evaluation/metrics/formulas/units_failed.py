@@ -1,4 +1,4 @@
-from ai_psychiatrist.evaluation.metrics.accounts import Outcomes, per_unit
+from ai_psychiatrist.evaluation.metrics.outcomes import Outcomes, per_unit
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, Scale, metric
 from ai_psychiatrist.statistics.measure import Measure
 

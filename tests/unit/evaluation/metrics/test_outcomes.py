@@ -11,13 +11,13 @@ from ai_psychiatrist.domain.failures import (
     RejectionCode,
 )
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.metrics.accounts import (
+from ai_psychiatrist.evaluation.metrics.evidence import evidence_rates
+from ai_psychiatrist.evaluation.metrics.outcomes import (
     cost_section,
     coverage_by_reason,
     failure_section,
     warning_counts,
 )
-from ai_psychiatrist.evaluation.metrics.evidence import evidence_rates
 from ai_psychiatrist.evaluation.scores.prediction import (
     AttemptSummary,
     FailureSummary,
