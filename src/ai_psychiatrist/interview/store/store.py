@@ -19,6 +19,7 @@ from ai_psychiatrist.interview.ids import id_hash, key_hash
 from ai_psychiatrist.interview.limits import StoreLimits
 from ai_psychiatrist.interview.record import Interview
 from ai_psychiatrist.interview.snapshot import InterviewListing
+from ai_psychiatrist.interview.store import queries
 from ai_psychiatrist.interview.store.columns import assigned, columns_of
 from ai_psychiatrist.interview.store.interview_file import MOST_JOURNAL_BYTES, OpenedFile, open_file
 from ai_psychiatrist.interview.store.keys import KEY_NAME, StoreKeys
@@ -114,7 +115,7 @@ class InterviewStore:
                 f"INSERT INTO interviews ({', '.join(row)}) VALUES ({places})",  # noqa: S608  our names
                 row,
             )
-            self._database.execute("INSERT INTO origins VALUES (?, ?)", (hashed, origin))
+            self._database.execute(queries.ADD_ORIGIN, (hashed, origin))
         if len(origin) > MOST_JOURNAL_BYTES:
             self._empty_journal()
 
@@ -122,9 +123,7 @@ class InterviewStore:
         """Return an interview; raises `InterviewNotFound`."""
         with _translated():
             rows = self._database.fetch(
-                "SELECT origins.body, interviews.body"
-                " FROM interviews LEFT JOIN origins USING (id_hash)"
-                " WHERE id_hash = ? AND kept_from > ?",
+                queries.LOAD,
                 (id_hash(interview_id), self._oldest()),
             )
         if not rows:
@@ -158,10 +157,7 @@ class InterviewStore:
         hashed, hashed_key = id_hash(interview_id), key_hash(interview_id, key)
         with _translated():
             rows = self._database.fetch(
-                "SELECT answers.body, turns.body, origins.body, interviews.body"
-                " FROM answers JOIN interviews USING (id_hash) LEFT JOIN origins USING (id_hash)"
-                " LEFT JOIN turns USING (id_hash, key_hash)"
-                " WHERE answers.id_hash = ? AND answers.key_hash = ?",
+                queries.KNOWN,
                 (hashed, hashed_key),
             )
         if not rows:
@@ -177,9 +173,7 @@ class InterviewStore:
     def delete(self, interview_id: str) -> None:
         """Remove an interview and all that belongs to it; raises `InterviewNotFound`."""
         with self._transaction():
-            removed = self._database.execute(
-                "DELETE FROM interviews WHERE id_hash = ?", (id_hash(interview_id),)
-            )
+            removed = self._database.execute(queries.DELETE, (id_hash(interview_id),))
         if not removed:
             raise InterviewNotFound
         self._empty_journal()
@@ -196,11 +190,7 @@ class InterviewStore:
         """Return all interviews, the latest first; one that cannot be read is marked."""
         with _translated():
             rows = self._database.stream(
-                "SELECT id_hash, sealed_id, protocol, version, interviews.state AS standing,"
-                " created_at, updated_at,"
-                " origins.body AS origin, interviews.body AS state"
-                " FROM interviews LEFT JOIN origins USING (id_hash)"
-                " WHERE kept_from > ? ORDER BY created_at DESC, interviews.rowid DESC",
+                queries.LIST,
                 (self._oldest(),),
             )
             return tuple(map(self._listing, rows))
@@ -219,7 +209,7 @@ class InterviewStore:
         )
         if written:
             return
-        if self._database.fetch("SELECT 1 FROM interviews WHERE id_hash = ?", (hashed,)):
+        if self._database.fetch(queries.IS_THERE, (hashed,)):
             raise VersionConflict
         raise InterviewNotFound
 
@@ -235,7 +225,7 @@ class InterviewStore:
         )
 
     def _is_full(self, more_bytes: int) -> bool:
-        ((stored,),) = self._database.fetch("SELECT COUNT(*) FROM interviews")
+        ((stored,),) = self._database.fetch(queries.COUNT)
         (pages,), (free,), (page_bytes,) = (
             self._database.fetch(f"PRAGMA {name}")[0]
             for name in ("page_count", "freelist_count", "page_size")
@@ -245,9 +235,7 @@ class InterviewStore:
         return int(stored) >= limits.max_stored or used + more_bytes > limits.max_bytes
 
     def _delete_expired(self) -> int:
-        return self._database.execute(
-            "DELETE FROM interviews WHERE kept_from <= ?", (self._oldest(),)
-        )
+        return self._database.execute(queries.DELETE_EXPIRED, (self._oldest(),))
 
     def _empty_journal(self) -> None:
         """Bring what was written or deleted into the file now, and leave nothing beside it."""

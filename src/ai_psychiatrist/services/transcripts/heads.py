@@ -16,8 +16,6 @@ from ai_psychiatrist.services.transcripts.labels import (
 )
 
 _LONGEST_NAME: Final = 60
-_FEWEST_WORDS: Final = 2
-"""Lines with words behind a head."""
 _LEGEND: Final = re.compile(r"(?<!\w)(\w{1,3})\s*[=:–-]\s*(?:the\s+|an?\s+)?([^\W\d_]{3,30})")
 
 

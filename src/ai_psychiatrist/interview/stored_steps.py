@@ -1,0 +1,85 @@
+"""Interviews at rest, beside the event loop: one is loaded, takes a transition, and is stored."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from typing import Final, TypeVar
+from weakref import WeakValueDictionary
+
+from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
+from ai_psychiatrist.interview.engine.context import StepContext
+from ai_psychiatrist.interview.errors import InterviewNotFound, StoreUnusable, VersionConflict
+from ai_psychiatrist.interview.machine import Event, follow
+from ai_psychiatrist.interview.record import Interview
+from ai_psychiatrist.interview.store.store import InterviewStore, TakenAnswer
+
+T = TypeVar("T")
+
+_STORE_SECONDS: Final = 15.0
+"""Three times as long as the store itself waits for another program."""
+
+
+class StoredSteps:
+    """Takes the steps of interviews, each stored before it counts.
+
+    Every method that waits may raise `StoreUnusable`.
+    """
+
+    def __init__(self, store: InterviewStore) -> None:
+        self._store = store
+        # One: what is asked of the store happens in the order in which it was asked.
+        self._threads = WorkerThreads(count=1, seconds=_STORE_SECONDS)
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def take(self, context: StepContext, interview: Interview, event: Event) -> Interview:
+        """Take one transition and store what it leads to, with the answer that brought it."""
+        try:
+            following = await follow(context, interview, event)
+        except asyncio.CancelledError:
+            await self._keep_spent(context, interview)
+            raise
+        if following is interview:
+            return interview
+        numbered = replace(following, version=interview.version + 1)
+        sent, key, answer = context.submission, interview.answer_key, None
+        if sent is not None:
+            key = sent.idempotency_key
+            answer = TakenAnswer(key=key, turn=interview.turn + 1, sent=sent.to_bytes())
+        is_worked_in = numbered.answer_key is None
+        finished_key = key if is_worked_in else None
+        try:
+            await self.run(
+                lambda store: store.save(numbered, answer=answer, finished_key=finished_key)
+            )
+        except VersionConflict:
+            if sent is not None:
+                raise
+            # Another process has taken the step meanwhile: what it stored stands.
+            return await self.load(interview.id)
+        return numbered
+
+    async def load(self, interview_id: str) -> Interview:
+        """Return an interview as it was stored last; raises `InterviewNotFound`."""
+        return await self.run(lambda store: store.load(interview_id))
+
+    async def run(self, work: Callable[[InterviewStore], T]) -> T:
+        """Do work on the store after all that was asked of it before."""
+        try:
+            return await self._threads.run(partial(work, self._store))
+        except WorkTimedOut:
+            raise StoreUnusable from None
+
+    def lock(self, interview_id: str) -> asyncio.Lock:
+        """Return what holds an interview for one step at a time."""
+        return self._locks.setdefault(interview_id, asyncio.Lock())
+
+    async def _keep_spent(self, context: StepContext, interview: Interview) -> None:
+        """Count the calls of a step that was cut short: they were paid for."""
+        made = [attempt for log in context.logs for attempt in log.attempts]
+        if made:
+            spent = interview.spent.with_calls(made)
+            counted = replace(interview, version=interview.version + 1, spent=spent)
+            with suppress(InterviewNotFound, StoreUnusable, VersionConflict):
+                await self.run(lambda store: store.save(counted, answer=None, finished_key=None))
