@@ -28,7 +28,8 @@ from ai_psychiatrist.interview.interviews import InterviewOptions, Interviews, l
 from ai_psychiatrist.interview.limits import InterviewLimits, StoreLimits
 from ai_psychiatrist.interview.store.interview_file import FILE_NAME
 from ai_psychiatrist.interview.store.keys import KEY_NAME, StoreKeys
-from ai_psychiatrist.llm.connections import BackendOptions, ModelConnections
+from ai_psychiatrist.llm.backend_options import BackendOptions
+from ai_psychiatrist.llm.connections import ModelConnections
 from ai_psychiatrist.llm.retries import CallRetries
 from ai_psychiatrist.llm.routes import ModelChain
 from ai_psychiatrist.llm.settings import PydanticAISettings

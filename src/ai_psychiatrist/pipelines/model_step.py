@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import ClassVar, Final, Self
 
 from pydantic import ConfigDict
@@ -144,7 +145,7 @@ class _Asking:
         left = step.limits.validation_attempts - self.turn.other_failures
         return AgentRunner(
             step.definition,
-            step.agent(max(left - 1, 0)),
+            partial(step.agent, max(left - 1, 0)),
             # Without plain calls, which would come on top of the step's attempts.
             tuple(replace(route, chat=None, retries=retries) for route in step.chain),
             step.pydantic_ai,
