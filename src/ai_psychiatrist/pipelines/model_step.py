@@ -72,7 +72,7 @@ class ModelStep:
     pydantic_ai: PydanticAISettings
     temperature: float
     max_tokens: int | None = None
-    agents: dict[int, ReplyAgent[_Reply]] = field(default_factory=dict, repr=False)
+    agents: "dict[int, ReplyAgent[_Reply]]" = field(default_factory=dict, repr=False)
     """By how often they ask again; building one takes as long as a call."""
 
     async def take(
@@ -104,7 +104,7 @@ class ModelStep:
             name=self.name, extract=_Reply.of, system=_SYSTEM.format(name=self.name)
         )
 
-    def agent(self, retries: int) -> ReplyAgent[_Reply]:
+    def agent(self, retries: int) -> "ReplyAgent[_Reply]":
         """Return the agent that asks again so often."""
         if retries not in self.agents:
             self.agents[retries] = create_agent(self.definition, retries=retries)
