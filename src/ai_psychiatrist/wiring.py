@@ -1,20 +1,16 @@
 """Settings in, services out: the one place where everything is built, and closed again."""
 
 import secrets
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Final
 
 from ai_psychiatrist.agents.baseline.model import BASELINE
 from ai_psychiatrist.agents.baseline.route import baseline_route
 from ai_psychiatrist.agents.danger import DangerAgent
-from ai_psychiatrist.agents.interview.interview_agents import (
-    InterviewAgents,
-    limited_chain,
-    repairing_once,
-)
 from ai_psychiatrist.agents.judge import JudgeAgent
 from ai_psychiatrist.agents.meta_review import MetaReviewAgent
 from ai_psychiatrist.agents.qualitative import QualitativeAssessmentAgent
@@ -24,17 +20,16 @@ from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
 from ai_psychiatrist.config import Settings, refuse_contradictions
 from ai_psychiatrist.infrastructure.digests import load_installation_key, use_installation_key
 from ai_psychiatrist.infrastructure.logging import get_logger, setup_logging
-from ai_psychiatrist.interview.interviews import InterviewOptions, Interviews, load_protocols
-from ai_psychiatrist.interview.limits import InterviewLimits, StoreLimits
-from ai_psychiatrist.interview.store.interview_file import FILE_NAME
-from ai_psychiatrist.interview.store.keys import KEY_NAME, StoreKeys
-from ai_psychiatrist.llm.connections import BackendOptions, ModelConnections
-from ai_psychiatrist.llm.retries import CallRetries
+from ai_psychiatrist.llm.backend_options import BackendOptions
+from ai_psychiatrist.llm.connections import ModelConnections
 from ai_psychiatrist.llm.routes import ModelChain
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.services.risk.clause_memory import forget_clauses
 from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.store import TranscriptStore
+
+if TYPE_CHECKING:
+    from ai_psychiatrist.interview.interviews import Interviews
 
 logger = get_logger(__name__)
 
@@ -42,7 +37,7 @@ BYTES_PER_CHARACTER: Final = 16
 """Of stored transcripts: times, speakers and the longest encoding of a character included."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Services:
     """What server and command line work with."""
 
@@ -51,11 +46,21 @@ class Services:
     transcripts: TranscriptStore
     labels: SpeakerLabels
     connections: ModelConnections
-    interviews: Interviews
+    make_interviews: "Callable[[], Interviews]"
     agent_models: dict[str, tuple[str, ...]]
     """The chain of model names of each agent; without the danger agent where that is off."""
     interview_models: tuple[str, ...]
     """The chain of interviews that have a model of their own; empty where they have none."""
+
+    @cached_property
+    def interviews(self) -> "Interviews":
+        """Those that are held with people, and where they are kept."""
+        return self.make_interviews()
+
+    def close(self) -> None:
+        """Close what was opened of the interviews."""
+        if "interviews" in self.__dict__:
+            self.interviews.close()
 
     @property
     def crisis_resources(self) -> str:
@@ -77,6 +82,8 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
     setup_logging(settings.log.level, settings.log.format)
     refuse_contradictions(settings)
     if settings.interview.protocols:
+        from ai_psychiatrist.interview.interviews import load_protocols  # noqa: PLC0415
+
         load_protocols(settings.interview.protocols)
     _use_key(settings)
     connections = ModelConnections(
@@ -95,7 +102,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         try:
             yield services
         finally:
-            services.interviews.close()
+            services.close()
     finally:
         await connections.aclose()
         forget_clauses()
@@ -162,7 +169,8 @@ def _services(settings: Settings, connections: ModelConnections) -> Services:
         ),
         labels=settings.transcript.labels,
         connections=connections,
-        interviews=_interviews(
+        make_interviews=partial(
+            _interviews,
             settings,
             interview_chain,
             _danger_chain(settings, connections, settings.interview.model or model.default),
@@ -203,7 +211,19 @@ def _danger_agent(
     )
 
 
-def _interviews(settings: Settings, chain: ModelChain, danger: ModelChain) -> Interviews:
+def _interviews(settings: Settings, chain: ModelChain, danger: ModelChain) -> "Interviews":
+    # A tenth of a second that nobody waits for who holds no interview.
+    from ai_psychiatrist.agents.interview.interview_agents import (  # noqa: PLC0415
+        InterviewAgents,
+        limited_chain,
+        repairing_once,
+    )
+    from ai_psychiatrist.interview.interviews import InterviewOptions, Interviews  # noqa: PLC0415
+    from ai_psychiatrist.interview.limits import InterviewLimits, StoreLimits  # noqa: PLC0415
+    from ai_psychiatrist.interview.store.interview_file import FILE_NAME  # noqa: PLC0415
+    from ai_psychiatrist.interview.store.keys import KEY_NAME, StoreKeys  # noqa: PLC0415
+    from ai_psychiatrist.llm.retries import CallRetries  # noqa: PLC0415
+
     interview, model = settings.interview, settings.model
 
     def agents() -> InterviewAgents | None:

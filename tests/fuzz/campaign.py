@@ -17,7 +17,7 @@ from ai_psychiatrist.assessment.pipeline import FULL, Part
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
 from ai_psychiatrist.infrastructure.logging import setup_logging
-from ai_psychiatrist.llm.connections import BackendOptions
+from ai_psychiatrist.llm.backend_options import BackendOptions
 from ai_psychiatrist.results.assessment import (
     About,
     full_result,

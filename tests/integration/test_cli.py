@@ -3,12 +3,18 @@
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import httpx
 import pytest
+import typer
 
 from ai_psychiatrist import __version__
+from ai_psychiatrist.cli.app import COMMANDS, app
+from ai_psychiatrist.cli.evaluate_app import COMMANDS as EVALUATE
+from ai_psychiatrist.cli.evaluate_app import evaluate_app
+from ai_psychiatrist.cli.loaded_later import Later
 from ai_psychiatrist.config import env_example
 from ai_psychiatrist.results.models import FullResult
 from tests.fakes.model_server import ModelServerThread, Reply, Request, fault
@@ -27,6 +33,7 @@ from tests.integration.soundness import assert_sound
 from tests.integration.started import start
 from tests.patience import PATIENCE_SECONDS, wait_until
 
+EXAMPLE = Path(__file__).parents[2] / "examples" / "interview.txt"
 INTERVIEW = (
     "Interviewer: How have you been sleeping?\r\n"
     "Participant: Badly. I wake up at four nearly every night.\r\n"
@@ -65,19 +72,50 @@ def test_help_and_version_are_printed(
         assert word in done.out
 
 
-def test_help_loads_no_model_library() -> None:
+@pytest.mark.parametrize(
+    ("arguments", "unused"),
+    [
+        (["--help"], ("pydantic_ai", "fastapi", "rich", "ai_psychiatrist.wiring")),
+        (["evaluate", "--help"], ("pydantic_ai", "numpy", "ai_psychiatrist.evaluation")),
+        (["assess", "--help"], ("pydantic_ai", "fastapi", "ai_psychiatrist.interview")),
+        (["assess", str(EXAMPLE)], ("pydantic_ai", "fastapi", "openai", "httpx2", "aiohttp")),
+        (["validate", "--help"], ("pydantic_ai", "fastapi", "ai_psychiatrist.ledger")),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else None,
+)
+def test_what_a_command_does_not_use_is_not_imported(
+    tmp_path: Path, arguments: list[str], unused: tuple[str, ...]
+) -> None:
     script = (
         "import sys\n"
-        "from typer.testing import CliRunner\n"
-        "from ai_psychiatrist.cli.app import app\n"
-        "assert CliRunner().invoke(app, ['assess', '--help']).exit_code == 0\n"
-        "heavy = {'pydantic_ai', 'openai', 'fastapi', 'httpx', 'rich.table'} & set(sys.modules)\n"
-        "sys.exit(', '.join(sorted(heavy)) or 0)\n"
+        "from ai_psychiatrist.cli import main\n"
+        "try:\n"
+        "    main(sys.argv[2:])\n"
+        "except SystemExit as end:\n"
+        "    assert not end.code\n"
+        "sys.exit(' '.join(one for one in sys.argv[1].split() if one in sys.modules) or 0)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, check=False, timeout=PATIENCE_SECONDS
+        [sys.executable, "-c", script, " ".join(unused), *arguments],
+        capture_output=True,
+        check=False,
+        cwd=tmp_path,
+        timeout=PATIENCE_SECONDS,
     )
     assert done.returncode == 0, done.stderr.decode()
+
+
+@pytest.mark.parametrize(
+    ("listed", "group"), [(COMMANDS, app), (EVALUATE, evaluate_app)], ids=["all", "evaluate"]
+)
+def test_commands_are_listed_with_the_first_sentence_of_their_help(
+    listed: Mapping[str, Later], group: typer.Typer
+) -> None:
+    loaded = getattr(typer.main.get_command(group), "commands", {})
+    assert {
+        name: " ".join((command.help or "").split("\n\n")[0].split())
+        for name, command in loaded.items()
+    } == {name: one.help for name, one in listed.items()}
 
 
 def test_settings_prints_a_file_that_can_be_used(tmp_path: Path) -> None:

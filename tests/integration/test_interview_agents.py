@@ -15,8 +15,9 @@ from ai_psychiatrist.agents.interview.interview_agents import InterviewAgents
 from ai_psychiatrist.agents.interview.schemas import interview_schemas
 from ai_psychiatrist.domain.failures import Attempt, FailureCode, RejectionCode
 from ai_psychiatrist.domain.interview import InterviewView
+from ai_psychiatrist.llm.backend_options import BackendOptions
 from ai_psychiatrist.llm.call_log import CallLog
-from ai_psychiatrist.llm.connections import BackendOptions, ModelConnections
+from ai_psychiatrist.llm.connections import ModelConnections
 from ai_psychiatrist.llm.output_mode import OutputModeSetting
 from ai_psychiatrist.llm.retries import CallRetries
 from ai_psychiatrist.llm.runner import Outcome

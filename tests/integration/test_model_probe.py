@@ -11,7 +11,8 @@ from pydantic import SecretStr
 from ai_psychiatrist.agents.baseline.model import BASELINE
 from ai_psychiatrist.agents.baseline.route import baseline_route
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.llm.connections import BackendOptions, ModelConnections
+from ai_psychiatrist.llm.backend_options import BackendOptions
+from ai_psychiatrist.llm.connections import ModelConnections
 from ai_psychiatrist.llm.probe import ModelProbe
 from ai_psychiatrist.llm.settings import (
     ModelSettings,

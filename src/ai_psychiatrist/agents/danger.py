@@ -38,7 +38,7 @@ class DangerAgent(ModelAgent[None]):
 
     @cached_property
     def _reader(self) -> AgentRunner[DangerOutput]:
-        return self._runner(DANGER, create_danger_agent(retries=self._retries))
+        return self._runner(DANGER, create_danger_agent)
 
     @property
     def most_calls(self) -> int:

@@ -1,7 +1,7 @@
 """The judge: four metrics of the findings, each a call of its own, all at the same time."""
 
 import asyncio
-from functools import cached_property
+from functools import cached_property, partial
 
 from ai_psychiatrist.agents.case import Case
 from ai_psychiatrist.agents.definition import JUDGE
@@ -22,9 +22,7 @@ class JudgeAgent(ModelAgent[None]):
     @cached_property
     def _judges(self) -> dict[Metric, AgentRunner[JudgeMetricOutput]]:
         return {
-            metric: self._runner(
-                JUDGE[metric], create_judge_metric_agent(metric, retries=self._retries)
-            )
+            metric: self._runner(JUDGE[metric], partial(create_judge_metric_agent, metric))
             for metric in Metric
         }
 

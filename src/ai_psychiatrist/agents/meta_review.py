@@ -23,7 +23,7 @@ class MetaReviewAgent(ModelAgent[None]):
 
     @cached_property
     def _reviewer(self) -> AgentRunner[MetaReviewOutput]:
-        return self._runner(META_REVIEW, create_meta_review_agent(retries=self._retries))
+        return self._runner(META_REVIEW, create_meta_review_agent)
 
     @property
     def most_calls(self) -> int:

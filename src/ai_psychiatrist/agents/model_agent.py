@@ -1,16 +1,21 @@
 """What the agents of an assessment share: whom they ask, and how."""
 
-from typing import Generic, TypeVar
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pydantic import BaseModel
-from pydantic_ai import Agent
 
-from ai_psychiatrist.llm.agent_calls import AgentCalls
 from ai_psychiatrist.llm.chat import SimpleChatClient
 from ai_psychiatrist.llm.definition import AgentDefinition, OutputT
 from ai_psychiatrist.llm.routes import ModelChain, as_chain
 from ai_psychiatrist.llm.runner import AgentRunner
 from ai_psychiatrist.llm.settings import PydanticAISettings
+
+if TYPE_CHECKING:
+    from pydantic_ai import Agent
+
+    from ai_psychiatrist.llm.agent_calls import AgentCalls
 
 SettingsT = TypeVar("SettingsT", bound=BaseModel | None)
 
@@ -44,8 +49,14 @@ class ModelAgent(Generic[SettingsT]):
         )
 
     def _runner(
-        self, definition: AgentDefinition[OutputT], agent: Agent[AgentCalls, OutputT]
+        self,
+        definition: AgentDefinition[OutputT],
+        create_agent: "Callable[..., Agent[AgentCalls, OutputT]]",
     ) -> AgentRunner[OutputT]:
         return AgentRunner(
-            definition, agent, self._chain, self._pydantic_ai, temperature=self._temperature
+            definition,
+            partial(create_agent, retries=self._retries),
+            self._chain,
+            self._pydantic_ai,
+            temperature=self._temperature,
         )

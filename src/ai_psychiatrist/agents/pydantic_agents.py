@@ -1,9 +1,7 @@
 """The agents of an assessment as Pydantic AI agents; all take how many `retries` they get."""
 
 from functools import partial
-from typing import Final
-
-from pydantic_ai import Agent
+from typing import TYPE_CHECKING, Final
 
 from ai_psychiatrist.agents.definition import (
     DANGER,
@@ -17,6 +15,9 @@ from ai_psychiatrist.agents.output_models import JudgeMetricOutput
 from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.llm.agent import DEFAULT_RETRIES, create_agent
 from ai_psychiatrist.llm.agent_calls import AgentCalls
+
+if TYPE_CHECKING:
+    from pydantic_ai import Agent
 
 create_qualitative_agent: Final = partial(create_agent, QUALITATIVE)
 """Return the agent that writes the narrative."""
@@ -32,6 +33,6 @@ create_danger_agent: Final = partial(create_agent, DANGER)
 
 def create_judge_metric_agent(
     metric: Metric, *, retries: int = DEFAULT_RETRIES
-) -> Agent[AgentCalls, JudgeMetricOutput]:
+) -> "Agent[AgentCalls, JudgeMetricOutput]":
     """Return the agent that judges the narrative by one metric."""
     return create_agent(JUDGE[metric], retries=retries)

@@ -25,7 +25,7 @@ class QualitativeAssessmentAgent(ModelAgent[QualitativeSettings]):
 
     @cached_property
     def _writer(self) -> AgentRunner[QualitativeOutput]:
-        return self._runner(QUALITATIVE, create_qualitative_agent(retries=self._retries))
+        return self._runner(QUALITATIVE, create_qualitative_agent)
 
     async def assess(self, case: Case) -> QualitativeAssessment | None:
         """Return the first findings, or `None` when no model gave acceptable ones."""

@@ -66,11 +66,11 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
 
     @cached_property
     def _finder(self) -> AgentRunner[EvidenceOutput]:
-        return self._runner(EVIDENCE, create_evidence_agent(retries=self._retries))
+        return self._runner(EVIDENCE, create_evidence_agent)
 
     @cached_property
     def _scorer(self) -> AgentRunner[QuantitativeOutput]:
-        return self._runner(QUANTITATIVE, create_quantitative_agent(retries=self._retries))
+        return self._runner(QUANTITATIVE, create_quantitative_agent)
 
     @property
     def most_calls(self) -> int:

@@ -3,18 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.evaluation.datasets.dataset import DatasetKind, SpeakerFilter
+from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetKind, SpeakerFilter
+from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
+from ai_psychiatrist.evaluation.datasets.options import OnProgress, silent
+from ai_psychiatrist.evaluation.datasets.selection import (
+    Selection,
+    selected,
+)
 from ai_psychiatrist.services.transcripts.formats.daic_woz import CodedLines, Interruption373
 from ai_psychiatrist.services.transcripts.labels import EVERYBODY, SpeakerLabels, given_roles
-
-if TYPE_CHECKING:
-    from ai_psychiatrist.evaluation.datasets.dataset import Dataset
-    from ai_psychiatrist.evaluation.datasets.options import OnProgress
 
 DatasetArgument: TypeAlias = Annotated[
     Path,
@@ -81,15 +83,8 @@ class DatasetChoice:
     split: str | None = None
     is_labelled: bool = False
 
-    def opened(self, on_progress: "OnProgress | None" = None) -> "Dataset":
+    def opened(self, on_progress: OnProgress | None = None) -> Dataset:
         """Open the dataset; raises `InputError` when it cannot be, or no such unit is in it."""
-        from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset  # noqa: PLC0415
-        from ai_psychiatrist.evaluation.datasets.options import silent  # noqa: PLC0415
-        from ai_psychiatrist.evaluation.datasets.selection import (  # noqa: PLC0415
-            Selection,
-            selected,
-        )
-
         dataset = open_dataset(
             self.path,
             speakers=self.speakers,

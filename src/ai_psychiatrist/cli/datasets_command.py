@@ -1,11 +1,16 @@
 """The commands that check a dataset and make up a synthetic one."""
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+from rich.text import Text
 
 from ai_psychiatrist.cli.dataset_options import (
     CodesOption,
@@ -20,19 +25,26 @@ from ai_psychiatrist.cli.dataset_options import (
 )
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
 from ai_psychiatrist.cli.settings_source import quiet, read_settings
+from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.evaluation.datasets.check import DatasetCheck, check_of_dataset
 from ai_psychiatrist.evaluation.datasets.dataset import SpeakerFilter
+from ai_psychiatrist.evaluation.datasets.identifiers import split_name
+from ai_psychiatrist.evaluation.datasets.oddities import Oddity
+from ai_psychiatrist.evaluation.datasets.splits import (
+    drawn_splits,
+    write_splits,
+)
+from ai_psychiatrist.evaluation.datasets.synthetic.generator import (
+    DatasetRecipe,
+    make_dataset,
+)
 from ai_psychiatrist.services.transcripts.formats.daic_woz import CodedLines, Interruption373
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ai_psychiatrist.evaluation.datasets.check import DatasetCheck
-    from ai_psychiatrist.evaluation.datasets.oddities import Oddity
 
 datasets_app = typer.Typer(
     name="datasets",
     help="Check datasets of interviews, and make up a synthetic one.",
     no_args_is_help=True,
+    add_completion=False,
     rich_markup_mode=None,
 )
 
@@ -86,8 +98,6 @@ def check(
 ) -> None:
     """Read a whole dataset and list what is odd about it and what was done."""
     with refusing_bad_input():
-        from ai_psychiatrist.evaluation.datasets.check import check_of_dataset  # noqa: PLC0415
-
         known = quiet(read_settings()).transcript.labels
         choice = DatasetChoice(
             path=dataset,
@@ -113,11 +123,6 @@ def make(
 ) -> None:
     """Make up a dataset with every known quirk; for demos and tests, never for accuracy."""
     with refusing_bad_input():
-        from ai_psychiatrist.evaluation.datasets.synthetic.generator import (  # noqa: PLC0415
-            DatasetRecipe,
-            make_dataset,
-        )
-
         recipe = DatasetRecipe(units=units, seed=seed, form=form)
         with _progress("writing") as on_progress:
             make_dataset(out, recipe, on_progress=on_progress)
@@ -144,11 +149,6 @@ def split(
 ) -> None:
     """Draw participants with all item labels into parts of like severities, a file for each."""
     with refusing_bad_input():
-        from ai_psychiatrist.evaluation.datasets.splits import (  # noqa: PLC0415
-            drawn_splits,
-            write_splits,
-        )
-
         choice = DatasetChoice(
             path=dataset, kind=kind, split=of, labels=quiet(read_settings()).transcript.labels
         )
@@ -163,8 +163,6 @@ def split(
 
 def _sizes(parts: list[str]) -> dict[str, int]:
     """Read names and sizes. Raises `InputError` for what is none, and for a name given twice."""
-    from ai_psychiatrist.domain.errors import InputError  # noqa: PLC0415
-    from ai_psychiatrist.evaluation.datasets.identifiers import split_name  # noqa: PLC0415
 
     sizes: dict[str, int] = {}
     for part in parts:
@@ -180,18 +178,13 @@ def _sizes(parts: list[str]) -> dict[str, int]:
 @contextmanager
 def _progress(doing: str) -> Iterator[Callable[[int, int], None]]:
     """Show a bar on a terminal, on the error stream, and nothing elsewhere."""
-    from rich.console import Console  # noqa: PLC0415
-    from rich.progress import Progress  # noqa: PLC0415
-
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(doing, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
-def _print_json(found: "DatasetCheck") -> None:
-    import json  # noqa: PLC0415
-
+def _print_json(found: DatasetCheck) -> None:
     dataset = found.dataset
     document = {
         "kind": dataset.kind,
@@ -221,11 +214,7 @@ def _print_json(found: "DatasetCheck") -> None:
     typer.echo(json.dumps(document, indent=2, allow_nan=False))
 
 
-def _print_table(found: "DatasetCheck") -> None:
-    from rich.console import Console  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
+def _print_table(found: DatasetCheck) -> None:
     dataset = found.dataset
     texts = f"{found.readable_units} with a text (speakers: {dataset.speakers})"
     not_read = sum(dataset.not_read.values())
@@ -257,7 +246,7 @@ def _print_table(found: "DatasetCheck") -> None:
     _print_labels(dataset.oddities)
 
 
-def _print_labels(oddities: "Sequence[Oddity]") -> None:
+def _print_labels(oddities: Sequence[Oddity]) -> None:
     """List the labels of transcripts of which nobody has said who the participant is."""
     labelled = [place for place in oddities if place.labels]
     if labelled:
@@ -274,13 +263,13 @@ def _shown(label: str) -> str:
     return _printable(label) if words <= _LONGEST_NAME else f"({words} words)"
 
 
-def _examples(places: "Sequence[Oddity]") -> str:
+def _examples(places: Sequence[Oddity]) -> str:
     shown = " ".join(map(_at, places[:_PLACES_SHOWN]))
     more = len(places) - _PLACES_SHOWN
     return f"{shown} and {more} more" if more > 0 else shown
 
 
-def _at(place: "Oddity") -> str:
+def _at(place: Oddity) -> str:
     return _printable(place.where) + (f":{place.line}" if place.line else "")
 
 

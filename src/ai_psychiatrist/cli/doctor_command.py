@@ -3,16 +3,18 @@
 import asyncio
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from ai_psychiatrist.cli.checkup import Finding, Level, check_danger, check_installation
+from ai_psychiatrist.cli.checkup_table import print_findings
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
+from ai_psychiatrist.cli.interview_view import working
+from ai_psychiatrist.cli.model_checkup import model_findings
 from ai_psychiatrist.cli.settings_source import ModelOption, choose_model, quiet, read_settings
-
-if TYPE_CHECKING:
-    from ai_psychiatrist.cli.checkup import Finding
-    from ai_psychiatrist.config import Settings
+from ai_psychiatrist.config import Settings
+from ai_psychiatrist.wiring import open_services
 
 EXAMPLES = """
 Examples:
@@ -42,23 +44,15 @@ def doctor(
     if as_json:
         _print_json(findings)
     else:
-        from ai_psychiatrist.cli.checkup_table import print_findings  # noqa: PLC0415
-
         print_findings(findings)
     raise typer.Exit(ExitCode.PARTIAL if _failed(findings) else ExitCode.COMPLETE)
 
 
-def _installation(settings: "Settings", chosen: "Settings") -> "list[Finding]":
-    from ai_psychiatrist.cli.checkup import check_danger, check_installation  # noqa: PLC0415
-
+def _installation(settings: Settings, chosen: Settings) -> list[Finding]:
     return [*check_installation(settings), check_danger(chosen)]
 
 
-async def _models(settings: "Settings") -> "list[Finding]":
-    from ai_psychiatrist.cli.interview_view import working  # noqa: PLC0415
-    from ai_psychiatrist.cli.model_checkup import model_findings  # noqa: PLC0415
-    from ai_psychiatrist.wiring import open_services  # noqa: PLC0415
-
+async def _models(settings: Settings) -> list[Finding]:
     async with open_services(settings) as services:
         connections = services.connections
         with working():
@@ -66,13 +60,11 @@ async def _models(settings: "Settings") -> "list[Finding]":
     return [finding for probe in probes for finding in model_findings(probe, settings)]
 
 
-def _failed(findings: "Sequence[Finding]") -> bool:
-    from ai_psychiatrist.cli.checkup import Level  # noqa: PLC0415
-
+def _failed(findings: Sequence[Finding]) -> bool:
     return any(finding.level is Level.FAIL for finding in findings)
 
 
-def _print_json(findings: "Sequence[Finding]") -> None:
+def _print_json(findings: Sequence[Finding]) -> None:
     document = {
         "is_fine": not _failed(findings),
         "findings": [

@@ -1,4 +1,4 @@
-"""The `evaluate` commands: run a dataset through the agents, then metrics and a report."""
+"""The commands that take a dataset through the agents."""
 
 from dataclasses import replace
 from enum import StrEnum
@@ -20,17 +20,25 @@ from ai_psychiatrist.cli.dataset_options import (
     SplitOption,
     with_labels,
 )
-from ai_psychiatrist.cli.evaluation_results import results_app
+from ai_psychiatrist.cli.evaluation_run import WantedRun, assess_dataset
 from ai_psychiatrist.cli.exits import refusing_bad_input
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
 from ai_psychiatrist.evaluation.datasets.dataset import SpeakerFilter
+from ai_psychiatrist.evaluation.datasets.splits import (
+    drawn_splits,
+    write_splits,
+)
+from ai_psychiatrist.evaluation.replication import (
+    ASSESSED_PART,
+    PARTS,
+    write_aggregates,
+)
+from ai_psychiatrist.evaluation.runs.folder import RunFolder
+from ai_psychiatrist.evaluation.runs.run import EvaluationOptions
+from ai_psychiatrist.evaluation.runs.start import StartOptions
 from ai_psychiatrist.services.transcripts.formats.daic_woz import CodedLines, Interruption373
 
-evaluate_app = typer.Typer(
-    help="Assess whole datasets, and measure what comes out.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+runs_app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 RUN_EXAMPLES = """
 Examples:
@@ -67,7 +75,7 @@ class Mode(StrEnum):
     ZERO_SHOT = "zero-shot"
 
 
-@evaluate_app.command(epilog=RUN_EXAMPLES)
+@runs_app.command(epilog=RUN_EXAMPLES)
 def run(
     dataset: DatasetArgument,
     *,
@@ -124,10 +132,6 @@ def run(
 ) -> None:
     """Assess every unit of a dataset; can be stopped at any time and gone on with."""
     with refusing_bad_input():
-        from ai_psychiatrist.cli.evaluation_run import WantedRun, assess_dataset  # noqa: PLC0415
-        from ai_psychiatrist.evaluation.runs.run import EvaluationOptions  # noqa: PLC0415
-        from ai_psychiatrist.evaluation.runs.start import StartOptions  # noqa: PLC0415
-
         settings = quiet(read_settings(model))
         wanted = WantedRun(
             dataset=DatasetChoice(
@@ -159,7 +163,7 @@ def run(
     raise typer.Exit(code)
 
 
-@evaluate_app.command(epilog=REPLICATE_EXAMPLES)
+@runs_app.command(epilog=REPLICATE_EXAMPLES)
 def replicate(
     dataset: DatasetArgument,
     *,
@@ -173,20 +177,6 @@ def replicate(
     Goes on where it was stopped. The other 58 and 43 stay aside for choosing prompts and models.
     """
     with refusing_bad_input():
-        from ai_psychiatrist.cli.evaluation_run import WantedRun, assess_dataset  # noqa: PLC0415
-        from ai_psychiatrist.evaluation.datasets.splits import (  # noqa: PLC0415
-            drawn_splits,
-            write_splits,
-        )
-        from ai_psychiatrist.evaluation.replication import (  # noqa: PLC0415
-            ASSESSED_PART,
-            PARTS,
-            write_aggregates,
-        )
-        from ai_psychiatrist.evaluation.runs.folder import RunFolder  # noqa: PLC0415
-        from ai_psychiatrist.evaluation.runs.run import EvaluationOptions  # noqa: PLC0415
-        from ai_psychiatrist.evaluation.runs.start import StartOptions  # noqa: PLC0415
-
         settings = quiet(read_settings(model))
         choice = DatasetChoice(path=dataset, labels=settings.transcript.labels)
         splits, run_folder = out / "splits", out / "run"
@@ -201,6 +191,3 @@ def replicate(
         code = assess_dataset(settings, wanted)
         write_aggregates(out / "aggregates", run=run_folder, splits=splits)
     raise typer.Exit(code)
-
-
-evaluate_app.registered_commands += results_app.registered_commands

@@ -10,6 +10,13 @@ from typing import Final, NoReturn
 
 import typer
 
+from ai_psychiatrist.domain.errors import (
+    ArtifactMismatch,
+    ConfigurationError,
+    InputError,
+    SpeakersUnknown,
+)
+
 _OF_THE_DISK: Final = frozenset({errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EROFS})
 
 
@@ -75,13 +82,6 @@ def _drop_output() -> None:
 @contextmanager
 def refusing_bad_input() -> Iterator[None]:
     """End the command with a sentence when input, settings, records or the disk cannot be used."""
-    from ai_psychiatrist.domain.errors import (  # noqa: PLC0415
-        ArtifactMismatch,
-        ConfigurationError,
-        InputError,
-        SpeakersUnknown,
-    )
-
     try:
         yield
     except SpeakersUnknown as error:

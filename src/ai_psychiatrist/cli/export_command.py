@@ -1,15 +1,17 @@
 """The command `export`: a run's outcomes as JSON lines."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
+from ai_psychiatrist.agents.contracts.contract import step_of_agent
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
-
-if TYPE_CHECKING:
-    from ai_psychiatrist.ledger.store.ledger import Ledger
-    from ai_psychiatrist.validation.config.pipeline import PipelineConfig
+from ai_psychiatrist.cli.run_source import open_run
+from ai_psychiatrist.ledger.exchange.export import ExportChoices, export_run
+from ai_psychiatrist.ledger.store.ledger import Ledger
+from ai_psychiatrist.pipelines.run_folder import KIND, accumulating, kept_pipeline, schemas_of
+from ai_psychiatrist.validation.config.pipeline import PipelineConfig
 
 EXAMPLES: Final = """
 Examples:
@@ -48,10 +50,6 @@ def export(
     ] = False,
 ) -> None:
     """Write a run's valid units, failures and queue as JSON lines."""
-    from ai_psychiatrist.cli.run_source import open_run  # noqa: PLC0415
-    from ai_psychiatrist.ledger.exchange.export import ExportChoices, export_run  # noqa: PLC0415
-    from ai_psychiatrist.pipelines.run_folder import accumulating, kept_pipeline  # noqa: PLC0415
-
     folder = run / _FOLDER if out is None else out
     with refusing_bad_input(), open_run(run, is_read_only=True) as ledger:
         config = kept_pipeline(run)
@@ -73,11 +71,8 @@ def export(
         raise typer.Exit(ExitCode.PARTIAL)
 
 
-def _schemas(ledger: "Ledger", config: "PipelineConfig") -> dict[str, bytes]:
+def _schemas(ledger: Ledger, config: PipelineConfig) -> dict[str, bytes]:
     """Return the schemas of the run's steps from the pipeline that it was made with."""
-    from ai_psychiatrist.agents.contracts.contract import step_of_agent  # noqa: PLC0415
-    from ai_psychiatrist.pipelines.run_folder import KIND, schemas_of  # noqa: PLC0415
-
     known = schemas_of(config)
     if ledger.about.get("kind") == KIND:
         return known

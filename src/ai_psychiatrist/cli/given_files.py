@@ -1,13 +1,14 @@
 """Files that are given to the interview command, read whole and without repeating their words."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from pydantic import ValidationError
+
+from ai_psychiatrist.api.given_assessment import GivenAssessment
 from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.interview_items import AssessmentInput
 from ai_psychiatrist.infrastructure.given_files import read_regular, reason_of
-
-if TYPE_CHECKING:
-    from ai_psychiatrist.domain.interview_items import AssessmentInput
 
 _MOST_BYTES: Final = 1 << 24
 
@@ -24,12 +25,8 @@ def read_text(path: Path, *, field: str) -> str:
         raise InputError(msg, field=field) from None
 
 
-def read_assessment(path: Path) -> "AssessmentInput":
+def read_assessment(path: Path) -> AssessmentInput:
     """Read what `assess --json` or the HTTP API gave; raises `InputError` for anything else."""
-    from pydantic import ValidationError  # noqa: PLC0415
-
-    from ai_psychiatrist.api.given_assessment import GivenAssessment  # noqa: PLC0415
-
     text = read_text(path, field="--from")
     try:
         return GivenAssessment.model_validate_json(text).as_input()

@@ -5,18 +5,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
 import typer
 
+from ai_psychiatrist.cli.report import plain
+from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.errors import InputError, SpeakersUnknown
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.infrastructure.given_files import read_at_most, reason_of
 from ai_psychiatrist.services.transcripts.labels import Roles, given_roles
 from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
-
-if TYPE_CHECKING:
-    from ai_psychiatrist.config import Settings
 
 ParticipantOption: TypeAlias = Annotated[
     list[str] | None,
@@ -53,7 +52,7 @@ class NamedSpeakers:
 
 
 def given_transcript(
-    file: str, settings: "Settings", speakers: NamedSpeakers, *, field: str
+    file: str, settings: Settings, speakers: NamedSpeakers, *, field: str
 ) -> Transcript:
     """Read a file, `-` for standard input; on a terminal a person is asked who is who.
 
@@ -80,8 +79,6 @@ def given_transcript(
 
 
 def _asked(labels: Sequence[str]) -> int:
-    from ai_psychiatrist.cli.report import plain  # noqa: PLC0415
-
     typer.echo("Whose words are the participant's? The transcript has these labels:", err=True)
     for number, label in enumerate(labels, start=1):
         typer.echo(f"  {number}  {plain(label)}", err=True)

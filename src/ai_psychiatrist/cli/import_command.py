@@ -6,6 +6,17 @@ from typing import Annotated, Final
 import typer
 
 from ai_psychiatrist.cli.exits import refusing_bad_input
+from ai_psychiatrist.cli.run_source import open_or_create_run
+from ai_psychiatrist.ledger.exchange.line_import import (
+    import_into,
+    refuse_unusable_lines,
+)
+from ai_psychiatrist.ledger.recheck.accumulated_context import AccumulatedContexts
+from ai_psychiatrist.pipelines.run_folder import (
+    checker_of,
+    following_steps,
+    kept_pipeline,
+)
 
 EXAMPLES: Final = """
 Examples:
@@ -31,18 +42,6 @@ def import_outcomes(
     ] = None,
 ) -> None:
     """Take outcomes that were exported, or written by another program, into a run."""
-    from ai_psychiatrist.cli.run_source import open_or_create_run  # noqa: PLC0415
-    from ai_psychiatrist.ledger.exchange.line_import import (  # noqa: PLC0415
-        import_into,
-        refuse_unusable_lines,
-    )
-    from ai_psychiatrist.ledger.recheck.accumulated_context import AccumulatedContexts  # noqa: PLC0415
-    from ai_psychiatrist.pipelines.run_folder import (  # noqa: PLC0415
-        checker_of,
-        following_steps,
-        kept_pipeline,
-    )
-
     with refusing_bad_input():
         refuse_unusable_lines(file)
         with open_or_create_run(run, config) as ledger, ledger.lock():

@@ -6,8 +6,10 @@ from typing import Annotated
 
 import typer
 
+from ai_psychiatrist.agents.interview.schemas import interview_schemas
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
 from ai_psychiatrist.cli.given_transcript import NamedSpeakers, ParticipantOption
+from ai_psychiatrist.cli.interview_session import Wanted, delete_interview, hold, kept_interviews
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
 
 EXAMPLES = """
@@ -34,6 +36,7 @@ the answers of --answers ran out, 2 bad input or settings, 3 a model failed (go 
 interview_app = typer.Typer(
     help="Ask a person what is still unknown.",
     invoke_without_command=True,
+    add_completion=False,
     rich_markup_mode=None,
 )
 
@@ -76,8 +79,6 @@ def interview(
     if context.invoked_subcommand is not None:
         return
     with refusing_bad_input():
-        from ai_psychiatrist.cli.interview_session import Wanted, hold  # noqa: PLC0415
-
         wanted = Wanted(
             protocol=protocol,
             assessment=assessment,
@@ -99,8 +100,6 @@ def interview(
 @interview_app.command()
 def schemas() -> None:
     """Print the schemas of the seven agents as they go out to models."""
-    from ai_psychiatrist.agents.interview.schemas import interview_schemas  # noqa: PLC0415
-
     typer.echo(json.dumps(interview_schemas(), indent=2))
 
 
@@ -108,8 +107,6 @@ def schemas() -> None:
 def list_interviews() -> None:
     """Print the ids of the interviews that are kept, the latest first."""
     with refusing_bad_input():
-        from ai_psychiatrist.cli.interview_session import kept_interviews  # noqa: PLC0415
-
         kept = kept_interviews(quiet(read_settings()))
     for one in kept:
         state = one.state.value if one.is_readable else "unreadable"
@@ -121,7 +118,5 @@ def list_interviews() -> None:
 def delete(interview_id: InterviewId) -> None:
     """Remove all that is kept of an interview."""
     with refusing_bad_input():
-        from ai_psychiatrist.cli.interview_session import delete_interview  # noqa: PLC0415
-
         delete_interview(quiet(read_settings()), interview_id)
     raise typer.Exit(ExitCode.COMPLETE)

@@ -3,14 +3,13 @@
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from ai_psychiatrist.cli.exits import ExitCode
-
-if TYPE_CHECKING:
-    from ai_psychiatrist.validation.config.lint import LintProblem
+from ai_psychiatrist.interview.protocol import is_protocol, lint_protocol
+from ai_psychiatrist.validation.config.lint import LintProblem, lint_pipeline
 
 EXAMPLES = """
 Examples:
@@ -52,14 +51,11 @@ def lint_config(
         raise typer.Exit(ExitCode.BAD_INPUT)
 
 
-def _lint(config: Path) -> "list[LintProblem]":
-    from ai_psychiatrist.interview.protocol import is_protocol, lint_protocol  # noqa: PLC0415
-    from ai_psychiatrist.validation.config.lint import lint_pipeline  # noqa: PLC0415
-
+def _lint(config: Path) -> list[LintProblem]:
     return lint_protocol(config) if is_protocol(config) else lint_pipeline(config)
 
 
-def _print_json(found: "dict[Path, list[LintProblem]]") -> None:
+def _print_json(found: dict[Path, list[LintProblem]]) -> None:
     records = [
         {
             "file": str(config),
@@ -77,7 +73,7 @@ def _print_json(found: "dict[Path, list[LintProblem]]") -> None:
     typer.echo(json.dumps(records, indent=2))
 
 
-def _print_text(found: "dict[Path, list[LintProblem]]") -> None:
+def _print_text(found: dict[Path, list[LintProblem]]) -> None:
     for config, problems in found.items():
         for problem in problems:
             where = f" {problem.where}" if problem.where else ""

@@ -1,23 +1,35 @@
 """The command `pipeline run`: every unit of a pipeline file taken through its steps."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
 from ai_psychiatrist.cli.exits import ExitCode, fail, refusing_bad_input
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ai_psychiatrist.pipelines.results import PipelineCounts
-    from ai_psychiatrist.pipelines.run import Stop
+from ai_psychiatrist.cli.unit_progress import unit_progress
+from ai_psychiatrist.ledger.keys.cipher import load_cipher
+from ai_psychiatrist.pipelines.results import PipelineCounts, counts_of
+from ai_psychiatrist.pipelines.run import PipelineOptions, Stop, run_units
+from ai_psychiatrist.pipelines.start import PipelineRequest, opened_run
+from ai_psychiatrist.pipelines.steps import (
+    Models,
+    chains_of,
+    left_out,
+    make_steps,
+)
+from ai_psychiatrist.pipelines.units import declared_units, units_in
+from ai_psychiatrist.validation.config.pipeline import load_pipeline
+from ai_psychiatrist.wiring import open_services
 
 pipeline_app = typer.Typer(
-    help="Run declared pipelines.", no_args_is_help=True, rich_markup_mode=None
+    help="Run declared pipelines.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
 )
 
 EXAMPLES: Final = """
@@ -92,9 +104,9 @@ def run(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _End:
-    account: "PipelineCounts"
-    stop: "Stop"
-    not_run: "Sequence[str]"
+    account: PipelineCounts
+    stop: Stop
+    not_run: Sequence[str]
 
 
 async def _run(
@@ -110,21 +122,6 @@ async def _run(
     retries_failed: bool,
     model: str | None,
 ) -> _End:
-    from ai_psychiatrist.cli.unit_progress import unit_progress  # noqa: PLC0415
-    from ai_psychiatrist.ledger.keys.cipher import load_cipher  # noqa: PLC0415
-    from ai_psychiatrist.pipelines.results import counts_of  # noqa: PLC0415
-    from ai_psychiatrist.pipelines.run import PipelineOptions, run_units  # noqa: PLC0415
-    from ai_psychiatrist.pipelines.start import PipelineRequest, opened_run  # noqa: PLC0415
-    from ai_psychiatrist.pipelines.steps import (  # noqa: PLC0415
-        Models,
-        chains_of,
-        left_out,
-        make_steps,
-    )
-    from ai_psychiatrist.pipelines.units import declared_units, units_in  # noqa: PLC0415
-    from ai_psychiatrist.validation.config.pipeline import load_pipeline  # noqa: PLC0415
-    from ai_psychiatrist.wiring import open_services  # noqa: PLC0415
-
     config = load_pipeline(path)
     processing = config.file.processing
     async with open_services(quiet(read_settings(model))) as services:

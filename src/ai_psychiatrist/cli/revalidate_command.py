@@ -4,16 +4,30 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
-
-if TYPE_CHECKING:
-    from ai_psychiatrist.ledger.recheck.revalidation import Rules, StepChanges
-    from ai_psychiatrist.ledger.store.ledger import Ledger
-    from ai_psychiatrist.ledger.store.records import UnitCounts
+from ai_psychiatrist.cli.run_source import open_run
+from ai_psychiatrist.evaluation.measuring import measure_run, report_run
+from ai_psychiatrist.evaluation.runs.folder import RunFolder
+from ai_psychiatrist.evaluation.runs.reply_checkers import checkers_for
+from ai_psychiatrist.evaluation.runs.results import write_results
+from ai_psychiatrist.ledger.recheck import revalidation
+from ai_psychiatrist.ledger.recheck.revalidation import Rules, StepChanges
+from ai_psychiatrist.ledger.store.ledger import Ledger
+from ai_psychiatrist.ledger.store.records import UnitCounts
+from ai_psychiatrist.pipelines import results
+from ai_psychiatrist.pipelines.run_folder import (
+    KIND,
+    accumulating,
+    following_steps,
+    kept_pipeline,
+    pipeline_checkers,
+)
+from ai_psychiatrist.pipelines.steps import left_out
+from ai_psychiatrist.validation.config.pipeline import load_pipeline
 
 EXAMPLES: Final = """
 Examples:
@@ -53,9 +67,6 @@ def revalidate(
     Units that now pass are valid from now on and queued for the next step. Valid units that are
     now rejected are listed, and stay valid unless --demote is given.
     """
-    from ai_psychiatrist.cli.run_source import open_run  # noqa: PLC0415
-    from ai_psychiatrist.ledger.recheck import revalidation  # noqa: PLC0415
-
     with refusing_bad_input(), open_run(run) as ledger, ledger.lock():
         changes = revalidation.revalidate(
             ledger, _rules_of(ledger, rules), steps=step, is_dry_run=is_dry_run, demotes=demotes
@@ -72,22 +83,15 @@ def revalidate(
         raise typer.Exit(ExitCode.PARTIAL)
 
 
-def _write_results(ledger: "Ledger") -> int:
+def _write_results(ledger: Ledger) -> int:
     """Write what a run's folder has of results anew; returns how many predictions changed.
 
     Metrics and report go first: whatever happens, none is left that says something else.
     """
-    from ai_psychiatrist.pipelines import results  # noqa: PLC0415
-    from ai_psychiatrist.pipelines.run_folder import kept_pipeline  # noqa: PLC0415
-    from ai_psychiatrist.pipelines.steps import left_out  # noqa: PLC0415
-
     if (ledger.folder / results.SUMMARY_NAME).exists():
         config = kept_pipeline(ledger.folder)
         results.write_results(ledger, config, not_run=left_out(config))
         return 0
-    from ai_psychiatrist.evaluation.measuring import measure_run, report_run  # noqa: PLC0415
-    from ai_psychiatrist.evaluation.runs.folder import RunFolder  # noqa: PLC0415
-    from ai_psychiatrist.evaluation.runs.results import write_results  # noqa: PLC0415
 
     folder = RunFolder(ledger.folder)
     if not folder.run.exists():
@@ -103,18 +107,8 @@ def _write_results(ledger: "Ledger") -> int:
     return changed
 
 
-def _rules_of(ledger: "Ledger", path: Path | None) -> "Rules":
+def _rules_of(ledger: Ledger, path: Path | None) -> Rules:
     """Return the rules of a pipeline's steps, which follow each other, or of the agents."""
-    from ai_psychiatrist.ledger.recheck.revalidation import Rules  # noqa: PLC0415
-    from ai_psychiatrist.pipelines.run_folder import (  # noqa: PLC0415
-        KIND,
-        accumulating,
-        following_steps,
-        kept_pipeline,
-        pipeline_checkers,
-    )
-    from ai_psychiatrist.validation.config.pipeline import load_pipeline  # noqa: PLC0415
-
     config = kept_pipeline(ledger.folder) if path is None else load_pipeline(path)
     if ledger.about.get("kind") == KIND:
         return Rules(
@@ -122,14 +116,13 @@ def _rules_of(ledger: "Ledger", path: Path | None) -> "Rules":
             next_steps=following_steps(ledger.steps),
             context_of=accumulating(ledger, config),
         )
-    from ai_psychiatrist.evaluation.runs.reply_checkers import checkers_for  # noqa: PLC0415
 
     checkers = checkers_for(ledger, config)
     return Rules(checkers=checkers, steps=tuple(checkers))
 
 
 def _print_text(
-    changes: "list[StepChanges]", accounts: "Mapping[str, UnitCounts]", *, is_dry_run: bool
+    changes: list[StepChanges], accounts: Mapping[str, UnitCounts], *, is_dry_run: bool
 ) -> None:
     done = "would be " if is_dry_run else ""
     for change in changes:
@@ -154,7 +147,7 @@ def _print_text(
         )
 
 
-def _print_regressions(change: "StepChanges") -> None:
+def _print_regressions(change: StepChanges) -> None:
     if not change.regressions:
         return
     fate = f"{change.demoted} made failures" if change.demoted else "left valid"
@@ -166,7 +159,7 @@ def _print_regressions(change: "StepChanges") -> None:
 
 
 def _print_json(
-    changes: "list[StepChanges]", accounts: "Mapping[str, UnitCounts]", changed_predictions: int
+    changes: list[StepChanges], accounts: Mapping[str, UnitCounts], changed_predictions: int
 ) -> None:
     shown = {
         "steps": [

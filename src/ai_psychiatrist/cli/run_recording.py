@@ -4,43 +4,39 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
-if TYPE_CHECKING:
-    from ai_psychiatrist.ledger.exchange.answer_intake import AnswerIntake
-    from ai_psychiatrist.ledger.store.ledger import Ledger
-    from ai_psychiatrist.validation.checks.step_validator import StepValidator
-    from ai_psychiatrist.validation.jsonl.options import Earlier
-    from ai_psychiatrist.validation.jsonl.unit import OnOutcome
+from ai_psychiatrist.cli.run_source import open_or_create_run
+from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.ledger.exchange.answer_intake import AnswerIntake, judged_answer
+from ai_psychiatrist.ledger.recheck.accumulated_context import AccumulatedContexts
+from ai_psychiatrist.ledger.recheck.checker import PipelineChecker
+from ai_psychiatrist.ledger.store.ledger import Ledger
+from ai_psychiatrist.pipelines.run_folder import following_steps, kept_pipeline
+from ai_psychiatrist.validation.checks.step_validator import StepValidator
+from ai_psychiatrist.validation.jsonl.options import Earlier
+from ai_psychiatrist.validation.jsonl.unit import OnOutcome, UnitOutcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
     """A run that takes the outcomes of one step."""
 
-    take: "OnOutcome"
-    earlier: "Earlier"
+    take: OnOutcome
+    earlier: Earlier
     """Gives what the run's earlier steps know of a unit."""
 
 
 @contextmanager
 def recording(
-    run: Path, config: Path, validator: "StepValidator", *, is_told: bool
+    run: Path, config: Path, validator: StepValidator, *, is_told: bool
 ) -> Iterator[Recording]:
     """Yield a run for every outcome; all of them are recorded when the block ends, or none.
 
     `is_told`: whether the account is printed on standard error. Raises `InputError` when another
     process works on the run, or it was made with another pipeline.
     """
-    from ai_psychiatrist.cli.run_source import open_or_create_run  # noqa: PLC0415
-    from ai_psychiatrist.ledger.exchange.answer_intake import AnswerIntake, judged_answer  # noqa: PLC0415
-    from ai_psychiatrist.ledger.recheck.accumulated_context import AccumulatedContexts  # noqa: PLC0415
-    from ai_psychiatrist.ledger.recheck.checker import PipelineChecker  # noqa: PLC0415
-    from ai_psychiatrist.pipelines.run_folder import following_steps, kept_pipeline  # noqa: PLC0415
-    from ai_psychiatrist.validation.jsonl.unit import UnitOutcome  # noqa: PLC0415
-
     with open_or_create_run(run, config) as ledger, ledger.lock():
         pipeline = kept_pipeline(run)
         contexts = AccumulatedContexts.of(ledger, pipeline)
@@ -62,9 +58,7 @@ def recording(
         _tell(ledger, intake, is_told=is_told)
 
 
-def _tell(ledger: "Ledger", intake: "AnswerIntake", *, is_told: bool) -> None:
-    from ai_psychiatrist.domain.errors import InputError  # noqa: PLC0415
-
+def _tell(ledger: Ledger, intake: AnswerIntake, *, is_told: bool) -> None:
     account = ledger.counts(intake.step)
     if not account.balances:
         msg = "units of the run are unaccounted for: its ledger is damaged"

@@ -1,46 +1,37 @@
 """Open the run that a command is about."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ai_psychiatrist.cli.settings_source import read_settings
+from ai_psychiatrist.config import Settings
+from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.ledger.keys.cipher import Cipher, load_cipher
+from ai_psychiatrist.ledger.store.ledger import Ledger
+from ai_psychiatrist.ledger.store.ledger_file import holds_run
+from ai_psychiatrist.pipelines.run_folder import (
+    create_pipeline_run,
+    refuse_other_pipeline,
+)
+from ai_psychiatrist.validation.config.pipeline import load_pipeline
 
-if TYPE_CHECKING:
-    from ai_psychiatrist.config import Settings
-    from ai_psychiatrist.ledger.keys.cipher import Cipher
-    from ai_psychiatrist.ledger.store.ledger import Ledger
 
-
-def run_cipher(settings: "Settings | None" = None) -> "Cipher | None":
+def run_cipher(settings: Settings | None = None) -> Cipher | None:
     """Return what encrypts runs, `None` when `LEDGER_KEY_FILE` is not set."""
-    from ai_psychiatrist.ledger.keys.cipher import load_cipher  # noqa: PLC0415
-
     key_file = (settings or read_settings()).ledger.key_file
     return None if key_file is None else load_cipher(key_file)
 
 
-def open_run(folder: Path, *, is_read_only: bool = False) -> "Ledger":
+def open_run(folder: Path, *, is_read_only: bool = False) -> Ledger:
     """Return the ledger of a run; raises `InputError` when there is none."""
-    from ai_psychiatrist.ledger.store.ledger import Ledger  # noqa: PLC0415
-
     return Ledger.open(folder, cipher=run_cipher(), is_read_only=is_read_only)
 
 
-def open_or_create_run(folder: Path, config: Path | None) -> "Ledger":
+def open_or_create_run(folder: Path, config: Path | None) -> Ledger:
     """Return the ledger of a pipeline's run, made now when there is none.
 
     Raises `InputError` when the run was made with another pipeline, and `ConfigurationError` when
     a new run has none.
     """
-    from ai_psychiatrist.domain.errors import ConfigurationError  # noqa: PLC0415
-    from ai_psychiatrist.ledger.store.ledger import Ledger  # noqa: PLC0415
-    from ai_psychiatrist.ledger.store.ledger_file import holds_run  # noqa: PLC0415
-    from ai_psychiatrist.pipelines.run_folder import (  # noqa: PLC0415
-        create_pipeline_run,
-        refuse_other_pipeline,
-    )
-    from ai_psychiatrist.validation.config.pipeline import load_pipeline  # noqa: PLC0415
-
     pipeline = None if config is None else load_pipeline(config)
     if holds_run(folder):
         ledger = Ledger.open(folder, cipher=run_cipher())

@@ -3,15 +3,16 @@
 import asyncio
 import socket
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import typer
 
+from ai_psychiatrist.api.app import create_app
+from ai_psychiatrist.api.bounded_server import BoundedConfig, BoundedServer
 from ai_psychiatrist.cli.exits import fail, refusing_bad_input
 from ai_psychiatrist.cli.settings_source import ModelOption, read_settings
-
-if TYPE_CHECKING:
-    from ai_psychiatrist.config import Settings
+from ai_psychiatrist.config import Settings
+from ai_psychiatrist.wiring import open_services
 
 EXAMPLES: Final = """
 Examples:
@@ -34,8 +35,6 @@ def serve(*, model: ModelOption = None) -> None:
         asyncio.run(_refuse_unusable(settings))
 
     # After the checks that take no time.
-    from ai_psychiatrist.api.app import create_app  # noqa: PLC0415
-    from ai_psychiatrist.api.bounded_server import BoundedConfig, BoundedServer  # noqa: PLC0415
 
     host, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
@@ -48,10 +47,8 @@ def serve(*, model: ModelOption = None) -> None:
         server.run(sockets=[listener])
 
 
-async def _refuse_unusable(settings: "Settings") -> None:
+async def _refuse_unusable(settings: Settings) -> None:
     """Open the services once: the server would hide the reason why they cannot be."""
-    from ai_psychiatrist.wiring import open_services  # noqa: PLC0415
-
     async with open_services(settings):
         pass
 

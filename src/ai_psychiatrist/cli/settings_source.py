@@ -1,11 +1,12 @@
 """Read the settings for a command; what is logged about them goes to standard error."""
 
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
 
-if TYPE_CHECKING:
-    from ai_psychiatrist.config import Settings
+from ai_psychiatrist.config import Settings, load_settings, with_model
+from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.infrastructure.logging import setup_logging
 
 ModelOption: TypeAlias = Annotated[
     str | None,
@@ -13,23 +14,17 @@ ModelOption: TypeAlias = Annotated[
 ]
 
 
-def read_settings(model: str | None = None) -> "Settings":
+def read_settings(model: str | None = None) -> Settings:
     """Return the settings, with one model for every agent where it is named.
 
     Raises `ConfigurationError` for unusable ones.
     """
-    from ai_psychiatrist.config import load_settings  # noqa: PLC0415
-    from ai_psychiatrist.infrastructure.logging import setup_logging  # noqa: PLC0415
-
     setup_logging()
     return choose_model(load_settings(), model)
 
 
-def choose_model(settings: "Settings", model: str | None) -> "Settings":
+def choose_model(settings: Settings, model: str | None) -> Settings:
     """Return the settings with this model for every agent, or as they are when it is `None`."""
-    from ai_psychiatrist.config import with_model  # noqa: PLC0415
-    from ai_psychiatrist.domain.errors import ConfigurationError  # noqa: PLC0415
-
     if model is None:
         return settings
     if not model.strip():
@@ -38,7 +33,7 @@ def choose_model(settings: "Settings", model: str | None) -> "Settings":
     return with_model(settings, model)
 
 
-def quiet(settings: "Settings") -> "Settings":
+def quiet(settings: Settings) -> Settings:
     """Log errors alone unless a level was asked for: a person reads what is printed."""
     if "level" in settings.log.model_fields_set:
         return settings

@@ -8,8 +8,6 @@ from contextvars import Context
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, TypeAlias, TypeVar
 
-from pydantic_ai.messages import ModelResponse
-
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import (
     Attempt,
@@ -21,18 +19,16 @@ from ai_psychiatrist.domain.failures import (
 from ai_psychiatrist.domain.model_call import ModelCall, RequestMessage
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
-from ai_psychiatrist.llm.call_failures import call_failure
 from ai_psychiatrist.llm.call_log import CallLog
 from ai_psychiatrist.llm.call_store import (
     CallResult,
     Judgement,
     credible_tokens,
-    result_of,
-    with_result,
 )
+from ai_psychiatrist.llm.chat import ChatReply
 from ai_psychiatrist.llm.output import ModelOutput
 from ai_psychiatrist.llm.rejection import ReplyRejected
-from ai_psychiatrist.llm.reply_reading import ReplyReading, is_well_formed
+from ai_psychiatrist.llm.reply_reading import Reply, ReplyReading, is_well_formed
 from ai_psychiatrist.llm.routes import ModelRoute
 
 logger = get_logger(__name__)
@@ -54,8 +50,8 @@ class Call:
     """Makes the digest of everything that is sent."""
     messages: Callable[[], tuple[RequestMessage, ...]] = field(repr=False)
     """Makes the messages that are sent, for whoever keeps them."""
-    send: Callable[[], Awaitable[ModelResponse]] = field(repr=False)
-    read: Callable[[ModelResponse], ReplyReading] = field(repr=False)
+    send: Callable[[], Awaitable[Reply]] = field(repr=False)
+    read: Callable[[Reply], ReplyReading] = field(repr=False)
 
 
 class AgentCalls:
@@ -133,13 +129,15 @@ class AgentCalls:
             self.close(FailureCode.TIMED_OUT)
             raise ModelCallFailed(FailureCode.TIMED_OUT) from None
 
-    async def _found_or_made(self, call: Call, wait_seconds: float) -> ModelResponse:
+    async def _found_or_made(self, call: Call, wait_seconds: float) -> Reply:
         store = self._log.store
         digest = "" if store is None else call.digest()
         occurrence = self._log.made[digest]
         self._log.made[digest] += 1
         kept = None if store is None else await store.recall(digest, occurrence)
         if kept is not None:
+            from ai_psychiatrist.llm.kept_results import result_of  # noqa: PLC0415
+
             self._begin(call)
             self._note(duration_ms=kept.duration_ms)
             return self._returned(result_of(kept))
@@ -149,6 +147,8 @@ class AgentCalls:
             attempt = self._begin(call)
             result = await self._sent(call)
         if store is not None:
+            from ai_psychiatrist.llm.kept_results import with_result  # noqa: PLC0415
+
             made = ModelCall(
                 agent=attempt.agent,
                 model=attempt.model,
@@ -187,18 +187,22 @@ class AgentCalls:
                 return response
             return ModelCallFailed(FailureCode.MALFORMED_RESPONSE)
         except Exception as error:  # noqa: BLE001  a backend may make a library fail in any way
+            # Told apart by the errors of all libraries that reach servers.
+            from ai_psychiatrist.llm.call_failures import call_failure  # noqa: PLC0415
+
             return call_failure(error)
         finally:
             self._note(duration_ms=round((time.perf_counter() - started) * 1000, 3))
 
-    def _returned(self, result: CallResult) -> ModelResponse:
+    def _returned(self, result: CallResult) -> Reply:
         if isinstance(result, ModelCallFailed):
             self._note(code=result.code, http_status=result.http_status)
             self._settle(error_type=result.error_type)
             raise result from None
+        usage = result if isinstance(result, ChatReply) else result.usage
         self._note(
-            input_tokens=credible_tokens(result.usage.input_tokens),
-            output_tokens=credible_tokens(result.usage.output_tokens),
+            input_tokens=credible_tokens(usage.input_tokens),
+            output_tokens=credible_tokens(usage.output_tokens),
         )
         return result
 

@@ -1,15 +1,14 @@
 """Where the model calls of an assessment are kept, so that none is paid for twice."""
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeAlias
-
-from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelResponse
 
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import Attempt
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.infrastructure.digests import keyed_digest
+from ai_psychiatrist.llm.reply_reading import Reply
 
 _DIGEST_DIGITS: Final = 64
 _MOST_TOKENS: Final = 1_000_000_000
@@ -51,38 +50,13 @@ def call_digest(*sent: object) -> str:
     return keyed_digest(json.dumps(sent, sort_keys=True, default=str), length=_DIGEST_DIGITS)
 
 
-CallResult: TypeAlias = ModelResponse | ModelCallFailed
+CallResult: TypeAlias = "Reply | ModelCallFailed"
 """What a call gave: a response, or why there is none."""
 
 
-def with_result(call: ModelCall, result: CallResult) -> ModelCall:
-    """Return a call with what it gave, in the form in which it is kept."""
-    if isinstance(result, ModelCallFailed):
-        return replace(call, code=result.code, http_status=result.http_status)
-    return replace(
-        call,
-        # The library's own JSON has no form for half a character, which a reply may hold.
-        reply=json.dumps(ModelMessagesTypeAdapter.dump_python([result], mode="json")),
-        is_cut_off=result.finish_reason == "length",
-        input_tokens=credible_tokens(result.usage.input_tokens),
-        output_tokens=credible_tokens(result.usage.output_tokens),
-    )
-
-
-def result_of(kept: ModelCall) -> CallResult:
-    """Return what a kept call gave when it was made."""
-    if kept.code is not None:
-        return ModelCallFailed(kept.code, http_status=kept.http_status)
-    (message,) = ModelMessagesTypeAdapter.validate_python(json.loads(kept.reply or "[]"))
-    if not isinstance(message, ModelResponse):
-        msg = "what was kept is no response"
-        raise TypeError(msg)
-    return message
-
-
-def credible_tokens(count: int) -> int | None:
+def credible_tokens(count: int | None) -> int | None:
     """Return a count of tokens, `None` for none and for one that no model has.
 
     Backends report what they like.
     """
-    return count if 0 < count <= _MOST_TOKENS else None
+    return count if count and 0 < count <= _MOST_TOKENS else None

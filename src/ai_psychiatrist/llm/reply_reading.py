@@ -2,12 +2,18 @@
 
 import json
 from dataclasses import dataclass, field
-
-from pydantic_ai.messages import ModelResponse, ModelResponsePart, TextPart, ToolCallPart
+from typing import TYPE_CHECKING, TypeAlias
 
 from ai_psychiatrist.domain.failures import RejectionCode
+from ai_psychiatrist.llm.chat import ChatReply
 from ai_psychiatrist.llm.output_mode import OutputMode, OutputTool
 from ai_psychiatrist.llm.rejection import ReplyRejected
+
+if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelResponse, ModelResponsePart, ToolCallPart
+
+Reply: TypeAlias = "ModelResponse | ChatReply"
+"""What a call gave: a response of the library, or what a plain client made of one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,16 +26,16 @@ class ReplyReading:
     """Why the text is no answer, whatever stands in it."""
 
 
-def is_well_formed(response: ModelResponse) -> bool:
+def is_well_formed(response: Reply) -> bool:
     """Return whether texts and calls have their types: a backend's null may have come through."""
-    return all(map(_is_well_formed, response.parts))
+    return isinstance(response, ChatReply) or all(map(_is_well_formed, response.parts))
 
 
-def _is_well_formed(part: ModelResponsePart) -> bool:
+def _is_well_formed(part: "ModelResponsePart") -> bool:
     # Read by name: for the type checker the fields cannot be anything else.
-    if isinstance(part, TextPart):
+    if part.part_kind == "text":
         return isinstance(getattr(part, "content", None), str)
-    if isinstance(part, ToolCallPart):
+    if part.part_kind == "tool-call":
         named = (getattr(part, "tool_name", None), getattr(part, "tool_call_id", None))
         is_named = all(isinstance(name, str) for name in named)
         return is_named and isinstance(part.args, str | dict | None)
@@ -37,16 +43,20 @@ def _is_well_formed(part: ModelResponsePart) -> bool:
 
 
 def read_reply(
-    response: ModelResponse, mode: OutputMode, tool: OutputTool | None, *, max_bytes: int
+    response: Reply, mode: OutputMode, tool: OutputTool | None, *, max_bytes: int
 ) -> ReplyReading:
     """Read a response in the mode in which it was asked for."""
-    text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
-    calls = [part for part in response.parts if isinstance(part, ToolCallPart)]
+    if isinstance(response, ChatReply):
+        text, calls, is_cut_off = response.text, [], response.is_cut_off
+    else:
+        text = "".join(part.content for part in response.parts if part.part_kind == "text")
+        calls = [part for part in response.parts if part.part_kind == "tool-call"]
+        is_cut_off = response.finish_reason == "length"
     if tool is not None and mode is OutputMode.TOOL:
         reading = _read_call(text, calls, tool)
     else:
         reading = ReplyReading(text=text, refusal=_needless_call(text, calls))
-    refusal = _unusable(reading.text, max_bytes, is_cut_off=response.finish_reason == "length")
+    refusal = _unusable(reading.text, max_bytes, is_cut_off=is_cut_off)
     return reading if refusal is None else ReplyReading(text=reading.text, refusal=refusal)
 
 
@@ -64,7 +74,7 @@ def _unusable(text: str, max_bytes: int, *, is_cut_off: bool) -> ReplyRejected |
     return None
 
 
-def _needless_call(text: str, calls: list[ToolCallPart]) -> ReplyRejected | None:
+def _needless_call(text: str, calls: "list[ToolCallPart]") -> ReplyRejected | None:
     if text.strip():
         return None
     if calls:
@@ -75,7 +85,7 @@ def _needless_call(text: str, calls: list[ToolCallPart]) -> ReplyRejected | None
     return ReplyRejected(RejectionCode.EMPTY_REPLY, "The reply is empty. Do the task.")
 
 
-def _read_call(text: str, calls: list[ToolCallPart], tool: OutputTool) -> ReplyReading:
+def _read_call(text: str, calls: "list[ToolCallPart]", tool: OutputTool) -> ReplyReading:
     try:
         arguments = "\n".join(map(_written, calls))
     except RecursionError:
@@ -92,7 +102,7 @@ def _read_call(text: str, calls: list[ToolCallPart], tool: OutputTool) -> ReplyR
     return ReplyReading(text=arguments, refusal=refusal)
 
 
-def _missing_call(text: str, calls: list[ToolCallPart], tool: OutputTool) -> ReplyRejected:
+def _missing_call(text: str, calls: "list[ToolCallPart]", tool: OutputTool) -> ReplyRejected:
     if calls:
         code, what = RejectionCode.UNEXPECTED_TOOL_CALL, "There is no tool of the name called."
     elif text.strip():
@@ -102,7 +112,7 @@ def _missing_call(text: str, calls: list[ToolCallPart], tool: OutputTool) -> Rep
     return ReplyRejected(code, f"{what} Reply by calling the tool {tool.name}.")
 
 
-def _written(call: ToolCallPart) -> str:
+def _written(call: "ToolCallPart") -> str:
     """Return the arguments as the model wrote them, or as a provider's library read them."""
     if isinstance(call.args, str):
         return call.args

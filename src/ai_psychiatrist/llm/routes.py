@@ -2,15 +2,15 @@
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
-
-from pydantic_ai.models import Model
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.llm.chat import SimpleChatClient
-from ai_psychiatrist.llm.ollama import OllamaChatModel
 from ai_psychiatrist.llm.retries import BUSY_RETRIES, CallRetries
 from ai_psychiatrist.llm.settings import PydanticAISettings
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
 
 logger = get_logger(__name__)
 
@@ -24,7 +24,7 @@ class ModelRoute:
 
     name: str
     """As in the settings, such as `ollama:gemma3`."""
-    agent_model: Model | None
+    agent_model: "Model | None"
     """`None` when only the plain path can be taken."""
     chat: SimpleChatClient | None
     """`None` when the provider has no plain client."""
@@ -34,6 +34,8 @@ class ModelRoute:
     """URL of the server, without credentials; `None` for a model of this process."""
     takes_tools: bool = True
     """Whether a model is behind it that can be made to call a tool."""
+    is_local: bool = False
+    """Whether its plain client answers in this process: what an agent does is done without one."""
     limiter: asyncio.Semaphore | None = field(default=None, repr=False)
     """Bounds the calls under way at the model's backend; shared by all models of it."""
     retries: CallRetries = BUSY_RETRIES
@@ -59,7 +61,9 @@ def as_chain(
     timeout = pydantic_ai_settings.timeout_seconds or DEFAULT_TIMEOUT_SECONDS
     agent_model = None
     if pydantic_ai_settings.enabled and ollama_base_url is not None:
-        from ai_psychiatrist.llm.http_client import http_client  # noqa: PLC0415  half a second
+        # Their libraries take a second, and only servers are asked by them.
+        from ai_psychiatrist.llm.http_client import http_client  # noqa: PLC0415
+        from ai_psychiatrist.llm.ollama import OllamaChatModel  # noqa: PLC0415
 
         agent_model = OllamaChatModel(
             models.model,

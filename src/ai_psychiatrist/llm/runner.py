@@ -5,17 +5,11 @@ chat call with the same extractor, then the next model. A dead or slow backend i
 unless its retries say so; one that is busy is waited for.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
-from typing import Final, Generic
-
-from pydantic_ai import Agent
-from pydantic_ai.exceptions import UnexpectedModelBehavior
-from pydantic_ai.messages import ModelResponse, TextPart, UserContent
-from pydantic_ai.models import Model
-from pydantic_ai.settings import ModelSettings
-from pydantic_ai.usage import RequestUsage
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Final, Generic
 
 from ai_psychiatrist.domain.errors import AgentFailed, ModelCallFailed
 from ai_psychiatrist.domain.failures import (
@@ -28,19 +22,21 @@ from ai_psychiatrist.domain.failures import (
 from ai_psychiatrist.domain.model_call import RequestMessage
 from ai_psychiatrist.infrastructure.failure_log import record_failure
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.llm.accounted_model import AccountedModel
 from ai_psychiatrist.llm.agent_calls import AgentCalls, Call, Review
 from ai_psychiatrist.llm.call_log import CallLog
 from ai_psychiatrist.llm.call_store import call_digest
-from ai_psychiatrist.llm.chat import SimpleChatClient
+from ai_psychiatrist.llm.chat import ChatReply, SimpleChatClient
 from ai_psychiatrist.llm.definition import AgentDefinition, OutputT
 from ai_psychiatrist.llm.output_mode import OutputMode, OutputModeSetting
 from ai_psychiatrist.llm.prompt import Prompt, ending_with
-from ai_psychiatrist.llm.provider_settings import provider_settings, user_content
 from ai_psychiatrist.llm.rejection import ReplyRejected
 from ai_psychiatrist.llm.reply_reading import read_reply
 from ai_psychiatrist.llm.routes import ModelChain, ModelRoute
 from ai_psychiatrist.llm.settings import PydanticAISettings
+
+if TYPE_CHECKING:
+    from pydantic_ai import Agent
+    from pydantic_ai.models import Model
 
 logger = get_logger(__name__)
 
@@ -80,7 +76,7 @@ class AgentRunner(Generic[OutputT]):
     def __init__(
         self,
         definition: AgentDefinition[OutputT],
-        agent: Agent[AgentCalls, OutputT],
+        create_agent: "Callable[[], Agent[AgentCalls, OutputT]]",
         chain: ModelChain,
         settings: PydanticAISettings,
         *,
@@ -89,19 +85,25 @@ class AgentRunner(Generic[OutputT]):
         output_mode: OutputModeSetting = "auto",
         no_plain_call_after: frozenset[FailureCode] = NO_PLAIN_CALL,
     ) -> None:
-        """`output_mode`: how the schema of a definition that has one is enforced.
+        """`create_agent`: makes the agent when the first model needs one.
+
+        `output_mode`: how the schema of a definition that has one is enforced.
 
         `max_tokens`: longest reply of the agent path, where it is not to be the models' own.
         `no_plain_call_after`: failures after which the next model is asked at once.
         """
         self.definition = definition
         self.chain = chain
-        self._agent = agent
+        self._create_agent = create_agent
         self._settings = settings
         self._temperature = temperature
         self._max_tokens = max_tokens
         self._output_mode = output_mode
         self._no_plain_call_after = no_plain_call_after
+
+    @cached_property
+    def _agent(self) -> "Agent[AgentCalls, OutputT]":
+        return self._create_agent()
 
     @property
     def most_calls(self) -> int:
@@ -152,9 +154,13 @@ class AgentRunner(Generic[OutputT]):
         )
 
     async def _ask(self, route: ModelRoute, prompt: Prompt, calls: AgentCalls) -> OutputT:
-        if route.agent_model is None or not self._settings.enabled:
+        is_agent = route.agent_model is not None or route.is_local
+        if not is_agent or not self._settings.enabled:
             return await self._ask_plainly(route, prompt, calls)
         try:
+            if route.agent_model is None:
+                tries = self._settings.retries + 1
+                return await self._ask_plainly(route, prompt, calls, CallPath.AGENT, tries)
             return await self._ask_agent(route, route.agent_model, prompt, calls)
         except ModelCallFailed as error:
             is_final = error.code in self._no_plain_call_after or route.retries.is_spent_on(error)
@@ -170,61 +176,55 @@ class AgentRunner(Generic[OutputT]):
         return OutputMode.TOOL if route.takes_tools else OutputMode.TEXT
 
     async def _ask_agent(
-        self, route: ModelRoute, model: Model, prompt: Prompt, calls: AgentCalls
+        self, route: ModelRoute, model: "Model", prompt: Prompt, calls: AgentCalls
     ) -> OutputT:
-        mode, tool = self._mode(route), self.definition.tool
-        content: str | Sequence[UserContent] = prompt.user
-        settings = ModelSettings(temperature=self._temperature)
-        if self._max_tokens is not None:
-            settings["max_tokens"] = self._max_tokens
-        if tool is not None:
-            prompt = ending_with(prompt, tool.ending(mode))
-            content = user_content(model, prompt)
-            settings = provider_settings(model, prompt, tool, mode, self._temperature)
-        calls.prompt_digest = prompt.digest
-        accounted = AccountedModel(route, calls, mode=mode, tool=tool)
-        try:
-            result = await self._agent.run(
-                content, model=accounted, deps=calls, model_settings=settings
-            )
-        except UnexpectedModelBehavior:
-            raise ModelCallFailed(FailureCode.OUTPUT_REJECTED) from None
-        return result.output
+        # Loaded with the model already; models of this process do without.
+        from ai_psychiatrist.llm.agent_run import Asked, run_agent  # noqa: PLC0415
 
-    async def _ask_plainly(self, route: ModelRoute, prompt: Prompt, calls: AgentCalls) -> OutputT:
+        asked = Asked(
+            route=route,
+            model=model,
+            prompt=prompt,
+            mode=self._mode(route),
+            tool=self.definition.tool,
+            temperature=self._temperature,
+            max_tokens=self._max_tokens,
+        )
+        return await run_agent(self._agent, asked, calls)
+
+    async def _ask_plainly(
+        self,
+        route: ModelRoute,
+        prompt: Prompt,
+        calls: AgentCalls,
+        path: CallPath = CallPath.PLAIN,
+        tries: int = 1,
+    ) -> OutputT:
         if route.chat is None:
             raise ModelCallFailed(FailureCode.REQUEST_REFUSED)
         if self.definition.tool is not None:
             prompt = ending_with(prompt, self.definition.tool.ending(OutputMode.TEXT))
         calls.prompt_digest = prompt.digest
-        sent = (route.name, CallPath.PLAIN, prompt.system, prompt.user, self._temperature)
-        reading = await calls.make(
-            Call(
-                route=route,
-                path=CallPath.PLAIN,
-                digest=partial(call_digest, *sent),
-                messages=lambda: (
-                    RequestMessage("system", prompt.system),
-                    RequestMessage("user", prompt.user),
-                ),
-                send=partial(_chat, route.chat, prompt),
-                read=partial(
-                    read_reply, mode=OutputMode.TEXT, tool=None, max_bytes=route.max_reply_bytes
-                ),
-            )
+        sent = (route.name, path, prompt.system, prompt.user, self._temperature)
+        call = Call(
+            route=route,
+            path=path,
+            digest=partial(call_digest, *sent),
+            messages=lambda: (
+                RequestMessage("system", prompt.system),
+                RequestMessage("user", prompt.user),
+            ),
+            send=partial(_chat, route.chat, prompt),
+            read=partial(
+                read_reply, mode=OutputMode.TEXT, tool=None, max_bytes=route.max_reply_bytes
+            ),
         )
-        try:
-            return await calls.judge(self.definition.extract, reading.text)
-        except ReplyRejected:
-            raise ModelCallFailed(FailureCode.OUTPUT_REJECTED) from None
+        for _ in range(tries):
+            reading = await calls.make(call)
+            with suppress(ReplyRejected):
+                return await calls.judge(self.definition.extract, reading.text)
+        raise ModelCallFailed(FailureCode.OUTPUT_REJECTED)
 
 
-async def _chat(chat: SimpleChatClient, prompt: Prompt) -> ModelResponse:
-    reply = await chat.simple_chat(prompt.user, system_prompt=prompt.system)
-    return ModelResponse(
-        parts=[TextPart(reply.text)],
-        usage=RequestUsage(
-            input_tokens=reply.input_tokens or 0, output_tokens=reply.output_tokens or 0
-        ),
-        finish_reason="length" if reply.is_cut_off else "stop",
-    )
+async def _chat(chat: SimpleChatClient, prompt: Prompt) -> ChatReply:
+    return await chat.simple_chat(prompt.user, system_prompt=prompt.system)

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import ClassVar, Final, Self
 
 from pydantic import ConfigDict
@@ -71,7 +72,7 @@ class ModelStep:
     pydantic_ai: PydanticAISettings
     temperature: float
     max_tokens: int | None = None
-    agents: dict[int, ReplyAgent[_Reply]] = field(default_factory=dict, repr=False)
+    agents: "dict[int, ReplyAgent[_Reply]]" = field(default_factory=dict, repr=False)
     """By how often they ask again; building one takes as long as a call."""
 
     async def take(
@@ -103,7 +104,7 @@ class ModelStep:
             name=self.name, extract=_Reply.of, system=_SYSTEM.format(name=self.name)
         )
 
-    def agent(self, retries: int) -> ReplyAgent[_Reply]:
+    def agent(self, retries: int) -> "ReplyAgent[_Reply]":
         """Return the agent that asks again so often."""
         if retries not in self.agents:
             self.agents[retries] = create_agent(self.definition, retries=retries)
@@ -144,7 +145,7 @@ class _Asking:
         left = step.limits.validation_attempts - self.turn.other_failures
         return AgentRunner(
             step.definition,
-            step.agent(max(left - 1, 0)),
+            partial(step.agent, max(left - 1, 0)),
             # Without plain calls, which would come on top of the step's attempts.
             tuple(replace(route, chat=None, retries=retries) for route in step.chain),
             step.pydantic_ai,

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from pydantic_ai.exceptions import ModelConnectionError, ModelHTTPError
@@ -33,7 +34,7 @@ def run(
 ) -> Outcome[JudgeMetricOutput]:
     runner = AgentRunner(
         JUDGE[Metric.COHERENCE],
-        create_judge_metric_agent(Metric.COHERENCE, retries=2),
+        partial(create_judge_metric_agent, Metric.COHERENCE, retries=2),
         chain,
         PydanticAISettings(retries=2),
     )

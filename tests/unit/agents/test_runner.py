@@ -1,6 +1,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from pydantic_ai.exceptions import ModelConnectionError, ModelHTTPError
@@ -58,7 +59,7 @@ def runner(
 
     return AgentRunner(
         JUDGE[Metric.COHERENCE],
-        create_judge_metric_agent(Metric.COHERENCE, retries=retries),
+        partial(create_judge_metric_agent, Metric.COHERENCE, retries=retries),
         tuple(replace(one, retries=replace(one.retries, sleep=sleep)) for one in chain),
         PydanticAISettings(enabled=enabled, retries=retries),
     )
@@ -219,7 +220,7 @@ def test_defect_in_reading_is_recorded_and_ends_only_this_agent() -> None:
 
     definition = replace(JUDGE[Metric.COHERENCE], extract=defect)
     chain = (route(ScriptedModel([GOOD])),)
-    broken = AgentRunner(definition, create_agent(definition), chain, PydanticAISettings())
+    broken = AgentRunner(definition, partial(create_agent, definition), chain, PydanticAISettings())
     opened = case()
     with capture_logs() as events:
         outcome = asyncio.run(broken.run(opened.prompt("Task: x"), opened.calls))

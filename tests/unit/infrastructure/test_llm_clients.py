@@ -12,8 +12,9 @@ from tests.fakes.wires import encode_reply
 
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.llm.backend_options import BackendOptions
 from ai_psychiatrist.llm.chat import ChatReply, SimpleChatClient
-from ai_psychiatrist.llm.connections import BackendOptions, ModelConnections
+from ai_psychiatrist.llm.connections import ModelConnections
 from ai_psychiatrist.llm.settings import (
     ModelSettings,
     OllamaSettings,

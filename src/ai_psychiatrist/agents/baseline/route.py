@@ -1,9 +1,9 @@
-"""The rule baseline as a model among others, asked by Pydantic AI or by plain chat."""
+"""The rule baseline as a model among others; it runs in this process."""
 
 from typing import Final
 
 from ai_psychiatrist.agents.baseline.answers import answer
-from ai_psychiatrist.agents.baseline.model import BASELINE, BaselineModel
+from ai_psychiatrist.agents.baseline.model import BASELINE
 from ai_psychiatrist.llm.chat import ChatReply
 from ai_psychiatrist.llm.routes import DEFAULT_MAX_REPLY_BYTES, ModelRoute
 
@@ -19,11 +19,12 @@ class BaselineChatClient:
 
 
 def baseline_route(*, max_reply_bytes: int = DEFAULT_MAX_REPLY_BYTES) -> ModelRoute:
-    """Return the baseline as a model among others; it runs in this process and calls no tools."""
+    """Return the baseline as a model among others; it calls no tools."""
     return ModelRoute(
         name=BASELINE,
-        agent_model=BaselineModel(),
+        agent_model=None,
         chat=BaselineChatClient(),
         max_reply_bytes=max_reply_bytes,
         takes_tools=False,
+        is_local=True,
     )

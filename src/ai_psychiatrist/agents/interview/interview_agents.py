@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Final, TypeVar
 
 from ai_psychiatrist.agents.interview import schemas
@@ -62,7 +62,7 @@ class InterviewAgents:
         ) -> AgentRunner[OutputT]:
             return AgentRunner(
                 definition,
-                create_agent(definition, retries=repairs),
+                partial(create_agent, definition, retries=repairs),
                 models,
                 pydantic_ai_settings,
                 temperature=temperature,

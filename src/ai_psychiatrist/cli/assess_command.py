@@ -1,0 +1,89 @@
+"""The command `assess`: one interview, from the file to the result on the screen."""
+
+import asyncio
+from typing import Annotated, Final
+
+import typer
+
+from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input, writing_output
+from ai_psychiatrist.cli.failure_account import tell_causes
+from ai_psychiatrist.cli.given_transcript import (
+    InterviewerOption,
+    NamedSpeakers,
+    ParticipantOption,
+    given_transcript,
+)
+from ai_psychiatrist.cli.progress import part_progress
+from ai_psychiatrist.cli.report import print_report
+from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
+from ai_psychiatrist.infrastructure.log_ids import begin_assessment
+from ai_psychiatrist.infrastructure.worker_processes import WORKS_IN_PLACE
+from ai_psychiatrist.results.assessment import About, full_result
+from ai_psychiatrist.results.models import FullResult
+from ai_psychiatrist.wiring import open_services
+
+EXAMPLES: Final = """
+Examples:
+
+  ai-psychiatrist assess interview.txt
+
+  ai-psychiatrist assess zoom.vtt --participant "Anna Schmidt"
+
+  ai-psychiatrist assess interview.txt --json > assessment.json
+
+  cat interview.txt | ai-psychiatrist assess -
+
+  ai-psychiatrist assess interview.txt --model ollama:gemma3
+
+Exit status: 0 complete, 1 partial, 2 bad input or settings, 3 nothing finished.
+"""
+_EXIT_CODES: Final = {
+    "complete": ExitCode.COMPLETE,
+    "partial": ExitCode.PARTIAL,
+    "failed": ExitCode.NOTHING_FINISHED,
+}
+
+
+def assess(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE", help="Text, subtitles, table, JSON or .docx; - reads stdin."
+        ),
+    ],
+    *,
+    participant: ParticipantOption = None,
+    interviewer: InterviewerOption = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the whole result as JSON.")
+    ] = False,
+    model: ModelOption = None,
+) -> None:
+    """Assess one interview and print the result."""
+    with refusing_bad_input():
+        speakers = NamedSpeakers(participant=participant, interviewer=interviewer)
+        result = asyncio.run(_assess(file, speakers, model))
+    with writing_output():
+        if as_json:
+            # Escaped, so that nothing in it acts on a terminal and every encoding can carry it.
+            typer.echo(result.model_dump_json(indent=2, ensure_ascii=True))
+        else:
+            print_report(result)
+    raise typer.Exit(_EXIT_CODES[result.status.value])
+
+
+async def _assess(file: str, speakers: NamedSpeakers, model: str | None) -> FullResult:
+    WORKS_IN_PLACE.set(True)
+    settings = quiet(read_settings(model))
+    transcript = given_transcript(file, settings, speakers, field="FILE")
+    assessment_id = begin_assessment()
+    async with open_services(settings) as services:
+        with part_progress() as on_finished:
+            assessment = await services.pipeline.assess(transcript, on_finished=on_finished)
+        tell_causes(assessment, services.connections)
+        about = About(
+            assessment_id=assessment_id,
+            chains=services.agent_models,
+            crisis_resources=settings.risk.crisis_resources,
+        )
+        return full_result(assessment, about=about)

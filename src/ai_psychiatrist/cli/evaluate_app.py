@@ -1,0 +1,62 @@
+"""The `evaluate` commands, in the order in which help lists them."""
+
+from typing import Final
+
+import typer
+
+from ai_psychiatrist.cli.loaded_later import Later, group_of
+
+COMMANDS: Final = {
+    "run": Later(
+        place="evaluate_command:runs_app",
+        help="Assess every unit of a dataset; can be stopped at any time and gone on with.",
+    ),
+    "replicate": Later(
+        place="evaluate_command:runs_app",
+        help="Assess 41 of the 142 participants with item labels; leaves FOLDER/aggregates to "
+        "share.",
+    ),
+    "metrics": Later(
+        place="evaluation_figures:figures_app",
+        help="Compute the figures of a run, with intervals, and write RUN/metrics.json.",
+    ),
+    "compare": Later(
+        place="evaluation_figures:figures_app",
+        help="Show how runs over the same interviews differ from the first of them.",
+    ),
+    "runs": Later(
+        place="evaluation_results:results_app",
+        help="List the runs in a folder: what each was made with, and how its units ended.",
+    ),
+    "table": Later(
+        place="evaluation_results:results_app",
+        help="Write the results of a run, or of all in a folder, as a table: a row a unit, no "
+        "words.",
+    ),
+    "unit": Later(
+        place="evaluation_results:results_app",
+        help="Write a unit's text, prompts, replies and quotes into a file; it holds what people "
+        "said.",
+    ),
+    "report": Later(
+        place="evaluation_figures:figures_app",
+        help="Write one HTML file about a run that opens in any browser, without a network.",
+    ),
+    "datasets": Later(
+        place="datasets_command:datasets_app",
+        help="Check datasets of interviews, and make up a synthetic one.",
+    ),
+}
+
+evaluate_app = typer.Typer(
+    cls=group_of(COMMANDS),
+    help="Assess whole datasets, and measure what comes out.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+
+
+@evaluate_app.callback()
+def evaluate() -> None:
+    """Assess whole datasets, and measure what comes out."""

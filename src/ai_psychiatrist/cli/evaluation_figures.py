@@ -1,0 +1,116 @@
+"""The commands that compute figures of runs: shown, compared, in a report."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ai_psychiatrist.cli.dataset_options import LabelledOption, SplitOption
+from ai_psychiatrist.cli.evaluation_options import JsonOption, RunFolderArgument, print_json
+from ai_psychiatrist.cli.exits import refusing_bad_input
+from ai_psychiatrist.cli.repeats_table import print_repeats
+from ai_psychiatrist.evaluation.datasets.selection import Selection
+from ai_psychiatrist.evaluation.measuring import compare_runs, measure_run, report_run
+from ai_psychiatrist.evaluation.repeats import repeated_runs
+from ai_psychiatrist.evaluation.runs.folder import RunFolder
+
+figures_app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+METRICS_EXAMPLES = """
+Examples:
+
+  ai-psychiatrist evaluate metrics runs/first
+
+  ai-psychiatrist evaluate metrics runs/first --compare runs/gemma --compare runs/qwen
+"""
+COMPARE_EXAMPLES = """
+Examples:
+
+  ai-psychiatrist evaluate compare runs/first runs/gemma runs/qwen
+
+  ai-psychiatrist evaluate compare runs/first runs/gemma --json > differences.json
+
+  ai-psychiatrist evaluate compare wordings
+
+Runs that read other texts or have other labels are refused, and it is said in what they differ.
+"""
+OtherRuns = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--compare", metavar="RUN2", help="Show the differences of another run; can be repeated."
+    ),
+]
+
+
+@figures_app.command(epilog=METRICS_EXAMPLES)
+def metrics(
+    run: RunFolderArgument,
+    *,
+    compare: OtherRuns = None,
+    split: SplitOption = None,
+    labelled: LabelledOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Compute the figures of a run, with intervals, and write RUN/metrics.json.
+
+    Figures of some of the units are printed alone: the file is about all of them.
+    """
+    with refusing_bad_input():
+        selection = Selection(split=split, has_items=labelled)
+        measured = measure_run(run, compare or (), selection)
+        if as_json:
+            print_json(measured.as_json())
+        else:
+            # What it needs is an extra, whose absence the measuring names with its cure.
+            from ai_psychiatrist.cli.metrics_table import print_metrics  # noqa: PLC0415
+
+            print_metrics(measured)
+
+
+@figures_app.command("compare", epilog=COMPARE_EXAMPLES)
+def compare_command(
+    run: RunFolderArgument,
+    others: Annotated[
+        list[Path] | None, typer.Argument(metavar="[RUN2...]", help="The runs beside it.")
+    ] = None,
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Show how runs over the same interviews differ from the first of them.
+
+    Folders of runs are shown by prompts and models: each figure's mean and spread over the repeats.
+    """
+    with refusing_bad_input():
+        folders = [run, *(others or ())]
+        if not others or any(RunFolder(one).inside() for one in folders):
+            _compare_repeats(folders, as_json=as_json)
+            return
+        from ai_psychiatrist.cli.metrics_table import print_differences  # noqa: PLC0415
+
+        comparisons = compare_runs(run, others)
+        if as_json:
+            print_json({"comparisons": [compared.as_json() for compared in comparisons]})
+        else:
+            print_differences(comparisons)
+
+
+def _compare_repeats(folders: list[Path], *, as_json: bool) -> None:
+    groups = repeated_runs(folders)
+    if as_json:
+        print_json({"groups": [group.as_json() for group in groups]})
+    else:
+        print_repeats(groups)
+
+
+@figures_app.command(epilog="Example:\n\n  ai-psychiatrist evaluate report runs/first")
+def report(
+    run: RunFolderArgument,
+    *,
+    compare: OtherRuns = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Where to write; RUN/report.html otherwise.")
+    ] = None,
+) -> None:
+    """Write one HTML file about a run that opens in any browser, without a network."""
+    with refusing_bad_input():
+        typer.echo(str(report_run(run, compare or (), out)))

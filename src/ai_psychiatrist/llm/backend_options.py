@@ -1,0 +1,28 @@
+"""Everything that says where models are and how they are called."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ai_psychiatrist.llm.routes import ModelRoute
+from ai_psychiatrist.llm.settings import (
+    AnthropicSettings,
+    GoogleSettings,
+    ModelSettings,
+    OllamaSettings,
+    OpenAISettings,
+    PydanticAISettings,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackendOptions:
+    """What is set about models, and those that need no server."""
+
+    models: ModelSettings
+    openai: OpenAISettings
+    ollama: OllamaSettings
+    pydantic_ai: PydanticAISettings
+    anthropic: AnthropicSettings = field(default_factory=AnthropicSettings)
+    google: GoogleSettings = field(default_factory=GoogleSettings)
+    local: Mapping[str, ModelRoute] = field(default_factory=dict)
+    """Models that run in this process, by name."""

@@ -1,0 +1,141 @@
+"""The servers that models are asked at: one connection each, and what they say about themselves."""
+
+import asyncio
+from dataclasses import replace
+
+import httpx2
+from pydantic_ai.settings import ModelSettings as RequestSettings
+
+from ai_psychiatrist.domain.errors import ConfigurationError, ModelCallFailed
+from ai_psychiatrist.llm import (
+    agent_run,  # noqa: F401  loaded with the first server, so that no call waits for it
+    providers,
+)
+from ai_psychiatrist.llm.backend_options import BackendOptions
+from ai_psychiatrist.llm.backends import (
+    Access,
+    Backend,
+    anthropic_backend,
+    google_backend,
+    ollama_backend,
+    openai_backend,
+)
+from ai_psychiatrist.llm.cures import shown_address
+from ai_psychiatrist.llm.direct_chat import DirectChatClient
+from ai_psychiatrist.llm.http_client import http_client
+from ai_psychiatrist.llm.model_list import unserved
+from ai_psychiatrist.llm.probe import ModelProbe, probe
+from ai_psychiatrist.llm.providers import Provider, provider_of
+from ai_psychiatrist.llm.retries import BUSY_RETRIES
+from ai_psychiatrist.llm.routes import DEFAULT_TIMEOUT_SECONDS, ModelRoute
+from ai_psychiatrist.llm.settings import AnthropicSettings, GoogleSettings, OpenAISettings
+from ai_psychiatrist.llm.windowed_model import PromptWindow, WindowedModel
+
+
+class ModelServers:
+    """Connects each server once and closes all of them together."""
+
+    def __init__(self, options: BackendOptions) -> None:
+        self._options = options
+        self._backends: dict[str, Backend] = {}
+        self._limiters: dict[str, asyncio.Semaphore] = {}
+        self._http: httpx2.AsyncClient | None = None
+
+    def route(self, name: str) -> ModelRoute:
+        """Return the way to a model; raises `ConfigurationError` where nothing can serve it."""
+        provider, model = provider_of(name), name.partition(":")[2]
+        if provider is None or not model:
+            known = ", ".join(f"{one}:" for one in providers.PROVIDERS)
+            msg = (
+                f"model {name!r} names no provider; write ollama:{name} if Ollama serves it "
+                f"(providers: {known} for other servers of OpenAI's protocol openai-chat:)"
+            )
+            raise ConfigurationError(msg)
+        if provider.name not in self._backends:
+            self._backends[provider.name] = self._backend(provider, name)
+        return self._connected(name, model, self._backends[provider.name])
+
+    async def unserved(self, route: ModelRoute) -> ModelCallFailed | None:
+        """Return why a model would not answer now, or `None` where it would."""
+        return await unserved(self._client(), self._backend_of(route), route.name.partition(":")[2])
+
+    async def probe(self, route: ModelRoute) -> ModelProbe:
+        """Try a model step by step."""
+        return await probe(self._client(), self._backend_of(route), route)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        if self._http is not None:
+            await self._http.aclose()
+
+    def _backend_of(self, route: ModelRoute) -> Backend:
+        return self._backends[route.name.partition(":")[0]]
+
+    def _connected(self, name: str, model: str, backend: Backend) -> ModelRoute:
+        options = self._options
+        settings = RequestSettings(max_tokens=options.models.max_output_tokens)
+        num_ctx = options.ollama.num_ctx if backend.provider is providers.OLLAMA else None
+        agent_model = WindowedModel(backend.build(model, settings), PromptWindow(num_ctx))
+        limiter = asyncio.Semaphore(options.models.max_concurrency)
+        return ModelRoute(
+            name=name,
+            address=shown_address(backend.address),
+            agent_model=agent_model,
+            chat=DirectChatClient(agent_model, temperature=options.models.temperature),
+            timeout_seconds=self._timeout_seconds(backend.provider),
+            max_reply_bytes=options.models.max_reply_bytes,
+            limiter=self._limiters.setdefault(backend.address, limiter),
+            retries=replace(BUSY_RETRIES, waits_seconds=options.models.busy_waits_seconds),
+        )
+
+    def _backend(self, provider: Provider, name: str) -> Backend:
+        options = self._options
+        if provider is providers.OLLAMA:
+            access = self._access(provider, options.ollama.base_url, "")
+            return ollama_backend(access, options.ollama)
+        given = self._given(provider)
+        address, key = given.base_url or provider.default_url, given.api_key.get_secret_value()
+        if address is None:
+            msg = (
+                f"model {name!r} needs {provider.url_variable}; transcripts are sent to no server "
+                "that is not named there (https://api.openai.com/v1 for OpenAI itself)"
+            )
+            raise ConfigurationError(msg)
+        if not key and provider.default_url is not None:
+            msg = f"model {name!r} needs its key in {provider.key_variable}"
+            raise ConfigurationError(msg)
+        access = self._access(provider, address, key)
+        if provider is providers.ANTHROPIC:
+            return anthropic_backend(access)
+        if provider is providers.GOOGLE:
+            return google_backend(access)
+        return openai_backend(access, provider)
+
+    def _given(self, provider: Provider) -> OpenAISettings | AnthropicSettings | GoogleSettings:
+        if provider is providers.ANTHROPIC:
+            return self._options.anthropic
+        return self._options.google if provider is providers.GOOGLE else self._options.openai
+
+    def _access(self, provider: Provider, address: str, key: str) -> Access:
+        return Access(
+            address=address.rstrip("/"),
+            key=key,
+            http=self._client(),
+            timeout_seconds=self._timeout_seconds(provider),
+        )
+
+    def _timeout_seconds(self, provider: Provider) -> float:
+        is_ollama = provider is providers.OLLAMA
+        own = self._options.ollama.timeout_seconds if is_ollama else DEFAULT_TIMEOUT_SECONDS
+        return self._options.pydantic_ai.timeout_seconds or own
+
+    def _client(self) -> httpx2.AsyncClient:
+        if self._http is None:
+            models = self._options.models
+            self._http = http_client(
+                timeout_seconds=self._options.pydantic_ai.timeout_seconds
+                or DEFAULT_TIMEOUT_SECONDS,
+                max_reply_bytes=models.max_reply_bytes,
+                proxy=models.http_proxy,
+            )
+        return self._http
