@@ -10,7 +10,11 @@ import typer
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import DatasetKind, SpeakerFilter
 from ai_psychiatrist.services.transcripts.formats.daic_woz import CodedLines, Interruption373
-from ai_psychiatrist.services.transcripts.labels import EVERYBODY, SpeakerLabels, given_roles
+from ai_psychiatrist.services.transcripts.speaker_labels import (
+    EVERYBODY,
+    SpeakerLabels,
+    given_roles,
+)
 
 if TYPE_CHECKING:
     from ai_psychiatrist.evaluation.datasets.dataset import Dataset

@@ -183,8 +183,8 @@ def replicate(
             PARTS,
             write_aggregates,
         )
-        from ai_psychiatrist.evaluation.runs.folder import RunFolder  # noqa: PLC0415
         from ai_psychiatrist.evaluation.runs.run import EvaluationOptions  # noqa: PLC0415
+        from ai_psychiatrist.evaluation.runs.run_folder import RunFolder  # noqa: PLC0415
         from ai_psychiatrist.evaluation.runs.start import StartOptions  # noqa: PLC0415
 
         settings = quiet(read_settings(model))

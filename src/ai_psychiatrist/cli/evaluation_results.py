@@ -89,7 +89,7 @@ def compare_command(
     Folders of runs are shown by prompts and models: each figure's mean and spread over the repeats.
     """
     with refusing_bad_input():
-        from ai_psychiatrist.evaluation.runs.folder import RunFolder  # noqa: PLC0415
+        from ai_psychiatrist.evaluation.runs.run_folder import RunFolder  # noqa: PLC0415
 
         folders = [run, *(others or ())]
         if not others or any(RunFolder(one).inside() for one in folders):

@@ -13,7 +13,7 @@ from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
 if TYPE_CHECKING:
     from ai_psychiatrist.ledger.recheck.revalidation import Rules, StepChanges
     from ai_psychiatrist.ledger.store.ledger import Ledger
-    from ai_psychiatrist.ledger.store.records import UnitCounts
+    from ai_psychiatrist.ledger.store.records import StepCounts
 
 EXAMPLES: Final = """
 Examples:
@@ -86,8 +86,8 @@ def _write_results(ledger: "Ledger") -> int:
         results.write_results(ledger, config, not_run=left_out(config))
         return 0
     from ai_psychiatrist.evaluation.measuring import measure_run, report_run  # noqa: PLC0415
-    from ai_psychiatrist.evaluation.runs.folder import RunFolder  # noqa: PLC0415
     from ai_psychiatrist.evaluation.runs.results import write_results  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.runs.run_folder import RunFolder  # noqa: PLC0415
 
     folder = RunFolder(ledger.folder)
     if not folder.run.exists():
@@ -129,7 +129,7 @@ def _rules_of(ledger: "Ledger", path: Path | None) -> "Rules":
 
 
 def _print_text(
-    changes: "list[StepChanges]", accounts: "Mapping[str, UnitCounts]", *, is_dry_run: bool
+    changes: "list[StepChanges]", accounts: "Mapping[str, StepCounts]", *, is_dry_run: bool
 ) -> None:
     done = "would be " if is_dry_run else ""
     for change in changes:
@@ -166,7 +166,7 @@ def _print_regressions(change: "StepChanges") -> None:
 
 
 def _print_json(
-    changes: "list[StepChanges]", accounts: "Mapping[str, UnitCounts]", changed_predictions: int
+    changes: "list[StepChanges]", accounts: "Mapping[str, StepCounts]", changed_predictions: int
 ) -> None:
     shown = {
         "steps": [

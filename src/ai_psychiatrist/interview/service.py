@@ -31,7 +31,7 @@ from ai_psychiatrist.interview.protocol.accepted_inputs import accepted_inputs
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol, ProtocolKind
 from ai_psychiatrist.interview.record import Interview, ProtocolReference
 from ai_psychiatrist.interview.snapshot import InterviewListing, InterviewSnapshot, snapshot_of
-from ai_psychiatrist.interview.store.store import InterviewStore
+from ai_psychiatrist.interview.store.interview_store import InterviewStore
 from ai_psychiatrist.interview.stored_steps import StoredSteps
 from ai_psychiatrist.interview.submission import AnswerSubmission, check_key, refuse_broken_text
 

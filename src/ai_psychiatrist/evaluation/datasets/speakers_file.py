@@ -12,7 +12,7 @@ from ai_psychiatrist.evaluation.datasets.table_headers import possible_headers
 from ai_psychiatrist.evaluation.datasets.texts import UnitRoles
 from ai_psychiatrist.evaluation.datasets.unit_names import UnitNames
 from ai_psychiatrist.services.transcripts.encoding import decode
-from ai_psychiatrist.services.transcripts.labels import given_roles, label_key
+from ai_psychiatrist.services.transcripts.speaker_labels import given_roles, label_key
 from ai_psychiatrist.services.transcripts.utterances import FileRefused
 
 _COLUMNS: Final = ("file", "label", "role")

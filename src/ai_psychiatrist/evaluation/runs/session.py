@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ai_psychiatrist.evaluation.runs.folder import RunFolder, read_json, write_json
 from ai_psychiatrist.evaluation.runs.results import CarriedFailures, carried_failures, write_results
 from ai_psychiatrist.evaluation.runs.run import (
     EvaluationOptions,
@@ -15,9 +14,10 @@ from ai_psychiatrist.evaluation.runs.run import (
     RunTools,
     run_units,
 )
+from ai_psychiatrist.evaluation.runs.run_folder import RunFolder, read_json, write_json
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.ledger.store.records import UnitCounts
+from ai_psychiatrist.ledger.store.records import StepCounts
 
 logger = get_logger(__name__)
 
@@ -28,7 +28,7 @@ class RunState:
 
     paid_calls: int
     """Model calls that were made in this session."""
-    counts: UnitCounts
+    counts: StepCounts
     """Of the units as wholes."""
     carried: CarriedFailures
     """Of the complete units."""

@@ -12,8 +12,8 @@ from ai_psychiatrist.agents.prompts.digests import TASKS, Tasks
 from ai_psychiatrist.agents.prompts.task_file import task_lines
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
-from ai_psychiatrist.evaluation.runs.folder import RunFolder, write_json
 from ai_psychiatrist.evaluation.runs.provenance import changes_of, gone_on_with
+from ai_psychiatrist.evaluation.runs.run_folder import RunFolder, write_json
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.evaluation.runs.units_file import (
     RunUnit,

@@ -9,7 +9,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.interview_items import AnswerQuote
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.interview.phq8.clauses import AnswerClause, answer_clauses
+from ai_psychiatrist.interview.phq8.answer_clauses import AnswerClause, answer_clauses
 from ai_psychiatrist.interview.phq8.day_counts import ALL, ANY_DAY, NEARLY_EVERY_DAY, NO_DAY, Days
 from ai_psychiatrist.interview.phq8.phrases import (
     Phrase,

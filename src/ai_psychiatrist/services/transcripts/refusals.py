@@ -8,7 +8,7 @@ from ai_psychiatrist.domain.errors import (
     TranscriptUnreadable,
 )
 from ai_psychiatrist.domain.transcript import MAX_TURNS
-from ai_psychiatrist.services.transcripts.labels import EVERYBODY
+from ai_psychiatrist.services.transcripts.speaker_labels import EVERYBODY
 from ai_psychiatrist.services.transcripts.utterances import FileFault, FileRefused
 
 _REASONS: Final = {

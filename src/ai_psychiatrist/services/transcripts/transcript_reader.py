@@ -10,15 +10,6 @@ from typing import Final
 from ai_psychiatrist.domain.transcript import MAX_TURNS, Note, Source, Speaker, Transcript, Turn
 from ai_psychiatrist.services.transcripts.formats.daic_woz import DEFAULT_POLICY, RowPolicy
 from ai_psychiatrist.services.transcripts.forms import read_content
-from ai_psychiatrist.services.transcripts.labels import (
-    DEFAULT_LABELS,
-    EVERYBODY,
-    SpeakerLabels,
-    given_roles,
-    known_labels,
-    label_key,
-    speakers_of,
-)
 from ai_psychiatrist.services.transcripts.labels_inside import labels_inside, last_words_of
 from ai_psychiatrist.services.transcripts.own_words import Setting, speech_spans
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript, refuse_unusable
@@ -29,6 +20,15 @@ from ai_psychiatrist.services.transcripts.refusals import (
     too_many_turns,
 )
 from ai_psychiatrist.services.transcripts.rendering import rendered
+from ai_psychiatrist.services.transcripts.speaker_labels import (
+    DEFAULT_LABELS,
+    EVERYBODY,
+    SpeakerLabels,
+    given_roles,
+    known_labels,
+    label_key,
+    speakers_of,
+)
 from ai_psychiatrist.services.transcripts.utterances import (
     FileReading,
     FileRefused,
