@@ -16,7 +16,7 @@ from ai_psychiatrist.interview.phq8.phrases import (
     PhraseKind,
     agreement,
     phrases_in,
-    refusal,
+    refusal_wording,
 )
 
 _MOST_CHARACTERS: Final = 4_000
@@ -96,9 +96,9 @@ def is_agreement(text: str) -> bool:
 
 
 def _is_refusal(item: Item, clause: AnswerClause) -> bool:
-    if refusal("within").search(clause.spoken):
+    if refusal_wording("within").search(clause.spoken):
         return True
-    rest, refusals = refusal("whole").subn("", clause.spoken)
+    rest, refusals = refusal_wording("whole").subn("", clause.spoken)
     left = {phrase.kind for phrase in phrases_in(item, " ".join(rest.split()))}
     return refusals > 0 and left <= {PhraseKind.FILLER, PhraseKind.YES}
 

@@ -76,7 +76,7 @@ def parse_transcript(
     turns = tuple(_numbered(_turns(text, lines, speakers, setting)))
     if len(turns) > MAX_TURNS:
         raise too_many_turns()
-    return checked(
+    return checked_transcript(
         Transcript(
             text=text,
             turns=turns,
@@ -122,7 +122,7 @@ def refuse_unusable(text: str) -> None:
         raise TranscriptUnreadable(msg, fault=FileFault.NOT_TEXT) from None
 
 
-def checked(transcript: Transcript) -> Transcript:
+def checked_transcript(transcript: Transcript) -> Transcript:
     """Return a transcript in which the participant says something; else raise."""
     if not any(transcript.words(turn).strip() for turn in transcript.participant_turns()):
         msg = "the transcript has speaker labels but no words of the participant"
@@ -165,7 +165,7 @@ def _one_speaker(text: str, start: int, source: Source, *, is_assumed: bool) -> 
         words_start=start,
         end=len(text),
     )
-    return checked(
+    return checked_transcript(
         Transcript(
             text=text,
             turns=(*turns, whole) if start else (whole,),

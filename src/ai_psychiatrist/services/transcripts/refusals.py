@@ -28,7 +28,7 @@ _REASONS: Final = {
 }
 
 
-def refused(error: FileRefused, *, field: str = "transcript_text") -> TranscriptUnreadable:
+def refusal_of(error: FileRefused, *, field: str = "transcript_text") -> TranscriptUnreadable:
     """Return the error of the whole service for a file that a reader refused."""
     place = "" if error.line is None else f" (line {error.line})"
     return TranscriptUnreadable(

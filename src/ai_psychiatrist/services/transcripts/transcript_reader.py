@@ -15,7 +15,7 @@ from ai_psychiatrist.services.transcripts.own_words import Setting, speech_spans
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript, refuse_unusable
 from ai_psychiatrist.services.transcripts.refusals import (
     nobody_named,
-    refused,
+    refusal_of,
     too_long,
     too_many_turns,
 )
@@ -65,7 +65,7 @@ def read_transcript(
     try:
         reading = read_content(content, name=name, rows=rows)
     except FileRefused as error:
-        raise refused(error, field=field) from None
+        raise refusal_of(error, field=field) from None
     if _characters(reading) > most_characters:
         raise too_long(most_characters, field=field)
     if reading.speakers and not labels.given:
