@@ -13,7 +13,7 @@ from typing import Final
 from ai_psychiatrist.agents.case import open_case
 from ai_psychiatrist.agents.danger import DangerAgent
 from ai_psychiatrist.config import load_settings
-from ai_psychiatrist.domain.risk import ReadingStatus, RiskLevel, RiskReport, with_model
+from ai_psychiatrist.domain.risk import ReadingStatus, RiskLevel, RiskReport, with_model_reading
 from ai_psychiatrist.services.risk.detector import detect_risk
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.wiring import open_services
@@ -40,7 +40,7 @@ async def pairs(agent: DangerAgent, statements: Iterable[Labelled]) -> list[Pair
         rules = detect_risk(transcript)
         async with places:
             reading = await agent.read(open_case(transcript))
-        return Pair(labelled=one, rules=rules, both=with_model(rules, reading))
+        return Pair(labelled=one, rules=rules, both=with_model_reading(rules, reading))
 
     return await asyncio.gather(*map(read, statements))
 

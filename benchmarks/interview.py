@@ -19,7 +19,7 @@ from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.infrastructure.logging import setup_logging
 from ai_psychiatrist.interview.protocol import load_protocol
 from ai_psychiatrist.interview.service import InterviewService
-from ai_psychiatrist.interview.store.store import InterviewStore
+from ai_psychiatrist.interview.store.interview_store import InterviewStore
 
 ASKS_OF_REFUSED: Final = 2
 """A protocol ends when each open item was asked for as often as it allows, which is twice."""

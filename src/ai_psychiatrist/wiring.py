@@ -25,8 +25,8 @@ from ai_psychiatrist.llm.connections import ModelConnections
 from ai_psychiatrist.llm.routes import ModelChain
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.services.risk.clause_memory import forget_clauses
-from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
-from ai_psychiatrist.services.transcripts.store import TranscriptStore
+from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
+from ai_psychiatrist.services.transcripts.transcript_store import TranscriptStore
 
 if TYPE_CHECKING:
     from ai_psychiatrist.interview.interviews import Interviews

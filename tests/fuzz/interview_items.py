@@ -17,7 +17,7 @@ from ai_psychiatrist.interview.phq8.free_answers import is_agreement
 from ai_psychiatrist.interview.protocol import load_protocol
 from ai_psychiatrist.interview.service import AnswerSubmission, InterviewService
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
-from ai_psychiatrist.interview.store.store import InterviewStore
+from ai_psychiatrist.interview.store.interview_store import InterviewStore
 from tests.fakes.participant import answer_texts
 from tests.fuzz.hostile import REMARKS, unicode_text
 from tests.fuzz.interview_models import InterviewSession, session

@@ -9,7 +9,7 @@ from ai_psychiatrist.agents.interview.interview_agents import InterviewAgents
 from ai_psychiatrist.interview.limits import InterviewLimits
 from ai_psychiatrist.interview.protocol import BUILTIN_PROTOCOLS, load_protocol
 from ai_psychiatrist.interview.service import InterviewService
-from ai_psychiatrist.interview.store.store import InterviewStore
+from ai_psychiatrist.interview.store.interview_store import InterviewStore
 from ai_psychiatrist.llm.output_mode import OutputModeSetting
 from ai_psychiatrist.llm.retries import CallRetries
 from ai_psychiatrist.llm.settings import PydanticAISettings

@@ -7,7 +7,7 @@ import pytest
 
 from ai_psychiatrist.interview.protocol import load_protocol
 from ai_psychiatrist.interview.service import InterviewService
-from ai_psychiatrist.interview.store.store import InterviewStore
+from ai_psychiatrist.interview.store.interview_store import InterviewStore
 from tests.fakes.participant import Style, answer_texts
 from tests.fakes.participant_incident import Step, lead_incidents
 from tests.fakes.participant_interviews import Conducted, conduct, is_repeated

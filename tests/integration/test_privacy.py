@@ -25,8 +25,8 @@ from ai_psychiatrist.llm.chat import SimpleChatClient
 from ai_psychiatrist.llm.rejection import ReplyRejected
 from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
-from ai_psychiatrist.services.transcripts.store import TranscriptStore
 from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
+from ai_psychiatrist.services.transcripts.transcript_store import TranscriptStore
 from ai_psychiatrist.wiring import open_services
 from tests.fakes.faults import FAULTS
 from tests.fakes.model_server import ModelServer, ModelServerThread, Reply, Script, fault

@@ -18,7 +18,7 @@ from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.transcript import Speaker
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.services.evidence_validation import settings as evidence_settings
-from ai_psychiatrist.services.transcripts.labels import known_speaker
+from ai_psychiatrist.services.transcripts.speaker_labels import known_speaker
 from ai_psychiatrist.wiring import open_services
 
 ROOT = Path(__file__).parents[2]

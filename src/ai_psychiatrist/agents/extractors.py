@@ -30,7 +30,7 @@ from ai_psychiatrist.services.evidence_validation import (
     EvidenceSchemaError,
     validate_evidence_schema,
 )
-from ai_psychiatrist.validation.checks.coercion.text_values import WholeNumber, whole_number
+from ai_psychiatrist.validation.checks.coercion.text_values import WholeNumber, read_whole_number
 from ai_psychiatrist.validation.reply.json_decoder import Parsed, ParsedObject
 from ai_psychiatrist.validation.reply.limits import refuse_broken_text
 from ai_psychiatrist.validation.reply.parse import (
@@ -336,7 +336,7 @@ class _ItemReading:
         )
 
     def _whole(self, value: object, low: int, high: int, code: RejectionCode, rule: str) -> int:
-        number = whole_number(value, low=low, high=high)
+        number = read_whole_number(value, low=low, high=high)
         if number is None:
             raise OutputRejected(code, f"{self.key}: {rule}, a whole number.")
         self.coercions += number.coerced
@@ -405,7 +405,7 @@ def extract_judge_metric(text: str) -> JudgeMetricOutput:
         raise OutputRejected(
             RejectionCode.SCORE_MISSING, "No score was found. End with a line such as: Score: 3"
         )
-    number = whole_number(found[1], low=1, high=5)
+    number = read_whole_number(found[1], low=1, high=5)
     if number is None or found[2] not in {None, "5"}:
         raise OutputRejected(
             RejectionCode.SCORE_INVALID, "The score has to be a whole number from 1 to 5."
@@ -518,7 +518,7 @@ def _number_of_words(value: object, words: Sequence[Sequence[str]]) -> object:
 
 
 def _severity(value: object) -> WholeNumber:
-    severity = whole_number(_number_of_words(value, _SEVERITY_WORDS), low=0, high=4)
+    severity = read_whole_number(_number_of_words(value, _SEVERITY_WORDS), low=0, high=4)
     if severity is None:
         raise OutputRejected(
             RejectionCode.SCORE_INVALID,

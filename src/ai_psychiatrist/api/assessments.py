@@ -25,7 +25,7 @@ from ai_psychiatrist.results.models import (
     QualitativeResult,
     QuantitativeResult,
 )
-from ai_psychiatrist.services.transcripts.labels import Roles
+from ai_psychiatrist.services.transcripts.speaker_labels import Roles
 from ai_psychiatrist.wiring import Services
 
 _NO_FEW_SHOT: Final = "few-shot scoring is not available yet; use mode zero_shot"

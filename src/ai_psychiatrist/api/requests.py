@@ -16,7 +16,7 @@ from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
 
 from ai_psychiatrist.api.sent_file import SentFile
-from ai_psychiatrist.services.transcripts.labels import LONGEST_LABEL
+from ai_psychiatrist.services.transcripts.speaker_labels import LONGEST_LABEL
 
 ModeName: TypeAlias = Literal["zero_shot", "few_shot"]
 SpeakerRole: TypeAlias = Literal["participant", "interviewer", "other"]

@@ -6,7 +6,7 @@ from typing import Annotated, Final, TypeAlias
 from fastapi import Depends, Query
 
 from ai_psychiatrist.domain.transcript import Speaker
-from ai_psychiatrist.services.transcripts.labels import LONGEST_LABEL, Roles
+from ai_psychiatrist.services.transcripts.speaker_labels import LONGEST_LABEL, Roles
 
 _MEDIA_TYPES: Final = frozenset(
     {

@@ -27,8 +27,8 @@ from ai_psychiatrist.infrastructure.stopping import Stopping
 from ai_psychiatrist.infrastructure.worker_processes import work_on_text
 from ai_psychiatrist.results.risk import risk_field
 from ai_psychiatrist.services.risk.detector import read_with_risk
-from ai_psychiatrist.services.transcripts.labels import Roles, given_roles
-from ai_psychiatrist.services.transcripts.store import StoredFile
+from ai_psychiatrist.services.transcripts.speaker_labels import Roles, given_roles
+from ai_psychiatrist.services.transcripts.transcript_store import StoredFile
 from ai_psychiatrist.wiring import BYTES_PER_CHARACTER, Services
 
 

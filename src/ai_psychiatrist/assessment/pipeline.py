@@ -35,7 +35,7 @@ from ai_psychiatrist.domain.failures import (
     FailureRecord,
     FailureSeverity,
 )
-from ai_psychiatrist.domain.risk import ModelReading, ReadingStatus, RiskReport, with_model
+from ai_psychiatrist.domain.risk import ModelReading, ReadingStatus, RiskReport, with_model_reading
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.failure_log import collect_failures, record_failure
 from ai_psychiatrist.infrastructure.logging import get_logger
@@ -149,7 +149,7 @@ class AssessmentPipeline:
                     _record_late(DANGER.name)
         if self.danger is not None:
             failed = ModelReading(status=ReadingStatus.FAILED, code=unread)
-            risk = with_model(risk, results.danger or failed)
+            risk = with_model_reading(risk, results.danger or failed)
         return _assessment(case, risk, parts, results, failures)
 
     async def _run(

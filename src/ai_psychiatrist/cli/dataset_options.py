@@ -16,7 +16,11 @@ from ai_psychiatrist.evaluation.datasets.selection import (
     selected,
 )
 from ai_psychiatrist.services.transcripts.formats.daic_woz import CodedLines, Interruption373
-from ai_psychiatrist.services.transcripts.labels import EVERYBODY, SpeakerLabels, given_roles
+from ai_psychiatrist.services.transcripts.speaker_labels import (
+    EVERYBODY,
+    SpeakerLabels,
+    given_roles,
+)
 
 DatasetArgument: TypeAlias = Annotated[
     Path,

@@ -33,8 +33,8 @@ from ai_psychiatrist.evaluation.replication import (
     PARTS,
     write_aggregates,
 )
-from ai_psychiatrist.evaluation.runs.folder import RunFolder
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions
+from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.start import StartOptions
 from ai_psychiatrist.services.transcripts.formats.daic_woz import CodedLines, Interruption373
 

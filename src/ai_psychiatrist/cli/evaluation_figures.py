@@ -12,7 +12,7 @@ from ai_psychiatrist.cli.repeats_table import print_repeats
 from ai_psychiatrist.evaluation.datasets.selection import Selection
 from ai_psychiatrist.evaluation.measuring import compare_runs, measure_run, report_run
 from ai_psychiatrist.evaluation.repeats import repeated_runs
-from ai_psychiatrist.evaluation.runs.folder import RunFolder
+from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 
 figures_app = typer.Typer(add_completion=False, rich_markup_mode=None)
 

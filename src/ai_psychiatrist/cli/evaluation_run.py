@@ -15,9 +15,9 @@ from ai_psychiatrist.cli.unit_progress import unit_progress
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
-from ai_psychiatrist.evaluation.runs.folder import RunFolder
 from ai_psychiatrist.evaluation.runs.provenance import changes_of, provenance
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, RunTally, RunTools
+from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.session import RunState, run_session
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.evaluation.runs.start import EvaluationRequest, StartOptions, open_run

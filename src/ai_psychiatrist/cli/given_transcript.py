@@ -14,7 +14,7 @@ from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.errors import InputError, SpeakersUnknown
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.infrastructure.given_files import read_at_most, reason_of
-from ai_psychiatrist.services.transcripts.labels import Roles, given_roles
+from ai_psychiatrist.services.transcripts.speaker_labels import Roles, given_roles
 from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
 
 ParticipantOption: TypeAlias = Annotated[

@@ -11,13 +11,13 @@ import typer
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
 from ai_psychiatrist.cli.run_source import open_run
 from ai_psychiatrist.evaluation.measuring import measure_run, report_run
-from ai_psychiatrist.evaluation.runs.folder import RunFolder
 from ai_psychiatrist.evaluation.runs.reply_checkers import checkers_for
 from ai_psychiatrist.evaluation.runs.results import write_results
+from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.ledger.recheck import revalidation
 from ai_psychiatrist.ledger.recheck.revalidation import Rules, StepChanges
 from ai_psychiatrist.ledger.store.ledger import Ledger
-from ai_psychiatrist.ledger.store.records import UnitCounts
+from ai_psychiatrist.ledger.store.records import StepCounts
 from ai_psychiatrist.pipelines import results
 from ai_psychiatrist.pipelines.run_folder import (
     KIND,
@@ -122,7 +122,7 @@ def _rules_of(ledger: Ledger, path: Path | None) -> Rules:
 
 
 def _print_text(
-    changes: list[StepChanges], accounts: Mapping[str, UnitCounts], *, is_dry_run: bool
+    changes: list[StepChanges], accounts: Mapping[str, StepCounts], *, is_dry_run: bool
 ) -> None:
     done = "would be " if is_dry_run else ""
     for change in changes:
@@ -159,7 +159,7 @@ def _print_regressions(change: StepChanges) -> None:
 
 
 def _print_json(
-    changes: list[StepChanges], accounts: Mapping[str, UnitCounts], changed_predictions: int
+    changes: list[StepChanges], accounts: Mapping[str, StepCounts], changed_predictions: int
 ) -> None:
     shown = {
         "steps": [

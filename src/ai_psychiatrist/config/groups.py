@@ -22,7 +22,7 @@ from ai_psychiatrist.llm.settings import (
     PydanticAISettings,
 )
 from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
-from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
+from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
 
 _HOST_NAME: Final = re.compile(r"\*|[\w.-]+|\[?[\da-f]*:[\da-f.:]*:[\da-f.:]*\]?", re.ASCII)
 _ORIGIN: Final = re.compile(r"https?://(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d+)?", re.ASCII)

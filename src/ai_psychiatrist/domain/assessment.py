@@ -6,7 +6,14 @@ from enum import StrEnum
 
 from ai_psychiatrist.domain.evidence import Frequency, Grounding, Quote, UnverifiedQuote
 from ai_psychiatrist.domain.failures import Attempt, FailureRecord
-from ai_psychiatrist.domain.phq8 import Item, Severity, TotalScore, UnknownReason, total_of
+from ai_psychiatrist.domain.phq8 import (
+    Item,
+    Severity,
+    TotalScore,
+    UnknownReason,
+    require_score_or_reason,
+    total_of,
+)
 from ai_psychiatrist.domain.risk import RiskReport
 from ai_psychiatrist.domain.transcript import Transcript
 
@@ -113,9 +120,7 @@ class ItemAssessment:
     llm_evidence_rejected_count: int
 
     def __post_init__(self) -> None:
-        if (self.score is None) == (self.unknown_reason is None):
-            msg = "an item has either a score or a reason why it is unknown"
-            raise ValueError(msg)
+        require_score_or_reason(self.score, self.unknown_reason)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.domain.phq8 import Item, TotalScore, UnknownReason, total_of
+from ai_psychiatrist.domain.phq8 import (
+    Item,
+    TotalScore,
+    UnknownReason,
+    require_score_or_reason,
+    total_of,
+)
 
 
 class ItemSource(StrEnum):
@@ -102,9 +108,7 @@ class ItemOutcome:
     """The quotes of the transcript, where the score comes from it."""
 
     def __post_init__(self) -> None:
-        if (self.score is None) == (self.unknown_reason is None):
-            msg = "an item has either a score or a reason why it is unknown"
-            raise ValueError(msg)
+        require_score_or_reason(self.score, self.unknown_reason)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -79,6 +79,13 @@ class Severity(IntEnum):
         return self >= Severity.MODERATE
 
 
+def require_score_or_reason(score: int | None, unknown_reason: object | None) -> None:
+    """Raise `ValueError` for an item that has neither a score nor a reason why, or has both."""
+    if (score is None) == (unknown_reason is None):
+        msg = "an item has either a score or a reason why it is unknown"
+        raise ValueError(msg)
+
+
 def severity_of(total: int) -> Severity:
     """Return the band of a total score, 0-24. Raises `ValueError` outside that range."""
     if not 0 <= total <= MAX_TOTAL_SCORE:

@@ -166,7 +166,7 @@ def risk_report(found: Sequence[RiskSignal], examined: Examined | None = None) -
     )
 
 
-def with_model(report: RiskReport, reading: ModelReading) -> RiskReport:
+def with_model_reading(report: RiskReport, reading: ModelReading) -> RiskReport:
     """Return the rules' report with what a model found beside it; nothing of theirs is lowered.
 
     A model's signal is added unless the rules have one of the same kind of danger in the same words

@@ -7,7 +7,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.measuring import measure_run
-from ai_psychiatrist.evaluation.runs.folder import RunFolder
+from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.infrastructure.private_files import make_folder, write_whole
 
 PARTS: Final[Mapping[str, int]] = MappingProxyType({"train": 58, "validation": 43, "test": 41})

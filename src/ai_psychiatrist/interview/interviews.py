@@ -20,8 +20,8 @@ from ai_psychiatrist.interview.protocol import (
     load_protocol,
 )
 from ai_psychiatrist.interview.service import InterviewService
+from ai_psychiatrist.interview.store.interview_store import InterviewStore
 from ai_psychiatrist.interview.store.keys import StoreKeys
-from ai_psychiatrist.interview.store.store import InterviewStore
 
 logger = get_logger(__name__)
 

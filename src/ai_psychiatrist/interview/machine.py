@@ -15,7 +15,7 @@ from ai_psychiatrist.interview.engine.context import StepContext
 from ai_psychiatrist.interview.errors import InterviewOver, InterviewUnfinished, VersionConflict
 from ai_psychiatrist.interview.record import Interview
 
-Step: TypeAlias = Callable[[StepContext, Interview], Awaitable[Interview]]
+StepFunction: TypeAlias = Callable[[StepContext, Interview], Awaitable[Interview]]
 
 
 class Event(StrEnum):
@@ -37,11 +37,11 @@ class Event(StrEnum):
 class Transition:
     """What is done at an event, and the states that it may lead to."""
 
-    step: Step
+    step: StepFunction
     leads_to: tuple[InterviewState, ...]
 
 
-def _to(step: Step, *leads_to: InterviewState) -> Transition:
+def _to(step: StepFunction, *leads_to: InterviewState) -> Transition:
     return Transition(step=step, leads_to=leads_to)
 
 

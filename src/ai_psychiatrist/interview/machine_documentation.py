@@ -7,7 +7,7 @@ from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.interview.machine import TABLE, Transition
 
 
-def table() -> Iterator[str]:
+def machine_table() -> Iterator[str]:
     """Yield the lines of the table, one pair of state and event each."""
     yield "| state | event | what is done | leads to |"
     yield "| --- | --- | --- | --- |"
@@ -39,4 +39,4 @@ def _what(transition: Transition) -> str:
 
 
 if __name__ == "__main__":
-    print("\n".join([*table(), "", *diagram()]))  # noqa: T201  what it is run for
+    print("\n".join([*machine_table(), "", *diagram()]))  # noqa: T201  what it is run for

@@ -31,9 +31,9 @@ from ai_psychiatrist.interview.protocol.accepted_inputs import accepted_inputs
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol, ProtocolKind
 from ai_psychiatrist.interview.record import Interview, ProtocolReference
 from ai_psychiatrist.interview.snapshot import InterviewListing, InterviewSnapshot, snapshot_of
-from ai_psychiatrist.interview.store.store import InterviewStore
+from ai_psychiatrist.interview.store.interview_store import InterviewStore
 from ai_psychiatrist.interview.stored_steps import StoredSteps
-from ai_psychiatrist.interview.submission import AnswerSubmission, check_key, refuse_broken_text
+from ai_psychiatrist.interview.submission import AnswerSubmission, check_key, refuse_broken_input
 
 logger = get_logger(__name__)
 
@@ -200,9 +200,9 @@ class InterviewService:
             msg = f"the protocol {protocol.id!r} does not begin with an assessment"
             raise InputError(msg, field="assessment")
         for name, value in inputs.items():
-            refuse_broken_text(f"{name}{value}", field_="inputs")
+            refuse_broken_input(f"{name}{value}", field_="inputs")
         for item in assessment.items.values() if assessment else ():
-            refuse_broken_text("".join(item.evidence), field_="assessment")
+            refuse_broken_input("".join(item.evidence), field_="assessment")
         return Interview(
             id=make_id(),
             protocol=ProtocolReference(

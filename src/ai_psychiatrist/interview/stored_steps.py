@@ -13,7 +13,7 @@ from ai_psychiatrist.interview.engine.context import StepContext
 from ai_psychiatrist.interview.errors import InterviewNotFound, StoreUnusable, VersionConflict
 from ai_psychiatrist.interview.machine import Event, follow
 from ai_psychiatrist.interview.record import Interview
-from ai_psychiatrist.interview.store.store import InterviewStore, TakenAnswer
+from ai_psychiatrist.interview.store.interview_store import InterviewStore, TakenAnswer
 
 T = TypeVar("T")
 

@@ -62,7 +62,7 @@ def given_answer(
     return GivenAnswer(question_id=question.id, option_id=None, text=text, turn=turn)
 
 
-def refuse_broken_text(text: str, *, field_: str) -> None:
+def refuse_broken_input(text: str, *, field_: str) -> None:
     """Raise `InputError` for a text that is not valid Unicode."""
     try:
         text.encode("utf-8")
@@ -90,4 +90,4 @@ def _check_text(question: Question, text: str, max_characters: int) -> None:
     if len(text) > max_characters:
         msg = f"the answer is longer than {max_characters} characters"
         raise InputError(msg, field="text")
-    refuse_broken_text(text, field_="text")
+    refuse_broken_input(text, field_="text")

@@ -9,7 +9,7 @@ import orjson
 from ai_psychiatrist.infrastructure.private_files import write_whole
 from ai_psychiatrist.ledger.exchange.export import ExportChoices, export_run
 from ai_psychiatrist.ledger.store.ledger import Ledger
-from ai_psychiatrist.ledger.store.records import UnitCounts
+from ai_psychiatrist.ledger.store.records import StepCounts
 from ai_psychiatrist.pipelines.run_folder import accumulating, schemas_of
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig
 
@@ -23,9 +23,9 @@ _PRETTY: Final = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
 class PipelineCounts:
     """Where the units of a run are."""
 
-    units: UnitCounts
+    units: StepCounts
     """As wholes: valid at the last step, failed at any."""
-    steps: Mapping[str, UnitCounts]
+    steps: Mapping[str, StepCounts]
     model_calls: int
 
     @property
@@ -48,7 +48,7 @@ def counts_of(ledger: Ledger) -> PipelineCounts:
         for stage, count in one.by_stage.items():
             by_stage[stage] = by_stage.get(stage, 0) + count
     failed = sum(by_stage.values())
-    units = UnitCounts(
+    units = StepCounts(
         requested=requested,
         valid=valid,
         failed=failed,

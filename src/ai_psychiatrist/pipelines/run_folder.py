@@ -1,6 +1,7 @@
 """The folder of a pipeline's run: the ledger, beside it the pipeline as it was, and its rules."""
 
 import json
+import secrets
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Final
 
 from ai_psychiatrist import __version__
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
+from ai_psychiatrist.infrastructure.digests import use_installation_key
 from ai_psychiatrist.infrastructure.given_files import read_regular
 from ai_psychiatrist.infrastructure.private_files import make_subfolder, write_whole
 from ai_psychiatrist.ledger.keys.cipher import Cipher
@@ -24,6 +26,10 @@ from ai_psychiatrist.validation.config.pipeline import PipelineConfig, StepConfi
 KIND: Final = "pipeline"
 """Value of `kind` in what a run says about itself."""
 
+PROMPT_KEY: Final = "prompt_key"
+"""Name of the key under which the prompts of a run are digested; only runs that ask have one."""
+
+_KEY_BYTES: Final = 32
 _CONFIG_FOLDER: Final = "config"
 _PIPELINE_NAME: Final = "pipeline.yaml"
 
@@ -54,6 +60,19 @@ def create_pipeline_run(
         cipher=cipher,
         about={**own, **(about or {})},
     )
+
+
+def make_prompt_key() -> str:
+    """Return a new key for the digests of a run's prompts."""
+    return secrets.token_hex(_KEY_BYTES)
+
+
+def use_prompt_key(ledger: Ledger) -> None:
+    """Make the digests of this process with a run's own key from here on.
+
+    So a prompt has the same digest wherever the run goes on.
+    """
+    use_installation_key(bytes.fromhex(ledger.about[PROMPT_KEY]))
 
 
 def keep_pipeline(folder: Path, config: PipelineConfig) -> None:

@@ -1,7 +1,6 @@
 """Begin a run of a pipeline, or go on with one: its ledger, its units and what it is made with."""
 
 import json
-import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.domain.errors import ArtifactMismatch, InputError
-from ai_psychiatrist.infrastructure.digests import use_installation_key
 from ai_psychiatrist.infrastructure.given_files import read_regular
 from ai_psychiatrist.ledger.keys.cipher import Cipher
 from ai_psychiatrist.ledger.store.contexts import write_context
@@ -18,18 +16,19 @@ from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.ledger_file import FILE_NAME, holds_run, make_private_folder
 from ai_psychiatrist.ledger.store.lock import run_lock
 from ai_psychiatrist.pipelines.run_folder import (
+    PROMPT_KEY,
     create_pipeline_run,
     kept_pipeline,
+    make_prompt_key,
     refuse_other_pipeline,
+    use_prompt_key,
 )
 from ai_psychiatrist.pipelines.step_turn import SEED
 from ai_psychiatrist.pipelines.units import DeclaredUnit
 from ai_psychiatrist.validation.config.given_file import MOST_BYTES
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig
 
-_PROMPT_KEY: Final = "prompt_key"
 _MODELS: Final = "models"
-_KEY_BYTES: Final = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +69,7 @@ def opened_run(request: PipelineRequest) -> Iterator[Ledger]:
         raise InputError(f"{folder} {cure}", field="--out")
     make_private_folder(folder)
     with run_lock(folder), _resumed(request) if request.is_resumed else _created(request) as ledger:
-        use_installation_key(bytes.fromhex(ledger.about[_PROMPT_KEY]))
+        use_prompt_key(ledger)
         try:
             _add_units(ledger, islice(request.units, request.max_units))
         except BaseException:
@@ -89,7 +88,7 @@ def _created(request: PipelineRequest) -> Ledger:
         cipher=request.cipher,
         steps=request.steps,
         about={
-            _PROMPT_KEY: secrets.token_hex(_KEY_BYTES),
+            PROMPT_KEY: make_prompt_key(),
             SEED: str(request.seed or 0),
             _MODELS: _written(request.models),
         },
@@ -100,7 +99,7 @@ def _resumed(request: PipelineRequest) -> Ledger:
     ledger = Ledger.open(request.folder, cipher=request.cipher)
     try:
         refuse_other_pipeline(ledger, request.config)
-        if _PROMPT_KEY not in ledger.about:
+        if PROMPT_KEY not in ledger.about:
             msg = "the run takes answers of other programs and asks no models: name a new folder"
             raise InputError(msg, field="--out")
         differences = list(_differences(ledger, request))

@@ -12,8 +12,8 @@ from ai_psychiatrist.validation.checks.host_fields import SET_ASIDE
 from ai_psychiatrist.validation.checks.step_validator import DEFAULT_LIMITS
 from ai_psychiatrist.validation.config.document import read_document
 from ai_psychiatrist.validation.config.pipeline_file import Items, Processing
-from ai_psychiatrist.validation.config.problem import refusal
-from ai_psychiatrist.validation.jsonl.context import read_context
+from ai_psychiatrist.validation.config.problem import unusable_file
+from ai_psychiatrist.validation.jsonl.context import read_contexts
 
 _REPETITION: Final = "{}__rep{:04d}"
 """How the id of a repeated unit ends."""
@@ -55,14 +55,14 @@ def units_in(path: Path) -> Iterator[DeclaredUnit]:
     """
     if not path.is_file():
         raise InputError("the units are no regular file that can be read", field="--units")
-    lines = read_context(path, DEFAULT_LIMITS)
+    lines = read_contexts(path, DEFAULT_LIMITS)
     return _each_once(DeclaredUnit(unit_id=line.key, fields=line.context) for line in lines)
 
 
 def _read(path: Path) -> object:
     document = read_document(path)
     if document.has_errors:
-        raise ConfigurationError(refusal("items", path.name, document.problems))
+        raise ConfigurationError(unusable_file("items", path.name, document.problems))
     return document.value
 
 

@@ -26,7 +26,7 @@ _MOST_UNKNOWN: Final = 500
 _T = TypeVar("_T")
 
 
-def refused(
+def invalid(
     code: str, message: str, *, meant: str | None = None, is_error: bool = True
 ) -> PydanticCustomError:
     """Return the error for a validator to raise: a code of ours, and a message that is shown.
@@ -37,7 +37,7 @@ def refused(
     return PydanticCustomError(code, "{message}", context)
 
 
-def refused_inside(errors: Mapping[str | int, PydanticCustomError]) -> ValidationError:
+def invalid_inside(errors: Mapping[str | int, PydanticCustomError]) -> ValidationError:
     """Return the errors for a validator to raise about single entries of a mapping or a list."""
     details = [
         InitErrorDetails(type=error, loc=(key,), input=None) for key, error in errors.items()
@@ -52,7 +52,7 @@ def otherwise(code: str, message: str) -> WrapValidator:
         try:
             return handler(value)
         except ValidationError:
-            raise refused(code, message) from None
+            raise invalid(code, message) from None
 
     return WrapValidator(check)
 
@@ -61,8 +61,8 @@ def each_once(values: tuple[_T, ...]) -> tuple[_T, ...]:
     """Refuse the values of a list that are there already."""
     twice = [at for at, value in enumerate(values) if value in values[:at]]
     if twice:
-        raise refused_inside(
-            {at: refused("duplicate_name", f"{values[at]!r} is listed twice") for at in twice}
+        raise invalid_inside(
+            {at: invalid("duplicate_name", f"{values[at]!r} is listed twice") for at in twice}
         )
     return values
 
@@ -104,7 +104,7 @@ class FileModel(BaseModel):
         if isinstance(given, dict):
             unknown = [key for key in given if key not in cls.model_fields][:_MOST_UNKNOWN]
             if unknown:
-                raise refused_inside({key: cls._about(key, given) for key in unknown})
+                raise invalid_inside({key: cls._about(key, given) for key in unknown})
         return given
 
     @classmethod
@@ -112,7 +112,7 @@ class FileModel(BaseModel):
         code, known = f"unknown_{cls.key_kind}", cls.model_fields
         meant = nearest(key, known)
         if meant is None and cls.is_shared:
-            return refused(code, f"the {cls.key_kind} {key!r} is not read", is_error=False)
+            return invalid(code, f"the {cls.key_kind} {key!r} is not read", is_error=False)
         hint = f"did you mean {meant!r}?" if meant else f"known are {', '.join(sorted(known))}"
         message = f"{key!r} means nothing here; {hint}"
-        return refused(code, message, meant=None if meant is None or meant in given else meant)
+        return invalid(code, message, meant=None if meant is None or meant in given else meant)

@@ -17,7 +17,7 @@ from ai_psychiatrist.domain.risk import (
     RiskSignal,
     RiskSource,
     risk_report,
-    with_model,
+    with_model_reading,
 )
 
 LEVELS = (RiskLevel.LOW, RiskLevel.MODERATE, RiskLevel.HIGH)
@@ -44,7 +44,7 @@ def signal(
 
 def joined(rules: Sequence[RiskSignal], model: Sequence[RiskSignal]) -> RiskReport:
     reading = ModelReading(status=ReadingStatus.ANSWERED, signals=tuple(model))
-    return with_model(risk_report(rules), reading)
+    return with_model_reading(risk_report(rules), reading)
 
 
 def of_model(start: int, level: RiskLevel, **more: object) -> RiskSignal:
@@ -76,7 +76,7 @@ def test_a_sign_in_the_same_words(level: RiskLevel, kind: RiskKind, listed: int)
 
 def test_a_failed_model_leaves_the_rules_as_they_are() -> None:
     rules = risk_report([signal(0, RiskLevel.MODERATE)])
-    found = with_model(rules, ModelReading(status=ReadingStatus.FAILED))
+    found = with_model_reading(rules, ModelReading(status=ReadingStatus.FAILED))
     assert (found.signals, found.signal_count) == (rules.signals, rules.signal_count)
     assert found.model.status is ReadingStatus.FAILED
 

@@ -29,8 +29,8 @@ from ai_psychiatrist.infrastructure.worker_processes import (
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.services.evidence_validation.transcript_index import Lookup, ground_all
 from ai_psychiatrist.services.risk.detector import read_with_risk
-from ai_psychiatrist.services.transcripts.labels import DEFAULT_LABELS
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
+from ai_psychiatrist.services.transcripts.speaker_labels import DEFAULT_LABELS
 from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
 
 TEXT = "Participant: I am tired."

@@ -18,7 +18,7 @@ from ai_psychiatrist.interview.service import (
     InterviewService,
 )
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
-from ai_psychiatrist.interview.store.store import InterviewStore
+from ai_psychiatrist.interview.store.interview_store import InterviewStore
 
 INCIDENT_INPUTS: Mapping[str, str | int] = {
     "title": "The kettle",

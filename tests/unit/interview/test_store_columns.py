@@ -19,7 +19,7 @@ from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.interview.ids import id_hash
 from ai_psychiatrist.interview.protocol import InterviewProtocol
 from ai_psychiatrist.interview.service import AnswerSubmission, InterviewService
-from ai_psychiatrist.interview.store.store import InterviewStore
+from ai_psychiatrist.interview.store.interview_store import InterviewStore
 from ai_psychiatrist.interview.store.tables import MIGRATIONS
 
 DATA: Final = Path(__file__).parents[2] / "data" / "interviews_version_2"

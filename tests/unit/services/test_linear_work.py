@@ -18,8 +18,8 @@ from ai_psychiatrist.services.evidence_validation.transcript_index import (
 from ai_psychiatrist.services.language.timeline import timeline_of
 from ai_psychiatrist.services.risk.clause_memory import forget_clauses
 from ai_psychiatrist.services.risk.detector import detect_risk
-from ai_psychiatrist.services.transcripts.labels import EVERYBODY, SpeakerLabels
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
+from ai_psychiatrist.services.transcripts.speaker_labels import EVERYBODY, SpeakerLabels
 
 OF_ONE = SpeakerLabels(given=((EVERYBODY, Speaker.PARTICIPANT),))
 SMALL, LARGE = 600, 1_800

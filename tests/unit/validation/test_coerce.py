@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ai_psychiatrist.validation.checks.coercion.text_values import WholeNumber, whole_number
+from ai_psychiatrist.validation.checks.coercion.text_values import WholeNumber, read_whole_number
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from ai_psychiatrist.validation.checks.coercion.text_values import WholeNumber, 
     ],
 )
 def test_whole_numbers_of_the_scale_are_read(value: object, number: int, coerced: bool) -> None:
-    assert whole_number(value, low=0, high=3) == WholeNumber(value=number, coerced=coerced)
+    assert read_whole_number(value, low=0, high=3) == WholeNumber(value=number, coerced=coerced)
 
 
 @pytest.mark.parametrize(
@@ -49,14 +49,14 @@ def test_whole_numbers_of_the_scale_are_read(value: object, number: int, coerced
     ],
 )
 def test_anything_else_is_not_read(value: object) -> None:
-    assert whole_number(value, low=0, high=3) is None
+    assert read_whole_number(value, low=0, high=3) is None
 
 
 @given(st.one_of(st.integers(), st.floats(), st.text(), st.booleans()))
 def test_reading_twice_changes_nothing(value: object) -> None:
-    once = whole_number(value, low=0, high=3)
+    once = read_whole_number(value, low=0, high=3)
     if once is None:
         assert isinstance(value, bool) or value not in range(4)
         return
-    again = whole_number(once.value, low=0, high=3)
+    again = read_whole_number(once.value, low=0, high=3)
     assert again == WholeNumber(value=once.value, coerced=False)

@@ -13,7 +13,7 @@ from tests.sweeps import SHARDED_LINES, SHARDING_WORKERS
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.validation.jsonl.options import ValidationOptions
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
-from ai_psychiatrist.validation.jsonl.shards import split, validate_file
+from ai_psychiatrist.validation.jsonl.shards import split_ranges, validate_file
 
 LONGEST = 400
 
@@ -103,7 +103,7 @@ def test_shards_tile_the_file_in_whole_lines(count: int, tmp_path: Path) -> None
     source = tmp_path / "in.jsonl"
     data = b"".join(bytes([65 + number % 26]) * (number * 7 % 31) + b"\n" for number in range(60))
     source.write_bytes(data)
-    shards = split(source, count=count, smallest=1)
+    shards = split_ranges(source, count=count, smallest=1)
     parts = [data[one.start : one.start + one.size] for one in shards]
     assert b"".join(parts) == data
     assert len(parts) <= count
@@ -113,8 +113,8 @@ def test_shards_tile_the_file_in_whole_lines(count: int, tmp_path: Path) -> None
 def test_file_is_not_split_below_the_smallest_shard(tmp_path: Path) -> None:
     source = tmp_path / "in.jsonl"
     source.write_bytes(b"a\n" * 50)
-    assert len(split(source, count=8, smallest=60)) == 1
-    assert len(split(source, count=8, smallest=50)) == 2
+    assert len(split_ranges(source, count=8, smallest=60)) == 1
+    assert len(split_ranges(source, count=8, smallest=50)) == 2
 
 
 def test_telling_every_outcome_is_refused_with_several_workers(tmp_path: Path) -> None:

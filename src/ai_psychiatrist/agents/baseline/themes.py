@@ -13,7 +13,7 @@ from ai_psychiatrist.services.language.concepts import match_concepts
 from ai_psychiatrist.services.language.matcher import Hit
 from ai_psychiatrist.services.language.spoken import spoken
 from ai_psychiatrist.services.language.timeline import Timeline, timeline_of
-from ai_psychiatrist.services.language.triggers import is_there
+from ai_psychiatrist.services.language.triggers import is_symptom_there
 from ai_psychiatrist.services.language.vocabulary import word_list
 
 DOMAINS: Final = ("social", "biological", "risk")
@@ -51,7 +51,7 @@ def _qualified(said: TextSpan, hit: Hit, times: Timeline) -> str:
     matched = match_concepts(said.text)
     # "Don't want to die" has no word left to govern what it denies.
     is_led = not _denying().isdisjoint(matched.texts[: hit.first][-1:])
-    if is_led or not is_there(matched, hit._replace(cue="theme.symptom"), is_bad=None):
+    if is_led or not is_symptom_there(matched, hit._replace(cue="theme.symptom"), is_bad=None):
         return ", denied"
     start, end = matched.words.spans[hit.first][0], matched.words.spans[hit.last][1]
     time = times.timeframe_of(said.start + start, said.start + end)

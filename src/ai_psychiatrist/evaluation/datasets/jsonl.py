@@ -10,7 +10,7 @@ from ai_psychiatrist.domain.errors import InputError, TranscriptUnreadable
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetKind, DatasetUnit
 from ai_psychiatrist.evaluation.datasets.identifiers import identifier_of, split_name
-from ai_psychiatrist.evaluation.datasets.labels import SECOND_ITEMS, label_columns, read_labels
+from ai_psychiatrist.evaluation.datasets.labels import SECOND_ITEMS, checked_labels, label_columns
 from ai_psychiatrist.evaluation.datasets.oddities import Oddity, OddityCode
 from ai_psychiatrist.evaluation.datasets.options import ReadingOptions
 from ai_psychiatrist.evaluation.datasets.texts import MOST_BYTES, Texts, TextSource, check_of
@@ -88,7 +88,7 @@ def _unit(line: bytes, number: int, place: TextSource, texts: Texts) -> DatasetU
         note(unit_id, OddityCode.ID_REPEATED)
         return None
     texts.add(unit_id, place, reading, where=unit_id, line=number)
-    labels, codes = read_labels(_scores(fields))
+    labels, codes = checked_labels(_scores(fields))
     for code in codes:
         is_absent = code is OddityCode.LABEL_WITHOUT_SCORES
         note(unit_id, OddityCode.LABEL_MISSING if is_absent else code)

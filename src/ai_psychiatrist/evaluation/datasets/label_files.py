@@ -9,7 +9,7 @@ from typing import Final
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.datasets.identifiers import identifier_of
-from ai_psychiatrist.evaluation.datasets.labels import label_columns, merged, read_labels
+from ai_psychiatrist.evaluation.datasets.labels import checked_labels, label_columns, merged
 from ai_psychiatrist.evaluation.datasets.oddities import Oddity, OddityCode
 from ai_psychiatrist.evaluation.datasets.table_headers import possible_headers
 
@@ -68,7 +68,7 @@ def labels_of(rows: Sequence[LabelRow]) -> tuple[Labels | None, list[OddityCode]
     if any(row.is_broken for row in rows):
         return None, [OddityCode.ROW_BROKEN]
     scores = merged(row.scores for row in rows)
-    return (None, [OddityCode.LABELS_DIFFER]) if scores is None else read_labels(scores)
+    return (None, [OddityCode.LABELS_DIFFER]) if scores is None else checked_labels(scores)
 
 
 def _text(content: bytes, where: str) -> str:

@@ -91,7 +91,7 @@ class _Unusable(Exception):
         self.code = code
 
 
-def read_labels(given: Mapping[str, object]) -> tuple[Labels | None, list[OddityCode]]:
+def checked_labels(given: Mapping[str, object]) -> tuple[Labels | None, list[OddityCode]]:
     """Check the scores against each other; nothing is clamped and no contradiction is resolved.
 
     `given`: scores as a file has them, by the names of `label_columns`. One blank item is the total

@@ -4,12 +4,12 @@ from pathlib import Path
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetKind, SpeakerFilter
+from ai_psychiatrist.evaluation.datasets.dataset_folder import open_file, open_folder
 from ai_psychiatrist.evaluation.datasets.file_names import (
     LINE_SUFFIXES,
     TRANSCRIPT_SUFFIXES,
     WHAT_A_DATASET_IS,
 )
-from ai_psychiatrist.evaluation.datasets.folder import open_file, open_folder
 from ai_psychiatrist.evaluation.datasets.jsonl import holds_turns, open_jsonl
 from ai_psychiatrist.evaluation.datasets.options import OnProgress, ReadingOptions, silent
 from ai_psychiatrist.services.transcripts.formats.daic_woz import (
@@ -17,7 +17,7 @@ from ai_psychiatrist.services.transcripts.formats.daic_woz import (
     Interruption373,
     RowPolicy,
 )
-from ai_psychiatrist.services.transcripts.labels import DEFAULT_LABELS, SpeakerLabels
+from ai_psychiatrist.services.transcripts.speaker_labels import DEFAULT_LABELS, SpeakerLabels
 
 
 def open_dataset(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ai_psychiatrist.evaluation.datasets.dataset import SpeakerFilter
 from ai_psychiatrist.services.transcripts.formats.daic_woz import DEFAULT_POLICY, RowPolicy
-from ai_psychiatrist.services.transcripts.labels import DEFAULT_LABELS, SpeakerLabels
+from ai_psychiatrist.services.transcripts.speaker_labels import DEFAULT_LABELS, SpeakerLabels
 from ai_psychiatrist.services.transcripts.utterances import Form
 
 OnProgress = Callable[[int, int], None]

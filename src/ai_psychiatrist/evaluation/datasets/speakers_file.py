@@ -11,8 +11,8 @@ from ai_psychiatrist.evaluation.datasets.file_names import SPEAKERS_FILE
 from ai_psychiatrist.evaluation.datasets.table_headers import possible_headers
 from ai_psychiatrist.evaluation.datasets.texts import UnitRoles
 from ai_psychiatrist.evaluation.datasets.unit_names import UnitNames
-from ai_psychiatrist.services.transcripts.encoding import decode
-from ai_psychiatrist.services.transcripts.labels import given_roles, label_key
+from ai_psychiatrist.services.transcripts.encoding import decode_text
+from ai_psychiatrist.services.transcripts.speaker_labels import given_roles, label_key
 from ai_psychiatrist.services.transcripts.utterances import FileRefused
 
 _COLUMNS: Final = ("file", "label", "role")
@@ -47,7 +47,7 @@ def read_speakers(content: bytes, units: UnitNames) -> Mapping[str, UnitRoles]:
 def _rows(content: bytes) -> Iterator[tuple[int, list[str]]]:
     """Yield each row's line and its three columns."""
     try:
-        lines = decode(content).text.splitlines()
+        lines = decode_text(content).text.splitlines()
     except FileRefused:
         msg = f"{SPEAKERS_FILE} is not text; save it as CSV in UTF-8"
         raise InputError(msg, field=SPEAKERS_FILE) from None

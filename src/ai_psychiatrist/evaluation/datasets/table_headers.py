@@ -10,7 +10,7 @@ from typing import Final
 
 from ai_psychiatrist.evaluation.datasets.labels import names_labels
 from ai_psychiatrist.evaluation.datasets.texts import beginning_of
-from ai_psychiatrist.services.transcripts.encoding import decode
+from ai_psychiatrist.services.transcripts.encoding import decode_text
 from ai_psychiatrist.services.transcripts.formats.columns import Meaning, meaning_of
 from ai_psychiatrist.services.transcripts.utterances import FileRefused
 
@@ -63,6 +63,6 @@ def _beginning(path: Path) -> str:
         except UnicodeDecodeError:
             pass
     try:
-        return decode(beginning[: len(beginning) // 2 * 2]).text
+        return decode_text(beginning[: len(beginning) // 2 * 2]).text
     except FileRefused:
         return ""

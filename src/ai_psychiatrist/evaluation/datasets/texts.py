@@ -19,7 +19,7 @@ from ai_psychiatrist.infrastructure.given_files import (
     read_regular,
     reason_of,
 )
-from ai_psychiatrist.services.transcripts.labels import EVERYBODY, Roles, label_key
+from ai_psychiatrist.services.transcripts.speaker_labels import EVERYBODY, Roles, label_key
 from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
 from ai_psychiatrist.services.transcripts.utterances import FileFault
 

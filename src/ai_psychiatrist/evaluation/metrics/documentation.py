@@ -11,7 +11,7 @@ HEADER: Final = (
 )
 
 
-def table() -> Iterator[str]:
+def metrics_table() -> Iterator[str]:
     """Yield the lines of the table, one metric each."""
     yield from HEADER
     yield from map(_row, all_metrics())
@@ -28,4 +28,4 @@ def _row(metric: RegisteredMetric) -> str:
 
 
 if __name__ == "__main__":
-    print("\n".join(table()))  # noqa: T201  what it is run for
+    print("\n".join(metrics_table()))  # noqa: T201  what it is run for

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from ai_psychiatrist.evaluation.report.wording import grouped, words
+from ai_psychiatrist.evaluation.report.wording import grouped, in_words
 from ai_psychiatrist.evaluation.runs.provenance import changes_of
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 
@@ -80,14 +80,14 @@ class Provenance:
         for name, path in _FACTS:
             value, is_code = self.at(*path), _is_code(path[-1])
             if isinstance(value, str | int):
-                text = str(value)[:12] if is_code else words(str(value))
+                text = str(value)[:12] if is_code else in_words(str(value))
                 yield Entry(name=name, value=text, is_code=is_code)
 
     @property
     def changes(self) -> Iterator[str]:
         """What the run went on with after its beginning, nothing where nothing changed."""
         named = [
-            f"{number}) other {', '.join(map(words, change))}"
+            f"{number}) other {', '.join(map(in_words, change))}"
             for number, change in enumerate(self._changed, start=1)
         ]
         if named:
@@ -125,7 +125,7 @@ class Provenance:
             entries = tuple(_entries(part, title))
             if entries:
                 yield Block(
-                    title=words(title).capitalize(),
+                    title=in_words(title).capitalize(),
                     entries=entries[:MOST_ENTRIES],
                     left_out=max(len(entries) - MOST_ENTRIES, 0),
                 )
@@ -137,7 +137,7 @@ def _entries(part: Mapping[str, object], title: str, prefix: str = "") -> Iterat
             yield from _entries(value, title, f"{prefix}{name}.")
             continue
         yield Entry(
-            name=words(f"{prefix}{name}"),
+            name=in_words(f"{prefix}{name}"),
             value=_shortened(_written(value)),
             is_code=isinstance(value, str | list) and _is_code(f"{title}.{prefix}{name}"),
         )

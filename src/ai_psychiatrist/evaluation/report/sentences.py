@@ -10,7 +10,7 @@ from ai_psychiatrist.evaluation.metrics.run_metrics import FailureRate, RunMetri
 from ai_psychiatrist.evaluation.report.figure_row import row_of
 from ai_psychiatrist.evaluation.report.groups import RowGroup
 from ai_psychiatrist.evaluation.report.provenance import Provenance
-from ai_psychiatrist.evaluation.report.wording import amount, grouped, of, percent, span, words
+from ai_psychiatrist.evaluation.report.wording import amount, grouped, in_words, of, percent, span
 from ai_psychiatrist.statistics.figure import Figure
 from ai_psychiatrist.statistics.measure import SMALLEST_N
 
@@ -212,8 +212,8 @@ def failures_in_words(metrics: RunMetrics) -> str:
 
 def failure_in_words(kind: FailureRate) -> str:
     """Return a kind of failure."""
-    code = "" if kind.code is None else f" ({words(kind.code)})"
-    return f"{words(kind.category)} in {words(kind.stage)}{code}"
+    code = "" if kind.code is None else f" ({in_words(kind.code)})"
+    return f"{in_words(kind.category)} in {in_words(kind.stage)}{code}"
 
 
 def cost_in_words(metrics: RunMetrics) -> str:

@@ -48,6 +48,6 @@ def of(part: int, whole: int) -> str:
     return f"{grouped(part)} of {grouped(whole)} ({percent(part, whole)})"
 
 
-def words(code: str) -> str:
+def in_words(code: str) -> str:
     """Write a code such as `zero_without_denial` as words."""
     return code.replace("_", " ")

@@ -22,7 +22,7 @@ from ai_psychiatrist.evaluation.report.sentences import (
     reading_of,
 )
 from ai_psychiatrist.evaluation.report.unknown_items import unknown_items_of
-from ai_psychiatrist.evaluation.report.wording import amount, grouped, span, words
+from ai_psychiatrist.evaluation.report.wording import amount, grouped, in_words, span
 from ai_psychiatrist.evaluation.scores.prediction import FailureSummary
 from ai_psychiatrist.infrastructure.private_files import write_whole
 
@@ -63,7 +63,7 @@ def _render(metrics: RunMetrics, provenance: Provenance, differences: Sequence[D
     )
     environment.filters |= {
         "grouped": grouped,
-        "words": words,
+        "words": in_words,
         "failure_in_words": failure_in_words,
         "codes": _codes,
         "share": partial(amount, scale=Scale.SHARE),
@@ -94,5 +94,6 @@ def _codes(failures: Iterable[FailureSummary]) -> str:
     """Write the codes of a unit's failures."""
     counts = Counter(failure.code or failure.category for failure in failures)
     return ", ".join(
-        words(code) + (f" ×{count}" if count > 1 else "") for code, count in sorted(counts.items())
+        in_words(code) + (f" ×{count}" if count > 1 else "")
+        for code, count in sorted(counts.items())
     )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ai_psychiatrist.domain.errors import ArtifactMismatch
-from ai_psychiatrist.evaluation.runs.folder import RunFolder
+from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.units_file import read_units
 from ai_psychiatrist.evaluation.scores.labels_file import read_labels
 

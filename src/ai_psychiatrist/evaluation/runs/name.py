@@ -6,7 +6,7 @@ from typing import Final
 
 import orjson
 
-from ai_psychiatrist.evaluation.runs.folder import RunFolder
+from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.infrastructure.digests import plain_digest
 
 _UNKNOWN: Final = "unknown"

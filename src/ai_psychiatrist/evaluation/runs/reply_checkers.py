@@ -23,14 +23,14 @@ from ai_psychiatrist.domain.evidence import Quote, UnverifiedQuote
 from ai_psychiatrist.domain.failure_stages import stage_of_code
 from ai_psychiatrist.domain.failures import FailureStage, RejectionCode
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.runs.folder import RunFolder
+from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.llm.output import ModelOutput
 from ai_psychiatrist.llm.rejection import ReplyRejected
 from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
 from ai_psychiatrist.services.evidence_validation.transcript_index import TranscriptIndex
-from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
+from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
 from ai_psychiatrist.validation.checks.step_validator import StepValidator
 from ai_psychiatrist.validation.checks.verdict import UnitError, Verdict
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from ai_psychiatrist.evaluation.runs.folder import RunFolder
 from ai_psychiatrist.evaluation.runs.reconciling import reconcile_predictions
+from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.infrastructure.private_files import write_whole
 from ai_psychiatrist.ledger.store.ledger import Ledger

@@ -68,7 +68,7 @@ class RunTally:
         return max_failures is not None and self.failed > max_failures
 
 
-async def run_units(
+async def assess_units(
     tools: RunTools, options: EvaluationOptions, tally: RunTally, on_unit: OnUnit
 ) -> None:
     """Assess the units that are still to be done.

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.evaluation.runs.folder import RunFolder
 from ai_psychiatrist.evaluation.runs.name import RunName, name_of
 from ai_psychiatrist.evaluation.runs.provenance import AcceptedChange, accepted_changes
+from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.units_file import read_units
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
 

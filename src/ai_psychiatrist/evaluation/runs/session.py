@@ -6,18 +6,18 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ai_psychiatrist.evaluation.runs.folder import RunFolder, read_json, write_json
 from ai_psychiatrist.evaluation.runs.results import CarriedFailures, carried_failures, write_results
 from ai_psychiatrist.evaluation.runs.run import (
     EvaluationOptions,
     OnUnit,
     RunTally,
     RunTools,
-    run_units,
+    assess_units,
 )
+from ai_psychiatrist.evaluation.runs.run_folder import RunFolder, read_json_file, write_json
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.ledger.store.records import UnitCounts
+from ai_psychiatrist.ledger.store.records import StepCounts
 
 logger = get_logger(__name__)
 
@@ -28,7 +28,7 @@ class RunState:
 
     paid_calls: int
     """Model calls that were made in this session."""
-    counts: UnitCounts
+    counts: StepCounts
     """Of the units as wholes."""
     carried: CarriedFailures
     """Of the complete units."""
@@ -55,7 +55,7 @@ async def run_session(
     started_at, started = datetime.now(UTC), time.perf_counter()
     before = replace(tally)
     try:
-        await run_units(tools, options, tally, on_unit)
+        await assess_units(tools, options, tally, on_unit)
     finally:
         write_results(folder, tools.ledger)
         now = {
@@ -86,5 +86,5 @@ async def run_session(
 
 
 def _add_session(path: Path, session: Mapping[str, object]) -> None:
-    sessions = (read_json(path, missing="") if path.exists() else {}).get("sessions")
+    sessions = (read_json_file(path, missing="") if path.exists() else {}).get("sessions")
     write_json(path, {"sessions": [*(sessions if isinstance(sessions, list) else []), session]})

@@ -1,6 +1,5 @@
 """Begin a run, or go on with one: its ledger, its units and the record of what it is made with."""
 
-import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -12,8 +11,8 @@ from ai_psychiatrist.agents.prompts.digests import TASKS, Tasks
 from ai_psychiatrist.agents.prompts.task_file import task_lines
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
-from ai_psychiatrist.evaluation.runs.folder import RunFolder, write_json
 from ai_psychiatrist.evaluation.runs.provenance import changes_of, gone_on_with
+from ai_psychiatrist.evaluation.runs.run_folder import RunFolder, write_json
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.evaluation.runs.units_file import (
     RunUnit,
@@ -23,19 +22,22 @@ from ai_psychiatrist.evaluation.runs.units_file import (
 )
 from ai_psychiatrist.evaluation.runs.variants import Variant
 from ai_psychiatrist.evaluation.scores.labels_file import write_labels
-from ai_psychiatrist.infrastructure.digests import keyed_digest, use_installation_key
+from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.private_files import write_whole
 from ai_psychiatrist.ledger.keys.cipher import Cipher
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.ledger_file import FILE_NAME, holds_run
-from ai_psychiatrist.pipelines.run_folder import keep_pipeline
+from ai_psychiatrist.pipelines.run_folder import (
+    PROMPT_KEY,
+    keep_pipeline,
+    make_prompt_key,
+    use_prompt_key,
+)
 from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig
 
 RUN_KIND: Final = "assessment"
-_PROMPT_KEY: Final = "prompt_key"
 _BATCH: Final = 200
-_KEY_BYTES: Final = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +83,7 @@ def open_run(request: EvaluationRequest) -> Ledger:
     """
     ledger = _resumed(request) if request.options.is_resumed else _created(request)
     try:
-        use_installation_key(bytes.fromhex(ledger.about[_PROMPT_KEY]))
+        use_prompt_key(ledger)
         digests = dict(_add_units(ledger, request))
         _write_units(ledger, request, digests)
     except BaseException:
@@ -104,7 +106,7 @@ def _created(request: EvaluationRequest) -> Ledger:
         steps=(*_agents(request), ASSESSMENT_STEP),
         keeps_raw=request.options.keeps_raw,
         cipher=request.cipher,
-        about={"kind": RUN_KIND, _PROMPT_KEY: _prompt_key(request)},
+        about={"kind": RUN_KIND, PROMPT_KEY: _prompt_key(request)},
     )
     keep_pipeline(folder.path, request.contract)
     _keep_tasks(folder.prompts(), request.tasks)
@@ -118,8 +120,8 @@ def _prompt_key(request: EvaluationRequest) -> str:
     beside = RunFolder(request.folder.path.parent).inside() if request.variant else []
     for run in beside:
         with Ledger.open(run.path, cipher=request.cipher) as ledger:
-            return ledger.about[_PROMPT_KEY]
-    return secrets.token_hex(_KEY_BYTES)
+            return ledger.about[PROMPT_KEY]
+    return make_prompt_key()
 
 
 def _agents(request: EvaluationRequest) -> list[str]:

@@ -5,7 +5,7 @@ from itertools import chain
 from pathlib import Path
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.evaluation.runs.folder import write_json
+from ai_psychiatrist.evaluation.runs.run_folder import write_json
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.ledger.store.ledger import Ledger
 

@@ -29,6 +29,7 @@ from ai_psychiatrist.domain.phq8 import (
     Severity,
     TotalScore,
     UnknownReason,
+    require_score_or_reason,
     total_of,
 )
 from ai_psychiatrist.domain.risk import RiskLevel
@@ -75,9 +76,7 @@ class ItemPrediction:
     """Names of the clinical rules that speak against the model's answer."""
 
     def __post_init__(self) -> None:
-        if (self.score is None) == (self.unknown_reason is None):
-            msg = "an item has either a score or a reason why it is unknown"
-            raise ValueError(msg)
+        require_score_or_reason(self.score, self.unknown_reason)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -76,7 +76,7 @@ async def digest_goal_answer(context: StepContext, interview: Interview) -> Inte
     return end(context.protocol, digested, EndReason.BUDGET_SPENT)
 
 
-async def analyse(context: StepContext, interview: Interview) -> Interview:
+async def write_analysis(context: StepContext, interview: Interview) -> Interview:
     """Have the report written on an interview that is over; a failure leaves it to be written."""
 
     async def work(calls: CallLog) -> Interview:

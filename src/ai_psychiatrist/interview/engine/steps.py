@@ -24,9 +24,9 @@ from ai_psychiatrist.interview.engine.danger import (
 from ai_psychiatrist.interview.engine.frequency_proposal import with_proposal
 from ai_psychiatrist.interview.engine.goal_steps import (
     REPORT_CALLS,
-    analyse,
     digest_goal_answer,
     prepare_goals,
+    write_analysis,
 )
 from ai_psychiatrist.interview.engine.item_steps import begin_items, digest_item_answer
 from ai_psychiatrist.interview.engine.turns import end, hold, with_answer
@@ -96,7 +96,7 @@ async def go_on(_: StepContext, interview: Interview) -> Interview:
 
 async def make_report(context: StepContext, interview: Interview) -> Interview:
     """Have the report made; where the model fails, it can be asked for again."""
-    return await analyse(context, interview)
+    return await write_analysis(context, interview)
 
 
 async def leave(_: StepContext, interview: Interview) -> Interview:

@@ -9,14 +9,14 @@ from typing import Final
 
 from ai_psychiatrist.domain.interview_items import AnswerQuote
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.interview.phq8.clauses import AnswerClause, answer_clauses
+from ai_psychiatrist.interview.phq8.answer_clauses import AnswerClause, answer_clauses
 from ai_psychiatrist.interview.phq8.day_counts import ALL, ANY_DAY, NEARLY_EVERY_DAY, NO_DAY, Days
 from ai_psychiatrist.interview.phq8.phrases import (
     Phrase,
     PhraseKind,
     agreement,
     phrases_in,
-    refusal,
+    refusal_wording,
 )
 
 _MOST_CHARACTERS: Final = 4_000
@@ -96,9 +96,9 @@ def is_agreement(text: str) -> bool:
 
 
 def _is_refusal(item: Item, clause: AnswerClause) -> bool:
-    if refusal("within").search(clause.spoken):
+    if refusal_wording("within").search(clause.spoken):
         return True
-    rest, refusals = refusal("whole").subn("", clause.spoken)
+    rest, refusals = refusal_wording("whole").subn("", clause.spoken)
     left = {phrase.kind for phrase in phrases_in(item, " ".join(rest.split()))}
     return refusals > 0 and left <= {PhraseKind.FILLER, PhraseKind.YES}
 

@@ -12,7 +12,7 @@ from ai_psychiatrist.interview.protocol.guidelines import read_guidelines
 from ai_psychiatrist.interview.protocol.records import AgentVerb, InterviewProtocol
 from ai_psychiatrist.validation.config.document import Document, TooManyProblems, read_document
 from ai_psychiatrist.validation.config.model_problems import validate_model
-from ai_psychiatrist.validation.config.problem import LintProblem, refusal
+from ai_psychiatrist.validation.config.problem import LintProblem, unusable_file
 from ai_psychiatrist.validation.nearest import did_you_mean
 
 PROTOCOL_FILE: Final = "protocol.yaml"
@@ -31,7 +31,7 @@ def load_protocol(name_or_folder: str | Path) -> InterviewProtocol:
     if protocol is not None:
         return protocol
     file = f"{folder.name}/{PROTOCOL_FILE}" if folder.name else PROTOCOL_FILE
-    raise ConfigurationError(refusal("protocol", file, document.problems))
+    raise ConfigurationError(unusable_file("protocol", file, document.problems))
 
 
 def lint_protocol(folder: Path) -> list[LintProblem]:

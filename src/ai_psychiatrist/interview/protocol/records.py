@@ -18,9 +18,9 @@ from ai_psychiatrist.interview.protocol.section import Section, Wording, between
 from ai_psychiatrist.validation.file_model import (
     Flag,
     Names,
+    invalid,
+    invalid_inside,
     otherwise,
-    refused,
-    refused_inside,
 )
 
 _MOST_GOALS: Final = 12
@@ -79,9 +79,9 @@ class IntegerInput(Section):
     @model_validator(mode="after")
     def _holds_its_default(self) -> Self:
         if self.low > self.high:
-            raise refused("empty_range", "no number is as large as `low` and as small as `high`")
+            raise invalid("empty_range", "no number is as large as `low` and as small as `high`")
         if self.default is not None and not self.low <= self.default <= self.high:
-            raise refused_inside({"default": out_of_range("default", self.low, self.high)})
+            raise invalid_inside({"default": out_of_range("default", self.low, self.high)})
         return self
 
 
@@ -111,7 +111,7 @@ class GoalRange(Section):
     @model_validator(mode="after")
     def _is_not_empty(self) -> Self:
         if self.min > self.max:
-            raise refused("empty_range", "`min` is greater than `max`")
+            raise invalid("empty_range", "`min` is greater than `max`")
         return self
 
 
@@ -125,10 +125,10 @@ class Goals(Section):
     @model_validator(mode="after")
     def _has_one_source(self) -> Self:
         if ("fixed" in self.model_fields_set) is (self.generated is not None):
-            raise refused("goal_source", "goals are either `fixed` or `generated`")
+            raise invalid("goal_source", "goals are either `fixed` or `generated`")
         if self.generated is None and not 1 <= len(self.fixed) <= _MOST_GOALS:
             message = f"an interview has 1 to {_MOST_GOALS} goals"
-            raise refused_inside({"fixed": refused("goal_count", message)})
+            raise invalid_inside({"fixed": invalid("goal_count", message)})
         return self
 
 
@@ -142,7 +142,7 @@ class Anchor(Section):
 def _by_score(anchors: tuple[Anchor, ...]) -> tuple[Anchor, ...]:
     found = sorted(anchors, key=lambda anchor: anchor.score)
     if [anchor.score for anchor in found] != list(range(MAX_ITEM_SCORE + 1)):
-        raise refused("anchor_scores", "the anchors score 0, 1, 2 and 3, each of them once")
+        raise invalid("anchor_scores", "the anchors score 0, 1, 2 and 3, each of them once")
     return tuple(found)
 
 
@@ -187,7 +187,7 @@ def _threshold(value: object) -> int | str:
     if type(value) is int and LEAST_THRESHOLD <= value <= MOST_THRESHOLD:
         return value
     limits = f"from {LEAST_THRESHOLD} to {MOST_THRESHOLD}, or the name of an input"
-    raise refused("out_of_range", f"'threshold' has to be a whole number {limits}")
+    raise invalid("out_of_range", f"'threshold' has to be a whole number {limits}")
 
 
 class StopRule(Section):

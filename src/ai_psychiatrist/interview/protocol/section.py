@@ -8,14 +8,14 @@ from pydantic_core import PydanticCustomError
 from ai_psychiatrist.validation.file_model import (
     FileModel,
     Text,
-    refused,
-    refused_inside,
+    invalid,
+    invalid_inside,
 )
 
 
 def out_of_range(name: str | None, low: int, high: int) -> PydanticCustomError:
     """Return the error about a number that is none, or outside its bounds."""
-    return refused("out_of_range", f"{name!r} has to be a whole number from {low} to {high}")
+    return invalid("out_of_range", f"{name!r} has to be a whole number from {low} to {high}")
 
 
 def between(low: int, high: int) -> PlainValidator:
@@ -41,6 +41,6 @@ class Section(FileModel):
     def _says_something(cls, given: object) -> object:
         if isinstance(given, dict) and None in given.values():
             empty = [key for key, value in given.items() if value is None]
-            no_value = {key: refused("wrong_shape", f"{key!r} has no value") for key in empty}
-            raise refused_inside(no_value)
+            no_value = {key: invalid("wrong_shape", f"{key!r} has no value") for key in empty}
+            raise invalid_inside(no_value)
         return given

@@ -9,7 +9,7 @@ from ai_psychiatrist.interview.store.serialization import from_bytes
 from ai_psychiatrist.ledger.store.database import Database, Value
 
 
-def columns_of(interview: Interview) -> dict[str, Value]:
+def stored_columns(interview: Interview) -> dict[str, Value]:
     """Return the values of the columns that anybody with the file can read, by their names."""
     return {
         "version": interview.version,
@@ -28,7 +28,7 @@ def fill_columns(database: Database, sealer: Sealer) -> None:
     """Fill the columns of all interviews from what is sealed; one that cannot be read has none."""
     for hashed, body in database.fetch("SELECT id_hash, body FROM interviews"):
         with suppress(InterviewUnreadable):
-            columns = columns_of(from_bytes(sealer.unseal(body, str(hashed), "state")))
+            columns = stored_columns(from_bytes(sealer.unseal(body, str(hashed), "state")))
             database.execute(
                 f"UPDATE interviews SET {assigned(columns)} WHERE id_hash = :id_hash",  # noqa: S608  our names
                 {**columns, "id_hash": hashed},

@@ -36,7 +36,7 @@ class OpenedFile:
     sealer: Sealer
 
 
-def open_file(path: Path, keys: StoreKeys, *, now: str) -> OpenedFile:
+def open_interview_file(path: Path, keys: StoreKeys, *, now: str) -> OpenedFile:
     """Open the file, or make one that its owner alone can read, and bring it to this version.
 
     A file of an older version is brought to this one in one transaction. Raises

@@ -21,7 +21,7 @@ from ai_psychiatrist.ledger.store.records import (
     KeptCall,
     Origin,
     QueuedUnit,
-    UnitCounts,
+    StepCounts,
 )
 from ai_psychiatrist.ledger.store.rows import (
     attempt_values,
@@ -226,7 +226,7 @@ class Ledger:
         rows = self._database.fetch(queries.CURRENT_OF_UNIT, _at(unit_id, step, round))
         return read_current(rows[0], vault=self._vault) if rows else None
 
-    def counts(self, step: str) -> UnitCounts:
+    def counts(self, step: str) -> StepCounts:
         """Count where a step's units are, each number by itself."""
         self.refuse_unknown_step(step)
         values = {"step": step}
@@ -234,7 +234,7 @@ class Ledger:
             ((requested,),) = self._database.fetch(queries.REQUESTED, values)
             ((pending,),) = self._database.fetch(queries.PENDING, values)
             outcomes = dict(map(tuple, self._database.fetch(queries.OUTCOMES, values)))
-        return UnitCounts(
+        return StepCounts(
             requested=requested,
             pending=pending,
             valid=outcomes.pop(None, 0),
@@ -242,7 +242,7 @@ class Ledger:
             by_stage=outcomes,
         )
 
-    def counts_by_step(self) -> dict[str, UnitCounts]:
+    def counts_by_step(self) -> dict[str, StepCounts]:
         """Return the counts of every step in the steps' order."""
         return {step: self.counts(step) for step in self.steps}
 

@@ -93,7 +93,7 @@ class QueuedUnit(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnitCounts:
+class StepCounts:
     """Where the units of one step are, counted by unit and round."""
 
     requested: int

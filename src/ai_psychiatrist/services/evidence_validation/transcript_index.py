@@ -24,6 +24,12 @@ from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.services.evidence_validation.disfluency import SearchTooCostly, without_fillers
 from ai_psychiatrist.services.evidence_validation.marks import times_of_day_in
 from ai_psychiatrist.services.evidence_validation.quote_search import QuoteSearch
+from ai_psychiatrist.services.evidence_validation.short_quotes import (
+    can_be_answer,
+    has_content,
+    is_bare_answer,
+    is_utterance,
+)
 from ai_psychiatrist.services.evidence_validation.similarity import (
     is_similar_to_part,
     similarity,
@@ -33,12 +39,6 @@ from ai_psychiatrist.services.evidence_validation.tokens import (
     Tokens,
     normalize_for_quote_match,
     tokenise,
-)
-from ai_psychiatrist.services.evidence_validation.utterances import (
-    can_be_answer,
-    has_content,
-    is_bare_answer,
-    is_utterance,
 )
 from ai_psychiatrist.services.evidence_validation.word_stream import (
     WordRange,

@@ -30,7 +30,7 @@ from ai_psychiatrist.services.language.modality import (
     with_modality,
 )
 from ai_psychiatrist.services.language.quality import quality_of
-from ai_psychiatrist.services.language.triggers import is_there
+from ai_psychiatrist.services.language.triggers import is_symptom_there
 from ai_psychiatrist.services.language.vocabulary import concept_tables, words
 
 _INFERRED: Final = frozenset({"function", "topic"})
@@ -75,7 +75,7 @@ def _findings(matched: MatchedText, before: Before, *, is_question: bool) -> Ite
 
 def _finding(matched: MatchedText, hit: Hit, before: Before, *, is_question: bool) -> Finding:
     quality = quality_of(matched, hit) if hit.kind in _INFERRED else None
-    value = is_there(matched, hit, is_bad=None if quality is None else quality.is_bad)
+    value = is_symptom_there(matched, hit, is_bad=None if quality is None else quality.is_bad)
     is_stated = value is not None and hit.kind not in _INFERRED
     if value and hit.kind == "function" and not _is_general(matched, hit):
         value = None

@@ -19,7 +19,7 @@ _NEAR_SCOPE: Final = 5
 """And what else governs it."""
 
 
-def is_there(matched: MatchedText, hit: Hit, *, is_bad: bool | None) -> bool | None:
+def is_symptom_there(matched: MatchedText, hit: Hit, *, is_bad: bool | None) -> bool | None:
     """Return whether the symptom of a phrase is there, by what governs it; `None` where unclear.
 
     `is_bad`: what is said of a doing or a subject, `None` where nothing is.
@@ -48,7 +48,7 @@ def is_there(matched: MatchedText, hit: Hit, *, is_bad: bool | None) -> bool | N
 def is_denied(matched: MatchedText, hit: Hit, passed: frozenset[int] = frozenset()) -> bool:
     """Return whether a phrase that says something by itself stands under an odd number of denials.
 
-    Unlike in `is_there`, a denial that reaches into the phrase counts: "don't want to die".
+    Unlike in `is_symptom_there`, a denial that reaches into the phrase counts: "don't want to die".
     `passed`: words that deny nothing.
     """
     value = any(

@@ -37,7 +37,7 @@ from ai_psychiatrist.services.risk.statement import (
     level_of,
     read_statement,
 )
-from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
+from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
 
 _OPENING_CHARACTERS: Final = 100

@@ -52,7 +52,7 @@ class DecodedText:
     """Whether the bytes would make another text in another encoding as well."""
 
 
-def decode(content: bytes) -> DecodedText:
+def decode_text(content: bytes) -> DecodedText:
     """Decode a file; raises `FileRefused` for bytes that are no text."""
     for mark, encoding in _MARKS:
         if content.startswith(mark):

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from ai_psychiatrist.services.transcripts.encoding import DecodedText, decode, given_text
+from ai_psychiatrist.services.transcripts.encoding import DecodedText, decode_text, given_text
 from ai_psychiatrist.services.transcripts.formats.daic_woz import (
     DEFAULT_POLICY,
     RowPolicy,
@@ -13,13 +13,13 @@ from ai_psychiatrist.services.transcripts.formats.daic_woz import (
 )
 from ai_psychiatrist.services.transcripts.formats.dialogue_json import (
     is_turn,
-    read_interview,
+    read_dialogue,
     read_jsonl,
     read_list,
 )
-from ai_psychiatrist.services.transcripts.formats.documents import ARCHIVE, read_document
+from ai_psychiatrist.services.transcripts.formats.documents import ARCHIVE, read_paragraphs
 from ai_psychiatrist.services.transcripts.formats.e_daic import is_e_daic, read_e_daic
-from ai_psychiatrist.services.transcripts.formats.json_records import Record, json_value
+from ai_psychiatrist.services.transcripts.formats.json_records import Record, read_json_value
 from ai_psychiatrist.services.transcripts.formats.speech_json import speech_reader
 from ai_psychiatrist.services.transcripts.formats.subtitles import read_subtitles
 from ai_psychiatrist.services.transcripts.formats.tables import header_of, is_table, read_table
@@ -62,8 +62,8 @@ def read_content(
     `ConfigurationError` for a form whose library is not installed.
     """
     if isinstance(content, bytes) and content.startswith(ARCHIVE):
-        return read_document(content)
-    decoded = decode(content) if isinstance(content, bytes) else given_text(content)
+        return read_paragraphs(content)
+    decoded = decode_text(content) if isinstance(content, bytes) else given_text(content)
     return _with_encoding(_read(decoded.text, name, rows), decoded)
 
 
@@ -100,7 +100,7 @@ def _read_json(text: str, begun: str, name: str) -> FileReading | PlainText:
     """Read JSON; what only begins like it is plain text, unless nothing but JSON begins so."""
     is_json = _JSON.match(begun) is not None or name.casefold().endswith(_JSON_SUFFIXES)
     try:
-        value = json_value(text)
+        value = read_json_value(text)
     except FileRefused:
         if is_json:
             raise
@@ -121,7 +121,7 @@ def _read_object(value: object, text: str) -> FileReading | PlainText:
     reader = speech_reader(whole)
     if reader is not None:
         return reader(whole)
-    return read_jsonl(text) if is_turn(value) else read_interview(value)
+    return read_jsonl(text) if is_turn(value) else read_dialogue(value)
 
 
 def _read_rows(text: str, name: str, rows: RowPolicy) -> FileReading | PlainText:

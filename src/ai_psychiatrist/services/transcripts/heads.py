@@ -8,7 +8,7 @@ from typing import Final
 from ai_psychiatrist.domain.transcript import Speaker
 from ai_psychiatrist.services.transcripts.label_candidates import LabelledLine
 from ai_psychiatrist.services.transcripts.label_words import is_name
-from ai_psychiatrist.services.transcripts.labels import (
+from ai_psychiatrist.services.transcripts.speaker_labels import (
     DEFAULT_LABELS,
     decides,
     known_speaker,

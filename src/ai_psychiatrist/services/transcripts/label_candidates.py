@@ -7,9 +7,9 @@ from itertools import islice
 from typing import Final
 
 from ai_psychiatrist.domain.transcript import MAX_TURNS
-from ai_psychiatrist.services.transcripts.labels import LONGEST_LABEL
 from ai_psychiatrist.services.transcripts.line_ends import BREAKS, END, GAP
 from ai_psychiatrist.services.transcripts.refusals import too_many_turns
+from ai_psychiatrist.services.transcripts.speaker_labels import LONGEST_LABEL
 from ai_psychiatrist.services.transcripts.times import STAMP, seconds_of
 
 _MOST_LINES: Final = 10 * MAX_TURNS

@@ -21,14 +21,14 @@ from ai_psychiatrist.services.transcripts.label_candidates import (
     candidates_in,
 )
 from ai_psychiatrist.services.transcripts.label_words import LabelKind, is_name, kind_of
-from ai_psychiatrist.services.transcripts.labels import (
+from ai_psychiatrist.services.transcripts.labels_inside import labels_inside, last_words_of
+from ai_psychiatrist.services.transcripts.line_ends import BREAKS, END, GAP
+from ai_psychiatrist.services.transcripts.speaker_labels import (
     SpeakerLabels,
     decides,
     known_speaker,
     label_key,
 )
-from ai_psychiatrist.services.transcripts.labels_inside import labels_inside, last_words_of
-from ai_psychiatrist.services.transcripts.line_ends import BREAKS, END, GAP
 
 _BLANK_LINE: Final = re.compile(rf"{END}{GAP}*{END}\Z")
 _WINDOW: Final = 40

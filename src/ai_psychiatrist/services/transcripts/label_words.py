@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final
 
-from ai_psychiatrist.services.transcripts.labels import label_key, without_note
 from ai_psychiatrist.services.transcripts.persons import WORDS
+from ai_psychiatrist.services.transcripts.speaker_labels import label_key, without_note
 
 _PARTICLES: Final = frozenset(WORDS["label"]["particle"])
 NO_LABELS: Final = frozenset(WORDS["label"]["heading"])

@@ -6,9 +6,9 @@ from typing import Final
 
 from ai_psychiatrist.services.transcripts.label_candidates import COLONS
 from ai_psychiatrist.services.transcripts.label_words import LabelKind, kind_of
-from ai_psychiatrist.services.transcripts.labels import SpeakerLabels, decides, label_key
 from ai_psychiatrist.services.transcripts.line_ends import BREAKS, GAP
 from ai_psychiatrist.services.transcripts.persons import PERSONS
+from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels, decides, label_key
 
 _INSIDE: Final = re.compile(
     rf"(?:(?<!\w)|\\n)(?P<label>[^\W\d_][\w'’]{{0,30}}\.?)[*_\])]{{0,3}}{GAP}?[{COLONS}]\**{GAP}*"

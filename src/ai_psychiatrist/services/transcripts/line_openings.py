@@ -13,7 +13,11 @@ from ai_psychiatrist.services.transcripts.label_words import (
     LabelKind,
     kind_of,
 )
-from ai_psychiatrist.services.transcripts.labels import DEFAULT_LABELS, known_speaker, label_key
+from ai_psychiatrist.services.transcripts.speaker_labels import (
+    DEFAULT_LABELS,
+    known_speaker,
+    label_key,
+)
 from ai_psychiatrist.services.transcripts.times import STAMP
 
 _MOST_LINES: Final = 20_000

@@ -7,7 +7,6 @@ from typing import Final
 
 from ai_psychiatrist.domain.transcript import Speaker
 from ai_psychiatrist.services.transcripts.label_words import LabelKind, kind_of
-from ai_psychiatrist.services.transcripts.labels import DEFAULT_LABELS, known_speaker, label_key
 from ai_psychiatrist.services.transcripts.labels_inside import aside_of
 from ai_psychiatrist.services.transcripts.line_ends import GAP, LINE_END
 from ai_psychiatrist.services.transcripts.line_marks import is_foreign
@@ -16,6 +15,11 @@ from ai_psychiatrist.services.transcripts.persons import (
     is_of_document,
     opens_as_person,
     speaks_to_somebody,
+)
+from ai_psychiatrist.services.transcripts.speaker_labels import (
+    DEFAULT_LABELS,
+    known_speaker,
+    label_key,
 )
 from ai_psychiatrist.services.transcripts.times import STAMP
 

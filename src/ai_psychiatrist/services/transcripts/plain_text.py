@@ -18,7 +18,13 @@ from ai_psychiatrist.domain.transcript import (
 from ai_psychiatrist.services.transcripts.heads import is_head, is_said_otherwise, lines_of_turns
 from ai_psychiatrist.services.transcripts.label_candidates import LabelledLine
 from ai_psychiatrist.services.transcripts.label_lines import labelled_lines
-from ai_psychiatrist.services.transcripts.labels import (
+from ai_psychiatrist.services.transcripts.labels_inside import last_words_of
+from ai_psychiatrist.services.transcripts.line_ends import LINE_END
+from ai_psychiatrist.services.transcripts.line_marks import sign_of_several
+from ai_psychiatrist.services.transcripts.line_openings import opens_alike, opens_with_names
+from ai_psychiatrist.services.transcripts.own_words import Setting, speech_spans
+from ai_psychiatrist.services.transcripts.refusals import empty, nobody_named, too_many_turns
+from ai_psychiatrist.services.transcripts.speaker_labels import (
     DEFAULT_LABELS,
     EVERYBODY,
     Roles,
@@ -28,12 +34,6 @@ from ai_psychiatrist.services.transcripts.labels import (
     label_key,
     speakers_of,
 )
-from ai_psychiatrist.services.transcripts.labels_inside import last_words_of
-from ai_psychiatrist.services.transcripts.line_ends import LINE_END
-from ai_psychiatrist.services.transcripts.line_marks import sign_of_several
-from ai_psychiatrist.services.transcripts.line_openings import opens_alike, opens_with_names
-from ai_psychiatrist.services.transcripts.own_words import Setting, speech_spans
-from ai_psychiatrist.services.transcripts.refusals import empty, nobody_named, too_many_turns
 from ai_psychiatrist.services.transcripts.speakers_line import speakers_named
 from ai_psychiatrist.services.transcripts.utterances import FileFault, ReadingNote
 
@@ -76,7 +76,7 @@ def parse_transcript(
     turns = tuple(_numbered(_turns(text, lines, speakers, setting)))
     if len(turns) > MAX_TURNS:
         raise too_many_turns()
-    return checked(
+    return checked_transcript(
         Transcript(
             text=text,
             turns=turns,
@@ -122,7 +122,7 @@ def refuse_unusable(text: str) -> None:
         raise TranscriptUnreadable(msg, fault=FileFault.NOT_TEXT) from None
 
 
-def checked(transcript: Transcript) -> Transcript:
+def checked_transcript(transcript: Transcript) -> Transcript:
     """Return a transcript in which the participant says something; else raise."""
     if not any(transcript.words(turn).strip() for turn in transcript.participant_turns()):
         msg = "the transcript has speaker labels but no words of the participant"
@@ -165,7 +165,7 @@ def _one_speaker(text: str, start: int, source: Source, *, is_assumed: bool) -> 
         words_start=start,
         end=len(text),
     )
-    return checked(
+    return checked_transcript(
         Transcript(
             text=text,
             turns=(*turns, whole) if start else (whole,),

@@ -8,7 +8,7 @@ from ai_psychiatrist.domain.errors import (
     TranscriptUnreadable,
 )
 from ai_psychiatrist.domain.transcript import MAX_TURNS
-from ai_psychiatrist.services.transcripts.labels import EVERYBODY
+from ai_psychiatrist.services.transcripts.speaker_labels import EVERYBODY
 from ai_psychiatrist.services.transcripts.utterances import FileFault, FileRefused
 
 _REASONS: Final = {
@@ -28,7 +28,7 @@ _REASONS: Final = {
 }
 
 
-def refused(error: FileRefused, *, field: str = "transcript_text") -> TranscriptUnreadable:
+def refusal_of(error: FileRefused, *, field: str = "transcript_text") -> TranscriptUnreadable:
     """Return the error of the whole service for a file that a reader refused."""
     place = "" if error.line is None else f" (line {error.line})"
     return TranscriptUnreadable(

@@ -12,10 +12,10 @@ from ai_psychiatrist.domain.transcript import (
 )
 from ai_psychiatrist.services.transcripts.label_lines import opens_like_label
 from ai_psychiatrist.services.transcripts.label_words import is_name
-from ai_psychiatrist.services.transcripts.labels import DEFAULT_LABELS, known_speaker
 from ai_psychiatrist.services.transcripts.line_ends import LINE_END
-from ai_psychiatrist.services.transcripts.plain_text import checked
+from ai_psychiatrist.services.transcripts.plain_text import checked_transcript
 from ai_psychiatrist.services.transcripts.refusals import too_many_turns
+from ai_psychiatrist.services.transcripts.speaker_labels import DEFAULT_LABELS, known_speaker
 from ai_psychiatrist.services.transcripts.utterances import Utterance
 
 _LABELS: Final = {
@@ -60,7 +60,7 @@ def rendered(
         )
         lines.append(line)
         at = end
-    return checked(
+    return checked_transcript(
         Transcript(text="\n".join(lines), turns=tuple(turns), speakers_assumed=False, source=source)
     )
 

@@ -10,7 +10,17 @@ from typing import Final
 from ai_psychiatrist.domain.transcript import MAX_TURNS, Note, Source, Speaker, Transcript, Turn
 from ai_psychiatrist.services.transcripts.formats.daic_woz import DEFAULT_POLICY, RowPolicy
 from ai_psychiatrist.services.transcripts.forms import read_content
-from ai_psychiatrist.services.transcripts.labels import (
+from ai_psychiatrist.services.transcripts.labels_inside import labels_inside, last_words_of
+from ai_psychiatrist.services.transcripts.own_words import Setting, speech_spans
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript, refuse_unusable
+from ai_psychiatrist.services.transcripts.refusals import (
+    nobody_named,
+    refusal_of,
+    too_long,
+    too_many_turns,
+)
+from ai_psychiatrist.services.transcripts.rendering import rendered
+from ai_psychiatrist.services.transcripts.speaker_labels import (
     DEFAULT_LABELS,
     EVERYBODY,
     SpeakerLabels,
@@ -19,16 +29,6 @@ from ai_psychiatrist.services.transcripts.labels import (
     label_key,
     speakers_of,
 )
-from ai_psychiatrist.services.transcripts.labels_inside import labels_inside, last_words_of
-from ai_psychiatrist.services.transcripts.own_words import Setting, speech_spans
-from ai_psychiatrist.services.transcripts.plain_text import parse_transcript, refuse_unusable
-from ai_psychiatrist.services.transcripts.refusals import (
-    nobody_named,
-    refused,
-    too_long,
-    too_many_turns,
-)
-from ai_psychiatrist.services.transcripts.rendering import rendered
 from ai_psychiatrist.services.transcripts.utterances import (
     FileReading,
     FileRefused,
@@ -65,7 +65,7 @@ def read_transcript(
     try:
         reading = read_content(content, name=name, rows=rows)
     except FileRefused as error:
-        raise refused(error, field=field) from None
+        raise refusal_of(error, field=field) from None
     if _characters(reading) > most_characters:
         raise too_long(most_characters, field=field)
     if reading.speakers and not labels.given:

@@ -11,8 +11,8 @@ from ai_psychiatrist.validation.file_model import (
     Names,
     Number,
     Text,
+    invalid,
     otherwise,
-    refused,
 )
 from ai_psychiatrist.validation.nearest import did_you_mean
 
@@ -34,12 +34,12 @@ def _types(given: object) -> tuple[str, ...]:
     """Read one type, several with `|` between them, or a list."""
     listed = [name.strip() for name in given.split("|")] if isinstance(given, str) else given
     if not isinstance(listed, list | tuple) or not listed:
-        raise refused("unknown_type", f"a type is one of {', '.join(_TYPES)}, or a list of them")
+        raise invalid("unknown_type", f"a type is one of {', '.join(_TYPES)}, or a list of them")
     # An unquoted null in a list is YAML's null, and plainly means the type.
     names = ["null" if name is None else name for name in listed]
     unknown = [_about_type(name) for name in names if name not in _TYPES]
     if unknown:
-        raise refused("unknown_type", "; ".join(unknown))
+        raise invalid("unknown_type", "; ".join(unknown))
     return tuple(dict.fromkeys(str(name) for name in names))
 
 
@@ -73,20 +73,20 @@ def _range(given: object) -> RangeRule:
         case dict():
             rule = _range_of(_Bounds.model_validate(given))
         case _:
-            raise refused(
+            raise invalid(
                 "range_shape", "a range is `[low, high]`, null for an open end, or a mapping"
             )
     if rule.low is None and rule.high is None:
-        raise refused("empty_range", "a range open at both ends checks nothing")
+        raise invalid("empty_range", "a range open at both ends checks nothing")
     if rule.is_empty:
-        raise refused("empty_range", f"no number lies between {rule.low} and {rule.high}")
+        raise invalid("empty_range", f"no number lies between {rule.low} and {rule.high}")
     return rule
 
 
 def _range_of(bounds: _Bounds) -> RangeRule:
     for plain in ("min", "max"):
         if {plain, f"exclusive_{plain}"} <= bounds.model_fields_set:
-            raise refused("range_shape", f"give {plain!r} or 'exclusive_{plain}', not both")
+            raise invalid("range_shape", f"give {plain!r} or 'exclusive_{plain}', not both")
     return RangeRule(
         low=bounds.min if bounds.exclusive_min is None else bounds.exclusive_min,
         high=bounds.max if bounds.exclusive_max is None else bounds.exclusive_max,
@@ -111,7 +111,7 @@ def _profile(given: object) -> CoercionProfile:
     if read.profile == "default":
         return CoercionProfile(enum_prefixes=read.enum_prefixes, enum_split=read.enum_split)
     if read.enum_prefixes or read.enum_split is not None:
-        raise refused("coerce_profile", "the strict profile coerces nothing: it has no settings")
+        raise invalid("coerce_profile", "the strict profile coerces nothing: it has no settings")
     return STRICT
 
 

@@ -13,7 +13,7 @@ from ai_psychiatrist.validation.checks.field_settings import Coercion, FieldRang
 from ai_psychiatrist.validation.checks.fields.specs import EnumRule
 from ai_psychiatrist.validation.checks.rules import RuleSpec
 from ai_psychiatrist.validation.expressions import Procedure, compile_procedure
-from ai_psychiatrist.validation.file_model import Count, FileModel, Names, Text, refused
+from ai_psychiatrist.validation.file_model import Count, FileModel, Names, Text, invalid
 
 StepScope: TypeAlias = Literal["llm", "expression", "run", "fan_out"]
 """Who makes a step's output: a model unit by unit, expressions, one call for the whole run, or a
@@ -30,7 +30,7 @@ Schema: TypeAlias = Mapping[str, object] | bool
 
 def _says_something(rule: object) -> object:
     if not isinstance(rule, RuleSpec) and not (rule and isinstance(rule, dict)):
-        raise refused("empty_rule", "a rule is a mapping with `name`, `expr` and `error`")
+        raise invalid("empty_rule", "a rule is a mapping with `name`, `expr` and `error`")
     return rule
 
 

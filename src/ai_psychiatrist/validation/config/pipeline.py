@@ -9,7 +9,7 @@ from ai_psychiatrist.validation.config.given_file import FileUnusable, read_boun
 from ai_psychiatrist.validation.config.lint.pipeline_lint import lint_pipeline, read_pipeline
 from ai_psychiatrist.validation.config.lint.step_files import parse_json
 from ai_psychiatrist.validation.config.pipeline_file import PipelineFile
-from ai_psychiatrist.validation.config.problem import refusal
+from ai_psychiatrist.validation.config.problem import unusable_file
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits
 from ai_psychiatrist.validation.nearest import did_you_mean
 
@@ -77,7 +77,7 @@ def load_pipeline(path: Path) -> PipelineConfig:
     """
     reading = read_pipeline(path)
     if reading.document.has_errors:
-        raise ConfigurationError(refusal("pipeline", path.name, reading.document.problems))
+        raise ConfigurationError(unusable_file("pipeline", path.name, reading.document.problems))
     schemas = [step.schema.path for step in reading.steps if step.schema is not None]
     templates = [step.config.template for step in reading.steps if step.config.template is not None]
     return PipelineConfig(

@@ -17,8 +17,8 @@ from ai_psychiatrist.validation.file_model import (
     Names,
     Number,
     Text,
+    invalid,
     otherwise,
-    refused,
 )
 
 NO_RULES: Final = "none"
@@ -69,7 +69,7 @@ class Retry(_Section):
 
 def _deadline(seconds: float) -> float:
     if seconds <= 0:
-        raise refused("deadline", "the deadline has to be longer than 0 seconds")
+        raise invalid("deadline", "the deadline has to be longer than 0 seconds")
     return float(seconds)
 
 
@@ -133,7 +133,7 @@ class Processing(_Section):
 def _step_name(name: str) -> str:
     if not STEP_NAME.match(name):
         cure = "use letters, digits, '_', '-' and '.', at most 100"
-        raise refused("step_name", f"{name!r} cannot name a step: files are named after it; {cure}")
+        raise invalid("step_name", f"{name!r} cannot name a step: files are named after it; {cure}")
     return name
 
 
@@ -169,7 +169,7 @@ def _block(given: object) -> object:
     if given == NO_RULES:
         return RuleBlock()
     if not isinstance(given, dict) or not given:
-        raise refused(
+        raise invalid(
             "empty_block",
             "the block says nothing; list what is to be checked, "
             f"or write {NO_RULES!r} where the schema is enough",
@@ -199,7 +199,7 @@ class PipelineFile(_Section):
     @classmethod
     def _says_something(cls, section: object) -> object:
         if section is None:
-            raise refused("empty_section", "the section is empty; write {} if nothing is to be set")
+            raise invalid("empty_section", "the section is empty; write {} if nothing is to be set")
         return section
 
     @field_validator("validation", mode="before")

@@ -66,7 +66,7 @@ def dotted(path: Sequence[str | int]) -> str:
     return shown
 
 
-def refusal(what: str, file: str, problems: Sequence[LintProblem]) -> str:
+def unusable_file(what: str, file: str, problems: Sequence[LintProblem]) -> str:
     """Return the first errors of a file with their places, for whoever wanted to use it."""
     errors = [problem for problem in problems if problem.is_error]
     lines = [f"the {what} {file} cannot be used"]

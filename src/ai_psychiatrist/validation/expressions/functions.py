@@ -10,7 +10,7 @@ from ai_psychiatrist.validation.expressions.operators import (
     call_host,
     charge_inside,
     charge_search,
-    checked,
+    checked_number,
     is_there,
     names_in,
     walk,
@@ -100,11 +100,11 @@ def _rounded(_: Scope, number: object, digits: object = None) -> int | float:
 
 
 def _as_whole(_: Scope, value: object) -> int:
-    return int(checked(_numeral(value, int)))
+    return int(checked_number(_numeral(value, int)))
 
 
 def _as_float(_: Scope, value: object) -> float:
-    return float(checked(_numeral(value, float)))
+    return float(checked_number(_numeral(value, float)))
 
 
 def _numeral(value: object, read: Callable[[str], int | float]) -> int | float:

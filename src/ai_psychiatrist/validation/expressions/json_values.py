@@ -15,7 +15,7 @@ _VIEWS: Final = (_EMPTY.keys(), _EMPTY.values(), _EMPTY.items())
 _LISTED: Final = (list, tuple, range, *map(type, _VIEWS))
 
 
-def json_value(scope: Scope, value: object, *, has_text_keys: bool, depth: int = 0) -> object:
+def as_json(scope: Scope, value: object, *, has_text_keys: bool, depth: int = 0) -> object:
     """Return a copy of a value, with lists for tuples, ranges and the views of objects.
 
     Each element and each 16 characters cost a step. Unless `has_text_keys`, keys of objects may be
@@ -39,11 +39,11 @@ def json_value(scope: Scope, value: object, *, has_text_keys: bool, depth: int =
     scope.charge(len(value) + 1)
     inner = depth + 1
     if not isinstance(value, dict):
-        return [json_value(scope, each, has_text_keys=has_text_keys, depth=inner) for each in value]
+        return [as_json(scope, each, has_text_keys=has_text_keys, depth=inner) for each in value]
     if not all(isinstance(key, str if has_text_keys else str | int) for key in value):
         raise EvaluationFailed("wrong_type", None)
     return {
-        json_value(scope, key, has_text_keys=True): json_value(
+        as_json(scope, key, has_text_keys=True): as_json(
             scope, each, has_text_keys=has_text_keys, depth=inner
         )
         for key, each in value.items()

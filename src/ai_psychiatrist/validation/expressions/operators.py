@@ -123,7 +123,7 @@ def _cost(value: str | list[object] | tuple[object, ...]) -> int:
 def add(scope: Scope, left: object, right: object) -> object:
     """Return the sum of two numbers, or two texts or lists as one."""
     if type(left) in _NUMBERS and type(right) in _NUMBERS:
-        return checked(left + right)  # type: ignore[operator]
+        return checked_number(left + right)  # type: ignore[operator]
     for value in (left, right):
         if not isinstance(value, str | list | tuple):
             raise TypeError
@@ -137,7 +137,7 @@ def subtract(scope: Scope, left: object, right: object) -> object:
         scope.charge(len(left) + len(right))
         return left - right
     first, second = _operands(left, right)
-    return checked(first - second)
+    return checked_number(first - second)
 
 
 def multiply_or_repeat(scope: Scope, left: object, right: object) -> object:
@@ -166,34 +166,34 @@ def fill_in(scope: Scope, *parts: object) -> str:
 def multiply(_: Scope, left: object, right: object) -> Number:
     """Return the product of two numbers; texts and lists are never repeated."""
     first, second = _operands(left, right)
-    return checked(first * second)
+    return checked_number(first * second)
 
 
 def divide(_: Scope, left: object, right: object) -> Number:
     """Return the quotient of two numbers."""
     first, second = _operands(left, right)
-    return checked(first / second)
+    return checked_number(first / second)
 
 
 def divide_whole(_: Scope, left: object, right: object) -> Number:
     """Return the quotient of two numbers, rounded down."""
     first, second = _operands(left, right)
-    return checked(first // second)
+    return checked_number(first // second)
 
 
 def remainder(_: Scope, left: object, right: object) -> Number:
     """Return the remainder of a division; never a formatted text."""
     first, second = _operands(left, right)
-    return checked(first % second)
+    return checked_number(first % second)
 
 
 def _operands(left: object, right: object) -> tuple[Number, Number]:
     if not isinstance(left, int | float) or not isinstance(right, int | float):
         raise TypeError
-    return checked(left), checked(right)
+    return checked_number(left), checked_number(right)
 
 
-def checked(number: Number) -> Number:
+def checked_number(number: Number) -> Number:
     """Return a number that is finite and not too long; raise `OverflowError` otherwise."""
     if isinstance(number, float):
         if not math.isfinite(number):
@@ -209,7 +209,7 @@ def as_text(_: Scope, value: object) -> str:
         return value
     if not isinstance(value, int | float):
         raise TypeError
-    return str(checked(value))
+    return str(checked_number(value))
 
 
 def is_there(probe: Callable[[], object]) -> bool:

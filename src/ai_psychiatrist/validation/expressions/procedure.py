@@ -9,7 +9,7 @@ from ai_psychiatrist.validation.expressions.expression import (
     ExpressionKind,
     compile_expression,
 )
-from ai_psychiatrist.validation.expressions.json_values import json_value
+from ai_psychiatrist.validation.expressions.json_values import as_json
 from ai_psychiatrist.validation.expressions.refusal import (
     BudgetSpent,
     EvaluationFailed,
@@ -100,7 +100,7 @@ class _Run:
             scope.charge(expression.size + _EVALUATION_STEPS)
             evaluated = expression.evaluate(scope)
             uncopied = scope.steps_left
-            value = json_value(scope, evaluated, has_text_keys=not is_local(name))
+            value = as_json(scope, evaluated, has_text_keys=not is_local(name))
         except EvaluationFailed as problem:
             kind, missing = problem.kind, problem.name
         except BudgetSpent:

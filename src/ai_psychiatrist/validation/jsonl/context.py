@@ -63,7 +63,7 @@ class ContextIndex:
                 "CREATE TABLE asked (key TEXT PRIMARY KEY, number INTEGER, start INTEGER,"
                 " size INTEGER) WITHOUT ROWID"
             )
-            for asked in read_context(path, limits):
+            for asked in read_contexts(path, limits):
                 row = (asked.key, asked.number, asked.start, asked.size)
                 try:
                     rows.execute("INSERT INTO asked VALUES (?, ?, ?, ?)", row)
@@ -95,7 +95,7 @@ class ContextIndex:
         self._file.close()
 
 
-def read_context(path: Path, limits: ParseLimits) -> Generator[Asked, None, None]:
+def read_contexts(path: Path, limits: ParseLimits) -> Generator[Asked, None, None]:
     """Yield the units of a context file in order; raises `InputError` naming a line of no use."""
     start = 0
     with path.open("rb") as stream:

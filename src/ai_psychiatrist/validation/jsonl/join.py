@@ -7,7 +7,7 @@ from ai_psychiatrist.validation.jsonl.context import (
     Asked,
     ContextIndex,
     asked_twice,
-    read_context,
+    read_contexts,
 )
 from ai_psychiatrist.validation.jsonl.unit_ids import UnitIds, id_digest
 from ai_psychiatrist.validation.reply.limits import ParseLimits
@@ -23,7 +23,7 @@ class ContextJoin:
     def __init__(self, path: Path, folder: Path, limits: ParseLimits) -> None:
         """`folder` takes the index; nobody else may read it."""
         self.path, self._folder, self._limits = path, folder, limits
-        self._following: Generator[Asked, None, None] = read_context(path, limits)
+        self._following: Generator[Asked, None, None] = read_contexts(path, limits)
         self._next = next(self._following, None)
         self._index: ContextIndex | None = None
         self.asked_count = 0
@@ -53,7 +53,7 @@ class ContextJoin:
         `answered` takes their ids in.
         """
         if self._index is not None:
-            for asked in read_context(self.path, self._limits):
+            for asked in read_contexts(self.path, self._limits):
                 if answered.add(id_digest(asked.key)):
                     yield asked
             return

@@ -99,7 +99,7 @@ def validate_file(
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         join = _join(context, folder, limits, stack)
-        shards = split(source, count=workers * SHARDS_PER_WORKER, smallest=smallest_shard)
+        shards = split_ranges(source, count=workers * SHARDS_PER_WORKER, smallest=smallest_shard)
         pool = stack.enter_context(
             ProcessPoolExecutor(
                 max_workers=min(workers, max(1, len(shards))),
@@ -135,7 +135,7 @@ def validate_file(
         return logged_summary(last.tally, validator, asked=asked)
 
 
-def split(path: Path, *, count: int, smallest: int) -> list[Shard]:
+def split_ranges(path: Path, *, count: int, smallest: int) -> list[Shard]:
     """Return at most `count` ranges of about equal size that begin and end with whole lines."""
     size = path.stat().st_size
     count = max(1, min(count, size // max(1, smallest)))

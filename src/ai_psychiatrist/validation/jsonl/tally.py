@@ -13,7 +13,7 @@ MOST_NAMES: Final = 1_000
 """Rules that are told apart; the names of providers' errors come from outside."""
 
 
-class FailureKind(NamedTuple):
+class FailedPlace(NamedTuple):
     """What failed, and where in the answer."""
 
     stage: str
@@ -21,7 +21,7 @@ class FailureKind(NamedTuple):
     rule: str
 
 
-_OTHERS: Final = FailureKind(stage="(others)", field="(others)", rule="(others)")
+_OTHERS: Final = FailedPlace(stage="(others)", field="(others)", rule="(others)")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -76,7 +76,7 @@ class Tally(LineCounts):
     """Errors by rule."""
     warnings: Counter[str] = field(default_factory=Counter)
     skipped_rules: Counter[str] = field(default_factory=Counter)
-    kinds: dict[FailureKind, Occurrences] = field(default_factory=dict)
+    kinds: dict[FailedPlace, Occurrences] = field(default_factory=dict)
     """Errors by category, field and rule."""
 
     def count(self, outcome: UnitOutcome, field_of: Callable[[UnitError], str]) -> None:
@@ -102,7 +102,7 @@ class Tally(LineCounts):
         for kind, found in other.kinds.items():
             self._occurrences(kind).add(found.count, found.first_line)
 
-    def _occurrences(self, kind: FailureKind) -> Occurrences:
+    def _occurrences(self, kind: FailedPlace) -> Occurrences:
         known = kind in self.kinds or len(self.kinds) < MOST_NAMES
         return self.kinds.setdefault(kind if known else _OTHERS, Occurrences())
 
@@ -119,5 +119,5 @@ class Tally(LineCounts):
             known = error.rule in self.rules or len(self.rules) < MOST_NAMES
             rule = error.rule if known else "other"
             self.rules[rule] += 1
-            kind = FailureKind(stage=stage.value, field=field_of(error), rule=rule)
+            kind = FailedPlace(stage=stage.value, field=field_of(error), rule=rule)
             self._occurrences(kind).add(1, outcome.unit.number)

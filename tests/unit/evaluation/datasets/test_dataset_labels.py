@@ -2,7 +2,7 @@ import pytest
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.datasets.labels import label_columns, merged, read_labels
+from ai_psychiatrist.evaluation.datasets.labels import checked_labels, label_columns, merged
 from ai_psychiatrist.evaluation.datasets.oddities import OddityCode
 
 
@@ -95,7 +95,7 @@ def test_scores_are_checked_against_each_other(
     binary: bool | None,
     oddities: list[OddityCode],
 ) -> None:
-    labels, found = read_labels(given)
+    labels, found = checked_labels(given)
     assert labels is not None
     assert "".join("?" if at is None else str(at) for at in labels.items.values()) == items
     assert (labels.total, labels.binary) == (total, binary)
@@ -124,7 +124,7 @@ def test_scores_are_checked_against_each_other(
 def test_label_that_cannot_be_used_is_none_and_never_clamped(
     given: dict[str, object], oddity: OddityCode
 ) -> None:
-    assert read_labels(given) == (None, [oddity])
+    assert checked_labels(given) == (None, [oddity])
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_two_columns_of_one_meaning_are_refused_by_name(header: str, named: str)
 def test_files_complete_each_other() -> None:
     joined = merged([raw("", "3", "0"), raw("1,0,0,0,0,0,0,2"), raw("", "", "")])
     assert joined is not None
-    labels, _ = read_labels(joined)
+    labels, _ = checked_labels(joined)
     assert labels is not None
     assert (labels.total, labels.items[Item.MOVING]) == (3, 2)
 

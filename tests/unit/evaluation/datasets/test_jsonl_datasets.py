@@ -9,8 +9,8 @@ from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetKind, SpeakerFilter
 from ai_psychiatrist.evaluation.datasets.oddities import OddityCode
 from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
-from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
+from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
 
 TALK = "Interviewer: how are you\nParticipant: fine"
 

@@ -11,9 +11,9 @@ from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset, SpeakerFilter
 from ai_psychiatrist.evaluation.datasets.oddities import OddityCode
 from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
-from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
+from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
 
 FIRST_NAMES = "Tom: how are you\nAnna: fine\nTom: good\nAnna: bye"
 KNOWN = "Doctor: hi\nPatient: well\nAnna: she is sad\nAnna: she is"

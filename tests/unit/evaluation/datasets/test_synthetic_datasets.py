@@ -20,8 +20,8 @@ from ai_psychiatrist.evaluation.datasets.synthetic.generator import (
 from ai_psychiatrist.evaluation.datasets.synthetic.item_model import item_model
 from ai_psychiatrist.evaluation.datasets.synthetic.sayings import sayings
 from ai_psychiatrist.services.transcripts.formats.daic_woz import Interruption373
-from ai_psychiatrist.services.transcripts.store import TranscriptStore
 from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
+from ai_psychiatrist.services.transcripts.transcript_store import TranscriptStore
 
 UNITS = 60
 

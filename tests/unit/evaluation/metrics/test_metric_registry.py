@@ -8,7 +8,7 @@ import pytest
 from tests.unit.evaluation.metrics.built import at, metrics, random_run
 
 from ai_psychiatrist.evaluation.metrics import formulas, registry
-from ai_psychiatrist.evaluation.metrics.documentation import HEADER, table
+from ai_psychiatrist.evaluation.metrics.documentation import HEADER, metrics_table
 from ai_psychiatrist.evaluation.metrics.registry import all_metrics
 from ai_psychiatrist.evaluation.report.groups import headline_of
 from ai_psychiatrist.statistics.measure import SMALLEST_N
@@ -36,7 +36,7 @@ def test_table_of_the_documents_is_that_of_the_registry() -> None:
     lines = DOCUMENT.read_text(encoding="utf-8").splitlines()
     start = lines.index(HEADER[0])
     end = lines.index("", start)
-    assert lines[start:end] == list(table()), (
+    assert lines[start:end] == list(metrics_table()), (
         "python -m ai_psychiatrist.evaluation.metrics.documentation"
     )
 
@@ -77,7 +77,7 @@ def test_a_new_file_alone_adds_a_metric(tmp_path: Path, monkeypatch: pytest.Monk
         (first, *_), *_ = [group.rows for group in headline_of(enough)]
         assert any(
             line.startswith("| `bias` | `AllItems` | Mean of score less label. |")
-            for line in table()
+            for line in metrics_table()
         )
     finally:
         sys.modules.pop(f"{formulas.__name__}.bias")

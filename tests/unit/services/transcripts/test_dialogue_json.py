@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from ai_psychiatrist.services.transcripts.formats.dialogue_json import read_interview
+from ai_psychiatrist.services.transcripts.formats.dialogue_json import read_dialogue
 from ai_psychiatrist.services.transcripts.forms import read_content
 from ai_psychiatrist.services.transcripts.utterances import (
     FileFault,
@@ -62,7 +62,7 @@ def test_one_turn_is_a_transcript() -> None:
 
 def test_turn_without_speaker_belongs_to_nobody() -> None:
     turns = [HI, {"speaker": None, "text": "hm"}, {"role": " ", "text": "oh"}]
-    reading = read_interview({"turns": turns})
+    reading = read_dialogue({"turns": turns})
     assert isinstance(reading, FileReading)
     assert [one.label for one in reading.utterances] == ["Anna", None, None]
     note = ReadingNote.WORDS_WITHOUT_SPEAKER

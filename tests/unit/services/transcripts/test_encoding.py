@@ -2,7 +2,7 @@ import codecs
 
 import pytest
 
-from ai_psychiatrist.services.transcripts.encoding import decode, given_text
+from ai_psychiatrist.services.transcripts.encoding import decode_text, given_text
 from ai_psychiatrist.services.transcripts.utterances import FileFault, FileRefused
 
 TALK = "Anna: schläfst du gut?\r\nJonas: ja, “sehr” gut…\r\n"
@@ -40,7 +40,7 @@ CHINESE = "问：你睡得好吗？\n答：睡得很好。\n"
 def test_text_is_decoded_and_what_was_assumed_is_said(
     content: bytes, text: str, encoding: str, *, is_assumed: bool
 ) -> None:
-    decoded = decode(content)
+    decoded = decode_text(content)
     assert (decoded.text, decoded.encoding, decoded.is_assumed) == (text, encoding, is_assumed)
 
 
@@ -63,7 +63,7 @@ def test_text_is_decoded_and_what_was_assumed_is_said(
 )
 def test_bytes_that_are_no_text_are_refused(content: bytes) -> None:
     with pytest.raises(FileRefused) as caught:
-        decode(content)
+        decode_text(content)
     assert caught.value.fault is FileFault.NOT_TEXT
     assert caught.value.__cause__ is None
 
@@ -79,4 +79,4 @@ def test_given_text_with_half_a_character_is_refused() -> None:
 
 
 def test_decoded_text_is_not_shown() -> None:
-    assert "Anna" not in repr(decode(TALK.encode()))
+    assert "Anna" not in repr(decode_text(TALK.encode()))

@@ -3,8 +3,8 @@ from tests.unit.services.transcripts.layouts import OF_ONE, OF_TWO, OWN, STRANGE
 
 from ai_psychiatrist.domain.errors import SpeakersUnknown
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
-from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
+from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
 
 

@@ -5,7 +5,7 @@ from tests.unit.services.transcripts.test_documents import document
 
 from ai_psychiatrist.domain.errors import AssessmentServiceError, SpeakersUnknown
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
-from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
+from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
 
 STRANGE = "He keeps rum in the shed."

@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 
 from ai_psychiatrist.domain.errors import InputError, SpeakersUnknown, TranscriptUnreadable
 from ai_psychiatrist.domain.transcript import MAX_TURNS, Speaker
-from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
+from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
 
 INTERVIEWER_LABELS = (
     *("Ellie", "Interviewer", "Therapist", "Clinician", "Doctor", "Counsellor", "Counselor"),

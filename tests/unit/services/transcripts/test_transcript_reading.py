@@ -10,9 +10,9 @@ from ai_psychiatrist.domain.errors import (
     TranscriptUnreadable,
 )
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
-from ai_psychiatrist.services.transcripts.labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
+from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
 
 FILES = Path(__file__).parents[3] / "data" / "transcripts"

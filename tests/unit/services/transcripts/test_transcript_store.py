@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from ai_psychiatrist.domain.errors import ParticipantNotFound, TranscriptUnreadable
-from ai_psychiatrist.services.transcripts.store import TranscriptStore
+from ai_psychiatrist.services.transcripts.transcript_store import TranscriptStore
 
 CONTENT = b"start_time\tstop_time\tspeaker\tvalue\n1\t2\tEllie\thello\n"
 

@@ -6,7 +6,11 @@ from typing import Final
 
 from ai_psychiatrist.services.transcripts.file_lines import MOST_UTTERANCES
 from ai_psychiatrist.services.transcripts.formats.gathering import Gathering
-from ai_psychiatrist.services.transcripts.formats.json_records import Record, json_value, records_of
+from ai_psychiatrist.services.transcripts.formats.json_records import (
+    Record,
+    read_json_value,
+    records_of,
+)
 from ai_psychiatrist.services.transcripts.utterances import (
     FileFault,
     FileReading,
@@ -36,7 +40,7 @@ _INTERVIEWS: Final = (
 )
 
 
-def read_interview(
+def read_dialogue(
     fields: Mapping[str, object], *, number: int = 1, form: Form = Form.DIALOGUE_JSON
 ) -> FileReading | PlainText:
     """Read an object that is one interview: its turns, messages, exchanges of turns, or its text.
@@ -90,7 +94,7 @@ def read_jsonl(text: str) -> FileReading | PlainText:
 
 def _record(line: str, number: int) -> Record:
     try:
-        value = json_value(line, number)
+        value = read_json_value(line, number)
     except NotJson:
         raise FileRefused(FileFault.BROKEN_ROW, number) from None
     if not isinstance(value, dict):
@@ -114,7 +118,7 @@ def _read_records(records: Sequence[Record], form: Form) -> FileReading | PlainT
     if len(interviews) < len(records):
         raise FileRefused(FileFault.UNKNOWN_FORM, interviews[0].number)
     readings = [
-        read_interview(record.fields, number=record.number, form=form) for record in records[:2]
+        read_dialogue(record.fields, number=record.number, form=form) for record in records[:2]
     ]
     if len(readings) > 1:
         raise FileRefused(FileFault.SEVERAL_INTERVIEWS, records[1].number)

@@ -93,7 +93,7 @@ _RELATIONS: Final = (
 )
 
 
-def read_document(content: bytes) -> PlainText:
+def read_paragraphs(content: bytes) -> PlainText:
     """Return the paragraphs and table rows of a document, a line each, in their order.
 
     Line breaks and tabs within a paragraph are kept, and tabs part the cells of a row. What was

@@ -15,8 +15,8 @@ from ai_psychiatrist.services.transcripts.formats.daic_woz import (
 )
 from ai_psychiatrist.services.transcripts.formats.row_columns import (
     closing_quote,
-    header_of,
     is_like_a_time,
+    row_header,
     seconds,
     separator_of,
     unquoted,
@@ -50,7 +50,7 @@ def read_e_daic(text: str) -> FileReading:
     Raises `FileRefused` for another header, for a line that is neither, for a confidence that is
     no number from 0 to 1, and where nothing is said.
     """
-    header = header_of(text)
+    header = row_header(text)
     if header is None or header[1] not in _HEADERS:
         raise FileRefused(FileFault.WRONG_HEADER, 1)
     columns = _Columns(separator=header[0], has_confidence=header[1] != _COLUMNS)

@@ -23,7 +23,7 @@ from ai_psychiatrist.services.transcripts.utterances import (
 _SECONDS: Final = re.compile(r"\d{1,9}(?:[.,]\d{1,12})?")
 
 
-def named(label: str | None) -> str | None:
+def speaker_name(label: str | None) -> str | None:
     """Return a speaker's name on one line, `None` for a blank one."""
     return (on_one_line(label) or None) if label else None
 
@@ -58,7 +58,7 @@ class Gathering:
     ) -> None:
         """Add what is said; raises `FileRefused` when there is more than a transcript holds.
 
-        `label`: as `named` gives it. `line`: of the file, from 1, or the record's number.
+        `label`: as `speaker_name` gives it. `line`: of the file, from 1, or the record's number.
         """
         words = words.strip()
         own_end = end_of_own(words, 0, len(words), _is_anothers)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ai_psychiatrist.domain.errors import OutputRejected
-from ai_psychiatrist.services.transcripts.formats.gathering import Gathering, named
+from ai_psychiatrist.services.transcripts.formats.gathering import Gathering, speaker_name
 from ai_psychiatrist.services.transcripts.utterances import FileFault, FileRefused
 from ai_psychiatrist.validation.reply.json_decoder import decode
 from ai_psychiatrist.validation.reply.limits import ParseLimits
@@ -23,7 +23,7 @@ _SPEAKER_FIELDS: Final = frozenset(
 _HALF_CHARACTER: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-def json_value(text: str, line: int | None = None) -> object:
+def read_json_value(text: str, line: int | None = None) -> object:
     """Return the value that a text is.
 
     Raises `NotJson` for a text that is none, and `FileRefused` for one that is nested too deeply,
@@ -75,7 +75,7 @@ class Record:
         for field_name in self.fields:
             if field_name not in _SPEAKER_FIELDS and _NAMES_SPEAKER.match(field_name):
                 raise self.refused()
-        return named(self.optional_text(name))
+        return speaker_name(self.optional_text(name))
 
     def numbered_label(self, name: str) -> str | None:
         """Return a speaker's name or whole number as text, `None` for null."""

@@ -17,7 +17,7 @@ _LIKE_A_TIME: Final = re.compile(
 )
 
 
-def header_of(text: str) -> tuple[str, list[str]] | None:
+def row_header(text: str) -> tuple[str, list[str]] | None:
     """Return what separates the columns of the first line, and their names without case.
 
     `None` where the line is longer than any header, or has one column.
@@ -31,7 +31,7 @@ def header_of(text: str) -> tuple[str, list[str]] | None:
 
 def separator_of(text: str, headers: Sequence[Sequence[str]]) -> str | None:
     """Return what separates the columns of a file that has one of the headers."""
-    found = header_of(text)
+    found = row_header(text)
     return found[0] if found and found[1] in headers else None
 
 

@@ -15,7 +15,7 @@ from ai_psychiatrist.services.transcripts.formats.columns import (
     is_of_labels,
     meaning_of,
 )
-from ai_psychiatrist.services.transcripts.formats.gathering import Gathering, named
+from ai_psychiatrist.services.transcripts.formats.gathering import Gathering, speaker_name
 from ai_psychiatrist.services.transcripts.utterances import (
     FileFault,
     FileReading,
@@ -101,7 +101,7 @@ def read_table(text: str, header: Header) -> FileReading:
     gathering = Gathering(Form.TABLE)
     per_second = _MILLISECONDS if _is_in_milliseconds(rows, columns, header) else 1
     for row in rows:
-        label = named(row.cells[columns.speaker]) if columns.speaker is not None else None
+        label = speaker_name(row.cells[columns.speaker]) if columns.speaker is not None else None
         gathering.add(
             label,
             row.cells[columns.words],

@@ -28,6 +28,7 @@ from ai_psychiatrist.validation.checks.coercion.leaves import (
     whole_number_step,
 )
 from ai_psychiatrist.validation.checks.schema.compiled import PATTERNS, CompiledSchema, fits
+from ai_psychiatrist.validation.checks.schema.complexity import listed, mapped
 from ai_psychiatrist.validation.checks.schema.type_names import (
     ALL_TYPES,
     allowed_types,
@@ -75,7 +76,7 @@ class StepCompiler:
             [
                 *(
                     self._step(part, may_be_absent=may_be_absent)
-                    for part in (*inherited, *_listed(schema, "allOf"))
+                    for part in (*inherited, *listed(schema, "allOf"))
                 ),
                 reading_step(types, self._types(schema.get("items")), may_be_absent=may_be_absent),
                 whole_number_step(types),
@@ -92,21 +93,21 @@ class StepCompiler:
     def _fields(self, schema: Mapping[str, object]) -> Step | None:
         named = {
             name: step
-            for name, inner in _mapped(schema, "properties").items()
+            for name, inner in mapped(schema, "properties").items()
             if (step := self._step(inner)) is not None
         }
         patterns = [
             (_key_check(pattern), self._step(inner))
-            for pattern, inner in _mapped(schema, "patternProperties").items()
+            for pattern, inner in mapped(schema, "patternProperties").items()
         ]
         rest = self._step(schema.get("additionalProperties"))
         if rest is None and not any(step for _, step in patterns):
             return named_fields_step(named) if named else None
-        known = frozenset(_mapped(schema, "properties"))
+        known = frozenset(mapped(schema, "properties"))
         return all_fields_step(known, named, patterns, rest)
 
     def _items(self, schema: Mapping[str, object]) -> Step | None:
-        first = [self._step(inner) for inner in _listed(schema, "prefixItems")]
+        first = [self._step(inner) for inner in listed(schema, "prefixItems")]
         rest = self._step(schema.get("items"))
         if rest is None and not any(first):
             return None
@@ -114,7 +115,7 @@ class StepCompiler:
 
     def _dependents(self, schema: Mapping[str, object]) -> list[Step]:
         found = []
-        for name, inner in _mapped(schema, "dependentSchemas").items():
+        for name, inner in mapped(schema, "dependentSchemas").items():
             if (step := self._step(inner)) is not None:
                 found.append(conditional_step(_has_field(name), step, None))
         return found
@@ -131,17 +132,17 @@ class StepCompiler:
     def _branches(
         self, schema: Mapping[str, object], keyword: str, *, may_be_absent: bool
     ) -> Step | None:
-        listed = _listed(schema, keyword)
-        takes_text = any("string" in self._types(inner) for inner in listed)
+        schemas = listed(schema, keyword)
+        takes_text = any("string" in self._types(inner) for inner in schemas)
         steps = [
-            self._step(inner, may_be_absent=may_be_absent and not takes_text) for inner in listed
+            self._step(inner, may_be_absent=may_be_absent and not takes_text) for inner in schemas
         ]
         types = all_types(steps)
         if not types:
             return None
         branches = [
             Branch(fits=self._check(inner), step=step, types=self._types(inner))
-            for inner, step in zip(listed, steps, strict=True)
+            for inner, step in zip(schemas, steps, strict=True)
         ]
         return branch_step(branches, types, most=1 if keyword == "oneOf" else len(branches))
 
@@ -169,13 +170,3 @@ def _key_check(pattern: str) -> Check:
     """Return the check of a key against a pattern as the schema engine reads it."""
     validator = jsonschema_rs.Draft202012Validator({"pattern": pattern}, pattern_options=PATTERNS)
     return partial(fits, validator)
-
-
-def _listed(schema: Mapping[str, object], keyword: str) -> list[object]:
-    held = schema.get(keyword)
-    return held if isinstance(held, list) else []
-
-
-def _mapped(schema: Mapping[str, object], keyword: str) -> Mapping[str, object]:
-    held = schema.get(keyword)
-    return held if isinstance(held, Mapping) else {}

@@ -12,7 +12,7 @@ from ai_psychiatrist.validation.checks.coercion.text_values import (
     array_of,
     means_no_value,
     number_of,
-    object_of,
+    object_in,
     truth_of,
     whole_number_of,
     whole_of_float,
@@ -131,7 +131,7 @@ def _array(text: str, item_types: frozenset[str], *, wraps: bool) -> Choice | No
     array = array_of(text)
     if array is not None:
         return Choice(value=array)
-    single = object_of(text)
+    single = object_in(text)
     if single is not None:
         return Choice(value=[single]) if "object" in item_types else None
     if not wraps or text.strip().lower() in {"", "null"} or _JSON_START.match(text):

@@ -52,7 +52,7 @@ class WholeNumber:
     coerced: bool
 
 
-def whole_number(value: object, *, low: int, high: int) -> WholeNumber | None:
+def read_whole_number(value: object, *, low: int, high: int) -> WholeNumber | None:
     """Read an integer from `low` to `high`; `None` for anything else.
 
     A text ("2") and an integral float (2.0) are read and marked as coerced. `true`, 2.5, NaN and
@@ -90,7 +90,7 @@ def array_of(text: str) -> list[object] | None:
     return value if isinstance(value, list) else None
 
 
-def object_of(text: str) -> dict[str, object] | None:
+def object_in(text: str) -> dict[str, object] | None:
     """Read an object that is written as JSON."""
     value = _json_of(text) if text.lstrip(_SPACES).startswith("{") else None
     return value if isinstance(value, dict) else None

@@ -23,7 +23,7 @@ from ai_psychiatrist.validation.checks.schema.type_names import (
     allowed_values,
     schemas_at,
 )
-from ai_psychiatrist.validation.file_model import FileModel, Number, otherwise, refused
+from ai_psychiatrist.validation.file_model import FileModel, Number, invalid, otherwise
 
 
 class EnumRule(FileModel):
@@ -46,17 +46,17 @@ class EnumRule(FileModel):
         cls, values: tuple[object, ...], known: ValidationInfo
     ) -> tuple[object, ...]:
         if not values:
-            raise refused("empty_enum", "an enum without values allows nothing")
+            raise invalid("empty_enum", "an enum without values allows nothing")
         is_folded = known.data.get("match", "casefold") == "casefold"
         seen: set[object] = set()
         for position, value in enumerate(values, start=1):
             if not isinstance(value, str | int | float | None):
                 problem = "is no plain value; write it in quotes"
-                raise refused("enum_value", f"value {position} {problem}")
+                raise invalid("enum_value", f"value {position} {problem}")
             folded = value.strip().casefold() if is_folded and isinstance(value, str) else value
             if (type(value), folded) in seen:
                 cure = " but for its case; give `match: none`" if folded != value else ""
-                raise refused("enum_value", f"value {position} is there already{cure}")
+                raise invalid("enum_value", f"value {position} is there already{cure}")
             seen.add((type(value), folded))
         return values
 

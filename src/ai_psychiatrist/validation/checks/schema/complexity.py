@@ -133,13 +133,13 @@ class _Unfolding:
         """Yield what is asked of each kind of value inside a value."""
         schemas = [(self._schemas[part], times) for part, times in place.items()]
         yield self._known((one.get("propertyNames"), times) for one, times in schemas)
-        names = dict.fromkeys(name for one, _ in schemas for name in _mapped(one, "properties"))
+        names = dict.fromkeys(name for one, _ in schemas for name in mapped(one, "properties"))
         for name in (*names, None):
             self._spend(len(schemas), next(iter(place)))
             yield self._known(
                 (held, times) for one, times in schemas for held in _of_name(one, name)
             )
-        longest = max((len(_listed(one, "prefixItems")) for one, _ in schemas), default=0)
+        longest = max((len(listed(one, "prefixItems")) for one, _ in schemas), default=0)
         for position in range(longest + 1):
             self._spend(len(schemas), next(iter(place)))
             yield self._known(
@@ -160,32 +160,34 @@ class _Unfolding:
 
 def _weight(schema: Mapping[str, object]) -> int:
     names = sum(len(held) for key in _SIZED if isinstance(held := schema.get(key), list | Mapping))
-    patterns = len(_mapped(schema, "patternProperties")) + ("pattern" in schema)
+    patterns = len(mapped(schema, "patternProperties")) + ("pattern" in schema)
     return 1 + names // _NAMES_PER_PART + patterns * _PATTERN_PARTS
 
 
 def _of_name(schema: Mapping[str, object], name: str | None) -> Iterator[object]:
     """Yield what is asked of the field of a name; `None` is a name that no schema knows."""
-    properties = _mapped(schema, "properties")
-    if name in properties:
+    properties = mapped(schema, "properties")
+    if name is not None and name in properties:
         yield properties[name]
     else:
         yield schema.get(_ANY_NAME[0])
     yield schema.get(_ANY_NAME[1])
-    yield from _mapped(schema, "patternProperties").values()
+    yield from mapped(schema, "patternProperties").values()
 
 
 def _of_item(schema: Mapping[str, object], position: int) -> Iterator[object]:
-    first = _listed(schema, "prefixItems")
+    first = listed(schema, "prefixItems")
     yield first[position] if position < len(first) else schema.get("items")
     yield from (schema.get(keyword) for keyword in _ANY_ITEM)
 
 
-def _mapped(schema: Mapping[str, object], keyword: str) -> Mapping[str | None, object]:
+def mapped(schema: Mapping[str, object], keyword: str) -> Mapping[str, object]:
+    """Return what a keyword holds by name, nothing where it holds no object."""
     held = schema.get(keyword)
     return held if isinstance(held, Mapping) else {}
 
 
-def _listed(schema: Mapping[str, object], keyword: str) -> list[object]:
+def listed(schema: Mapping[str, object], keyword: str) -> list[object]:
+    """Return what a keyword lists, nothing where it holds no list."""
     held = schema.get(keyword)
     return held if isinstance(held, list) else []

@@ -17,7 +17,7 @@ class Inputs:
     """Whether `processing.inputs` lists them all, so that any other name is a mistake."""
 
 
-def read_inputs(processing: Processing, document: Document, folder: Path) -> Inputs:
+def declared_names(processing: Processing, document: Document, folder: Path) -> Inputs:
     """Collect the names that positions, items and the list of inputs declare."""
     positions = (position.name for position in processing.positions)
     items = _items(processing, document, folder)

@@ -7,7 +7,7 @@ from pathlib import Path
 from ai_psychiatrist.validation.checks.step_config import MODEL_SCOPES
 from ai_psychiatrist.validation.config.document import Document, TooManyProblems, read_document
 from ai_psychiatrist.validation.config.lint.field_consistency import check_block
-from ai_psychiatrist.validation.config.lint.inputs import Inputs, read_inputs
+from ai_psychiatrist.validation.config.lint.inputs import Inputs, declared_names
 from ai_psychiatrist.validation.config.lint.known_names import known_names
 from ai_psychiatrist.validation.config.lint.rule_expressions import check_rules
 from ai_psychiatrist.validation.config.lint.step_expressions import check_step_expressions
@@ -46,7 +46,7 @@ def read_pipeline(path: Path) -> PipelineReading:
         if file is not None:
             reading.file = file
             reading.steps = read_steps(file, document, path.parent)
-            inputs = read_inputs(file.processing, document, path.parent)
+            inputs = declared_names(file.processing, document, path.parent)
             _cross_check(reading, inputs)
     except TooManyProblems:
         pass

@@ -97,10 +97,10 @@ class RunFolder:
 
     def require_run(self) -> dict[str, object]:
         """Return what the run was made with; raises `InputError` when this is no run."""
-        return read_json(self.run, missing="is no run: it has no run.json")
+        return read_json_file(self.run, missing="is no run: it has no run.json")
 
 
-def read_json(path: Path, *, missing: str) -> dict[str, object]:
+def read_json_file(path: Path, *, missing: str) -> dict[str, object]:
     """Read a JSON object; raises `InputError` for a file that is missing or holds none.
 
     `missing`: what to say of the folder when there is no file.

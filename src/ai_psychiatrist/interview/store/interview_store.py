@@ -20,8 +20,12 @@ from ai_psychiatrist.interview.limits import StoreLimits
 from ai_psychiatrist.interview.record import Interview
 from ai_psychiatrist.interview.snapshot import InterviewListing
 from ai_psychiatrist.interview.store import queries
-from ai_psychiatrist.interview.store.columns import assigned, columns_of
-from ai_psychiatrist.interview.store.interview_file import MOST_JOURNAL_BYTES, OpenedFile, open_file
+from ai_psychiatrist.interview.store.columns import assigned, stored_columns
+from ai_psychiatrist.interview.store.interview_file import (
+    MOST_JOURNAL_BYTES,
+    OpenedFile,
+    open_interview_file,
+)
 from ai_psychiatrist.interview.store.keys import KEY_NAME, StoreKeys
 from ai_psychiatrist.interview.store.serialization import (
     after_turn,
@@ -85,7 +89,7 @@ class InterviewStore:
         """
         keys = keys or StoreKeys(own=path.with_name(KEY_NAME))
         with _translated():
-            opened = open_file(path, keys, now=_written(clock()))
+            opened = open_interview_file(path, keys, now=_written(clock()))
             return cls(opened, limits or StoreLimits(), clock)
 
     def close(self) -> None:
@@ -108,7 +112,7 @@ class InterviewStore:
                 "sealed_id": self._sealer.seal(interview.id.encode(), hashed, "id"),
                 "body": self._sealer.seal(state_bytes(interview), hashed, "state"),
                 **dict.fromkeys(("created_at", "updated_at", "kept_from"), now),
-                **columns_of(interview),
+                **stored_columns(interview),
             }
             places = ", ".join(f":{name}" for name in row)
             self._database.execute(
@@ -200,7 +204,7 @@ class InterviewStore:
         changed = {
             "body": self._sealer.seal(state_bytes(interview), hashed, "state"),
             **dict.fromkeys(("updated_at", "kept_from"), self._now()),
-            **columns_of(interview),
+            **stored_columns(interview),
         }
         written = self._database.execute(
             f"UPDATE interviews SET {assigned(changed)}"  # noqa: S608  our names
