@@ -176,18 +176,10 @@ async def _assess(file: str, speakers: NamedSpeakers, model: str | None) -> "Ful
     # After the checks: these take a second, and an unusable transcript is told at once.
     from ai_psychiatrist.cli.failure_account import tell_causes  # noqa: PLC0415
     from ai_psychiatrist.cli.progress import part_progress  # noqa: PLC0415
-    from ai_psychiatrist.infrastructure.log_ids import begin_assessment  # noqa: PLC0415
-    from ai_psychiatrist.results.assessment import About, full_result  # noqa: PLC0415
-    from ai_psychiatrist.wiring import open_services  # noqa: PLC0415
+    from ai_psychiatrist.interface.application import open_application  # noqa: PLC0415
 
-    assessment_id = begin_assessment()
-    async with open_services(settings) as services:
+    async with open_application(settings) as opened:
         with part_progress() as on_finished:
-            assessment = await services.pipeline.assess(transcript, on_finished=on_finished)
-        tell_causes(assessment, services.connections)
-        about = About(
-            assessment_id=assessment_id,
-            chains=services.agent_models,
-            crisis_resources=settings.risk.crisis_resources,
-        )
-        return full_result(assessment, about=about)
+            result = await opened.assess(transcript, on_progress=on_finished)
+        tell_causes(result.status, opened.causes(result))
+        return result

@@ -111,7 +111,7 @@ async def _run(
     model: str | None,
 ) -> _End:
     from ai_psychiatrist.cli.unit_progress import unit_progress  # noqa: PLC0415
-    from ai_psychiatrist.ledger.keys.cipher import load_cipher  # noqa: PLC0415
+    from ai_psychiatrist.ledger.keys.cipher import cipher_of  # noqa: PLC0415
     from ai_psychiatrist.pipelines.results import account_of  # noqa: PLC0415
     from ai_psychiatrist.pipelines.run import RunOptions, run_units  # noqa: PLC0415
     from ai_psychiatrist.pipelines.start import RunRequest, opened_run  # noqa: PLC0415
@@ -137,7 +137,6 @@ async def _run(
         )
         chains = chains_of(config, models)
         steps = make_steps(config, chains=chains, models=models)
-        key_file = settings.ledger.key_file
         request = RunRequest(
             folder=out,
             config=config,
@@ -147,7 +146,7 @@ async def _run(
             max_units=max_units,
             seed=seed,
             is_resumed=is_resumed,
-            cipher=None if key_file is None else load_cipher(key_file),
+            cipher=cipher_of(settings.ledger.key_file),
         )
         options = RunOptions(
             concurrency=concurrency,

@@ -6,17 +6,15 @@ from typing import TYPE_CHECKING
 from ai_psychiatrist.cli.settings_source import read_settings
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.config import Settings
     from ai_psychiatrist.ledger.keys.cipher import Cipher
     from ai_psychiatrist.ledger.store.ledger import Ledger
 
 
-def run_cipher(settings: "Settings | None" = None) -> "Cipher | None":
+def run_cipher() -> "Cipher | None":
     """Return what encrypts runs, `None` when `LEDGER_KEY_FILE` is not set."""
-    from ai_psychiatrist.ledger.keys.cipher import load_cipher  # noqa: PLC0415
+    from ai_psychiatrist.ledger.keys.cipher import cipher_of  # noqa: PLC0415
 
-    key_file = (settings or read_settings()).ledger.key_file
-    return None if key_file is None else load_cipher(key_file)
+    return cipher_of(read_settings().ledger.key_file)
 
 
 def open_run(folder: Path, *, is_read_only: bool = False) -> "Ledger":

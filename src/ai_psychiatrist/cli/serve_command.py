@@ -34,8 +34,8 @@ def serve(*, model: ModelOption = None) -> None:
         asyncio.run(_refuse_unusable(settings))
 
     # After the checks that take no time.
-    from ai_psychiatrist.api.app import create_app  # noqa: PLC0415
     from ai_psychiatrist.api.bounded_server import BoundedConfig, BoundedServer  # noqa: PLC0415
+    from ai_psychiatrist.api.served_app import create_served_app  # noqa: PLC0415
 
     host, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
@@ -43,7 +43,7 @@ def serve(*, model: ModelOption = None) -> None:
     typer.echo(f"Serving on http://{shown}:{port}{pages}", err=True)
     if not settings.api.is_for_this_machine:
         typer.echo(_OPEN, err=True)
-    server = BoundedServer(BoundedConfig(create_app(settings), settings.api))
+    server = BoundedServer(BoundedConfig(create_served_app(settings), settings.api))
     with suppress(KeyboardInterrupt):
         server.run(sockets=[listener])
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 import httpx2
 from pydantic_ai.settings import ModelSettings as RequestSettings
 
-from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.llm import providers
 from ai_psychiatrist.llm.backends import (
@@ -18,7 +17,7 @@ from ai_psychiatrist.llm.backends import (
     ollama_backend,
     openai_backend,
 )
-from ai_psychiatrist.llm.cures import Cause, cause_of, causes, shown_address
+from ai_psychiatrist.llm.cures import Accounted, Cause, cause_of, causes, shown_address
 from ai_psychiatrist.llm.direct_chat import DirectChatClient
 from ai_psychiatrist.llm.model_list import unserved
 from ai_psychiatrist.llm.probe import ModelProbe, local_probe, probe
@@ -89,7 +88,7 @@ class ModelConnections:
             local_probe(route) if backend is None else await probe(self._client(), backend, route)
         )
 
-    def causes(self, assessment: Assessment) -> tuple[Cause, ...]:
+    def causes(self, assessment: Accounted) -> tuple[Cause, ...]:
         """Return why an assessment is not whole and what to do about it, each cause once."""
         return causes(assessment, {name: route.address for name, route in self._routes.items()})
 
