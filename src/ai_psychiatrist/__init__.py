@@ -82,15 +82,17 @@ _HOMES: Final = {
 }
 
 
-def __getattr__(name: str) -> object:
-    """Import a public name when it is first used: all of them together take two seconds."""
-    if name not in _HOMES:
-        msg = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(msg)
-    module, own_name = _HOMES[name]
-    value: object = getattr(import_module(f"{__name__}.{module}"), own_name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # which would otherwise take every name for one that is there
+
+    def __getattr__(name: str) -> object:
+        """Import a public name when it is first used: all of them together take two seconds."""
+        if name not in _HOMES:
+            msg = f"module {__name__!r} has no attribute {name!r}"
+            raise AttributeError(msg)
+        module, own_name = _HOMES[name]
+        value: object = getattr(import_module(f"{__name__}.{module}"), own_name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

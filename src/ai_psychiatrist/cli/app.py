@@ -16,6 +16,7 @@ from ai_psychiatrist.cli import (
     import_command,
     lint_config_command,
     revalidate_command,
+    schema_command,
     serve_command,
     validate_command,
 )
@@ -61,6 +62,7 @@ app.command(epilog=doctor_command.EXAMPLES)(doctor_command.doctor)
 app.command(epilog=validate_command.EXAMPLES)(validate_command.validate)
 app.command(epilog=lint_config_command.EXAMPLES)(lint_config_command.lint_config)
 app.command(epilog=revalidate_command.EXAMPLES)(revalidate_command.revalidate)
+app.command(epilog=schema_command.EXAMPLES)(schema_command.schema)
 app.command(epilog=export_command.EXAMPLES)(export_command.export)
 app.command("import", epilog=import_command.EXAMPLES)(import_command.import_outcomes)
 

@@ -1,0 +1,21 @@
+"""The command that prints what results look like."""
+
+from typing import Final
+
+import typer
+
+from ai_psychiatrist.cli.exits import writing_output
+
+EXAMPLES: Final = """
+Example:
+
+  ai-psychiatrist schema > assessment.schema.json
+"""
+
+
+def schema() -> None:
+    """Print the JSON Schema of results, for HTTP and --json alike; its version is in each."""
+    from ai_psychiatrist.results.schema import kept_schema  # noqa: PLC0415
+
+    with writing_output():
+        typer.echo(kept_schema(), nl=False)
