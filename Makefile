@@ -57,7 +57,7 @@ house: $(DEV_STAMP) ## Draw the picture of the packages from their imports.
 	$(BIN)/python docs/images/house.py
 
 site: $(DOCS_STAMP) ## Make the site of the documentation, build/site/, and check its links.
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
 format: $(DEV_STAMP) ## Format and mend what can be mended.
 	$(BIN)/ruff format .
