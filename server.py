@@ -7,6 +7,6 @@ if __name__ == "__main__":
 
     main(["serve", *sys.argv[1:]])
 else:
-    from ai_psychiatrist.api.app import create_app
+    from ai_psychiatrist.api.served_app import create_served_app
 
-    app = create_app()
+    app = create_served_app()

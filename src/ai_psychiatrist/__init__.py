@@ -1,3 +1,100 @@
-"""PHQ-8 assessments of interview transcripts, every score carried by the participant's words."""
+"""PHQ-8 assessments of interview transcripts, every score carried by the participant's words.
+
+What is listed in `__all__` is the public interface, and is kept; each name is imported when it is
+first used. See docs/python.md.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from ai_psychiatrist.api.app import create_app
+    from ai_psychiatrist.assessment.pipeline import Part
+    from ai_psychiatrist.config import Settings, load_settings
+    from ai_psychiatrist.domain.errors import (
+        ArtifactMismatch,
+        AssessmentServiceError,
+        ConfigurationError,
+        InputError,
+        SpeakersUnknown,
+        TranscriptTooLong,
+        TranscriptUnreadable,
+    )
+    from ai_psychiatrist.interface.application import Application, assess_sync
+    from ai_psychiatrist.interface.application import open_application as open  # noqa: A004
+    from ai_psychiatrist.interface.dataset_run import DatasetRunResult
+    from ai_psychiatrist.interface.grounding import GroundedQuote, GroundedQuotes, ground
+    from ai_psychiatrist.interface.validating import ValidatedLines, validate
+    from ai_psychiatrist.results.models import FullResult
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Application",
+    "ArtifactMismatch",
+    "AssessmentServiceError",
+    "ConfigurationError",
+    "DatasetRunResult",
+    "FullResult",
+    "GroundedQuote",
+    "GroundedQuotes",
+    "InputError",
+    "Part",
+    "Settings",
+    "SpeakersUnknown",
+    "TranscriptTooLong",
+    "TranscriptUnreadable",
+    "ValidatedLines",
+    "__version__",
+    "assess_sync",
+    "create_app",
+    "ground",
+    "load_settings",
+    "open",
+    "validate",
+]
+
+_MODULES: Final = {
+    "api.app": ("create_app",),
+    "assessment.pipeline": ("Part",),
+    "config": ("Settings", "load_settings"),
+    "domain.errors": (
+        "ArtifactMismatch",
+        "AssessmentServiceError",
+        "ConfigurationError",
+        "InputError",
+        "SpeakersUnknown",
+        "TranscriptTooLong",
+        "TranscriptUnreadable",
+    ),
+    "interface.application": ("Application", "assess_sync", "open_application"),
+    "interface.dataset_run": ("DatasetRunResult",),
+    "interface.grounding": ("GroundedQuote", "GroundedQuotes", "ground"),
+    "interface.validating": ("ValidatedLines", "validate"),
+    "results.models": ("FullResult",),
+}
+_OTHER_NAMES: Final = {"open_application": "open"}
+"""Where a name of Python's own would be hidden in its module."""
+_HOMES: Final = {
+    _OTHER_NAMES.get(name, name): (module, name)
+    for module, names in _MODULES.items()
+    for name in names
+}
+
+
+if not TYPE_CHECKING:  # which would otherwise take every name for one that is there
+
+    def __getattr__(name: str) -> object:
+        """Import a public name when it is first used: all of them together take two seconds."""
+        if name not in _HOMES:
+            msg = f"module {__name__!r} has no attribute {name!r}"
+            raise AttributeError(msg)
+        module, own_name = _HOMES[name]
+        value: object = getattr(import_module(f"{__name__}.{module}"), own_name)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    """List what is public."""
+    return sorted(__all__)

@@ -1,9 +1,9 @@
 """Settings in, services out: the one place where everything is built, and closed again."""
 
 import secrets
-from collections.abc import AsyncIterator, Callable, Collection
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final
@@ -18,12 +18,13 @@ from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop
 from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
 from ai_psychiatrist.config import Settings, refuse_contradictions
-from ai_psychiatrist.infrastructure.digests import load_installation_key, use_installation_key
-from ai_psychiatrist.infrastructure.logging import get_logger, setup_logging
+from ai_psychiatrist.infrastructure.digests import load_installation_key, using_installation_key
+from ai_psychiatrist.infrastructure.logging import EventLog, get_logger, logging_to
 from ai_psychiatrist.llm.backend_options import BackendOptions
 from ai_psychiatrist.llm.connections import ModelConnections
 from ai_psychiatrist.llm.routes import ModelChain
 from ai_psychiatrist.llm.settings import PydanticAISettings
+from ai_psychiatrist.results.assessment import About
 from ai_psychiatrist.services.risk.clause_memory import forget_clauses
 from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.transcript_store import TranscriptStore
@@ -51,6 +52,23 @@ class Services:
     """The chain of model names of each agent; without the danger agent where that is off."""
     interview_models: tuple[str, ...]
     """The chain of interviews that have a model of their own; empty where they have none."""
+    key: bytes = field(repr=False)
+    """Of the digests of patient text."""
+    log: EventLog = field(repr=False)
+
+    @contextmanager
+    def active(self) -> Iterator[None]:
+        """Log and make digests as these settings say inside the block; others are not disturbed."""
+        with using_installation_key(self.key), logging_to(self.log):
+            yield
+
+    def about(self, assessment_id: str) -> About:
+        """Return what a result says beyond the assessment itself."""
+        return About(
+            assessment_id=assessment_id,
+            chains=self.agent_models,
+            crisis_resources=self.crisis_resources,
+        )
 
     @cached_property
     def interviews(self) -> "Interviews":
@@ -75,17 +93,26 @@ class Services:
 
 @asynccontextmanager
 async def open_services(settings: Settings) -> AsyncIterator[Services]:
-    """Build everything from settings; closes the connections at the end.
+    """Build everything from settings, active inside the block; closes the connections at the end.
 
     Raises `ConfigurationError` for settings that nothing can serve.
     """
-    setup_logging(settings.log.level, settings.log.format)
-    refuse_contradictions(settings)
-    if settings.interview.protocols:
-        from ai_psychiatrist.interview.interviews import load_protocols  # noqa: PLC0415
+    async with open_services_apart(settings) as services:
+        with services.active():
+            yield services
 
-        load_protocols(settings.interview.protocols)
-    _use_key(settings)
+
+@asynccontextmanager
+async def open_services_apart(settings: Settings) -> AsyncIterator[Services]:
+    """Build everything as `open_services` does, to be active only where the caller says so."""
+    log = EventLog(settings.log.level, settings.log.format)
+    with logging_to(log):
+        refuse_contradictions(settings)
+        if settings.interview.protocols:
+            from ai_psychiatrist.interview.interviews import load_protocols  # noqa: PLC0415
+
+            load_protocols(settings.interview.protocols)
+        key = _key(settings)
     connections = ModelConnections(
         BackendOptions(
             models=settings.model,
@@ -98,7 +125,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         )
     )
     try:
-        services = _services(settings, connections)
+        services = _services(settings, connections, key=key, log=log)
         try:
             yield services
         finally:
@@ -108,7 +135,9 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         forget_clauses()
 
 
-def _services(settings: Settings, connections: ModelConnections) -> Services:
+def _services(
+    settings: Settings, connections: ModelConnections, *, key: bytes, log: EventLog
+) -> Services:
     model = settings.model
     chains = {
         name: connections.chain(chosen or model.default)
@@ -179,6 +208,8 @@ def _services(settings: Settings, connections: ModelConnections) -> Services:
             tuple(route.name for route in interview_chain) if settings.interview.model else ()
         ),
         agent_models={name: tuple(route.name for route in chain) for name, chain in chains.items()},
+        key=key,
+        log=log,
     )
 
 
@@ -260,11 +291,10 @@ def _interviews(settings: Settings, chain: ModelChain, danger: ModelChain) -> "I
     return Interviews(options, agents, _danger_agent(settings, waiting, repairing))
 
 
-def _use_key(settings: Settings) -> None:
+def _key(settings: Settings) -> bytes:
     try:
-        key = load_installation_key(settings.data.state_dir.expanduser() / "digest.key")
+        return load_installation_key(settings.data.state_dir.expanduser() / "digest.key")
     except OSError:
         # Digests then hold within this process only; nothing else depends on the key.
         logger.warning("installation_key_not_stored", reason="state_dir_not_writable")
-        key = secrets.token_bytes(32)
-    use_installation_key(key)
+        return secrets.token_bytes(32)

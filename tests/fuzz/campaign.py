@@ -16,7 +16,7 @@ from ai_psychiatrist.api.problems import nothing_finished
 from ai_psychiatrist.assessment.pipeline import FULL, Part
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
-from ai_psychiatrist.infrastructure.logging import setup_logging
+from ai_psychiatrist.infrastructure.logging import EventLog, setup_logging
 from ai_psychiatrist.llm.backend_options import BackendOptions
 from ai_psychiatrist.results.assessment import (
     About,
@@ -199,7 +199,8 @@ async def _services(settings: Settings) -> AsyncIterator[Services]:
         )
     )
     try:
-        yield wiring._services(settings, connections)
+        log = EventLog(settings.log.level, settings.log.format)
+        yield wiring._services(settings, connections, key=bytes(32), log=log)
     finally:
         await connections.aclose()
 

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import logging
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -11,9 +10,9 @@ from random import Random
 from typing import Literal, TypeAlias
 
 import json_repair
-import structlog
 
 from ai_psychiatrist.agents.extractors import extract_evidence, extract_quantitative
+from ai_psychiatrist.infrastructure.logging import EventLog, logging_to
 from ai_psychiatrist.llm.output import ModelOutput
 from ai_psychiatrist.llm.rejection import ReplyRejected
 from tests.fuzz.known_answers import FRAMES, Answer, Task, drawn_answer, framed
@@ -129,11 +128,8 @@ def _bare(output: ModelOutput) -> dict[str, object]:
 
 def report_damaged_replies(seeds: range, *, shown: int = 3) -> bool:
     """Print the counts by kind of damage; returns whether none was read wrongly and enough were."""
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
-    try:
+    with logging_to(EventLog("CRITICAL")):
         tallies = run_damaged_replies(seeds)
-    finally:
-        structlog.reset_defaults()
     everything, read = total(tallies), share_read(tallies)
     wrong = everything.ours["wrong"]
     sys.stdout.write("\n".join(table(tallies)) + "\n")

@@ -11,6 +11,7 @@ from typing import Self
 
 import httpx
 import uvicorn
+from starlette.types import ASGIApp
 
 from ai_psychiatrist.api.app import create_app
 from ai_psychiatrist.config import Settings, load_settings
@@ -23,15 +24,15 @@ NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 class RunningApp:
-    """Serve the application while the `with` block runs."""
+    """Serve the application, or the one that it is mounted in, while the `with` block runs."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, served: Settings | ASGIApp) -> None:
         # Without the protocol's name asyncio leaves Nagle's algorithm on: 40 ms for each answer.
         self._listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         self._listener.bind(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         config = uvicorn.Config(
-            create_app(settings),
+            create_app(served) if isinstance(served, Settings) else served,
             log_config=None,
             access_log=False,
             lifespan="on",
@@ -87,9 +88,9 @@ def model_at(url: str, wire: str = "openai") -> dict[str, str]:
 
 
 @contextmanager
-def client_of(settings: Settings) -> Iterator[httpx.Client]:
-    """Serve with these settings and yield a client of the server."""
-    with RunningApp(settings) as app, client_at(app.url) as client:
+def client_of(served: Settings | ASGIApp) -> Iterator[httpx.Client]:
+    """Serve with these settings, or another application, and yield a client of the server."""
+    with RunningApp(served) as app, client_at(app.url) as client:
         yield client
 
 

@@ -67,6 +67,7 @@ INTERVIEWS = {
 COMMANDS = {
     "assess",
     "serve",
+    "schema",
     "settings",
     "validate",
     "lint-config",

@@ -4,16 +4,17 @@ import logging
 from collections.abc import Iterator
 
 import pytest
-import structlog
+
+from ai_psychiatrist.infrastructure.logging import _OfProcess
 
 
 @pytest.fixture(autouse=True)
 def _logging_as_it_was() -> Iterator[None]:
     """Take back what setting up the logging changes in the process."""
     root = logging.getLogger()
-    handlers, level = root.handlers, root.level
+    handlers, level, log = root.handlers, root.level, _OfProcess.log
     yield
     root.handlers = handlers
     root.setLevel(level)
     logging.captureWarnings(capture=False)
-    structlog.reset_defaults()
+    _OfProcess.log = log

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from structlog.testing import capture_logs
+from tests.fakes.captured_events import captured_events
 
 from ai_psychiatrist.config import (
     QuantitativeSettings,
@@ -254,13 +254,13 @@ def test_misspelt_name_is_refused_naming_both_and_no_value(
     "name", ["OLLAMA_MODELS", "OLLAMA_KEEP_ALIVE", "PATH", "API", "MODEL", "DATA", "SERVER", "HOME"]
 )
 def test_names_of_other_programs_are_ignored_in_the_environment(name: str) -> None:
-    with capture_logs() as events:
+    with captured_events() as events:
         assert load(**{name: SECRET}) == Settings()
     assert events == []
 
 
 def test_unknown_name_in_the_file_is_warned_of_without_its_value(tmp_path: Path) -> None:
-    with capture_logs() as events:
+    with captured_events() as events:
         load(env_file(tmp_path, f"OLLAMA_MODELS={SECRET}\nAPI_PORT=9000\n"))
     assert events == [
         {
@@ -289,7 +289,7 @@ STRAYS = {
 def test_a_stray_line_is_told_by_its_number_and_never_shown(
     content: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with capture_logs() as events:
+    with captured_events() as events:
         load(env_file(tmp_path, content))
     assert [(event["event"], event["line"]) for event in events] == [("setting_ignored", 2)]
     written = str(events) + "".join(capfd.readouterr())
@@ -309,7 +309,7 @@ def test_an_env_file_of_any_size_is_read_up_to_its_limit(tmp_path: Path) -> None
 
 def test_names_of_the_earlier_system_are_named_in_one_warning_with_what_to_use() -> None:
     given = {"LLM_BACKEND": SECRET, "EMBEDDING_TOP_K_REFERENCES": "2", "FEEDBACK_TARGET_SCORE": "4"}
-    with capture_logs() as events:
+    with captured_events() as events:
         assert load(**given) == Settings()
     (event,) = events
     assert event["event"] == "earlier_settings_ignored"

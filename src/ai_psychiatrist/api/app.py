@@ -1,8 +1,7 @@
 """The FastAPI application."""
 
-import gc
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 
 from anyio import to_thread
@@ -13,23 +12,22 @@ from ai_psychiatrist import __version__
 from ai_psychiatrist.agents.baseline.signals import signals_in
 from ai_psychiatrist.agents.contracts.contract import shipped_contract
 from ai_psychiatrist.api import assessments, interviews, status
-from ai_psychiatrist.api.accept_errors import few_accept_errors
 from ai_psychiatrist.api.admission import Admission
 from ai_psychiatrist.api.body_limit import BodyLimit
 from ai_psychiatrist.api.described import DescribedApp
 from ai_psychiatrist.api.edge import Edge
+from ai_psychiatrist.api.error_answers import add_problem_handlers
 from ai_psychiatrist.api.host_check import HostCheck
-from ai_psychiatrist.api.problems import add_problem_handlers
 from ai_psychiatrist.api.request_deadline import RequestDeadline
 from ai_psychiatrist.api.shared_room import SharedRoom
-from ai_psychiatrist.api.stop_signals import stop_on_signals
 from ai_psychiatrist.config import CRISIS_LINE_CURE, Settings, load_settings
-from ai_psychiatrist.infrastructure.logging import get_logger, setup_logging
+from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.stopping import Stopping
+from ai_psychiatrist.interface.application import Application
 from ai_psychiatrist.results.models import NOTICE
 from ai_psychiatrist.services.risk.detector import detect_risk
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
-from ai_psychiatrist.wiring import open_services
+from ai_psychiatrist.wiring import open_services_apart
 
 logger = get_logger(__name__)
 
@@ -42,31 +40,32 @@ _DESCRIPTION = (
 _SAID: Final = "Interviewer: Do you ever wish to be dead?\nParticipant: No. I sleep badly, though."
 
 
-def create_app(settings: Settings | None = None) -> FastAPI:
+def create_app(given: Settings | Application | None = None) -> DescribedApp:
     """Return the application; reads the environment when no settings are given.
 
-    Raises `ConfigurationError` for settings that cannot be used.
+    It can be run by any server, or mounted in another application, whose lifespan then enters its
+    `running()`. Given what `open` opened, it leaves the closing to whoever opened it. Of the
+    process it changes nothing. Raises `ConfigurationError` for settings that cannot be used.
     """
-    resolved = settings or _settings()
+    opened = given.services if isinstance(given, Application) else None
+    resolved = given.settings if isinstance(given, Application) else given or load_settings()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with open_services(resolved) as services, services.interviews.tended():
-            if not resolved.api.is_for_this_machine:
-                logger.warning("open_without_authentication", name="API_HOST")
-            if not resolved.risk.is_crisis_line_set:
-                logger.warning("crisis_line_not_set", reason=CRISIS_LINE_CURE)
+        async with AsyncExitStack() as stack:
+            services = (
+                await stack.enter_async_context(open_services_apart(resolved))
+                if opened is None
+                else opened
+            )
+            stack.enter_context(services.active())
+            await stack.enter_async_context(services.interviews.tended())
+            _warn(resolved)
+            stack.callback(setattr, app.state, "services", opened)
             app.state.services = services
             # Read by the first request, these would hold up all others for 0.2 s.
             await to_thread.run_sync(_read_phrases_and_rules)
-            # What is loaded now stays loaded: looking for garbage in it costs a tenth of the CPU
-            # time of an assessment.
-            gc.freeze()
-            with (
-                few_accept_errors(),
-                stop_on_signals(app.state.stopping, resolved.api.shutdown_seconds),
-            ):
-                yield
+            yield
 
     app = DescribedApp(
         title="AI Psychiatrist",
@@ -77,6 +76,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         # A redirect would be made of the Host header, which is the caller's.
         redirect_slashes=False,
     )
+    app.state.services = opened
     app.state.stopping = Stopping()
     app.state.admission = Admission(resolved.api.max_concurrency)
     app.state.text_room = SharedRoom(resolved.api.max_total_chars)
@@ -110,10 +110,11 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     return app
 
 
-def _settings() -> Settings:
-    """Read the settings; what is logged about them goes to standard error."""
-    setup_logging()
-    return load_settings()
+def _warn(settings: Settings) -> None:
+    if not settings.api.is_for_this_machine:
+        logger.warning("open_without_authentication", name="API_HOST")
+    if not settings.risk.is_crisis_line_set:
+        logger.warning("crisis_line_not_set", reason=CRISIS_LINE_CURE)
 
 
 def _read_phrases_and_rules() -> None:

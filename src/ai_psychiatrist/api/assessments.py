@@ -14,7 +14,6 @@ from ai_psychiatrist.api.wanted_assessment import assess_wanted, reading_wanted
 from ai_psychiatrist.assessment.pipeline import FULL, Part
 from ai_psychiatrist.domain.errors import RequestConflict
 from ai_psychiatrist.results.assessment import (
-    About,
     full_result,
     qualitative_result,
     quantitative_result,
@@ -94,9 +93,4 @@ async def _assess(
         if body.is_few_shot:
             raise RequestConflict(_NO_FEW_SHOT, field="mode")
         assessed = await assess_wanted(wanted, request, services, parts)
-    about = About(
-        assessment_id=assessed.id,
-        chains=services.agent_models,
-        crisis_resources=services.crisis_resources,
-    )
-    return json_of(as_result(assessed.assessment, about=about))
+    return json_of(as_result(assessed.assessment, about=services.about(assessed.id)))

@@ -1,5 +1,7 @@
 """What the service promises of itself: its OpenAPI document, with every problem in it."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any, Final
 
 import orjson
@@ -8,7 +10,8 @@ from fastapi import FastAPI, Request, Response
 from ai_psychiatrist.api.problems import ModelProblem
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads
-from ai_psychiatrist.results.models import ExaminedResult, Result
+from ai_psychiatrist.results.result import Result
+from ai_psychiatrist.results.risk_result import ExaminedResult
 
 _MEDIA_TYPE: Final = "application/problem+json"
 _SCHEMAS: Final = "#/components/schemas/"
@@ -79,6 +82,15 @@ class DescribedApp(FastAPI):
     _document: dict[str, Any] | None = None
     _written: bytes = b""
 
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Open the application for the block, in the lifespan of the one that it is mounted in.
+
+        A server does this for the application that it runs, and for none that is mounted there.
+        """
+        async with self.router.lifespan_context(self):
+            yield
+
     def setup(self) -> None:
         """Serve the document and its pages, unless they are left out."""
         if self.openapi_url is not None:
@@ -86,10 +98,16 @@ class DescribedApp(FastAPI):
             self.add_route(self.openapi_url, self._serve_document, include_in_schema=False)
         super().setup()
 
-    async def _serve_document(self, _request: Request) -> Response:
-        # Making it takes a quarter of a second.
-        self._written = self._written or await _WRITER.run(lambda: orjson.dumps(self.openapi()))
+    async def _serve_document(self, request: Request) -> Response:
+        mounted_at = request.scope.get("root_path", "")
+        if not self._written:
+            # Making it takes a quarter of a second.
+            self._written = await _WRITER.run(lambda: self._document_at(mounted_at))
         return Response(self._written, media_type="application/json")
+
+    def _document_at(self, mounted_at: str) -> bytes:
+        servers = {"servers": [{"url": mounted_at}]} if mounted_at else {}
+        return orjson.dumps(self.openapi() | servers)
 
     def openapi(self) -> dict[str, Any]:
         """Return the document; made once."""

@@ -23,14 +23,9 @@ from ai_psychiatrist.domain.interview_items import (
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
 from ai_psychiatrist.domain.risk import RiskCategory, RiskLevel, RiskSource
 from ai_psychiatrist.interview.record import DangerPlace, DangerReading, UnexaminedAnswer
-from ai_psychiatrist.results.models import (
-    NOTICE,
-    TOTAL,
-    Result,
-    RiskResult,
-    by_item,
-    called,
-)
+from ai_psychiatrist.results.models import NOTICE, TOTAL, by_item
+from ai_psychiatrist.results.result import Result, called
+from ai_psychiatrist.results.risk_result import RiskResult
 
 
 class OptionResult(Result):

@@ -12,7 +12,7 @@ from ai_psychiatrist.domain.interview_items import ItemReport
 from ai_psychiatrist.domain.risk import RiskSource
 from ai_psychiatrist.interview.record import Danger
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
-from ai_psychiatrist.results.models import (
+from ai_psychiatrist.results.risk_result import (
     RISK_STATEMENT,
     RISK_STATEMENT_WITH_MODEL,
     RiskResult,

@@ -20,7 +20,7 @@ from ai_psychiatrist.domain.interview_items import AssessmentInput
 from ai_psychiatrist.interview.service import InterviewService
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
 from ai_psychiatrist.results.assessment import risk_result
-from ai_psychiatrist.results.models import RiskResult
+from ai_psychiatrist.results.risk_result import RiskResult
 from ai_psychiatrist.wiring import Services
 
 _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {

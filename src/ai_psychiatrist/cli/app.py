@@ -43,6 +43,10 @@ COMMANDS: Final = {
     "assess": Later(
         place="assess_command:assess", help="Assess one interview and print the result."
     ),
+    "schema": Later(
+        place="schema_command:schema",
+        help="Print the JSON Schema of results, for HTTP and --json alike; its version is in each.",
+    ),
     "settings": Later(
         place="settings_command:settings",
         help="Print every setting with its meaning and default, in the form of a .env file.",

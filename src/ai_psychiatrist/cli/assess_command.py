@@ -16,11 +16,9 @@ from ai_psychiatrist.cli.given_transcript import (
 from ai_psychiatrist.cli.progress import part_progress
 from ai_psychiatrist.cli.report import print_report
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
-from ai_psychiatrist.infrastructure.log_ids import begin_assessment
 from ai_psychiatrist.infrastructure.worker_processes import WORKS_IN_PLACE
-from ai_psychiatrist.results.assessment import About, full_result
+from ai_psychiatrist.interface.application import open_application
 from ai_psychiatrist.results.models import FullResult
-from ai_psychiatrist.wiring import open_services
 
 EXAMPLES: Final = """
 Examples:
@@ -76,14 +74,8 @@ async def _assess(file: str, speakers: NamedSpeakers, model: str | None) -> Full
     WORKS_IN_PLACE.set(True)
     settings = quiet(read_settings(model))
     transcript = given_transcript(file, settings, speakers, field="FILE")
-    assessment_id = begin_assessment()
-    async with open_services(settings) as services:
+    async with open_application(settings) as opened:
         with part_progress() as on_finished:
-            assessment = await services.pipeline.assess(transcript, on_finished=on_finished)
-        tell_causes(assessment, services.connections)
-        about = About(
-            assessment_id=assessment_id,
-            chains=services.agent_models,
-            crisis_resources=settings.risk.crisis_resources,
-        )
-        return full_result(assessment, about=about)
+            result = await opened.assess(transcript, on_progress=on_finished)
+        tell_causes(result.status, opened.causes(result))
+        return result

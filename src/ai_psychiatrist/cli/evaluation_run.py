@@ -2,26 +2,25 @@
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import typer
 
-from ai_psychiatrist.agents.contracts.contract import shipped_contract
 from ai_psychiatrist.cli.dataset_options import DatasetChoice
 from ai_psychiatrist.cli.exits import ExitCode, fail
-from ai_psychiatrist.cli.run_source import run_cipher
 from ai_psychiatrist.cli.unit_progress import unit_progress
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
-from ai_psychiatrist.evaluation.runs.provenance import changes_of, provenance
-from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, RunTally, RunTools
+from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, OnUnit, RunTally
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
-from ai_psychiatrist.evaluation.runs.session import RunState, run_session
-from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
-from ai_psychiatrist.evaluation.runs.start import EvaluationRequest, StartOptions, open_run
+from ai_psychiatrist.evaluation.runs.session import RunState
+from ai_psychiatrist.evaluation.runs.start import StartOptions
 from ai_psychiatrist.evaluation.runs.variants import Variant, variants_of
+from ai_psychiatrist.interface.dataset_run import DatasetRun, make_run
 from ai_psychiatrist.ledger.store.ledger_file import make_private_folder
 from ai_psychiatrist.wiring import Services, open_services
 
@@ -68,8 +67,9 @@ async def _assess_all(settings: Settings, wanted: WantedRun) -> set[ExitCode]:
             if tally.has_reached(wanted.options.max_failures):
                 typer.echo("no further run is begun: too many units have failed", err=True)
                 return codes | {ExitCode.PARTIAL}
-            request = _request(services, wanted, dataset, variant)
-            state = await _assess(services, request, wanted.options, tally)
+            run = _wanted_run(wanted, dataset, variant)
+            watch = partial(_watched, run.folder.path.name)
+            state = await make_run(services, run, tally=tally, watch=watch)
             if variant is not None:
                 typer.echo(f"{variant.folder_name}:", err=True)
             codes.add(_conclude(state))
@@ -95,67 +95,26 @@ def _variants(services: Services, wanted: WantedRun) -> Sequence[Variant | None]
     raise InputError(msg, field="--out")
 
 
-async def _assess(
-    services: Services, request: EvaluationRequest, options: EvaluationOptions, tally: RunTally
-) -> RunState:
-    folder, contract = request.folder, request.contract
-    with folder.held(), open_run(request) as ledger:
-        tools = RunTools(
-            dataset=request.dataset,
-            ledger=ledger,
-            pipeline=replace(services.pipeline, tasks=request.tasks),
-            limits=contract.retry,
-            deadline_seconds=contract.deadline_seconds,
-            changes=len(changes_of(folder.require_run())),
-        )
-        account = ledger.counts(ASSESSMENT_STEP)
-        what, done = f"assessing {folder.path.name}", account.valid + account.failed
-        with unit_progress(what, requested=account.requested, done=done) as on_end:
-            return await run_session(
-                tools, folder, options, tally=tally, on_unit=lambda unit: on_end(unit.stage)
-            )
-
-
-def _request(
-    services: Services, wanted: WantedRun, dataset: Dataset, variant: Variant | None
-) -> EvaluationRequest:
+def _wanted_run(wanted: WantedRun, dataset: Dataset, variant: Variant | None) -> DatasetRun:
     folder, start = RunFolder(wanted.out), wanted.start
     if variant is not None:
         folder = RunFolder(wanted.out / variant.folder_name)
         start = replace(start, is_resumed=start.is_resumed and folder.run.exists())
-    contract = shipped_contract()
-    return EvaluationRequest(
+    return DatasetRun(
         dataset=dataset,
         folder=folder,
-        record=provenance(
-            dataset,
-            mode=wanted.mode,
-            concerns_depression=False if wanted.is_unrelated else None,
-            models=services.agent_models,
-            variant=variant,
-            contracts={"pipeline": contract.digest},
-            settings=_deciding(services.settings),
-        ),
-        contract=contract,
+        start=start,
+        options=wanted.options,
+        mode=wanted.mode,
         variant=variant,
-        options=start,
-        cipher=run_cipher(services.settings),
+        concerns_depression=False if wanted.is_unrelated else None,
     )
 
 
-def _deciding(settings: Settings) -> dict[str, object]:
-    """Return the settings that decide on a result; none of them is a secret."""
-    return {
-        "temperature": settings.model.temperature,
-        "max_calls": settings.model.max_calls,
-        "max_reply_bytes": settings.model.max_reply_bytes,
-        "num_ctx": settings.ollama.num_ctx,
-        "pydantic_ai": settings.pydantic_ai.model_dump(mode="json"),
-        "quantitative": settings.quantitative.model_dump(mode="json"),
-        "qualitative": settings.qualitative.model_dump(mode="json"),
-        "feedback": settings.feedback.model_dump(mode="json"),
-        "transcript": settings.transcript.model_dump(mode="json"),
-    }
+@contextmanager
+def _watched(name: str, requested: int, done: int) -> Iterator[OnUnit]:
+    with unit_progress(f"assessing {name}", requested=requested, done=done) as on_end:
+        yield lambda unit: on_end(unit.stage)
 
 
 def _conclude(state: RunState) -> ExitCode:

@@ -1,18 +1,18 @@
 """Why an assessment is not whole, and what to do about it, told on standard error."""
 
+from collections.abc import Sequence
+
 import typer
 
 from ai_psychiatrist.cli.report import plain
-from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
-from ai_psychiatrist.llm.connections import ModelConnections
+from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.llm.cures import Cause
 
 
-def tell_causes(assessment: Assessment, connections: ModelConnections) -> None:
+def tell_causes(status: AssessmentStatus, causes: Sequence[Cause]) -> None:
     """Name the models and addresses that were tried, the codes and the cures; nothing if whole."""
-    if assessment.status is AssessmentStatus.COMPLETE:
+    if status is AssessmentStatus.COMPLETE:
         return
-    causes = connections.causes(assessment)
     for cause in causes:
         typer.echo(plain(f"{_tried(cause)}: {_code(cause)}\n  {cause.cure}"), err=True)
     for model in dict.fromkeys(cause.model for cause in causes):

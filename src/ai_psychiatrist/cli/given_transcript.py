@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -14,7 +14,8 @@ from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.errors import InputError, SpeakersUnknown
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.infrastructure.given_files import read_at_most, reason_of
-from ai_psychiatrist.services.transcripts.speaker_labels import Roles, given_roles
+from ai_psychiatrist.interface.given import MOST_BYTES, named_roles
+from ai_psychiatrist.services.transcripts.speaker_labels import Roles
 from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
 
 ParticipantOption: TypeAlias = Annotated[
@@ -27,8 +28,6 @@ InterviewerOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--interviewer", metavar="LABEL", help="Whose label is the interviewer's."),
 ]
-_MOST_BYTES: Final = 1 << 25
-"""Of a file: beside its words, a form may have a time and a measure of each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,15 +39,7 @@ class NamedSpeakers:
 
     def roles(self) -> Roles:
         """Return each label with its role; raises `InputError` for one that can be none."""
-        named = {
-            Speaker.PARTICIPANT: ("--participant", self.participant),
-            Speaker.INTERVIEWER: ("--interviewer", self.interviewer),
-        }
-        return tuple(
-            pair
-            for role, (option, labels) in named.items()
-            for pair in given_roles(dict.fromkeys(labels or (), role.value), field=option)
-        )
+        return named_roles(self.participant or (), self.interviewer or (), prefix="--")
 
 
 def given_transcript(
@@ -91,10 +82,10 @@ def _asked(labels: Sequence[str]) -> int:
 def _content(file: str, field: str) -> bytes:
     try:
         if file == "-":
-            return read_at_most(sys.stdin.buffer, _MOST_BYTES)
+            return read_at_most(sys.stdin.buffer, MOST_BYTES)
         # A pipe is what `<(…)` gives, so it is waited for here as a person asked.
         with Path(file).open("rb") as stream:
-            return read_at_most(stream, _MOST_BYTES)
+            return read_at_most(stream, MOST_BYTES)
     except OSError as error:
         msg = f"the transcript cannot be read: {reason_of(error)}"
         raise InputError(msg, field=field) from None

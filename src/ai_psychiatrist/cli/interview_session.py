@@ -45,7 +45,7 @@ from ai_psychiatrist.interview.protocol import BUILTIN_PROTOCOLS, ProtocolKind, 
 from ai_psychiatrist.interview.service import InterviewService
 from ai_psychiatrist.interview.snapshot import InterviewListing, InterviewSnapshot
 from ai_psychiatrist.results.assessment import risk_result
-from ai_psychiatrist.results.models import RiskResult
+from ai_psychiatrist.results.risk_result import RiskResult
 from ai_psychiatrist.wiring import Services, open_services
 
 
@@ -209,7 +209,7 @@ class _Session:
         print_transcript_risk(self.out, self._risk(assessment))
         if assessment.quantitative is None:
             typer.echo("error: the transcript was not scored, because a model failed", err=True)
-            tell_causes(assessment, self.services.connections)
+            tell_causes(assessment.status, self.services.connections.causes(assessment))
             raise typer.Exit(ExitCode.NOTHING_FINISHED)
         return assessment_input(assessment.quantitative)
 

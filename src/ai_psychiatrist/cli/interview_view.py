@@ -21,7 +21,7 @@ from ai_psychiatrist.domain.interview import Question
 from ai_psychiatrist.domain.interview_items import ItemSource, Proposal, ProposalOutcome
 from ai_psychiatrist.domain.phq8 import MAX_TOTAL_SCORE, Severity
 from ai_psychiatrist.domain.risk import ReadingStatus, RiskLevel, RiskSource
-from ai_psychiatrist.results.models import RiskResult
+from ai_psychiatrist.results.risk_result import RiskResult
 
 _WIDEST: Final = 100
 

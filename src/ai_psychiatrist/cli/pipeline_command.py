@@ -11,7 +11,7 @@ import typer
 from ai_psychiatrist.cli.exits import ExitCode, fail, refusing_bad_input
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
 from ai_psychiatrist.cli.unit_progress import unit_progress
-from ai_psychiatrist.ledger.keys.cipher import load_cipher
+from ai_psychiatrist.ledger.keys.cipher import cipher_of
 from ai_psychiatrist.pipelines.results import PipelineCounts, counts_of
 from ai_psychiatrist.pipelines.run import PipelineOptions, Stop, run_units
 from ai_psychiatrist.pipelines.start import PipelineRequest, opened_run
@@ -134,7 +134,6 @@ async def _run(
         )
         chains = chains_of(config, models)
         steps = make_steps(config, chains=chains, models=models)
-        key_file = settings.ledger.key_file
         request = PipelineRequest(
             folder=out,
             config=config,
@@ -144,7 +143,7 @@ async def _run(
             max_units=max_units,
             seed=seed,
             is_resumed=is_resumed,
-            cipher=None if key_file is None else load_cipher(key_file),
+            cipher=cipher_of(settings.ledger.key_file),
         )
         options = PipelineOptions(
             concurrency=concurrency,

@@ -13,14 +13,13 @@ from ai_psychiatrist.domain.phq8 import Severity, UnknownReason
 from ai_psychiatrist.domain.risk import ReadingStatus, RiskLevel, RiskSource
 from ai_psychiatrist.results.models import (
     EvaluationPart,
-    ExaminedResult,
     FullResult,
     ItemResult,
     MetaReviewPart,
     QualitativePart,
     QuantitativePart,
-    RiskResult,
 )
+from ai_psychiatrist.results.risk_result import ExaminedResult, RiskResult
 
 _PIPE_WIDTH = 100
 

@@ -3,9 +3,8 @@
 from pathlib import Path
 
 from ai_psychiatrist.cli.settings_source import read_settings
-from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.ledger.keys.cipher import Cipher, load_cipher
+from ai_psychiatrist.ledger.keys.cipher import Cipher, cipher_of
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.ledger_file import holds_run
 from ai_psychiatrist.pipelines.run_folder import (
@@ -15,10 +14,9 @@ from ai_psychiatrist.pipelines.run_folder import (
 from ai_psychiatrist.validation.config.pipeline import load_pipeline
 
 
-def run_cipher(settings: Settings | None = None) -> Cipher | None:
+def run_cipher() -> Cipher | None:
     """Return what encrypts runs, `None` when `LEDGER_KEY_FILE` is not set."""
-    key_file = (settings or read_settings()).ledger.key_file
-    return None if key_file is None else load_cipher(key_file)
+    return cipher_of(read_settings().ledger.key_file)
 
 
 def open_run(folder: Path, *, is_read_only: bool = False) -> Ledger:

@@ -7,8 +7,8 @@ from typing import Final
 
 import typer
 
-from ai_psychiatrist.api.app import create_app
 from ai_psychiatrist.api.bounded_server import BoundedConfig, BoundedServer
+from ai_psychiatrist.api.served_app import create_served_app
 from ai_psychiatrist.cli.exits import fail, refusing_bad_input
 from ai_psychiatrist.cli.settings_source import ModelOption, read_settings
 from ai_psychiatrist.config import Settings
@@ -34,15 +34,13 @@ def serve(*, model: ModelOption = None) -> None:
         listener = _listen(settings.api.host, settings.api.port)
         asyncio.run(_refuse_unusable(settings))
 
-    # After the checks that take no time.
-
     host, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     pages = ", documentation at /docs" if settings.api.docs else ""
     typer.echo(f"Serving on http://{shown}:{port}{pages}", err=True)
     if not settings.api.is_for_this_machine:
         typer.echo(_OPEN, err=True)
-    server = BoundedServer(BoundedConfig(create_app(settings), settings.api))
+    server = BoundedServer(BoundedConfig(create_served_app(settings), settings.api))
     with suppress(KeyboardInterrupt):
         server.run(sockets=[listener])
 

@@ -20,7 +20,9 @@ def read_settings(model: str | None = None) -> Settings:
     Raises `ConfigurationError` for unusable ones.
     """
     setup_logging()
-    return choose_model(load_settings(), model)
+    settings = choose_model(load_settings(), model)
+    setup_logging(settings.log.level, settings.log.format)
+    return settings
 
 
 def choose_model(settings: Settings, model: str | None) -> Settings:
@@ -35,7 +37,9 @@ def choose_model(settings: Settings, model: str | None) -> Settings:
 
 def quiet(settings: Settings) -> Settings:
     """Log errors alone unless a level was asked for: a person reads what is printed."""
-    if "level" in settings.log.model_fields_set:
-        return settings
-    log = settings.log.model_copy(update={"level": "ERROR"})
-    return settings.model_copy(update={"log": log})
+    from ai_psychiatrist import config  # noqa: PLC0415
+    from ai_psychiatrist.infrastructure.logging import setup_logging  # noqa: PLC0415
+
+    quieted = config.quiet(settings)
+    setup_logging(quieted.log.level, quieted.log.format)
+    return quieted

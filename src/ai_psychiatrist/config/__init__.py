@@ -1,6 +1,6 @@
 """Settings: what there is, how it is read, and how it is documented."""
 
-from ai_psychiatrist.config.chosen_model import with_model
+from ai_psychiatrist.config.chosen_model import quiet, with_model
 from ai_psychiatrist.config.contradictions import refuse_contradictions
 from ai_psychiatrist.config.groups import CRISIS_LINE_CURE, ApiSettings, Settings
 from ai_psychiatrist.config.reader import load_settings
@@ -17,6 +17,7 @@ __all__ = [
     "Settings",
     "env_example",
     "load_settings",
+    "quiet",
     "refuse_contradictions",
     "settings_tables",
     "variables",

@@ -1,4 +1,4 @@
-"""One model for one command, whatever the settings name."""
+"""Settings changed for one use: one model for everything, and nothing logged but errors."""
 
 from ai_psychiatrist.agents.settings import DangerSettings
 from ai_psychiatrist.config.groups import Settings
@@ -21,3 +21,11 @@ def with_model(settings: Settings, name: str) -> Settings:
     interview = settings.interview.model_copy(update={"model": None})
     danger = settings.danger if settings.danger.is_off else DangerSettings()
     return settings.model_copy(update={"model": models, "interview": interview, "danger": danger})
+
+
+def quiet(settings: Settings) -> Settings:
+    """Log errors alone unless a level was asked for: a person, or a program, reads the result."""
+    if "level" in settings.log.model_fields_set:
+        return settings
+    log = settings.log.model_copy(update={"level": "ERROR"})
+    return settings.model_copy(update={"log": log})

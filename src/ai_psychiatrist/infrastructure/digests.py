@@ -7,7 +7,9 @@ digest under a key that never leaves the installation cannot.
 import hashlib
 import hmac
 import secrets
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Final
 
@@ -19,18 +21,28 @@ _SHORTEST_KEY_BYTES: Final = 16
 _MOST_KEY_BYTES: Final = 1_024
 
 
-class _InstallationKey:
-    """The key in use; random for this process until `use_installation_key` is called."""
-
-    value = secrets.token_bytes(_KEY_BYTES)
+_OF_PROCESS: Final = secrets.token_bytes(_KEY_BYTES)
+"""In use where no other key is."""
+_key: Final[ContextVar[bytes]] = ContextVar("installation_key", default=_OF_PROCESS)
 
 
 def use_installation_key(key: bytes) -> None:
-    """Make all keyed digests of this process use `key`, at least 16 bytes."""
+    """Make the keyed digests of this task, and of those it starts, use `key`: at least 16 bytes."""
     if len(key) < _SHORTEST_KEY_BYTES:
         msg = f"an installation key has at least {_SHORTEST_KEY_BYTES} bytes"
         raise ValueError(msg)
-    _InstallationKey.value = key
+    _key.set(key)
+
+
+@contextmanager
+def using_installation_key(key: bytes) -> Iterator[None]:
+    """Use `key` inside the block, and after it again the one before, whatever was used inside."""
+    before = _key.get()
+    use_installation_key(key)
+    try:
+        yield
+    finally:
+        _key.set(before)
 
 
 def load_installation_key(path: Path) -> bytes:
@@ -65,7 +77,7 @@ def _write_key(path: Path) -> bytes:
 def keyed_digest(text: str, *, length: int = 12) -> str:
     """Return `length` hex digits of a digest that only this installation can recompute."""
     data = text.encode("utf-8", "surrogatepass")
-    return hmac.new(_InstallationKey.value, data, hashlib.sha256).hexdigest()[:length]
+    return hmac.new(_key.get(), data, hashlib.sha256).hexdigest()[:length]
 
 
 def plain_digest(text: str, *, length: int = 12) -> str:

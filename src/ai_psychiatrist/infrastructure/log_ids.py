@@ -21,3 +21,11 @@ def begin_assessment() -> str:
     assessment_id = str(uuid.uuid4())
     bind_contextvars(assessment_id=assessment_id)
     return assessment_id
+
+
+@contextmanager
+def identified_assessment() -> Iterator[str]:
+    """Yield a new assessment id; log lines inside the block and its tasks carry it."""
+    assessment_id = str(uuid.uuid4())
+    with bound_contextvars(assessment_id=assessment_id):
+        yield assessment_id

@@ -7,12 +7,14 @@ Anything else is dropped and counted, so a careless call costs a field, never a 
 import logging
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from enum import Enum
 from typing import Final, Literal, TypeAlias
 
 import structlog
-from structlog.typing import EventDict, Processor, WrappedLogger
+from structlog.typing import EventDict, Processor, ProcessorReturnValue, WrappedLogger
 
 LogFormat: TypeAlias = Literal["console", "json"]
 LogLevel: TypeAlias = Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
@@ -27,32 +29,64 @@ ALLOWED_KEYS: Final = frozenset(
     "turns_not_examined dropped_keys".split()
 )
 _MAX_VALUE_CHARACTERS: Final = 160
+_LEVELS: Final = logging.getLevelNamesMapping()
 _EVENT: Final = re.compile(r"[a-z][a-z0-9_]{0,63}\Z")
 
 
-def get_logger(name: str) -> structlog.stdlib.BoundLogger:
+class EventLog:
+    """Where the events of one application go: from which level on, and in which form.
+
+    It is a processor of structlog, whose own configuration belongs to the process.
+    """
+
+    def __init__(self, level: LogLevel = "INFO", log_format: LogFormat = "console") -> None:
+        self._least = _LEVELS[level]
+        self._render = _renderer(log_format)
+
+    def __call__(
+        self, logger: WrappedLogger, method: str, event_dict: EventDict
+    ) -> ProcessorReturnValue:
+        """Return an event as the line that is written; raises `DropEvent` below the level."""
+        if _LEVELS[method.upper()] < self._least:
+            raise structlog.DropEvent
+        for process in _PROCESSORS:
+            event_dict = process(logger, method, event_dict)
+        return self._render(logger, method, event_dict)
+
+
+_log: Final[ContextVar[Processor | None]] = ContextVar("log", default=None)
+
+
+@contextmanager
+def logging_to(log: Processor) -> Iterator[None]:
+    """Let the events of this block, and of the tasks that it starts, go to this log."""
+    before = _log.get()
+    _log.set(log)
+    try:
+        yield
+    finally:
+        _log.set(before)
+
+
+def get_logger(name: str) -> structlog.stdlib.BoundLogger:  # noqa: ARG001  as specified
     """Return a logger; `name` is the module's."""
-    logger: structlog.stdlib.BoundLogger = structlog.get_logger(name)
+    logger: structlog.stdlib.BoundLogger = structlog.wrap_logger(
+        _StandardError(),
+        processors=[_to_current_log],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG),
+        context_class=dict,
+        cache_logger_on_first_use=True,
+    )
     return logger
 
 
 def setup_logging(level: LogLevel = "INFO", log_format: LogFormat = "console") -> None:
-    """Send this package's events to standard error and silence the texts of other libraries.
+    """Log for a process that is this program's own, and silence the texts of other libraries.
 
     Their log lines can quote requests and replies, so of each only its logger's name is written.
+    Applications inside the process keep the logs of their own settings.
     """
-    processors: list[Processor] = [
-        structlog.contextvars.merge_contextvars,
-        structlog.processors.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-        only_allowed_keys,
-        _renderer(log_format),
-    ]
-    structlog.configure(
-        processors=processors,
-        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelName(level)),
-        logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
-    )
+    _OfProcess.log = EventLog(level, log_format)
     root = logging.getLogger()
     root.handlers = [_NameOnlyHandler(level=logging.WARNING)]
     root.setLevel(logging.WARNING)
@@ -72,6 +106,30 @@ def only_allowed_keys(_: WrappedLogger, __: str, event_dict: EventDict) -> Event
     if dropped:
         kept["dropped_keys"] = dropped
     return kept
+
+
+_PROCESSORS: Final[tuple[Callable[[WrappedLogger, str, EventDict], EventDict], ...]] = (
+    structlog.contextvars.merge_contextvars,
+    structlog.processors.add_log_level,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+    only_allowed_keys,
+)
+
+
+def _to_current_log(
+    logger: WrappedLogger, method: str, event_dict: EventDict
+) -> ProcessorReturnValue:
+    return (_log.get() or _OfProcess.log)(logger, method, event_dict)
+
+
+class _StandardError:
+    """Writes lines to standard error as it is now."""
+
+    def info(self, line: str) -> None:
+        sys.stderr.write(f"{line}\n")
+        sys.stderr.flush()
+
+    debug = warning = error = critical = info
 
 
 def _plain(value: object) -> object:
@@ -95,6 +153,12 @@ def _renderer(log_format: LogFormat) -> Processor:
     return structlog.dev.ConsoleRenderer(
         colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
     )
+
+
+class _OfProcess:
+    """The log of what belongs to no application."""
+
+    log: Processor = EventLog("WARNING")
 
 
 class _NameOnlyHandler(logging.Handler):

@@ -4,9 +4,8 @@ import asyncio
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.llm.backend_options import BackendOptions
-from ai_psychiatrist.llm.cures import Cause, cause_of, causes
+from ai_psychiatrist.llm.cures import Accounted, Cause, cause_of, causes
 from ai_psychiatrist.llm.routes import ModelChain, ModelRoute
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ class ModelConnections:
 
         return local_probe(route)
 
-    def causes(self, assessment: Assessment) -> tuple[Cause, ...]:
+    def causes(self, assessment: Accounted) -> tuple[Cause, ...]:
         """Return why an assessment is not whole and what to do about it, each cause once."""
         return causes(assessment, {name: route.address for name, route in self._routes.items()})
 

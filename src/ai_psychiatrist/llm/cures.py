@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 from urllib.parse import urlsplit, urlunsplit
 
-from ai_psychiatrist.domain.assessment import Assessment
-from ai_psychiatrist.domain.failures import AttemptOutcome, FailureCode
+from ai_psychiatrist.domain.failures import Attempt, AttemptOutcome, FailureCode, FailureRecord
 from ai_psychiatrist.llm.providers import OLLAMA, OPENAI_CHAT, Provider, provider_of
 
 
@@ -93,7 +92,21 @@ def cure(code: FailureCode, *, model: str, address: str | None = None) -> str:
     )
 
 
-def causes(assessment: Assessment, addresses: Mapping[str, str | None]) -> tuple[Cause, ...]:
+class Accounted(Protocol):
+    """An assessment, or the result that was made of it."""
+
+    @property
+    def attempts(self) -> tuple[Attempt, ...]:
+        """The model calls."""
+        ...
+
+    @property
+    def failures(self) -> tuple[FailureRecord, ...]:
+        """What went wrong."""
+        ...
+
+
+def causes(assessment: Accounted, addresses: Mapping[str, str | None]) -> tuple[Cause, ...]:
     """Return each cause of what is missing once, in order; `addresses`: by the model's name."""
     return tuple(
         cause_of(code, model=model, http_status=status, address=addresses.get(model))
@@ -101,7 +114,7 @@ def causes(assessment: Assessment, addresses: Mapping[str, str | None]) -> tuple
     )
 
 
-def _decisive(assessment: Assessment) -> Iterator[tuple[str, FailureCode, int | None]]:
+def _decisive(assessment: Accounted) -> Iterator[tuple[str, FailureCode, int | None]]:
     """Yield the calls that failed; the rejected ones of an agent that failed count as such."""
     failed = {failure.stage for failure in assessment.failures}
     for attempt in assessment.attempts:

@@ -15,23 +15,23 @@ from ai_psychiatrist.results.examined import examined_result
 from ai_psychiatrist.results.models import (
     BASELINE_NOTICE,
     NOTICE,
-    RISK_STATEMENT,
-    RISK_STATEMENT_WITH_MODEL,
     AgentModels,
     Envelope,
     EvaluationPart,
     FullResult,
-    NoteResult,
     QualitativePart,
     QualitativeResult,
     QuantitativePart,
     QuantitativeResult,
-    RiskResult,
-    RiskSignalResult,
-    SpeakerResult,
-    TranscriptResult,
 )
 from ai_psychiatrist.results.risk import risk_model
+from ai_psychiatrist.results.risk_result import (
+    RISK_STATEMENT,
+    RISK_STATEMENT_WITH_MODEL,
+    RiskResult,
+    RiskSignalResult,
+)
+from ai_psychiatrist.results.transcript_result import NoteResult, SpeakerResult, TranscriptResult
 
 _GROUP_OF_AGENT: Final = {
     "qualitative": "qualitative",

@@ -3,7 +3,7 @@
 from typing import Final
 
 from ai_psychiatrist.domain.examined import Examined
-from ai_psychiatrist.results.models import ExaminedResult, UnexaminedTurnResult
+from ai_psychiatrist.results.risk_result import ExaminedResult, UnexaminedTurnResult
 from ai_psychiatrist.services.language.language_marks import language_names
 
 _MOST_TURNS: Final = 200

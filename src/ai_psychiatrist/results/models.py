@@ -1,8 +1,9 @@
 """What a caller gets back, as Pydantic models: they check nothing, they document."""
 
-from typing import Annotated, Final, Literal
+from collections.abc import Iterator
+from typing import Annotated, ClassVar, Final, Literal
 
-from pydantic import AliasChoices, AliasPath, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
 from ai_psychiatrist.domain.assessment import AssessmentStatus, Metric, MetricScore
 from ai_psychiatrist.domain.evidence import (
@@ -16,49 +17,21 @@ from ai_psychiatrist.domain.evidence import (
     Timeframe,
     UnverifiedQuote,
 )
-from ai_psychiatrist.domain.failures import Attempt, FailureCode, FailureRecord
+from ai_psychiatrist.domain.failures import Attempt, FailureRecord
 from ai_psychiatrist.domain.phq8 import UnknownReason
-from ai_psychiatrist.domain.risk import (
-    ReadingStatus,
-    RiskCategory,
-    RiskKind,
-    RiskLevel,
-    RiskPolarity,
-    RiskSource,
-)
-from ai_psychiatrist.domain.transcript import Speaker
+from ai_psychiatrist.results.result import Result, called
+from ai_psychiatrist.results.risk_result import RiskResult
+from ai_psychiatrist.results.transcript_result import TranscriptResult
 
 SCHEMA_VERSION: Final = "1"
 NOTICE: Final = (
     "For research and engineering. Not a medical device, not a diagnosis, and no substitute for "
     "the judgement of a clinician."
 )
-RISK_STATEMENT: Final = (
-    "Found by fixed phrases in the participant's words, not by a model and not by a person. It can "
-    "miss danger and can raise false alarms; it is no assessment of risk. A person has to read the "
-    "interview."
-)
-RISK_STATEMENT_WITH_MODEL: Final = (
-    "Found by fixed phrases and by a model in the participant's words, not by a person. Both can "
-    "miss danger and can raise false alarms; it is no assessment of risk. A person has to read the "
-    "interview."
-)
 BASELINE_NOTICE: Final = (
     "Made by a rule baseline: fixed phrase rules, not a language model and not a clinical "
     "instrument."
 )
-
-
-class Result(BaseModel):
-    """A part of what a caller gets; made from the domain's values by their names."""
-
-    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, from_attributes=True)
-
-
-def called(*path: str) -> AliasChoices:
-    """Say where a value of the domain is that results give another name; the last is theirs."""
-    *places, name = path
-    return AliasChoices(name, AliasPath(*places))
 
 
 def by_item(items: object) -> object:
@@ -102,6 +75,8 @@ class ItemResult(Result):
     llm_evidence_extracted_count: int
     llm_evidence_rejected_count: int
 
+    shown_texts: ClassVar[frozenset[str]] = frozenset({"label"})
+
 
 TOTAL: Final = {
     name: called("total", place, name)
@@ -135,6 +110,18 @@ class QuantitativePart(Result):
     accepted: bool = Field(default=True, validation_alias=called("is_accepted", "accepted"))
     """Whether a reply with scores was accepted; if not, the items keep the evidence."""
     items: Annotated[dict[str, ItemResult] | None, BeforeValidator(by_item)] = None
+
+    shown_texts: ClassVar[frozenset[str]] = frozenset({"severity_label"})
+
+    def shown_total(self) -> Iterator[tuple[str, object]]:
+        """Yield the total, or its range, with its label and how many items are unknown."""
+        if self.total_score is not None:
+            yield "total_score", self.total_score
+            yield "severity", self.severity_label
+        elif self.total_score_min is not None:
+            yield "total_score_min", self.total_score_min
+            yield "total_score_max", self.total_score_max
+            yield "unknown_items", self.na_count
 
 
 class QualitativePart(Result):
@@ -205,115 +192,6 @@ class GroundingResult(Result):
     unknown_keys: int
 
 
-class RiskSignalResult(Result):
-    """A sign of danger in the participant's words."""
-
-    category: RiskCategory
-    kind: RiskKind
-    polarity: RiskPolarity
-    level: RiskLevel
-    source: RiskSource
-    """Whether rules or a model found it."""
-    text: str
-    turn: int
-    start: int
-    """First character, in code points of the transcript."""
-    end: int
-
-
-class UnexaminedTurnResult(Result):
-    """A turn in a language that is not read."""
-
-    turn: int
-    """From 0, as everywhere."""
-    language: str
-    """A BCP 47 code, such as `es`; `und` where it is not told."""
-    is_whole: bool
-    """False where a stretch of the turn is in a language that is read."""
-
-
-class ExaminedResult(Result):
-    """Which words were read at all: rules read English alone."""
-
-    languages: dict[str, int] = Field(validation_alias=called("words", "languages"))
-    """Language → how many of the participant's words are in it."""
-    share: float | None
-    """The part of the participant's words that was read, 0-1; null where there are no words."""
-    turns_not_examined: tuple[UnexaminedTurnResult, ...]
-    """The first 200 turns of anybody but the interviewer that were not read."""
-    count_not_examined: int
-    """How many turns were not read, listed or not."""
-    statement: str
-    """What was not read and what to do; empty when everything was."""
-
-
-class RiskModelResult(Result):
-    """The model that reads for danger beside the fixed phrases, and only adds to what they find."""
-
-    status: ReadingStatus
-    """`off` where there is none; what the phrases found stands in any case."""
-    code: FailureCode | None
-    """Why it failed."""
-    sign_count: int
-    """How many signs it gave in words that were said; those that the phrases mark just as urgently
-    are listed once."""
-    refused_count: int
-    """How many signs it gave in words that nobody said, or the interviewer; none is listed."""
-
-
-class RiskResult(Result):
-    """Signs of danger, found by fixed phrases before any model was asked, and by a model."""
-
-    level: RiskLevel
-    """The highest level of any signal; none means only that nothing was found, and not_examined
-    that there are words in a language that the phrases do not read."""
-    signals: tuple[RiskSignalResult, ...]
-    """At most 200 in the order of the transcript, those of the highest level before others."""
-    signal_count: int
-    """How many were found, listed or not."""
-    examined: ExaminedResult
-    """Which words the phrases read for them."""
-    model: RiskModelResult
-    statement: str
-    """What this is and is not."""
-    resources: str
-    """Where to turn, as the operator of the service set it."""
-
-
-class SpeakerResult(Result):
-    """Whom a label of the transcript stands for."""
-
-    label: str | None
-    """As the transcript has it; null for words that no label names a speaker for."""
-    role: Speaker
-    turns: int
-
-
-class NoteResult(Result):
-    """Something odd or assumed about what was read."""
-
-    code: str
-    count: int
-    line: int | None
-    """The first line concerned, from 1."""
-
-
-class TranscriptResult(Result):
-    """How the transcript was read."""
-
-    form: str
-    """Such as text, webvtt, whisper or docx; told by the content."""
-    encoding: str | None
-    """Of a file; null for what was sent as text."""
-    turns: int
-    turn_seconds: tuple[float | None, ...]
-    """When each turn begins in the recording; empty for a transcript without times."""
-    speakers: tuple[SpeakerResult, ...]
-    """In the order in which they first speak."""
-    notes: tuple[NoteResult, ...]
-    """What was assumed, left out or odd."""
-
-
 class Envelope(Result):
     """What every result says about itself."""
 
@@ -352,3 +230,18 @@ class FullResult(Envelope):
     qualitative: QualitativePart | None
     evaluation: EvaluationPart | None
     meta_review: MetaReviewPart | None
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, object]]:
+        """Yield what is asked of a result first; its parts show the rest."""
+        yield "status", self.status.value
+        if self.quantitative is not None:
+            yield from self.quantitative.shown_total()
+        yield "danger", self.risk.level.value
+        yield "failures", len(self.failures)
+        yield "assessment_id", self.assessment_id
+
+    def _repr_html_(self) -> str:
+        """Return a table for a notebook, without anybody's words: notebooks are kept and shared."""
+        from ai_psychiatrist.results.notebook import html_of  # noqa: PLC0415  it reads these models
+
+        return html_of(self)

@@ -2,7 +2,7 @@
 
 from ai_psychiatrist.domain.risk import ModelReading, ReadingStatus, RiskReport
 from ai_psychiatrist.results.examined import examined_result
-from ai_psychiatrist.results.models import RiskModelResult
+from ai_psychiatrist.results.risk_result import RiskModelResult
 
 
 def risk_field(report: RiskReport) -> dict[str, object]:

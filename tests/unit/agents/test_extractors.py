@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_ai import ModelRetry
-from structlog.testing import capture_logs
+from tests.fakes.captured_events import captured_events
 from tests.fakes.replies import (
     ITEMS,
     evidence_text,
@@ -149,7 +149,7 @@ class TestEvidence:
         [('["tired"]', "list"), ("```json\n[{}]\n```", "list"), ("42", "int"), ('"tired"', "str")],
     )
     def test_a_root_that_is_no_object_breaks_the_schema(self, reply: str, found: str) -> None:
-        with capture_logs() as events:
+        with captured_events() as events:
             error = rejection(extract_evidence, reply)
         assert error.code is Code.WRONG_TYPE
         assert error.violations == {"__root__": f"Expected object, got {found}"}
@@ -174,7 +174,7 @@ class TestEvidence:
 
     def test_wrong_type_is_logged_in_digests(self) -> None:
         reply = evidence_text({"PHQ8_Sleep": SECRET})
-        with capture_logs() as events:
+        with captured_events() as events:
             rejection(extract_evidence, reply)
         assert events == [
             {

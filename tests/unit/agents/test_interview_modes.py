@@ -11,8 +11,8 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 from pydantic_ai.models.function import FunctionModel
-from structlog.testing import capture_logs
 from tests.fakes.call_memory import CallMemory
+from tests.fakes.captured_events import captured_events
 from tests.fakes.interview_agents import GOOD, SAID, TOOLS, ask, changed, plain
 from tests.fakes.scripted import (
     USAGE,
@@ -322,7 +322,7 @@ def test_without_the_agent_path_the_schema_is_text(has_model: bool, enabled: boo
     ],
 )
 def test_no_words_of_a_person_are_logged(replies: list[Scripted]) -> None:
-    with capture_logs() as entries:
+    with captured_events() as entries:
         ask(VERB, ScriptedModel(replies))
     assert entries
     assert SAID not in str(entries)

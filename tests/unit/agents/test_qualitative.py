@@ -1,7 +1,7 @@
 import asyncio
 
 import pytest
-from structlog.testing import capture_logs
+from tests.fakes.captured_events import captured_events
 from tests.fakes.faults import first_attempts
 from tests.fakes.model_server import FAULTS, ModelServer, Script
 from tests.fakes.replies import qualitative_text
@@ -128,7 +128,7 @@ def test_without_settings_only_the_plain_path_is_taken() -> None:
 
 def test_enabled_without_a_base_url_warns_and_takes_the_plain_path() -> None:
     chat, opened = ScriptedChat([GOOD]), case()
-    with capture_logs() as events:
+    with captured_events() as events:
         built = QualitativeAssessmentAgent(chat, pydantic_ai_settings=PydanticAISettings())
     assess(built, opened)
     assert [event["event"] for event in events] == ["agent_path_unavailable"]

@@ -2,7 +2,7 @@ import asyncio
 import json
 
 import pytest
-from structlog.testing import capture_logs
+from tests.fakes.captured_events import captured_events
 from tests.fakes.faults import HALLUCINATED_QUOTES, only_for
 from tests.fakes.model_server import FAULTS, ModelServer, Reply, Script, fault
 from tests.fakes.replies import ITEMS, evidence_text, scoring_answer, scoring_text
@@ -175,7 +175,7 @@ class TestEvidence:
 
     def test_refusals_are_logged_once_in_digests(self) -> None:
         built, _ = agent(evidence(Sleep=[SLEEP, INVENTED]))
-        with capture_logs() as events:
+        with captured_events() as events:
             extract(built)
         names = [event["event"] for event in events]
         assert names == [
@@ -187,7 +187,7 @@ class TestEvidence:
 
     def test_logging_of_refusals_can_be_switched_off(self) -> None:
         built, _ = agent(evidence(Sleep=[SLEEP, INVENTED]), log_rejections=False)
-        with capture_logs() as events:
+        with captured_events() as events:
             extract(built)
         assert [event["event"] for event in events] == ["attempt_finished"]
 
@@ -338,7 +338,7 @@ class TestWithoutValidation:
             scores(Sleep={"score": 3, "evidence": [SLEEP]}),
             validation_enabled=False,
         )
-        with capture_logs() as events, collect_failures() as failures:
+        with captured_events() as events, collect_failures() as failures:
             result = assess(built)
         sleep = item(result, "Sleep")
         assert result.grounding is Grounding.DISABLED

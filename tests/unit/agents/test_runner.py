@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 from pydantic_ai.exceptions import ModelConnectionError, ModelHTTPError
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
-from structlog.testing import capture_logs
+from tests.fakes.captured_events import captured_events
 from tests.fakes.replies import judge_text
 from tests.fakes.scripted import ScriptedChat, ScriptedModel, response, route
 
@@ -222,7 +222,7 @@ def test_defect_in_reading_is_recorded_and_ends_only_this_agent() -> None:
     chain = (route(ScriptedModel([GOOD])),)
     broken = AgentRunner(definition, partial(create_agent, definition), chain, PydanticAISettings())
     opened = case()
-    with capture_logs() as events:
+    with captured_events() as events:
         outcome = asyncio.run(broken.run(opened.prompt("Task: x"), opened.calls))
     assert outcome.failure is FailureCode.INTERNAL_ERROR
     assert steps(opened.calls.attempts) == [
@@ -369,7 +369,7 @@ def test_attempt_holds_counts_and_digests() -> None:
 
 
 def test_every_attempt_is_logged_once_without_text() -> None:
-    with capture_logs() as events:
+    with captured_events() as events:
         run((route(ScriptedModel([SECRET]), ScriptedChat([f"{SECRET}\nScore: 4"])),), retries=1)
     finished = [event for event in events if event["event"] == "attempt_finished"]
     assert [event["outcome"] for event in finished] == [REJECTED, REJECTED, ACCEPTED]
@@ -420,7 +420,7 @@ def test_plain_call_that_takes_too_long_is_timed_out() -> None:
 
 
 def test_enabled_agent_path_without_a_base_url_warns_and_asks_plainly() -> None:
-    with capture_logs() as events:
+    with captured_events() as events:
         chain = as_chain(
             ScriptedChat([GOOD]), pydantic_ai_settings=PydanticAISettings(), ollama_base_url=None
         )
@@ -436,7 +436,7 @@ def test_enabled_agent_path_without_a_base_url_warns_and_asks_plainly() -> None:
 
 
 def test_switched_off_agent_path_without_a_base_url_does_not_warn() -> None:
-    with capture_logs() as events:
+    with captured_events() as events:
         settings = PydanticAISettings(enabled=False)
         as_chain(ScriptedChat([GOOD]), pydantic_ai_settings=settings, ollama_base_url=None)
     assert events == []

@@ -1,6 +1,6 @@
 import asyncio
 
-from structlog.testing import capture_logs
+from tests.fakes.captured_events import captured_events
 
 from ai_psychiatrist.domain.failures import (
     FailureCategory,
@@ -39,7 +39,7 @@ def test_failure_is_collected_with_its_context() -> None:
 
 
 def test_failure_is_logged_in_codes() -> None:
-    with capture_logs() as events:
+    with captured_events() as events:
         record("evidence")
     assert events == [
         {

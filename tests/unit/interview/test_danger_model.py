@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-import structlog
 from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models.function import AgentInfo, FunctionModel
+from tests.fakes.captured_events import captured_events
 from tests.fakes.replies import danger_text
 from tests.fakes.scripted import Scripted, ScriptedModel, response, route
 from tests.unit.interview.built import PROTOCOLS, Desk, assessed, desk
@@ -92,7 +92,7 @@ def test_what_is_no_grave_sign_in_the_answer_holds_nothing(
 
 @BOTH
 def test_a_model_that_fails_changes_nothing_and_is_noted(tmp_path: Path, protocol: str) -> None:
-    with structlog.testing.capture_logs() as logged:
+    with captured_events() as logged:
         at, model, _ = hold_by(tmp_path / "with", protocol, ["no signs here"])
     agents = ScriptedAgents()
     with desk(tmp_path / "without", agents) as alone:

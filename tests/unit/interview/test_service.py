@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import structlog
 from tests.attack.counted_work import calls_of
+from tests.fakes.captured_events import captured_events
 from tests.unit.interview.built import INCIDENT_INPUTS, PROTOCOLS, Desk, assessed, desk
 from tests.unit.interview.scripted_agents import ScriptedAgents
 
@@ -499,7 +499,7 @@ def test_the_logs_hold_neither_words_nor_ids(tmp_path: Path) -> None:
 
     with (
         desk(tmp_path, ScriptedAgents()) as at,
-        structlog.testing.capture_logs() as logs,
+        captured_events() as logs,
     ):
         asyncio.run(work(at))
     events = [line["event"] for line in logs]

@@ -3,7 +3,7 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from structlog.testing import capture_logs
+from tests.fakes.captured_events import captured_events
 
 from ai_psychiatrist.domain.errors import AssessmentServiceError
 from ai_psychiatrist.domain.normal_form import nfkc
@@ -336,7 +336,7 @@ def test_transcript_without_a_participant_grounds_nothing(transcript: str) -> No
 
 def test_each_refusal_is_logged_in_digests_and_lengths() -> None:
     quote = f"I saw the {SENTINEL}"
-    with capture_logs() as events:
+    with captured_events() as events:
         validate_evidence_grounding(
             {"PHQ8_Sleep": ["I can't sleep at night"], "PHQ8_Tired": [quote]}, TRANSCRIPT
         )
@@ -365,13 +365,13 @@ def test_each_refusal_is_logged_in_digests_and_lengths() -> None:
 
 
 def test_nothing_is_logged_when_every_quote_is_grounded() -> None:
-    with capture_logs() as events:
+    with captured_events() as events:
         validate_evidence_grounding({"PHQ8_Sleep": ["I can't sleep at night"]}, TRANSCRIPT)
     assert events == []
 
 
 def test_logging_of_refusals_can_be_switched_off() -> None:
-    with capture_logs() as events:
+    with captured_events() as events:
         validate_evidence_grounding({"PHQ8_Sleep": [SENTINEL]}, TRANSCRIPT, log_rejections=False)
     assert events == []
 

@@ -44,6 +44,14 @@ class Cipher:
             raise ConfigurationError(msg) from None
 
 
+def cipher_of(key_file: Path | None) -> Cipher | None:
+    """Return what encrypts with the key of a file, `None` where none is named.
+
+    Raises `ConfigurationError` as `load_cipher` does.
+    """
+    return None if key_file is None else load_cipher(key_file)
+
+
 def load_cipher(path: Path) -> Cipher:
     """Read a key of 32 bytes in hexadecimal digits and return what encrypts with it.
 

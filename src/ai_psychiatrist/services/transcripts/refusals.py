@@ -44,6 +44,7 @@ def nobody_named(sign: str) -> SpeakersUnknown:
     return SpeakersUnknown(
         f"the transcript names none of its speakers, and {sign}; name them in it, or say that all "
         f"words are the participant's: --participant '{EVERYBODY}' on the command line, "
+        f"participant='{EVERYBODY}' in Python, "
         f'speakers {{"{EVERYBODY}": "participant"}} over HTTP'
     )
 

@@ -18,9 +18,9 @@ Roles: TypeAlias = tuple[tuple[str, Speaker], ...]
 """Labels, each with whom it stands for."""
 
 HOW_TO_TELL: Final = (
-    "say who is who: --participant LABEL on the command line, speakers "
-    '{"LABEL": "participant"} over HTTP, a first line `speakers: LABEL = participant` in the '
-    "file, or a speakers.csv in a folder; TRANSCRIPT_PARTICIPANT_LABELS names one for all"
+    "say who is who: --participant LABEL on the command line, participant=LABEL in Python, "
+    'speakers {"LABEL": "participant"} over HTTP, a first line `speakers: LABEL = participant` in '
+    "the file, or a speakers.csv in a folder; TRANSCRIPT_PARTICIPANT_LABELS names one for all"
 )
 _NOT_TOLD: Final = (
     "the transcript has speaker labels, but none that is known to be the participant's alone; "

@@ -99,11 +99,19 @@ def step_of_schema(path: Path) -> StepConfig:
     except FileUnusable as error:
         msg = f"the schema {path.name!r} cannot be used: {error}"
         raise ConfigurationError(msg) from None
+    return step_of_document(document, name=path.name)
+
+
+def step_of_document(document: object, *, name: str) -> StepConfig:
+    """Return a step that checks answers by a schema that is read already.
+
+    `name`: of its file. Raises `ConfigurationError` for what is no schema.
+    """
     if not isinstance(document, dict | bool):
-        msg = f"the schema {path.name!r} is neither an object nor true or false"
+        msg = f"the schema {name!r} is neither an object nor true or false"
         raise ConfigurationError(msg)
     return StepConfig(
-        name=path.stem, scope="llm", schema=document, schema_name=path.name, rules=RuleBlock()
+        name=Path(name).stem, scope="llm", schema=document, schema_name=name, rules=RuleBlock()
     )
 
 

@@ -1,0 +1,29 @@
+"""What each field of a request has to be, in words for whoever sent it."""
+
+from typing import Final
+
+FIELD_CURES: Final = {
+    "participant_id": "participant_id has to be a whole number from 1 to 999999.",
+    "transcript_text": "transcript_text has to be a string.",
+    "speakers": 'speakers has to be an object such as {"Anna": "participant"}: at most 20 labels, '
+    "each participant, interviewer or other.",
+    "participant": "participant has to be a label of the transcript, 1-60 characters.",
+    "interviewer": "interviewer has to be a label of the transcript, 1-60 characters.",
+    "mode": 'mode has to be "zero_shot", "few_shot", 0, 1 or null.',
+    "protocol": 'protocol has to be the name of a protocol, such as "phq8".',
+    "inputs": "inputs has to be an object of at most 50 strings or whole numbers.",
+    "assessment": "assessment has to be the JSON of an assessment: its item scores, 0-3 or null, "
+    "each with at most 1000 quotes of at most 20000 characters.",
+    "question_id": "question_id has to be the id of the question that is answered, a string.",
+    "option_id": "option_id has to be the id of an option of the question, a string.",
+    "text": "text has to be a string of at most 20000 characters.",
+    "stop": "stop has to be true or false.",
+    "idempotency_key": "idempotency_key has to be a string of 1-128 letters, digits or -_.:, a new "
+    "one for each answer.",
+    "version": "version has to be the whole number that the snapshot says.",
+    "body": "Send a JSON object, with the header Content-Type: application/json, or a transcript "
+    "itself, with its own type such as text/plain.",
+}
+
+UNKNOWN_FIELD: Final = "unknown"
+"""Stands for a field that the caller made up."""

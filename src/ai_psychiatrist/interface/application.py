@@ -1,0 +1,223 @@
+"""Assessments from Python: one set of clients for many, or one assessment alone."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TypeAlias
+
+from ai_psychiatrist.assessment.pipeline import Part
+from ai_psychiatrist.config import Settings, load_settings, quiet, with_model
+from ai_psychiatrist.domain.errors import ArtifactMismatch
+from ai_psychiatrist.domain.transcript import Transcript
+from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
+from ai_psychiatrist.evaluation.datasets.selection import Selection, selected
+from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, OnUnit, RunTally
+from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
+from ai_psychiatrist.evaluation.runs.start import StartOptions
+from ai_psychiatrist.infrastructure.log_ids import identified_assessment
+from ai_psychiatrist.infrastructure.worker_processes import WORKS_IN_PLACE, work_on_text
+from ai_psychiatrist.interface.dataset_run import (
+    DatasetRun,
+    DatasetRunResult,
+    make_run,
+    run_result,
+)
+from ai_psychiatrist.interface.given import (
+    GivenLabels,
+    GivenTranscript,
+    content_of,
+    named_roles,
+    read_given,
+)
+from ai_psychiatrist.llm.cures import Cause
+from ai_psychiatrist.results.assessment import full_result
+from ai_psychiatrist.results.models import FullResult
+from ai_psychiatrist.services.transcripts.speaker_labels import Roles
+from ai_psychiatrist.wiring import Services, open_services_apart
+
+OnPart: TypeAlias = Callable[[Part], None]
+"""Told of each part of an assessment when it has finished."""
+OnCount: TypeAlias = Callable[[int, int], None]
+"""Told after each unit how many of a run are done, and of how many."""
+
+
+class Application:
+    """Assesses interviews, any number at the same time, with one set of clients for all models.
+
+    Its log and its digests are its own: what else runs in the process is not disturbed.
+    """
+
+    def __init__(self, services: Services) -> None:
+        """`open` makes one."""
+        self._services = services
+
+    @property
+    def services(self) -> Services:
+        """What it works with."""
+        return self._services
+
+    @property
+    def settings(self) -> Settings:
+        """What it was opened with."""
+        return self._services.settings
+
+    def __repr__(self) -> str:
+        """Name the model, and nothing that was assessed."""
+        return f"Application(model={self.settings.model.default!r})"
+
+    async def assess(
+        self,
+        transcript: GivenTranscript,
+        *,
+        participant: GivenLabels = (),
+        interviewer: GivenLabels = (),
+        on_progress: OnPart = lambda _: None,
+        deadline_seconds: float | None = None,
+    ) -> FullResult:
+        """Assess one interview; what fails is told in the result, and what finished is kept.
+
+        `participant`, `interviewer`: whose labels are whose, where the transcript does not tell.
+        `deadline_seconds`: what has not finished by then is left out; else the models' own time
+        limits hold. Raises `InputError` for a transcript that cannot be used: of these
+        `SpeakersUnknown` has the labels to choose from. Where nothing finished the status is
+        `failed`, and `causes` says why.
+        """
+        services = self._services
+        with services.active(), identified_assessment() as assessment_id:
+            read = await self._read(transcript, named_roles(participant, interviewer))
+            assessment = await services.pipeline.assess(
+                read, on_finished=on_progress, deadline_seconds=deadline_seconds
+            )
+            return full_result(assessment, about=services.about(assessment_id))
+
+    def causes(self, result: FullResult) -> tuple[Cause, ...]:
+        """Return why a result is not whole, each cause with its cure; none if it is whole."""
+        return self._services.connections.causes(result)
+
+    async def evaluate(
+        self,
+        dataset: str | Path,
+        folder: str | Path,
+        *,
+        resume: bool = False,
+        retry_failed: bool = False,
+        limit: int | None = None,
+        split: str | None = None,
+        concurrency: int = 8,
+        max_failures: int | None = None,
+        keep_raw: bool = True,
+        on_progress: OnCount = lambda _done, _requested: None,
+    ) -> DatasetRunResult:
+        """Assess a dataset into the folder of a run, as `ai-psychiatrist evaluate run` does.
+
+        `dataset`: a folder of interviews, or a JSONL file. The keywords are the options of the
+        command. A run that was stopped goes on with `resume=True`, and pays for no call twice.
+        Raises `InputError` for what is no dataset, and for a folder that holds a run already, and
+        `ArtifactMismatch` for one that was begun with other inputs.
+        """
+        services = self._services
+        run_folder = RunFolder(Path(folder))
+        options = EvaluationOptions(
+            concurrency=concurrency, max_failures=max_failures, retries_failed=retry_failed
+        )
+        start = StartOptions(limit=limit, is_resumed=resume, keeps_raw=keep_raw)
+        with services.active():
+            opened = await asyncio.to_thread(open_dataset, Path(dataset), labels=services.labels)
+            wanted = DatasetRun(
+                dataset=selected(opened, Selection(split=split)),
+                folder=run_folder,
+                start=start,
+                options=options,
+            )
+            watch = partial(_counting, on_progress)
+            state = await make_run(services, wanted, tally=RunTally(), watch=watch)
+        if state.unbalanced_steps:
+            msg = f"the account does not balance at {', '.join(state.unbalanced_steps)}"
+            raise ArtifactMismatch(f"{msg}: keep the folder")
+        return run_result(state, run_folder)
+
+    async def _read(self, given: GivenTranscript, roles: Roles) -> Transcript:
+        if isinstance(given, Transcript):
+            return given
+        content = await asyncio.to_thread(content_of, given)
+        read = partial(
+            read_given,
+            labels=self._services.labels,
+            name=given.name if isinstance(given, Path) else "",
+            most_characters=self.settings.api.max_transcript_chars,
+        )
+        return await work_on_text(content, read, content, roles)
+
+
+@asynccontextmanager
+async def open_application(
+    settings: Settings | None = None, *, model: str | None = None
+) -> AsyncIterator[Application]:
+    """Open the clients for any number of assessments, and close them at the end of the block.
+
+    Without settings those of the environment and of `.env` count, as for the command line; where
+    nothing is set, the rule baseline assesses. `model`: one for all agents, such as
+    `ollama:gemma3:27b`. Errors alone are logged unless LOG_LEVEL is set. Raises
+    `ConfigurationError` for settings that cannot be used.
+    """
+    resolved = load_settings() if settings is None else settings
+    chosen = resolved if model is None else with_model(resolved, model)
+    async with open_services_apart(quiet(chosen)) as services:
+        yield Application(services)
+
+
+def assess_sync(
+    transcript: GivenTranscript,
+    *,
+    participant: GivenLabels = (),
+    interviewer: GivenLabels = (),
+    on_progress: OnPart = lambda _: None,
+    deadline_seconds: float | None = None,
+    settings: Settings | None = None,
+    model: str | None = None,
+) -> FullResult:
+    """Assess one interview and return its result, for programs without an event loop.
+
+    What `open` and `Application.assess` say holds here. Raises `RuntimeError` where an event loop
+    runs, as in a notebook: there, `await app.assess(text)`.
+    """
+    _refuse_running_loop()
+
+    async def assess() -> FullResult:
+        WORKS_IN_PLACE.set(True)
+        async with open_application(settings, model=model) as app:
+            return await app.assess(
+                transcript,
+                participant=participant,
+                interviewer=interviewer,
+                on_progress=on_progress,
+                deadline_seconds=deadline_seconds,
+            )
+
+    return asyncio.run(assess())
+
+
+def _refuse_running_loop() -> None:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    msg = (
+        "assess_sync cannot be called where an event loop runs, as in a notebook or a web server; "
+        "write there: async with ai_psychiatrist.open() as app: result = await app.assess(text)"
+    )
+    raise RuntimeError(msg)
+
+
+@contextmanager
+def _counting(on_progress: OnCount, requested: int, done: int) -> Iterator[OnUnit]:
+    count = done
+
+    def on_unit(_: object) -> None:
+        nonlocal count
+        count += 1
+        on_progress(count, requested)
+
+    yield on_unit

@@ -1,0 +1,153 @@
+"""A run over a dataset, begun or gone on with: what `evaluate run` and Python both do."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from ai_psychiatrist.agents.contracts.contract import shipped_contract
+from ai_psychiatrist.config import Settings
+from ai_psychiatrist.evaluation.datasets.dataset import Dataset
+from ai_psychiatrist.evaluation.runs.provenance import changes_of, provenance
+from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, OnUnit, RunTally, RunTools
+from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
+from ai_psychiatrist.evaluation.runs.session import RunState, run_session
+from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
+from ai_psychiatrist.evaluation.runs.start import EvaluationRequest, StartOptions, open_run
+from ai_psychiatrist.evaluation.runs.variants import Variant
+from ai_psychiatrist.ledger.keys.cipher import cipher_of
+from ai_psychiatrist.results.result import Result
+from ai_psychiatrist.wiring import Services
+
+ZERO_SHOT: Final = "zero-shot"
+
+Watch: TypeAlias = Callable[[int, int], AbstractContextManager[OnUnit]]
+"""Told how many units are requested and how many are done already; gives what is told of each."""
+
+
+class DatasetRunResult(Result):
+    """Where a run stands; its folder holds the predictions, and what failed and why."""
+
+    folder: Path
+    requested: int
+    """Units that the run was ever asked for."""
+    valid: int
+    """Those whose assessment is complete."""
+    failed: int
+    pending: int
+    """Those still to be done, where too many have failed."""
+    failed_at: dict[str, int]
+    """Stage → failed units."""
+    carrying_failures: int
+    """Complete units of which a part went wrong on the way."""
+    model_calls: int
+    """Made now; those that were found in the run are not among them."""
+    unreadable: int
+    """Units without a transcript that can be read."""
+    not_read: dict[str, int]
+    """Why files or lines of the dataset are no units → how many."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every unit is complete and nothing of the dataset was left out."""
+        return self.valid == self.requested and not self.not_read
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetRun:
+    """Which run is wanted."""
+
+    dataset: Dataset
+    folder: RunFolder
+    start: StartOptions
+    options: EvaluationOptions
+    mode: str = ZERO_SHOT
+    variant: Variant | None = None
+    concerns_depression: bool | None = None
+    """`False` for interviews in which no symptom should be found; `None` where nobody knows."""
+
+
+@contextmanager
+def unwatched(requested: int, done: int) -> Iterator[OnUnit]:
+    """Tell nobody."""
+    del requested, done
+    yield lambda _: None
+
+
+async def make_run(
+    services: Services, wanted: DatasetRun, *, tally: RunTally, watch: Watch = unwatched
+) -> RunState:
+    """Assess what is still to be done of a run, and write its result files.
+
+    `tally`: of all runs that one bound on failures is for. Digests are made with the run's own key
+    from then on, so that services have to be active. Raises `InputError` and `ArtifactMismatch` as
+    `open_run` does, and `RunBusy` when another process works on the run.
+    """
+    request = _request(services, wanted)
+    folder, contract = request.folder, request.contract
+    with folder.held(), open_run(request) as ledger:
+        tools = RunTools(
+            dataset=request.dataset,
+            ledger=ledger,
+            pipeline=replace(services.pipeline, tasks=request.tasks),
+            limits=contract.retry,
+            deadline_seconds=contract.deadline_seconds,
+            changes=len(changes_of(folder.require_run())),
+        )
+        account = ledger.counts(ASSESSMENT_STEP)
+        with watch(account.requested, account.valid + account.failed) as on_unit:
+            return await run_session(tools, folder, wanted.options, tally=tally, on_unit=on_unit)
+
+
+def run_result(state: RunState, folder: RunFolder) -> DatasetRunResult:
+    """Return where a run stands, in the form that callers get."""
+    account = state.counts
+    return DatasetRunResult(
+        folder=folder.path,
+        requested=account.requested,
+        valid=account.valid,
+        failed=account.failed,
+        pending=account.pending,
+        failed_at=dict(account.by_stage),
+        carrying_failures=state.carried.units,
+        model_calls=state.paid_calls,
+        unreadable=state.unreadable,
+        not_read=dict(state.not_read),
+    )
+
+
+def _request(services: Services, wanted: DatasetRun) -> EvaluationRequest:
+    contract = shipped_contract()
+    return EvaluationRequest(
+        dataset=wanted.dataset,
+        folder=wanted.folder,
+        record=provenance(
+            wanted.dataset,
+            mode=wanted.mode,
+            concerns_depression=wanted.concerns_depression,
+            models=services.agent_models,
+            variant=wanted.variant,
+            contracts={"pipeline": contract.digest},
+            settings=_deciding(services.settings),
+        ),
+        contract=contract,
+        variant=wanted.variant,
+        options=wanted.start,
+        cipher=cipher_of(services.settings.ledger.key_file),
+    )
+
+
+def _deciding(settings: Settings) -> dict[str, object]:
+    """Return the settings that decide on a result; none of them is a secret."""
+    return {
+        "temperature": settings.model.temperature,
+        "max_calls": settings.model.max_calls,
+        "max_reply_bytes": settings.model.max_reply_bytes,
+        "num_ctx": settings.ollama.num_ctx,
+        "pydantic_ai": settings.pydantic_ai.model_dump(mode="json"),
+        "quantitative": settings.quantitative.model_dump(mode="json"),
+        "qualitative": settings.qualitative.model_dump(mode="json"),
+        "feedback": settings.feedback.model_dump(mode="json"),
+        "transcript": settings.transcript.model_dump(mode="json"),
+    }

@@ -1,0 +1,106 @@
+"""The evidence check alone: which quotes are the participant's words, where, and why others not."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from ai_psychiatrist.domain.evidence import Match, Quote, QuoteRejection, Segment, UnverifiedQuote
+from ai_psychiatrist.domain.transcript import Transcript
+from ai_psychiatrist.interface.given import (
+    GivenLabels,
+    GivenTranscript,
+    content_of,
+    named_roles,
+    read_given,
+)
+from ai_psychiatrist.results.result import Result
+from ai_psychiatrist.services.evidence_validation.similarity import similarity_package
+from ai_psychiatrist.services.evidence_validation.transcript_index import (
+    DEFAULT_FUZZY_THRESHOLD,
+    GroundingMode,
+    TranscriptIndex,
+)
+
+
+class GroundedQuote(Result):
+    """What became of one quote."""
+
+    quote: str
+    """As it was given."""
+    verified: bool
+    """Whether the participant said it."""
+    text: str | None
+    """As it was said; null for a quote that was not."""
+    match: Match | None
+    """How it was found."""
+    segments: tuple[Segment, ...]
+    """Where it stands, in code points of the transcript."""
+    reason: QuoteRejection | None
+    """Why it is refused."""
+
+
+class GroundedQuotes(Result):
+    """What became of quotes, in the order in which they were given."""
+
+    quotes: tuple[GroundedQuote, ...]
+    verified_count: int
+    rejected_count: int
+    speakers_assumed: bool
+    """True when the transcript has no speaker labels, so that all of it counts as the patient's."""
+    transcript_text: str | None
+    """The text that offsets count in, where it was made from a file; null for a text as given."""
+
+
+def ground(
+    quotes: Iterable[str],
+    transcript: GivenTranscript,
+    *,
+    participant: GivenLabels = (),
+    interviewer: GivenLabels = (),
+    mode: GroundingMode = "substring",
+    fuzzy_threshold: float = DEFAULT_FUZZY_THRESHOLD,
+) -> GroundedQuotes:
+    """Look for quotes in what the participant said, as the assessment does; no model is asked.
+
+    `participant`, `interviewer`: whose labels are whose, where the transcript does not tell.
+    `mode`: "substring" for the same words, "fuzzy" for contractions written out, too, of a
+    similarity of at least `fuzzy_threshold`, 0-1. Raises `InputError` for a transcript that cannot
+    be used, and `ConfigurationError` for "fuzzy" without rapidfuzz.
+    """
+    if mode == "fuzzy":
+        similarity_package()
+    read = _read(transcript, participant, interviewer)
+    index = TranscriptIndex(read)
+    found = tuple(
+        _grounded(quote, index.ground(quote, mode=mode, fuzzy_threshold=fuzzy_threshold))
+        for quote in quotes
+    )
+    verified = sum(quote.verified for quote in found)
+    return GroundedQuotes(
+        quotes=found,
+        verified_count=verified,
+        rejected_count=len(found) - verified,
+        speakers_assumed=read.speakers_assumed,
+        transcript_text=read.text if read.source.is_rendered else None,
+    )
+
+
+def _read(given: GivenTranscript, participant: GivenLabels, interviewer: GivenLabels) -> Transcript:
+    if isinstance(given, Transcript):
+        return given
+    name = given.name if isinstance(given, Path) else ""
+    return read_given(content_of(given), named_roles(participant, interviewer), name=name)
+
+
+def _grounded(quote: str, found: Quote | UnverifiedQuote) -> GroundedQuote:
+    if isinstance(found, UnverifiedQuote):
+        return GroundedQuote(
+            quote=quote, verified=False, text=None, match=None, segments=(), reason=found.reason
+        )
+    return GroundedQuote(
+        quote=quote,
+        verified=True,
+        text=found.text,
+        match=found.match,
+        segments=found.segments,
+        reason=None,
+    )

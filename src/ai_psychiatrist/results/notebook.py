@@ -1,0 +1,50 @@
+"""A result as a notebook shows it: scores, reasons and counts, and nobody's words."""
+
+from collections.abc import Iterator
+from html import escape
+
+from ai_psychiatrist.results.models import FullResult, ItemResult, QuantitativePart
+
+
+def html_of(result: FullResult) -> str:
+    """Return a result as HTML, all of its texts escaped.
+
+    What was said is not in it: the outputs of a notebook are saved with it, and passed on.
+    """
+    return "".join(_parts(result))
+
+
+def _parts(result: FullResult) -> Iterator[str]:
+    yield f"<p><strong>PHQ-8 assessment: {escape(result.status.value)}</strong></p>"
+    danger = result.risk.level.value.replace("_", " ")
+    yield f"<p>Signs of danger: <strong>{escape(danger)}</strong>"
+    yield f" ({result.risk.signal_count}). {escape(result.risk.statement)}</p>"
+    if result.quantitative is not None and result.quantitative.accepted:
+        yield from _scores(result.quantitative)
+    for failure in result.failures:
+        code = "" if failure.code is None else f" ({failure.code.value})"
+        yield f"<p>{escape(f'{failure.stage}: {failure.message}{code}')}</p>"
+    yield f"<p><small>{escape(result.notice)}</small></p>"
+
+
+def _scores(scores: QuantitativePart) -> Iterator[str]:
+    yield f"<p>Total: {escape(_total(scores))}</p>"
+    yield "<table><thead><tr><th>Item</th><th>Score</th><th>Quotes</th></tr></thead><tbody>"
+    for item in (scores.items or {}).values():
+        yield f"<tr><td>{escape(item.label)}</td><td>{escape(_score(item))}</td>"
+        yield f"<td>{len(item.evidence)}</td></tr>"
+    yield "</tbody></table>"
+
+
+def _total(scores: QuantitativePart) -> str:
+    if scores.total_score is not None:
+        return f"{scores.total_score} of 24, {scores.severity_label}"
+    between = f"between {scores.total_score_min} and {scores.total_score_max} of 24"
+    return f"{between}, {scores.na_count} items unknown"
+
+
+def _score(item: ItemResult) -> str:
+    if item.score is not None:
+        return str(item.score)
+    reason = "" if item.unknown_reason is None else item.unknown_reason.value.replace("_", " ")
+    return f"unknown: {reason}"

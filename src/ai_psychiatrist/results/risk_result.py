@@ -1,0 +1,102 @@
+"""Signs of danger as callers get them, and what was not read for them."""
+
+from typing import Final
+
+from pydantic import Field
+
+from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.domain.risk import (
+    ReadingStatus,
+    RiskCategory,
+    RiskKind,
+    RiskLevel,
+    RiskPolarity,
+    RiskSource,
+)
+from ai_psychiatrist.results.result import Result, called
+
+RISK_STATEMENT: Final = (
+    "Found by fixed phrases in the participant's words, not by a model and not by a person. It can "
+    "miss danger and can raise false alarms; it is no assessment of risk. A person has to read the "
+    "interview."
+)
+RISK_STATEMENT_WITH_MODEL: Final = (
+    "Found by fixed phrases and by a model in the participant's words, not by a person. Both can "
+    "miss danger and can raise false alarms; it is no assessment of risk. A person has to read the "
+    "interview."
+)
+
+
+class RiskSignalResult(Result):
+    """A sign of danger in the participant's words."""
+
+    category: RiskCategory
+    kind: RiskKind
+    polarity: RiskPolarity
+    level: RiskLevel
+    source: RiskSource
+    """Whether rules or a model found it."""
+    text: str
+    turn: int
+    start: int
+    """First character, in code points of the transcript."""
+    end: int
+
+
+class UnexaminedTurnResult(Result):
+    """A turn in a language that is not read."""
+
+    turn: int
+    """From 0, as everywhere."""
+    language: str
+    """A BCP 47 code, such as `es`; `und` where it is not told."""
+    is_whole: bool
+    """False where a stretch of the turn is in a language that is read."""
+
+
+class ExaminedResult(Result):
+    """Which words were read at all: rules read English alone."""
+
+    languages: dict[str, int] = Field(validation_alias=called("words", "languages"))
+    """Language → how many of the participant's words are in it."""
+    share: float | None
+    """The part of the participant's words that was read, 0-1; null where there are no words."""
+    turns_not_examined: tuple[UnexaminedTurnResult, ...]
+    """The first 200 turns of anybody but the interviewer that were not read."""
+    count_not_examined: int
+    """How many turns were not read, listed or not."""
+    statement: str
+    """What was not read and what to do; empty when everything was."""
+
+
+class RiskModelResult(Result):
+    """The model that reads for danger beside the fixed phrases, and only adds to what they find."""
+
+    status: ReadingStatus
+    """`off` where there is none; what the phrases found stands in any case."""
+    code: FailureCode | None
+    """Why it failed."""
+    sign_count: int
+    """How many signs it gave in words that were said; those that the phrases mark just as urgently
+    are listed once."""
+    refused_count: int
+    """How many signs it gave in words that nobody said, or the interviewer; none is listed."""
+
+
+class RiskResult(Result):
+    """Signs of danger, found by fixed phrases before any model was asked, and by a model."""
+
+    level: RiskLevel
+    """The highest level of any signal; none means only that nothing was found, and not_examined
+    that there are words in a language that the phrases do not read."""
+    signals: tuple[RiskSignalResult, ...]
+    """At most 200 in the order of the transcript, those of the highest level before others."""
+    signal_count: int
+    """How many were found, listed or not."""
+    examined: ExaminedResult
+    """Which words the phrases read for them."""
+    model: RiskModelResult
+    statement: str
+    """What this is and is not."""
+    resources: str
+    """Where to turn, as the operator of the service set it."""

@@ -1,0 +1,56 @@
+"""The programs in examples/, run as their readers run them: in a process of their own."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ai_psychiatrist.config import variables
+from tests.conftest import EXAMPLES
+from tests.patience import PATIENCE_SECONDS
+
+SERVED = {"mount_in_fastapi.py"}
+"""Run under a server by the tests of mounted applications."""
+TOLD = {
+    "assess.py": ("FullResult(status='complete', ", "PHQ-8: 8 to 14 of 24", "Sleep 2"),
+    "assess_many.py": ("interview.txt complete", "short_interview.txt complete"),
+    "evaluate_dataset.py": ("1 of 1", "DatasetRunResult(requested=1, valid=1, "),
+    "ground_quotes.py": ("i wake up at four - normalised", "I sleep well - not_found"),
+    "validate_lines.py": ("valid: {'score': 2} {'score': 3}", "line 3 failed at schema_validation"),
+}
+"""Program → some of what it prints."""
+
+
+def run_example(name: str, folder: Path, *arguments: str) -> str:
+    ours = {variable.name for variable in variables()}
+    environment = {key: value for key, value in os.environ.items() if key not in ours}
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / name), *arguments],
+        cwd=folder,
+        env=environment | {"DATA_STATE_DIR": str(folder / "state")},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_SECONDS,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_every_example_is_run() -> None:
+    assert {path.name for path in EXAMPLES.glob("*.py")} == SERVED | set(TOLD)
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_an_example_prints_what_it_is_for(name: str, tmp_path: Path) -> None:
+    printed = run_example(name, tmp_path)
+    for words in TOLD[name]:
+        assert words in printed
+
+
+def test_the_example_of_a_run_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
+    first, second = (run_example("evaluate_dataset.py", tmp_path, "run") for _ in range(2))
+    assert "model_calls=8" in first
+    assert "model_calls=0" in second

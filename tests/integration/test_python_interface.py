@@ -1,0 +1,275 @@
+"""The public interface as its users call it: the same results, errors and runs as elsewhere."""
+
+import asyncio
+import gc
+import json
+import logging
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import structlog
+from structlog.contextvars import get_contextvars
+
+import ai_psychiatrist as ap
+from tests.fakes.faults import FAULTS
+from tests.fakes.model_server import ModelServerThread, fault
+from tests.integration.command import run
+from tests.integration.running_app import client_of, model_at, settings_with
+
+UNKNOWN_LABELS = "Anna: How are you?\nTom: I am tired every day.\n"
+SAID = "Interviewer: How are you?\nParticipant: I am tired nearly every day.\n"
+OF_ONE_CALL = {"assessment_id", "attempts"}
+"""What no two assessments have in common: ids, durations and digests of another key."""
+
+
+def told(result: ap.FullResult) -> dict[str, object]:
+    """Return what a result says of the interview."""
+    written: dict[str, object] = json.loads(result.model_dump_json(exclude=OF_ONE_CALL))
+    return written
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> ap.Settings:
+    return settings_with(tmp_path / "state")
+
+
+@pytest.fixture
+def interviews(tmp_path: Path) -> Path:
+    folder = tmp_path / "interviews"
+    folder.mkdir()
+    for name in ("1", "2", "3"):
+        (folder / f"{name}.txt").write_text(SAID.replace("tired", "sad" * int(name)), "utf-8")
+    return folder
+
+
+def test_nothing_has_to_be_configured(example_interview: str) -> None:
+    result = ap.assess_sync(example_interview)
+    assert result.status.value == "complete"
+    assert all(models.rule_baseline for models in result.models.values())
+
+
+def test_python_command_and_http_give_the_same_result(
+    settings: ap.Settings, tmp_path: Path, example_interview: str
+) -> None:
+    (tmp_path / "interview.txt").write_text(example_interview, "utf-8")
+    done = run(["assess", "interview.txt", "--json"], tmp_path)
+    by_command = ap.FullResult.model_validate_json(done.out)
+    with client_of(settings) as client:
+        response = client.post("/full_pipeline", json={"transcript_text": example_interview})
+    by_http = ap.FullResult.model_validate_json(response.text)
+    as_text = ap.assess_sync(example_interview, settings=settings)
+    as_file = ap.assess_sync(tmp_path / "interview.txt", settings=settings)
+    assert told(as_text) == told(by_http)
+    assert told(as_file) == told(by_command)
+
+
+def test_one_application_assesses_many_at_the_same_time(settings: ap.Settings) -> None:
+    texts = [SAID.replace("tired", word) for word in ("tired", "sad", "hungry")]
+
+    async def assessed() -> list[ap.FullResult]:
+        async with ap.open(settings) as app:
+            return await asyncio.gather(*map(app.assess, texts))
+
+    results = asyncio.run(assessed())
+    assert [told(one) for one in results] == [
+        told(ap.assess_sync(text, settings=settings)) for text in texts
+    ]
+    assert len({one.assessment_id for one in results}) == 3
+
+
+def test_parts_are_told_as_they_finish(settings: ap.Settings) -> None:
+    parts: list[ap.Part] = []
+    ap.assess_sync(SAID, settings=settings, on_progress=parts.append)
+    assert set(parts) == {ap.Part.FINDINGS, ap.Part.SCORES, ap.Part.META_REVIEW}
+    assert parts[-1] is ap.Part.META_REVIEW
+
+
+def test_who_speaks_can_be_said(settings: ap.Settings) -> None:
+    with pytest.raises(ap.SpeakersUnknown) as raised:
+        ap.assess_sync(UNKNOWN_LABELS, settings=settings)
+    assert raised.value.labels == ("Anna", "Tom")
+    result = ap.assess_sync(UNKNOWN_LABELS, settings=settings, participant="Tom")
+    roles = {one.label: one.role.value for one in result.transcript.speakers}
+    assert roles == {"Anna": "other", "Tom": "participant"}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        pytest.param("", id="empty"),
+        pytest.param("Interviewer: Hello?\n", id="no participant"),
+        pytest.param("Participant: \ud800", id="half a character"),
+        pytest.param(b"Participant: I am \x81\x8d", id="no text"),
+        pytest.param(Path("there-is-none.txt"), id="no file"),
+        pytest.param(Path(), id="a folder"),
+    ],
+)
+def test_what_is_no_transcript_is_an_input_error(
+    given: str | bytes | Path, settings: ap.Settings
+) -> None:
+    with pytest.raises(ap.InputError):
+        ap.assess_sync(given, settings=settings)
+
+
+def test_a_transcript_longer_than_the_settings_allow_is_refused(tmp_path: Path) -> None:
+    settings = settings_with(tmp_path, API_MAX_TRANSCRIPT_CHARS="20")
+    with pytest.raises(ap.TranscriptTooLong):
+        ap.assess_sync(SAID, settings=settings)
+
+
+def test_inside_an_event_loop_the_error_says_what_to_write() -> None:
+    async def call() -> None:
+        ap.assess_sync(SAID)
+
+    with pytest.raises(RuntimeError, match=r"await app\.assess\(text\)"):
+        asyncio.run(call())
+
+
+def test_settings_that_cannot_be_used_are_refused(settings: ap.Settings) -> None:
+    with pytest.raises(ap.ConfigurationError, match="names no provider"):
+        ap.assess_sync(SAID, settings=settings, model="gemma3")
+
+
+def test_what_failed_is_told_with_its_cure(tmp_path: Path) -> None:
+    with ModelServerThread(FAULTS["status_400"]) as models:
+        settings = settings_with(tmp_path, **model_at(models.url))
+
+        async def assessed() -> None:
+            async with ap.open(settings) as app:
+                result = await app.assess(SAID)
+                assert result.status.value == "failed"
+                assert result.quantitative is None
+                causes = app.causes(result)
+                assert causes
+                assert all(
+                    cause.model == "openai-chat:fake-model" and cause.cure for cause in causes
+                )
+
+        asyncio.run(assessed())
+
+
+def test_at_the_deadline_what_finished_is_kept(tmp_path: Path) -> None:
+    with ModelServerThread(fault("hang", tasks=["scoring"])) as models:
+        settings = settings_with(tmp_path, **model_at(models.url))
+        result = ap.assess_sync(SAID, settings=settings, deadline_seconds=1.5)
+    assert result.status.value == "partial"
+    assert result.qualitative is not None
+
+
+def test_evaluate_makes_the_run_of_the_command(
+    settings: ap.Settings, tmp_path: Path, interviews: Path
+) -> None:
+    counts: list[tuple[int, int]] = []
+
+    async def evaluated(folder: Path) -> ap.DatasetRunResult:
+        async with ap.open(settings) as app:
+            first = await app.evaluate(interviews, folder, limit=2)
+            with pytest.raises(ap.InputError, match="holds a run already"):
+                await app.evaluate(interviews, folder)
+            assert (first.requested, first.valid, first.is_complete) == (2, 2, True)
+            return await app.evaluate(
+                interviews, folder, resume=True, on_progress=lambda *count: counts.append(count)
+            )
+
+    last = asyncio.run(evaluated(tmp_path / "in-python"))
+    assert (last.requested, last.valid, last.failed, last.pending) == (3, 3, 0, 0)
+    assert counts == [(3, 3)]
+    done = run(["evaluate", "run", str(interviews), "--out", "by-command"], tmp_path)
+    assert done.code == 0
+    made, commanded = (
+        (tmp_path / folder / "predictions.jsonl").read_bytes()
+        for folder in ("in-python", "by-command")
+    )
+    assert made == commanded
+    resumed = run(["evaluate", "run", str(interviews), "--out", "in-python", "--resume"], tmp_path)
+    assert resumed.code == 0
+    assert "0 model calls made now" in resumed.err
+
+
+def test_a_run_stops_at_its_bound_on_failures(tmp_path: Path, interviews: Path) -> None:
+    with ModelServerThread(FAULTS["status_400"]) as models:
+        settings = settings_with(tmp_path, **model_at(models.url))
+
+        async def evaluated() -> ap.DatasetRunResult:
+            async with ap.open(settings) as app:
+                return await app.evaluate(
+                    interviews, tmp_path / "run", concurrency=1, max_failures=0
+                )
+
+        run_result = asyncio.run(evaluated())
+    assert (run_result.failed, run_result.pending) == (1, 2)
+    assert not run_result.is_complete
+
+
+def digests_of(result: ap.FullResult) -> list[str]:
+    return [attempt.prompt_digest for attempt in result.attempts]
+
+
+def test_two_applications_do_not_disturb_one_another(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], interviews: Path
+) -> None:
+    """Each has its key and its log, in whatever order they are opened, used and closed."""
+    loud = settings_with(tmp_path / "loud", LOG_LEVEL="DEBUG", LOG_FORMAT="json")
+    silent = settings_with(tmp_path / "silent", LOG_LEVEL="CRITICAL")
+    alone = {
+        name: digests_of(ap.assess_sync(SAID, settings=settings))
+        for name, settings in {"loud": loud, "silent": silent}.items()
+    }
+    assert alone["loud"] != alone["silent"]
+    capsys.readouterr()
+
+    async def together() -> None:
+        first, second = ap.open(loud), ap.open(silent)
+        app, other = await first.__aenter__(), await second.__aenter__()
+        await other.evaluate(interviews, tmp_path / "run")
+        results = await asyncio.gather(app.assess(SAID), other.assess(SAID))
+        assert [digests_of(one) for one in results] == [alone["loud"], alone["silent"]]
+        await first.__aexit__(None, None, None)
+        again = await other.assess(SAID)
+        assert digests_of(again) == alone["silent"]
+        await second.__aexit__(None, None, None)
+
+    asyncio.run(together())
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [line["event"] for line in lines].count("assessment_finished") == 1
+    assert len({line["assessment_id"] for line in lines if "assessment_id" in line}) == 1
+
+
+@pytest.fixture
+def _unchanged_process() -> Iterator[None]:
+    """Fail when anything that belongs to the whole process is another one afterwards."""
+
+    def state() -> tuple[object, ...]:
+        root = logging.getLogger()
+        return (
+            *(tuple(root.handlers), root.level, tuple(logging.getLogger("py.warnings").handlers)),
+            *(gc.get_threshold(), gc.isenabled(), gc.get_freeze_count()),
+            *(structlog.is_configured(), get_contextvars(), threading.excepthook),
+        )
+
+    before = state()
+    yield
+    assert state() == before
+
+
+@pytest.mark.usefixtures("_unchanged_process")
+def test_the_process_stays_as_it_was(settings: ap.Settings, interviews: Path) -> None:
+    async def used() -> None:
+        async with ap.open(settings) as app:
+            await app.assess(SAID)
+            await app.evaluate(interviews, interviews.with_name("run"))
+        assert get_contextvars() == {}
+
+    asyncio.run(used())
+    ap.assess_sync(SAID, settings=settings)
+    ap.ground(["I am tired"], SAID)
+    ap.validate(["{}"], {"type": "object"})
+
+
+def test_nothing_is_said_where_no_level_is_set(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    ap.assess_sync(SAID, settings=ap.load_settings({"DATA_STATE_DIR": str(tmp_path)}, None))
+    assert capfd.readouterr() == ("", "")
