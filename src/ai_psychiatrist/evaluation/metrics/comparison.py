@@ -86,8 +86,6 @@ def compare_metrics(
     *,
     participants: Mapping[str, str] | None = None,
     resamples: int = RESAMPLES,
-    seed: int = SEED,
-    confidence: str = DEFAULT_SIGNAL,
 ) -> RunComparison:
     """Return second minus first for every figure, and both at the coverage that both reach.
 
@@ -99,14 +97,14 @@ def compare_metrics(
     known = {unit: labels[unit] for unit in shared if unit in labels and is_label(labels[unit])}
     sides = [[every[unit] for unit in shared] for every in (of_first, of_second)]
     labelled = [beside_labels(side, known, participants) for side in sides]
-    judged = [judged_sections(side, confidence=confidence, seed=seed) for side in labelled]
+    judged = [judged_sections(side, confidence=DEFAULT_SIGNAL, seed=SEED) for side in labelled]
     counted = [counted_sections(side) for side in sides]
-    over_labelled = Bootstrap(owners=labelled[0].owners, resamples=resamples, seed=seed)
+    over_labelled = Bootstrap(owners=labelled[0].owners, resamples=resamples, seed=SEED)
     owners = owners_of(shared, participants or {})
-    over_all = Bootstrap(owners=owners, resamples=resamples, seed=seed)
+    over_all = Bootstrap(owners=owners, resamples=resamples, seed=SEED)
     matched = {signal: _matched(labelled[0], labelled[1], signal) for signal in SIGNALS}
     return RunComparison(
-        settings=settings_of(resamples, seed, confidence),
+        settings=settings_of(resamples, SEED, DEFAULT_SIGNAL),
         units=SharedUnits(
             shared=len(shared),
             shared_labelled=len(known),

@@ -78,14 +78,13 @@ class StepValidator:
         *,
         context: Mapping[str, object] | None = None,
         meta: Mapping[str, object] | None = None,
-        host: HostFunctions | None = None,
     ) -> Verdict:
         """Check a model's own words; fields that a host added are no part of the answer.
 
         `meta` holds `unit_id` and `retry_count`, as far as they are known. An answer that names
         another unit counts for the one in `meta` and carries a warning.
         """
-        around = UnitSurroundings(context, meta, host)
+        around = UnitSurroundings(context, meta)
         return guarded(self.apply_rules, guarded(self.text_structure, answer, around), around)
 
     def check_object(

@@ -103,6 +103,8 @@ _AS_ZERO: Final = bytes(48 if 48 <= code <= 57 else code for code in range(256))
 _LONG_NUMBER: Final = b"0" * 19
 """From 19 digits on a whole number may be beyond 64 bits."""
 _ESCAPED_COLON: Final = re.compile(rb"\\u003[aA]")
+_SOLE_KEY: Final = "unit_id"
+"""It never occurs twice in an object, whatever counts of other keys: a unit would be lost."""
 
 
 def object_of(members: list[tuple[str, object]], limits: ParseLimits) -> dict[str, object]:
@@ -110,8 +112,7 @@ def object_of(members: list[tuple[str, object]], limits: ParseLimits) -> dict[st
     value = dict(members)
     if len(value) == len(members):
         return value
-    sole = [name for name, _ in members if name in limits.sole_keys]
-    if not limits.keeps_last_key or len(sole) != len(set(sole)):
+    if not limits.keeps_last_key or sum(name == _SOLE_KEY for name, _ in members) > 1:
         raise rejected(RejectionCode.DUPLICATE_KEY)
     return value
 

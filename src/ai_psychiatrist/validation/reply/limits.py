@@ -32,8 +32,6 @@ class ParseLimits:
     """Whether NaN and infinite numbers are read, for a caller that names their places."""
     keeps_last_key: bool = False
     """Whether of a key that occurs twice the last value counts, not the whole object is refused."""
-    sole_keys: frozenset[str] = frozenset({"unit_id"})
-    """Keys that never occur twice in an object, whatever counts of others: a unit would be lost."""
 
 
 STRICT_LIMITS: Final = ParseLimits()
