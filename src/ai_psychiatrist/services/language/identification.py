@@ -5,7 +5,6 @@ can be told it counts as English, of which every dialect is one.
 """
 
 import re
-import tomllib
 import unicodedata
 from bisect import bisect_right
 from collections import Counter
@@ -14,6 +13,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from typing import Any, Final
+
+import rtoml
 
 from ai_psychiatrist.domain.examined import READ_LANGUAGE, Examined, UnexaminedTurn
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
@@ -301,4 +302,4 @@ def _ranges() -> Iterator[tuple[str, str, str]]:
 @cache
 def _tables() -> Mapping[str, Any]:
     place = resources.files("ai_psychiatrist.services.language.vocabulary")
-    return tomllib.loads(place.joinpath("function_words.toml").read_text(encoding="utf-8"))
+    return rtoml.loads(place.joinpath("function_words.toml").read_text(encoding="utf-8"))
