@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ai_psychiatrist.interface.dataset_run import DatasetRunResult
     from ai_psychiatrist.interface.grounding import GroundedQuote, GroundedQuotes, ground
     from ai_psychiatrist.interface.validating import ValidatedLines, validate
-    from ai_psychiatrist.results.models import FullResult
+    from ai_psychiatrist.results.full_result import FullResult
 
 __version__ = "0.1.0"
 

@@ -24,7 +24,8 @@ from ai_psychiatrist.results.assessment import (
     qualitative_result,
     quantitative_result,
 )
-from ai_psychiatrist.results.models import Envelope, FullResult
+from ai_psychiatrist.results.full_result import FullResult
+from ai_psychiatrist.results.models import Envelope
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.wiring import Services
 from tests.fuzz.invariants import InvariantBroken, Observed, check

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from ai_psychiatrist.cli.report import print_report
 from ai_psychiatrist.domain.transcript import Speaker
-from ai_psychiatrist.results.models import FullResult
+from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from tests.fuzz.hostile import CANARY
 from tests.fuzz.transcripts import Interview

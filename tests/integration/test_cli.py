@@ -16,7 +16,7 @@ from ai_psychiatrist.cli.evaluate_app import COMMANDS as EVALUATE
 from ai_psychiatrist.cli.evaluate_app import evaluate_app
 from ai_psychiatrist.cli.loaded_later import Later
 from ai_psychiatrist.config import env_example
-from ai_psychiatrist.results.models import FullResult
+from ai_psychiatrist.results.full_result import FullResult
 from tests.fakes.model_server import ModelServerThread, Reply, Request, fault
 from tests.fakes.replies import (
     JUDGE_TASKS,

@@ -18,12 +18,8 @@ from ai_psychiatrist.results.assessment import (
     qualitative_result,
     quantitative_result,
 )
-from ai_psychiatrist.results.models import (
-    Envelope,
-    FullResult,
-    QualitativeResult,
-    QuantitativeResult,
-)
+from ai_psychiatrist.results.full_result import FullResult
+from ai_psychiatrist.results.models import Envelope, QualitativeResult, QuantitativeResult
 from ai_psychiatrist.services.transcripts.speaker_labels import Roles
 from ai_psychiatrist.wiring import Services
 

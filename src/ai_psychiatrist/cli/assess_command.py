@@ -1,6 +1,7 @@
 """The command `assess`: one interview, from the file to the result on the screen."""
 
 import asyncio
+import gc
 from typing import Annotated, Final
 
 import typer
@@ -18,7 +19,7 @@ from ai_psychiatrist.cli.report import print_report
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
 from ai_psychiatrist.infrastructure.worker_processes import WORKS_IN_PLACE
 from ai_psychiatrist.interface.application import open_application
-from ai_psychiatrist.results.models import FullResult
+from ai_psychiatrist.results.full_result import FullResult
 
 EXAMPLES: Final = """
 Examples:
@@ -35,6 +36,8 @@ Examples:
 
 Exit status: 0 complete, 1 partial, 2 bad input or settings, 3 nothing finished.
 """
+_YOUNG_OBJECTS: Final = 1_000_000
+"""More than one assessment makes: what it reads of the vocabularies lives to its end."""
 _EXIT_CODES: Final = {
     "complete": ExitCode.COMPLETE,
     "partial": ExitCode.PARTIAL,
@@ -58,6 +61,7 @@ def assess(
     model: ModelOption = None,
 ) -> None:
     """Assess one interview and print the result."""
+    gc.set_threshold(_YOUNG_OBJECTS)
     with refusing_bad_input():
         speakers = NamedSpeakers(participant=participant, interviewer=interviewer)
         result = asyncio.run(_assess(file, speakers, model))

@@ -1,9 +1,11 @@
 """Commands whose modules are imported when they are asked for, and listed without that."""
 
+import gc
 from collections import UserDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, ClassVar, Final
 
 import typer
@@ -27,7 +29,7 @@ class Later:
     def load(self, command: str) -> "Command":
         """Import the command of this name; a function's examples stand beside it."""
         module_name, _, name = self.place.partition(":")
-        module = import_module(f"{__package__}.{module_name}")
+        module = _imported(f"{__package__}.{module_name}")
         found = getattr(module, name)
         if isinstance(found, typer.Typer):
             whole = typer.main.get_command(found)
@@ -35,6 +37,16 @@ class Later:
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
         app.command(command, epilog=getattr(module, _EPILOG, None))(found)
         return typer.main.get_command(app)
+
+
+def _imported(name: str) -> ModuleType:
+    """Import a module. It lives to the end: the collector need not look at what it made."""
+    gc.disable()
+    try:
+        return import_module(name)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 class LoadedLater(TyperGroup):

@@ -11,9 +11,9 @@ from rich.text import Text
 from ai_psychiatrist.domain.evidence import Frequency, Quote, Timeframe
 from ai_psychiatrist.domain.phq8 import Severity, UnknownReason
 from ai_psychiatrist.domain.risk import ReadingStatus, RiskLevel, RiskSource
+from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.results.models import (
     EvaluationPart,
-    FullResult,
     ItemResult,
     MetaReviewPart,
     QualitativePart,

@@ -33,7 +33,7 @@ from ai_psychiatrist.interface.given import (
 )
 from ai_psychiatrist.llm.cures import Cause
 from ai_psychiatrist.results.assessment import full_result
-from ai_psychiatrist.results.models import FullResult
+from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.services.transcripts.speaker_labels import Roles
 from ai_psychiatrist.wiring import Services, open_services_apart
 

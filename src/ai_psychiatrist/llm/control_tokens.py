@@ -1,13 +1,14 @@
 """Control tokens of chat templates, broken wherever a text holds them."""
 
 import re
-import tomllib
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Final
+
+import rtoml
 
 _JOINER: Final = "\u200d"
 """Invisible, and left out of account where quotes are compared: a model may copy it."""
@@ -67,5 +68,5 @@ def control_tokens() -> tuple[TemplateTokens, ...]:
             tokens=tuple(row["tokens"]),
             shapes=tuple((opening, closing) for opening, closing in row.get("shapes", ())),
         )
-        for row in tomllib.loads(file.read_text(encoding="utf-8"))["template"]
+        for row in rtoml.loads(file.read_text(encoding="utf-8"))["template"]
     )

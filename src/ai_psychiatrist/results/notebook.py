@@ -3,24 +3,24 @@
 from collections.abc import Iterator
 from html import escape
 
-from ai_psychiatrist.results.models import FullResult, ItemResult, QuantitativePart
+from ai_psychiatrist.results.models import Envelope, ItemResult, QuantitativePart
 
 
-def html_of(result: FullResult) -> str:
+def html_of(result: Envelope, scores: QuantitativePart | None) -> str:
     """Return a result as HTML, all of its texts escaped.
 
     What was said is not in it: the outputs of a notebook are saved with it, and passed on.
     """
-    return "".join(_parts(result))
+    return "".join(_parts(result, scores))
 
 
-def _parts(result: FullResult) -> Iterator[str]:
+def _parts(result: Envelope, scores: QuantitativePart | None) -> Iterator[str]:
     yield f"<p><strong>PHQ-8 assessment: {escape(result.status.value)}</strong></p>"
     danger = result.risk.level.value.replace("_", " ")
     yield f"<p>Signs of danger: <strong>{escape(danger)}</strong>"
     yield f" ({result.risk.signal_count}). {escape(result.risk.statement)}</p>"
-    if result.quantitative is not None and result.quantitative.accepted:
-        yield from _scores(result.quantitative)
+    if scores is not None and scores.accepted:
+        yield from _scores(scores)
     for failure in result.failures:
         code = "" if failure.code is None else f" ({failure.code.value})"
         yield f"<p>{escape(f'{failure.stage}: {failure.message}{code}')}</p>"

@@ -9,12 +9,8 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
-from ai_psychiatrist.results.models import (
-    SCHEMA_VERSION,
-    FullResult,
-    QualitativeResult,
-    QuantitativeResult,
-)
+from ai_psychiatrist.results.full_result import FullResult
+from ai_psychiatrist.results.models import SCHEMA_VERSION, QualitativeResult, QuantitativeResult
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _WORDS: Final = frozenset({"title", "description", "examples"})

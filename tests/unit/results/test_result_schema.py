@@ -8,7 +8,8 @@ import jsonschema
 import pytest
 
 import ai_psychiatrist as ap
-from ai_psychiatrist.results.models import SCHEMA_VERSION, FullResult
+from ai_psychiatrist.results.full_result import FullResult
+from ai_psychiatrist.results.models import SCHEMA_VERSION
 from ai_psychiatrist.results.schema import (
     ShapeChanged,
     generated_schema,

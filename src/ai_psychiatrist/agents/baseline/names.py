@@ -1,11 +1,12 @@
 """How findings name the items and the themes of a life."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
+
+import rtoml
 
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.services.language.matcher import Matcher
@@ -42,4 +43,4 @@ def factors() -> Matcher:
 
 @cache
 def _table(name: str) -> Mapping[str, Any]:
-    return tomllib.loads(resources.files(__package__).joinpath(name).read_text(encoding="utf-8"))
+    return rtoml.loads(resources.files(__package__).joinpath(name).read_text(encoding="utf-8"))

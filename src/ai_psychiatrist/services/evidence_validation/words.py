@@ -1,10 +1,11 @@
 """Words with a role in grounding: they carry no content, answer a question, or fill a pause."""
 
-import tomllib
 from importlib.resources import files
 from typing import Final
 
-_TABLES: Final = tomllib.loads(files(__package__).joinpath("words.toml").read_bytes().decode())
+import rtoml
+
+_TABLES: Final = rtoml.loads(files(__package__).joinpath("words.toml").read_bytes().decode())
 
 
 def _words(key: str, section: str = "words") -> frozenset[str]:

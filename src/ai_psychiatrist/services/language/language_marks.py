@@ -1,12 +1,13 @@
 """What tells languages apart, as data: their frequent words, letters and scripts."""
 
-import tomllib
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import resources
 from typing import Any, Final
+
+import rtoml
 
 from ai_psychiatrist.domain.examined import READ_LANGUAGE
 
@@ -90,4 +91,4 @@ def _ranges() -> Iterator[tuple[str, str, str]]:
 @cache
 def _tables() -> Mapping[str, Any]:
     place = resources.files("ai_psychiatrist.services.language.vocabulary")
-    return tomllib.loads(place.joinpath("function_words.toml").read_text(encoding="utf-8"))
+    return rtoml.loads(place.joinpath("function_words.toml").read_text(encoding="utf-8"))

@@ -5,13 +5,15 @@ one word that does not deny, and `$` the end of the clause.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
 
 from ai_psychiatrist.services.language.vocabulary import word_list
 
+_FLAT: Final = re.compile(r"\((?:[^\W_]|['| ])*\)")
+"""Alternatives without any further mark."""
 _PIECE: Final = re.compile(r"\{\w+\}|[()|$_]|[^(){}|$_\s]+")
 _ANY: Final = "_"
 _END: Final = "$"
@@ -32,14 +34,14 @@ class Group:
         words: set[str] = set()
         longer: list[tuple[Step, ...]] = []
         for branch in branches:
-            match branch:
-                case (str(word),):
-                    words.add(word)
-                case (Group() as inner,):
-                    words |= inner.words
-                    longer += inner.branches
-                case _:
-                    longer.append(branch)
+            only = branch[0] if len(branch) == 1 else None
+            if isinstance(only, str):
+                words.add(only)
+            elif isinstance(only, Group):
+                words |= only.words
+                longer += only.branches
+            else:
+                longer.append(branch)
         return cls(frozenset(words), tuple(longer))
 
 
@@ -63,10 +65,21 @@ class Grammar:
     """Whether a word is passed over, in speech and in phrases alike."""
     lists: Mapping[str, list[str]]
     _listed: dict[str, Group] = field(default_factory=dict, init=False, repr=False)
+    _plain: dict[str, tuple[Step, ...]] = field(default_factory=dict, init=False, repr=False)
 
     def group(self, text: str) -> Group:
         """Read a phrase, or a part of one in which brackets are closed."""
+        if _FLAT.fullmatch(text):
+            return Group.of([self.plain(alternative) for alternative in text[1:-1].split("|")])
         return self._group(self._pieces(text))
+
+    def plain(self, text: str) -> tuple[Step, ...]:
+        """Read words without marks; half of them stand in several phrases."""
+        words = self._plain.get(text)
+        if words is None:
+            read: list[Step] = [word for piece in text.split() for word in self.compared(piece)]
+            words = self._plain[text] = self._without_fillers(read)
+        return words
 
     def _pieces(self, text: str) -> Iterator[str]:
         for piece in _PIECE.findall(text):
@@ -112,30 +125,40 @@ class PhraseTree:
 
     def add(self, cue: str, steps: tuple[Step, ...]) -> None:
         """Add a phrase; before the tree is first walked."""
-        self._root.add(_Rest(cue, steps))
+        self._root.rests.append(_Rest(cue, steps))
 
     def begins_with(self, word: str) -> bool:
         """Return whether a phrase begins with just this word."""
-        return word in self._root.following()
+        self._root.grow()
+        return word in self._root.following
 
     def ends(self, texts: tuple[str, ...], first: int) -> Iterator[tuple[tuple[str, ...], int]]:
         """Yield cues and last word of the phrases that begin at a word, the shorter ones first.
 
         Cues of the same phrase stand in the order in which they were given.
         """
+        self._root.grow()
         nodes, at = [self._root], first
         while nodes and at < len(texts):
             nodes = [child for node in nodes for child in node.after(texts[at])]
-            yield from ((node.cues, at) for node in nodes if node.cues)
+            for node in nodes:
+                node.grow()
+                if node.cues:
+                    yield node.cues, at
             at += 1
         for node in nodes:
-            ended = node.following().get(_END, ())
-            yield from ((child.cues, at - 1) for child in ended if child.cues)
+            for child in node.following.get(_END, ()):
+                child.grow()
+                if child.cues:
+                    yield child.cues, at - 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Rest:
-    """What is still to be said of a phrase: steps, and then what follows their group."""
+    """What is still to be said of a phrase: steps, and then what follows their group.
+
+    Nobody changes one, but a frozen one takes four times as long to make, and thousands are made.
+    """
 
     cue: str
     steps: tuple[Step, ...]
@@ -149,39 +172,33 @@ class _Node:
     of them together cost most of a second.
     """
 
-    __slots__ = ("_cues", "_following", "_rests")
+    __slots__ = ("cues", "following", "is_grown", "rests")
 
     def __init__(self) -> None:
-        self._rests: list[_Rest] = []
-        self._cues: tuple[str, ...] = ()
-        self._following: dict[str, list[_Node]] | None = None
+        self.rests: list[_Rest] = []
+        """How phrases go on from here."""
+        self.is_grown = False
+        self.cues: tuple[str, ...] = ()
+        """Of the phrases that end here, in the order in which they were given; once grown."""
+        self.following: dict[str, list[_Node]] = {}
+        """The nodes that each word leads to; once grown."""
 
-    def add(self, rest: _Rest) -> None:
-        """Let a phrase go on from here; before the node is first reached."""
-        self._rests.append(rest)
-
-    @property
-    def cues(self) -> tuple[str, ...]:
-        """The cues of the phrases that end here, in the order in which they were given."""
-        self.following()
-        return self._cues
-
-    def following(self) -> dict[str, list["_Node"]]:
-        """Return the nodes that each word leads to."""
-        if self._following is None:
+    def grow(self) -> None:
+        """Read what follows, once."""
+        if not self.is_grown:
             # What another thread grows at the same time is equal, and either may stay.
             growth = _Growth()
-            for rest in self._rests:
+            for rest in self.rests:
                 growth.add(rest)
-            self._cues, self._following = tuple(growth.cues), growth.following
-        return self._following
+            self.cues, self.following = tuple(growth.cues), growth.following
+            self.is_grown = True
 
-    def after(self, word: str) -> Iterator["_Node"]:
-        """Yield the nodes that a word leads to."""
-        following = self.following()
-        yield from following.get(word, ())
+    def after(self, word: str) -> Sequence["_Node"]:
+        """Return the nodes that a word leads to; of a node that is grown."""
+        following = self.following
         if _ANY in following and word not in denying_words():
-            yield from following[_ANY]
+            return [*following.get(word, ()), *following[_ANY]]
+        return following.get(word, ())
 
 
 class _Growth:
@@ -190,41 +207,56 @@ class _Growth:
     def __init__(self) -> None:
         self.cues: dict[str, None] = {}
         self.following: dict[str, list[_Node]] = {}
-        self._children: dict[frozenset[str], _Node] = {}
+        self._children: dict[str | frozenset[str], _Node] = {}
 
     def add(self, rest: _Rest) -> None:
         """Add what is still to be said of a phrase."""
         at: _Rest | None = rest
         while at is not None:
-            if not self._passes(at):
+            if not self._passes(at.cue, at.steps, at.after):
                 return
             at = at.after
         self.cues.pop(rest.cue, None)
         self.cues[rest.cue] = None
 
-    def _passes(self, rest: _Rest) -> bool:
+    def _passes(self, cue: str, steps: tuple[Step, ...], after: _Rest | None) -> bool:
         """Add the steps, and tell whether all of them may be left out."""
-        for number, step in enumerate(rest.steps, start=1):
+        for number, step in enumerate(steps, start=1):
             if isinstance(step, Later):
-                return self._passes(_Rest(rest.cue, step.read(step.text), rest.after))
-            then = _Rest(rest.cue, rest.steps[number:], rest.after)
+                return self._passes(cue, step.read(step.text), after)
+            then = _Rest(cue, steps[number:], after)
             if isinstance(step, str):
-                self._child(frozenset({step})).add(then)
+                self._child(step).rests.append(then)
                 return False
             if step.words:
-                self._child(step.words).add(then)
-            branches = [self._passes(_Rest(rest.cue, branch, then)) for branch in step.branches]
-            if not any(branches):
+                self._child_of_any(step.words).rests.append(then)
+            may_be_left_out = False
+            for branch in step.branches:
+                if branch and isinstance(branch[0], str):
+                    self._child(branch[0]).rests.append(_Rest(cue, branch[1:], then))
+                elif self._passes(cue, branch, then):
+                    may_be_left_out = True
+            if not may_be_left_out:
                 return False
         return True
 
-    def _child(self, words: frozenset[str]) -> _Node:
+    def _child_of_any(self, words: frozenset[str]) -> _Node:
         """Return the node after any one of some words."""
+        if len(words) == 1:
+            (word,) = words
+            return self._child(word)
         node = self._children.get(words)
         if node is None:
             node = self._children[words] = _Node()
             for word in words:
                 self.following.setdefault(word, []).append(node)
+        return node
+
+    def _child(self, word: str) -> _Node:
+        node = self._children.get(word)
+        if node is None:
+            node = self._children[word] = _Node()
+            self.following.setdefault(word, []).append(node)
         return node
 
 

@@ -59,6 +59,8 @@ def spoken_without(text: str, fillers: frozenset[str]) -> Spoken:
 
 def compared(text: str) -> list[str]:
     """Return the words of an entry of a table, as they are compared; fillers among them."""
+    if text.isascii() and text.isalpha() and text.islower() and text not in _rewriting():
+        return [text]
     return [word for word, _ in _rewritten(words_in(text))]
 
 

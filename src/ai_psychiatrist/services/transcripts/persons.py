@@ -1,15 +1,16 @@
 """Words for people, and what a line shows by them: who opens it, whom it asks."""
 
 import re
-import tomllib
 from collections.abc import Collection, Iterable
 from functools import lru_cache
 from importlib.resources import files
 from typing import Final
 
+import rtoml
+
 from ai_psychiatrist.services.transcripts.line_ends import GAP
 
-WORDS: Final = tomllib.loads(files(__package__).joinpath("words.toml").read_bytes().decode())
+WORDS: Final = rtoml.loads(files(__package__).joinpath("words.toml").read_bytes().decode())
 
 
 def _written(kind: str) -> list[str]:

@@ -1,12 +1,13 @@
 """Whom a label stands for: the built-in table, what settings add, and what the caller says."""
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Final, TypeAlias
+
+import rtoml
 
 from ai_psychiatrist.domain.errors import InputError, SpeakersUnknown
 from ai_psychiatrist.domain.normal_form import nfkc
@@ -192,7 +193,7 @@ def _built_in() -> Mapping[str, Speaker]:
     content = files(__package__).joinpath("labels.toml").read_bytes()
     return {
         label_key(label): Speaker(role)
-        for role, languages in tomllib.loads(content.decode()).items()
+        for role, languages in rtoml.loads(content.decode()).items()
         for written in languages.values()
         for label in written
     }

@@ -1,10 +1,11 @@
 """The words of each language, as data: a folder a language, a file a subject."""
 
-import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from typing import Any
+
+import rtoml
 
 from ai_psychiatrist.domain.examined import READ_LANGUAGE
 
@@ -39,7 +40,7 @@ def concept_tables() -> Mapping[str, Mapping[str, list[str]]]:
     """Return the tables of every concept by its name."""
     folder = resources.files(__package__).joinpath(READ_LANGUAGE, "items")
     return {
-        place.name.removesuffix(".toml"): tomllib.loads(place.read_text(encoding="utf-8"))
+        place.name.removesuffix(".toml"): rtoml.loads(place.read_text(encoding="utf-8"))
         for place in sorted(folder.iterdir(), key=lambda place: place.name)
         if place.name.endswith(".toml")
     }
@@ -58,4 +59,4 @@ def lists() -> Mapping[str, list[str]]:
 def word_file(name: str) -> Mapping[str, Any]:
     """Return a file of the language, such as `assertion` or `danger/context`."""
     place = resources.files(__package__).joinpath(READ_LANGUAGE, f"{name}.toml")
-    return tomllib.loads(place.read_text(encoding="utf-8"))
+    return rtoml.loads(place.read_text(encoding="utf-8"))
