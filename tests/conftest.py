@@ -1,12 +1,15 @@
 """What all tests share."""
 
+import itertools
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
+_NUMBERS = itertools.count()
 
 # On a busy machine any example may take long to draw and to try.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -39,11 +42,19 @@ def public_data() -> Path:
     return Path(folder)
 
 
-@pytest.fixture(autouse=True)
-def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Keep the tester's own settings and key out of the tests."""
+@pytest.fixture(scope="session", autouse=True)
+def _no_settings_from_outside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Keep the tester's own settings out of the tests; yields a folder for what they keep."""
     from ai_psychiatrist.config import variables  # noqa: PLC0415
 
-    for variable in variables():
-        monkeypatch.delenv(variable.name, raising=False)
-    monkeypatch.setenv("DATA_STATE_DIR", str(tmp_path / "state"))
+    with pytest.MonkeyPatch.context() as environment:
+        for variable in variables():
+            environment.delenv(variable.name, raising=False)
+        yield tmp_path_factory.mktemp("states")
+
+
+@pytest.fixture(autouse=True)
+def _state_of_its_own(monkeypatch: pytest.MonkeyPatch, _no_settings_from_outside: Path) -> None:
+    """Give each test a place for its state, made only by what keeps some there."""
+    place = _no_settings_from_outside / str(next(_NUMBERS))
+    monkeypatch.setenv("DATA_STATE_DIR", str(place))
