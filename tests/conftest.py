@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import gc
 import itertools
 import os
 from collections.abc import Iterator
@@ -19,6 +20,12 @@ settings.load_profile("patient")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let the sweeps be asked for as a whole."""
     parser.addoption("--whole", action="store_true", help="do the sweeps, not a slice of each")
+
+
+def pytest_collection_finish() -> None:
+    """Let no collection of garbage look at what lives to the end: modules and tests."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
