@@ -5,6 +5,7 @@ STAMPS := $(VENV)/stamps
 SUPPLY := .venv-supply
 SUPPLY_STAMP := $(SUPPLY)/stamp
 SHIPPED := .venv-shipped
+INSTALLED := .venv-installed
 HASHED := --quiet --disable-pip-version-check --require-hashes
 COMPILE := $(SUPPLY)/bin/pip-compile --quiet --upgrade --generate-hashes --strip-extras --no-annotate \
 	--no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
@@ -13,7 +14,7 @@ RUN_STAMP := $(STAMPS)/run
 DEV_STAMP := $(STAMPS)/dev
 DOCS_STAMP := $(STAMPS)/docs
 
-.PHONY: help assess serve test check bench fuzz crash attack sweep contracts house site format requirements sbom clean
+.PHONY: help assess serve test check wheel bench fuzz crash attack sweep contracts house site format requirements sbom clean
 
 help: ## Show this list.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -32,6 +33,16 @@ check: $(DEV_STAMP) ## Check format, lint, types and import contracts.
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+wheel: $(RUN_STAMP) ## Build the wheel, and assess from an empty environment that it is installed in.
+	rm -rf build/wheel $(INSTALLED) && mkdir -p build/wheel/elsewhere
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir build/wheel .
+	$(BIN)/python -m tests.wheel build/wheel
+	$(BIN)/python -m venv --without-pip $(INSTALLED)
+	$(BIN)/python -m pip --python $(INSTALLED)/bin/python install $(HASHED) --no-compile -r requirements/run.txt
+	$(BIN)/python -m pip --python $(INSTALLED)/bin/python install --quiet --disable-pip-version-check --no-deps --no-index --no-compile build/wheel/*.whl
+	cd build/wheel/elsewhere && $(CURDIR)/$(INSTALLED)/bin/ai-psychiatrist assess $(CURDIR)/examples/interview.txt
+	rm -rf $(INSTALLED)
 
 bench: $(DEV_STAMP) ## Print the benchmark tables.
 	$(BIN)/python -m benchmarks
@@ -79,7 +90,7 @@ sbom: $(SUPPLY_STAMP) ## Write what is installed to run it, and under which lice
 	rm -rf $(SHIPPED)
 
 clean: ## Remove the virtual environment and caches.
-	rm -rf $(VENV) $(SUPPLY) $(SHIPPED) build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(SUPPLY) $(SHIPPED) $(INSTALLED) build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; name one with: make PYTHON=python3.12")'

@@ -1,12 +1,16 @@
 """What all tests share."""
 
+import gc
+import itertools
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
+_NUMBERS = itertools.count()
 
 # On a busy machine any example may take long to draw and to try.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -16,6 +20,12 @@ settings.load_profile("patient")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let the sweeps be asked for as a whole."""
     parser.addoption("--whole", action="store_true", help="do the sweeps, not a slice of each")
+
+
+def pytest_collection_finish() -> None:
+    """Let no collection of garbage look at what lives to the end: modules and tests."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
@@ -39,11 +49,19 @@ def public_data() -> Path:
     return Path(folder)
 
 
-@pytest.fixture(autouse=True)
-def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Keep the tester's own settings and key out of the tests."""
+@pytest.fixture(scope="session", autouse=True)
+def _no_settings_from_outside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Keep the tester's own settings out of the tests; yields a folder for what they keep."""
     from ai_psychiatrist.config import variables  # noqa: PLC0415
 
-    for variable in variables():
-        monkeypatch.delenv(variable.name, raising=False)
-    monkeypatch.setenv("DATA_STATE_DIR", str(tmp_path / "state"))
+    with pytest.MonkeyPatch.context() as environment:
+        for variable in variables():
+            environment.delenv(variable.name, raising=False)
+        yield tmp_path_factory.mktemp("states")
+
+
+@pytest.fixture(autouse=True)
+def _state_of_its_own(monkeypatch: pytest.MonkeyPatch, _no_settings_from_outside: Path) -> None:
+    """Give each test a place for its state, made only by what keeps some there."""
+    place = _no_settings_from_outside / str(next(_NUMBERS))
+    monkeypatch.setenv("DATA_STATE_DIR", str(place))

@@ -20,35 +20,35 @@ class Sweep:
         return self.whole if is_whole else self.slice
 
 
-FUZZED_ASSESSMENTS: Final = Sweep(slice=150, whole=20_000)
+FUZZED_ASSESSMENTS: Final = Sweep(slice=75, whole=20_000)
 """Assessments whose models reply with anything."""
-FUZZED_OVER_HTTP: Final = Sweep(slice=25, whole=500)
+FUZZED_OVER_HTTP: Final = Sweep(slice=15, whole=500)
 """Assessments whose model server sends anything."""
-FUZZED_INTERVIEWS: Final = Sweep(slice=60, whole=350)
+FUZZED_INTERVIEWS: Final = Sweep(slice=30, whole=350)
 """Interviews whose agents reply with anything."""
-FUZZED_ITEM_INTERVIEWS: Final = Sweep(slice=20, whole=350)
+FUZZED_ITEM_INTERVIEWS: Final = Sweep(slice=12, whole=350)
 """Interviews whose participants answer with anything."""
 KILLED_AT_BOUNDARIES: Final = Sweep(slice=4, whole=1_000_000)
 """Write boundaries at which an evaluation run is killed; the whole is all that there are."""
 KILLED_AT_RANDOM: Final = Sweep(slice=2, whole=40)
 """Evaluation runs that are killed at random times."""
-PIPELINE_UNITS: Final = Sweep(slice=6, whole=900)
+PIPELINE_UNITS: Final = Sweep(slice=4, whole=900)
 """Units of each pipeline whose run is killed."""
-SIMULATED_INTERVIEWS: Final = Sweep(slice=40, whole=1_000)
+SIMULATED_INTERVIEWS: Final = Sweep(slice=25, whole=1_000)
 """Interviews with simulated participants, and as many with participants in danger."""
 SIMULATED_INCIDENTS: Final = Sweep(slice=2, whole=20)
 """Simulated interviews about an incident."""
 SHARDED_LINES: Final = Sweep(slice=2_500, whole=25_000)
 """Lines of a file that several processes validate."""
-SHARDING_WORKERS: Final = Sweep(slice=4, whole=8)
-"""The most processes that validate one file, from one by doubling."""
-DAMAGED_REPLIES: Final = Sweep(slice=1_000, whole=10_000)
+SHARDING_WORKERS: Final = Sweep(slice=3, whole=8)
+"""The most processes that validate one file: one, three, eight."""
+DAMAGED_REPLIES: Final = Sweep(slice=500, whole=10_000)
 """Replies of known values that are damaged before they are read."""
-LATENCIES: Final = Sweep(slice=10, whole=200)
+LATENCIES: Final = Sweep(slice=4, whole=200)
 """Drawn latencies of all calls of one assessment, which decide nothing."""
-DEADLINES: Final = Sweep(slice=40, whole=600)
+DEADLINES: Final = Sweep(slice=15, whole=600)
 """Drawn deadlines of one assessment, with its events in any order."""
-GENERATED_REQUESTS: Final = Sweep(slice=300, whole=20_000)
+GENERATED_REQUESTS: Final = Sweep(slice=200, whole=20_000)
 """Requests made from the API's description, valid and not."""
-DAMAGED_FILES: Final = Sweep(slice=300, whole=20_000)
+DAMAGED_FILES: Final = Sweep(slice=150, whole=20_000)
 """Damaged files of JSON lines, of which no line and no unit may be lost."""

@@ -25,7 +25,7 @@ from tests.crash.runs import (
     kill_at_random,
     write_dataset,
 )
-from tests.integration.command_parent import import_all
+from tests.integration.imported import import_all
 from tests.sweeps import KILLED_AT_BOUNDARIES, KILLED_AT_RANDOM, PIPELINE_UNITS
 
 SUBJECTS = ("evaluation", "example-pipelines", "real-pipelines")
@@ -135,5 +135,10 @@ def _tell(text: str) -> None:
     sys.stdout.flush()
 
 
-if __name__ == "__main__":
+def end_with_status() -> None:
+    """Run the campaigns and end the process."""
     sys.exit(main())
+
+
+if __name__ == "__main__":
+    end_with_status()

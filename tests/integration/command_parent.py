@@ -9,7 +9,6 @@ import importlib
 import io
 import json
 import os
-import pkgutil
 import random
 import resource
 import selectors
@@ -27,29 +26,17 @@ from types import ModuleType
 from typing import Final, NoReturn
 
 from tests.integration.command_end import run_to_the_end
+from tests.integration.imported import import_all
 
 LENGTH: Final = struct.Struct("!I")
 STREAMS: Final = 3
 """Standard input, output and error: the first descriptors of a request; then where to report."""
-_IMPORTED_LATE: Final = (
-    "anyio._backends._asyncio",
-    "certifi",
-    "genai_prices.data",
-    "httpcore",
-    "jinja2.sandbox",
-    "jiter",
-    "numpy.ma",
-    "numpy.random",
-    "openai.resources.chat",
-    "rich._emoji_codes",
-    "uvicorn.loops.auto",
-    "uvicorn.protocols.http.auto",
-)
-"""What libraries import when they are first used."""
-_INTERVIEW: Final = (
-    "Interviewer: Do you ever think of hurting yourself?\n"
-    "Participant: I feel down nearly every day, but I would never kill myself.\n"
-)
+_MAINS: Final = {
+    "ai-psychiatrist": ("ai_psychiatrist.cli", "main"),
+    "tests.crash": ("tests.crash.__main__", "end_with_status"),
+    "uvicorn": ("uvicorn", "main"),
+}
+"""What each command calls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,12 +174,8 @@ def become(request: Request) -> Callable[[], None]:
     script.__file__ = request.command[0]
     sys.modules["__main__"] = script
     _open_streams()
-    if script.__file__.endswith("uvicorn"):
-        import uvicorn  # noqa: PLC0415
-
-        return uvicorn.main
-    from ai_psychiatrist.cli import main  # noqa: PLC0415
-
+    module, name = _MAINS[Path(request.command[0]).name]
+    main: Callable[[], None] = getattr(importlib.import_module(module), name)
     return main
 
 
@@ -230,23 +213,6 @@ def _open_streams() -> None:
         newline="\n",
         line_buffering=True,
     )
-
-
-def import_all() -> None:
-    """Import every module that a command may need, and read the phrases that all of them need."""
-    import ai_psychiatrist  # noqa: PLC0415
-
-    for module in pkgutil.walk_packages(ai_psychiatrist.__path__, "ai_psychiatrist."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
-    for name in _IMPORTED_LATE:
-        importlib.import_module(name)
-    from ai_psychiatrist.agents.baseline.signals import analyse  # noqa: PLC0415
-    from ai_psychiatrist.services.risk.detector import detect_risk  # noqa: PLC0415
-    from ai_psychiatrist.services.transcripts.plain_text import parse_transcript  # noqa: PLC0415
-
-    detect_risk(parse_transcript(_INTERVIEW))
-    analyse(_INTERVIEW)
 
 
 def main() -> Callable[[], None] | None:

@@ -1,7 +1,6 @@
 """A few kills in each test run; `make crash` kills at every write boundary."""
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,10 +15,10 @@ LIMIT_SECONDS = 600
 
 @pytest.mark.timeout(LIMIT_SECONDS)
 def test_killed_run_goes_on_and_ends_as_an_uninterrupted_one_does(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tests.crash"]
+    command = ["tests.crash"]
     command += ["--random", str(KILLED_AT_RANDOM.slice)]
     command += ["--boundaries", str(KILLED_AT_BOUNDARIES.slice)]
-    with start(command, ROOT, environment_of(tmp_path, {}), is_afresh=True) as process:
+    with start(command, ROOT, environment_of(tmp_path, {})) as process:
         done = finish(process, seconds=LIMIT_SECONDS)
     assert done.code == 0, done.out + done.err
     assert f"Killed once at {KILLED_AT_BOUNDARIES.slice} of" in done.out
@@ -41,9 +40,9 @@ def test_killed_run_goes_on_and_ends_as_an_uninterrupted_one_does(tmp_path: Path
 def test_killed_pipeline_goes_on_and_ends_as_an_uninterrupted_one_does(
     tmp_path: Path, what: str
 ) -> None:
-    command = [sys.executable, "-m", "tests.crash", f"{what}-pipelines"]
+    command = ["tests.crash", f"{what}-pipelines"]
     command += ["--random", "1", "--boundaries", "0", "--units", str(PIPELINE_UNITS.slice)]
-    with start(command, ROOT, environment_of(tmp_path, {}), is_afresh=True) as process:
+    with start(command, ROOT, environment_of(tmp_path, {})) as process:
         done = finish(process, seconds=LIMIT_SECONDS)
     assert done.code == 0, done.out + done.err
     assert done.out.count("nothing lost") == {"example": 2, "real": 6}[what]

@@ -93,10 +93,9 @@ def sent_as_text(sample: Sample, client: httpx.Client, participant: str | None =
     return _answered(client.post("/full_pipeline", json=body))
 
 
-def checked(sample: Sample, folder: Path, participant: str | None = None) -> Seen:
+def checked(sample: Sample, folder: Path) -> Seen:
     """Open a file as a dataset of one interview."""
-    named = [] if participant is None else ["--participant", participant]
-    done = run(["evaluate", "datasets", "check", str(sample.path), "--json", *named], folder)
+    done = run(["evaluate", "datasets", "check", str(sample.path), "--json"], folder)
     assert done.code in {0, 1, 2}, done.err
     if done.code == 2:
         return Seen(_reason(done.err))
@@ -107,12 +106,33 @@ def checked(sample: Sample, folder: Path, participant: str | None = None) -> See
     return Seen(f"refused: {', '.join(code.replace('_', ' ') for code in lost)}")
 
 
-def row(sample: Sample, client: httpx.Client, folder: Path) -> str:
-    """Return the line of the table about a file."""
-    doors = (assessed(sample, folder), sent(sample, client), checked(sample, folder))
-    named = "" if sample.participant is None else assessed(sample, folder, sample.participant).words
-    cells = (f"`{sample.file}`", sample.tool, *(door.words for door in doors), named)
-    return f"| {' | '.join(cells)} |"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doors:
+    """What came of a file at each door, given as it is and with its participant named."""
+
+    by_command: Seen
+    by_http: Seen
+    by_dataset: Seen
+    named: Seen | None
+    """Given to the command, where the file does not tell who its participant is."""
+
+    def row(self, sample: Sample) -> str:
+        """Return the line of the table about the file."""
+        doors = (self.by_command, self.by_http, self.by_dataset)
+        named = "" if self.named is None else self.named.words
+        cells = (f"`{sample.file}`", sample.tool, *(door.words for door in doors), named)
+        return f"| {' | '.join(cells)} |"
+
+
+def at_doors(sample: Sample, client: httpx.Client, folder: Path) -> Doors:
+    """Give a file to every door."""
+    participant = sample.participant
+    return Doors(
+        by_command=assessed(sample, folder),
+        by_http=sent(sample, client),
+        by_dataset=checked(sample, folder),
+        named=None if participant is None else assessed(sample, folder, participant),
+    )
 
 
 def _answered(response: httpx.Response) -> Seen:
@@ -152,7 +172,7 @@ def _table() -> Iterator[str]:
         state = Path(folder)
         with client_of(settings_with(state)) as client:
             for sample in samples():
-                yield row(sample, client, state)
+                yield at_doors(sample, client, state).row(sample)
 
 
 if __name__ == "__main__":

@@ -90,11 +90,14 @@ def test_an_answer_that_leaves_scores_open_is_ambiguous(item: Item, answer: str)
     assert read(item, answer).kind in {ReadingKind.AMBIGUOUS, ReadingKind.OFF_TOPIC}
 
 
-@pytest.mark.parametrize("said_of", ANSWERS_OF_MORE_READINGS)
-def test_a_frequency_that_may_mean_something_else_is_asked_about_again(said_of: str) -> None:
-    item, _, answer = said_of.partition(": ")
+def test_a_frequency_that_may_mean_something_else_is_asked_about_again() -> None:
+    scored = []
+    for said_of in ANSWERS_OF_MORE_READINGS:
+        item, _, answer = said_of.partition(": ")
+        if read(Item(f"PHQ8_{item}"), answer).score is not None:
+            scored.append(said_of)
 
-    assert read(Item(f"PHQ8_{item}"), answer).score is None
+    assert scored == []
 
 
 @pytest.mark.parametrize(

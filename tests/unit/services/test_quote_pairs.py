@@ -4,7 +4,6 @@ import sys
 from collections.abc import Mapping, Sequence
 
 import pytest
-from _pytest.mark import ParameterSet
 from tests.unit.services import quote_verdicts
 from tests.unit.services.quote_pairs import CHANGED, FAITHFUL, WRITTEN_OTHERWISE
 
@@ -27,14 +26,9 @@ from ai_psychiatrist.services.evidence_validation.transcript_index import (
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 MODES: Sequence[GroundingMode] = ("substring", "fuzzy")
-
-
-def by_kind(groups: Mapping[str, Sequence[tuple[str, str]]]) -> list[ParameterSet]:
-    return [
-        pytest.param(*pair, id=f"{kind}_{number}")
-        for kind, pairs in groups.items()
-        for number, pair in enumerate(pairs, 1)
-    ]
+Pairs = Sequence[tuple[str, str]]
+CHANGED_BY_KIND: Mapping[str, Pairs] = {"any": CHANGED, **quote_verdicts.CHANGED}
+FAITHFUL_BY_KIND: Mapping[str, Pairs] = {"any": FAITHFUL, **quote_verdicts.FAITHFUL}
 
 
 def ground(
@@ -42,6 +36,14 @@ def ground(
 ) -> Quote | UnverifiedQuote:
     text = f"Interviewer: Go on.\nParticipant: {said}\nInterviewer: Thank you."
     return ground_in(text, quote, mode=mode, threshold=threshold)
+
+
+def grounds(
+    pair: tuple[str, str], *, mode: GroundingMode = "substring", threshold: float = 0.5
+) -> bool:
+    """Return whether the second of a pair is accepted as a quote of the first."""
+    said, quote = pair
+    return isinstance(ground(quote, said, mode=mode, threshold=threshold), Quote)
 
 
 def ground_in(
@@ -69,15 +71,17 @@ def reason(quote: str, said: str, *, mode: GroundingMode = "substring") -> Quote
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(("said", "quote"), [*CHANGED, *by_kind(quote_verdicts.CHANGED)])
-def test_a_quote_that_hides_an_edit_is_refused(said: str, quote: str, mode: GroundingMode) -> None:
-    assert isinstance(ground(quote, said, mode=mode), UnverifiedQuote)
+@pytest.mark.parametrize("kind", CHANGED_BY_KIND)
+def test_a_quote_that_hides_an_edit_is_refused(kind: str, mode: GroundingMode) -> None:
+    pairs = CHANGED_BY_KIND[kind]
+    assert [pair for pair in pairs if grounds(pair, mode=mode)] == []
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(("said", "quote"), [*FAITHFUL, *by_kind(quote_verdicts.FAITHFUL)])
-def test_a_faithful_quote_is_accepted(said: str, quote: str, mode: GroundingMode) -> None:
-    accepted(quote, said, mode=mode)
+@pytest.mark.parametrize("kind", FAITHFUL_BY_KIND)
+def test_a_faithful_quote_is_accepted(kind: str, mode: GroundingMode) -> None:
+    pairs = FAITHFUL_BY_KIND[kind]
+    assert [pair for pair in pairs if not grounds(pair, mode=mode)] == []
 
 
 @pytest.mark.parametrize(("said", "quote"), WRITTEN_OTHERWISE)
@@ -85,23 +89,25 @@ def test_contractions_may_be_written_out_in_fuzzy_mode(said: str, quote: str) ->
     found = ground(quote, said, mode="fuzzy", threshold=0.7)
     assert isinstance(found, Quote), found.reason
     assert found.match is Match.TOLERANT
-    assert isinstance(ground(quote, said), UnverifiedQuote)
+    assert not grounds((said, quote))
 
 
-@pytest.mark.parametrize(("said", "quote"), quote_verdicts.WRITTEN_OTHERWISE)
-def test_one_contraction_written_out_passes_the_usual_threshold(said: str, quote: str) -> None:
-    threshold = DEFAULT_FUZZY_THRESHOLD
-    assert isinstance(ground(quote, said, mode="fuzzy", threshold=threshold), Quote)
-    assert isinstance(ground(quote, said), UnverifiedQuote)
+def test_one_contraction_written_out_passes_the_usual_threshold() -> None:
+    pairs = quote_verdicts.WRITTEN_OTHERWISE
+    usual = DEFAULT_FUZZY_THRESHOLD
+    assert [pair for pair in pairs if not grounds(pair, mode="fuzzy", threshold=usual)] == []
+    assert [pair for pair in pairs if grounds(pair)] == []
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(("said", "quote"), quote_verdicts.CUT)
-def test_a_cut_that_loses_what_denies_it_supports_nothing(
-    said: str, quote: str, mode: GroundingMode
-) -> None:
-    found = ground(quote, said, mode=mode)
-    assert isinstance(found, UnverifiedQuote) or found.polarity is not Polarity.AFFIRMED
+def test_a_cut_that_loses_what_denies_it_supports_nothing(mode: GroundingMode) -> None:
+    found = {(said, quote): ground(quote, said, mode=mode) for said, quote in quote_verdicts.CUT}
+    affirmed = [
+        pair
+        for pair, one in found.items()
+        if isinstance(one, Quote) and one.polarity is Polarity.AFFIRMED
+    ]
+    assert affirmed == []
 
 
 def test_a_cut_that_loses_how_often_keeps_the_frequency_of_its_clause() -> None:
@@ -130,8 +136,7 @@ def test_threshold_bounds_what_a_fuzzy_match_may_leave_out_or_rewrite(
 
 
 def test_fuzzy_mode_accepts_what_the_other_accepts_at_any_threshold() -> None:
-    for said, quote in FAITHFUL:
-        assert isinstance(ground(quote, said, mode="fuzzy", threshold=1.0), Quote), quote
+    assert [one for one in FAITHFUL if not grounds(one, mode="fuzzy", threshold=1.0)] == []
 
 
 @pytest.mark.parametrize("evidence", [{"PHQ8_Sleep": ["I feel tired"]}, {"PHQ8_Sleep": []}])

@@ -637,13 +637,13 @@ def test_a_harmless_turn_more_does_not_lower_the_level(statement: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "<" * 80_000,
-        "kill " * 80_000,
-        "not " * 100_000,
-        "i want to die " * 28_000,
-        "Doctor: any thoughts of suicide?\nPatient: yeah\n" * 8_000,
-        "," * 400_000,
-        "a" * 400_000,
+        "<" * 40_000,
+        "kill " * 40_000,
+        "not " * 50_000,
+        "i want to die " * 14_000,
+        "Doctor: any thoughts of suicide?\nPatient: yeah\n" * 4_000,
+        "," * 200_000,
+        "a" * 200_000,
     ],
     ids=["angles", "verbs", "negators", "dangers", "answers", "commas", "one word"],
 )
@@ -653,7 +653,7 @@ def test_hostile_input_takes_linear_time(text: str) -> None:
 
     detect_risk(transcript)
 
-    assert time.process_time() - start < 10
+    assert time.process_time() - start < 5
 
 
 def test_the_frozen_statements_are_read_as_well_as_recorded() -> None:

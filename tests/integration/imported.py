@@ -1,0 +1,71 @@
+"""All that a command may import and read, so that what is forked from here need not do it again."""
+
+import gc
+import importlib
+import pkgutil
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from pydantic import TypeAdapter
+
+_EXAMPLE: Final = Path(__file__).parents[2] / "examples" / "interview.txt"
+_IMPORTED_LATE: Final = (
+    "anyio._backends._asyncio",
+    "certifi",
+    "genai_prices.data",
+    "httpcore",
+    "jinja2.sandbox",
+    "jiter",
+    "numpy.ma",
+    "numpy.random",
+    "openai.resources.chat",
+    "rich._emoji_codes",
+    "uvicorn.loops.auto",
+    "uvicorn.protocols.http.auto",
+)
+"""What libraries import when they are first used."""
+
+
+@cache
+def import_all() -> None:
+    """Import every module that a command may need, and read what most of them read.
+
+    It starts no thread, opens no event loop and reads no setting.
+    """
+    import ai_psychiatrist  # noqa: PLC0415
+
+    for module in pkgutil.walk_packages(ai_psychiatrist.__path__, "ai_psychiatrist."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    for name in _IMPORTED_LATE:
+        importlib.import_module(name)
+    _read_phrases()
+    _read_contract()
+    for kept in gc.get_objects():
+        if type(kept) is TypeAdapter:
+            kept.rebuild(raise_errors=False)
+
+
+def _read_phrases() -> None:
+    """Read those of the example interview: a phrase is taken apart when it is first met."""
+    from ai_psychiatrist.agents.baseline.signals import analyse  # noqa: PLC0415
+    from ai_psychiatrist.domain.phq8 import Item  # noqa: PLC0415
+    from ai_psychiatrist.services.risk.detector import detect_risk  # noqa: PLC0415
+    from ai_psychiatrist.services.transcripts.plain_text import parse_transcript  # noqa: PLC0415
+
+    text = _EXAMPLE.read_text("utf-8")
+    detect_risk(parse_transcript(text))
+    analysis = analyse(text)
+    for item in Item:
+        analysis.quotes(item)
+
+
+def _read_contract() -> None:
+    from ai_psychiatrist.agents.contracts.contract import (  # noqa: PLC0415
+        shipped_contract,
+        shipped_step,
+    )
+
+    for step in shipped_contract().steps:
+        shipped_step(step.name)
