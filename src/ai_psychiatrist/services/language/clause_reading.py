@@ -30,6 +30,7 @@ from ai_psychiatrist.services.language.modality import (
     with_modality,
 )
 from ai_psychiatrist.services.language.quality import quality_of
+from ai_psychiatrist.services.language.remembered import remembered
 from ai_psychiatrist.services.language.triggers import is_symptom_there
 from ai_psychiatrist.services.language.vocabulary import concept_tables, words
 
@@ -52,6 +53,7 @@ class Before:
 START: Final = Before()
 
 
+@remembered(256)
 def read_clause(text: str, before: Before = START) -> ClauseReading:
     """Read one clause."""
     matched = match_concepts(text)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from ai_psychiatrist.services.language.remembered import remembered
 from ai_psychiatrist.services.language.vocabulary import word_list
 
 _WINDOW: Final = 400
@@ -23,6 +24,7 @@ class Clause:
     end: int
 
 
+@remembered(256)
 def clauses_of(words: str) -> tuple[Clause, ...]:
     """Cut words into clauses that tile them; none is longer than 400 characters."""
     return tuple(_cut(words))

@@ -5,6 +5,7 @@ from functools import cache
 from typing import Final
 
 from ai_psychiatrist.services.language.matcher import Hit, MatchedText, Matcher
+from ai_psychiatrist.services.language.remembered import remembered
 from ai_psychiatrist.services.language.spoken import spoken
 from ai_psychiatrist.services.language.vocabulary import concept_tables, lists, word_table
 
@@ -14,6 +15,7 @@ _ASKED: Final = "?"
 """Ends the subject of the phrases that only a question names a concept by."""
 
 
+@remembered(512)
 def match_concepts(text: str) -> MatchedText:
     """Find the phrases of a text."""
     return _matcher().match(spoken(text))

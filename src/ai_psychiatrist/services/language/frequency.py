@@ -7,6 +7,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.evidence import Frequency, Polarity
 from ai_psychiatrist.services.language.matcher import Hit, Matcher, every_phrase
+from ai_psychiatrist.services.language.remembered import remembered
 from ai_psychiatrist.services.language.spoken import Spoken, every_word
 from ai_psychiatrist.services.language.vocabulary import word_list
 
@@ -62,6 +63,7 @@ _NOT_ONCE: Final = re.compile(
 )
 
 
+@remembered(256)
 def occurrences_in(text: str) -> tuple[Occurrence, ...]:
     """Find the frequencies that a clause states."""
     words = every_word(text)

@@ -64,6 +64,7 @@ class Matcher:
         self._grammar = Grammar(compared=_compared, is_filler=passes_over, lists=lists)
         self._steps_of: dict[str, tuple[Step, ...]] = {}
         self._tree = PhraseTree()
+        self._subjects = {cue: cue.partition(".")[0] for cue in tables}
         for cue, entries in tables.items():
             for entry in entries:
                 self._tree.add(cue, self._phrase(entry))
@@ -76,25 +77,19 @@ class Matcher:
         """Return the phrases in the order of their first words."""
         after: dict[str, int] = {}
         found: list[Hit] = []
-        for at, first in enumerate(words.texts):
-            if not self._tree.begins_with(first):
-                continue
+        for first in range(len(words.texts)):
             longest: dict[str, Hit] = {}
-            for hit in self._from(words.texts, at):
-                subject = hit.subject
-                if after.get(subject, 0) <= at:
-                    known = longest.get(subject)
-                    if known is None or _weight(hit) > _weight(known):
-                        longest[subject] = hit
+            for cues, last in self._tree.ends(words.texts, first):
+                for cue in cues:
+                    subject, known = self._subjects[cue], longest.get(self._subjects[cue])
+                    if after.get(subject, 0) <= first and (
+                        known is None or _weight(cue, last) > _weight(known.cue, known.last)
+                    ):
+                        longest[subject] = Hit(cue, first, last)
             for subject, hit in longest.items():
                 after[subject] = hit.last + 1
             found += longest.values()
         return tuple(found)
-
-    def _from(self, texts: tuple[str, ...], first: int) -> Iterator[Hit]:
-        for cues, last in self._tree.ends(texts, first):
-            for cue in sorted(cues):
-                yield Hit(cue, first, last)
 
     def _phrase(self, entry: str) -> tuple[Step, ...]:
         """Read how a phrase begins, and the rest of it when something begins like that."""
@@ -126,9 +121,9 @@ def every_phrase(name: str) -> Matcher:
     )
 
 
-def _weight(hit: Hit) -> tuple[int, bool, str]:
+def _weight(cue: str, last: int) -> tuple[int, bool, str]:
     """Order: the longest, and of equals what only looks like something."""
-    return hit.last, hit.cue.endswith((".look_alike", ".pass")), hit.cue
+    return last, cue.endswith((".look_alike", ".pass")), cue
 
 
 @cache

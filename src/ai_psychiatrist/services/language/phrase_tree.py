@@ -7,7 +7,7 @@ one word that does not deny, and `$` the end of the clause.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from typing import Final
 
 from ai_psychiatrist.services.language.vocabulary import word_list
@@ -127,30 +127,28 @@ class PhraseTree:
         """Add a phrase; before the tree is first walked."""
         self._root.rests.append(_Rest(cue, steps))
 
-    def begins_with(self, word: str) -> bool:
-        """Return whether a phrase begins with just this word."""
-        self._root.grow()
-        return word in self._root.following
+    @cached_property
+    def _start(self) -> "_State":
+        return _State((self._root,))
 
     def ends(self, texts: tuple[str, ...], first: int) -> Iterator[tuple[tuple[str, ...], int]]:
         """Yield cues and last word of the phrases that begin at a word, the shorter ones first.
 
-        Cues of the same phrase stand in the order in which they were given.
+        A phrase begins with a word that it names.
         """
         self._root.grow()
-        nodes, at = [self._root], first
-        while nodes and at < len(texts):
-            nodes = [child for node in nodes for child in node.after(texts[at])]
-            for node in nodes:
-                node.grow()
-                if node.cues:
-                    yield node.cues, at
-            at += 1
-        for node in nodes:
-            for child in node.following.get(_END, ()):
-                child.grow()
-                if child.cues:
-                    yield child.cues, at - 1
+        if texts[first] not in self._root.following:
+            return
+        state = self._start
+        for at in range(first, len(texts)):
+            following = state.after(texts[at])
+            if following is None:
+                return
+            state = following
+            if state.cues:
+                yield state.cues, at
+        if state.ending_cues:
+            yield state.ending_cues, len(texts) - 1
 
 
 @dataclass(slots=True)
@@ -199,6 +197,45 @@ class _Node:
         if _ANY in following and word not in denying_words():
             return [*following.get(word, ()), *following[_ANY]]
         return following.get(word, ())
+
+
+class _State:
+    """The nodes that the same words lead to, as one; what follows is kept when it is reached."""
+
+    __slots__ = ("_after", "_named", "_nodes", "cues", "ending_cues")
+
+    def __init__(self, nodes: tuple[_Node, ...]) -> None:
+        for node in nodes:
+            node.grow()
+        followings = [node.following for node in nodes]
+        self._nodes = nodes
+        self._after: dict[str, _State | None] = {}
+        self._named = frozenset().union(*followings)
+        if _ANY in self._named:
+            self._named |= denying_words()
+        self.cues = _cues_of(nodes)
+        """The cues of the phrases that end here."""
+        ends = [child for following in followings for child in following.get(_END, ())]
+        for end in ends:
+            end.grow()
+        self.ending_cues = _cues_of(ends)
+        """Those of the phrases that end here where the clause does."""
+
+    def after(self, word: str) -> "_State | None":
+        """Return what a word leads to, `None` where no phrase goes on with it."""
+        if word not in self._named:
+            if _ANY not in self._named:
+                return None
+            # All words that no phrase names lead to the same.
+            word = _ANY
+        if word not in self._after:
+            nodes = tuple(child for node in self._nodes for child in node.after(word))
+            self._after[word] = _State(nodes) if nodes else None
+        return self._after[word]
+
+
+def _cues_of(nodes: Iterable[_Node]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(cue for node in nodes for cue in sorted(node.cues)))
 
 
 class _Growth:

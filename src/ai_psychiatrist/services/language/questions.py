@@ -15,6 +15,7 @@ from ai_psychiatrist.services.language.concepts import (
 )
 from ai_psychiatrist.services.language.experiencer import is_of_others
 from ai_psychiatrist.services.language.matcher import Hit, MatchedText
+from ai_psychiatrist.services.language.remembered import remembered
 from ai_psychiatrist.services.language.spoken import spoken
 from ai_psychiatrist.services.language.vocabulary import concept_tables, word_list, words
 
@@ -71,7 +72,11 @@ _ANSWERED: Final[Mapping[tuple[Asking, bool], Status]] = {
 
 def question_in(said: str) -> ConceptQuestion:
     """Read what the last question in an interviewer's words is about."""
-    tail = said[-_TAIL_CHARACTERS:]
+    return _question_in(said[-_TAIL_CHARACTERS:])
+
+
+@remembered(128)
+def _question_in(tail: str) -> ConceptQuestion:
     for text, is_marked in _last_clauses(tail):
         matched = match_concepts(text if is_marked else _end_of(text))
         if (is_marked or _asks_without_mark(matched)) and (asked := dict(_asked(matched))):

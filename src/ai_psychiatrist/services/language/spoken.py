@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final
 
+from ai_psychiatrist.services.language.remembered import remembered
 from ai_psychiatrist.services.language.vocabulary import word_list, word_table
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’ʼ][^\W_]+)*|,")
@@ -48,7 +49,7 @@ def spoken_without(text: str, fillers: frozenset[str]) -> Spoken:
     texts: list[str] = []
     spans: list[tuple[int, int]] = []
     commas: set[int] = set()
-    for word, span in _rewritten(words_in(text)):
+    for word, span in _written(text):
         if word == ",":
             commas.add(len(texts))
         elif word not in fillers:
@@ -62,6 +63,11 @@ def compared(text: str) -> list[str]:
     if text.isascii() and text.isalpha() and text.islower() and text not in _rewriting():
         return [text]
     return [word for word, _ in _rewritten(words_in(text))]
+
+
+@remembered(512)
+def _written(text: str) -> "_Found":
+    return _rewritten(words_in(text))
 
 
 def is_filler(word: str) -> bool:
@@ -96,7 +102,10 @@ def _normalised(word: str) -> str:
 
 def _rewritten(words: _Found) -> _Found:
     """Write the same thing in one way: "do not" as "dont", "gonna" as "going to"."""
-    rules, found, at = _rewriting(), [], 0
+    rules = _rewriting()
+    if rules.keys().isdisjoint([word for word, _ in words]):
+        return words
+    found, at = [], 0
     while at < len(words):
         for length, writings in rules.get(words[at][0], ()):
             written = writings.get(tuple(word for word, _ in words[at : at + length]))

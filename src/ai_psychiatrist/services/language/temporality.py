@@ -8,6 +8,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.evidence import Timeframe
 from ai_psychiatrist.services.language.matcher import Hit, Matcher, every_phrase
+from ai_psychiatrist.services.language.remembered import remembered
 from ai_psychiatrist.services.language.spoken import Spoken, compared, every_word
 from ai_psychiatrist.services.language.vocabulary import word_table
 
@@ -47,6 +48,7 @@ class ClauseTime:
     ends_sentence: bool
 
 
+@remembered(256)
 def clause_time(text: str) -> ClauseTime:
     """Read the times that a clause names, and how it is joined to those beside it."""
     words = every_word(text)

@@ -11,12 +11,7 @@ from contextlib import contextmanager
 from contextvars import Context
 from typing import Final
 
-from ai_psychiatrist.services.risk.statement import read_statement
-from ai_psychiatrist.services.risk.vocabulary import match_danger
-
-_CACHES: Final = (match_danger, read_statement)
-"""Both are keyed by a clause: together they could tell much of a transcript."""
-
+from ai_psychiatrist.services.language.remembered import forget_remembered
 
 IDLE_SECONDS: Final = 60.0
 """How long they are remembered when nothing is worked on."""
@@ -47,8 +42,7 @@ def forget_clauses() -> None:
     """Forget all that was read of clauses, unless some are being worked on."""
     with _Working.lock:
         if not _Working.count:
-            for cache in _CACHES:
-                cache.cache_clear()
+            forget_remembered()
 
 
 def _forget_later() -> None:

@@ -1,4 +1,8 @@
-from ai_psychiatrist.services.language.remembered import LONGEST_REMEMBERED, remembered
+from ai_psychiatrist.services.language.remembered import (
+    LONGEST_REMEMBERED,
+    forget_remembered,
+    remembered,
+)
 
 
 def test_short_texts_are_read_once_and_long_ones_not_kept() -> None:
@@ -16,5 +20,5 @@ def test_short_texts_are_read_once_and_long_ones_not_kept() -> None:
     assert read == [short, long, long]
     assert length.cache_info().currsize == 1
 
-    length.cache_clear()
+    forget_remembered()
     assert length.cache_info().currsize == 0
