@@ -40,6 +40,17 @@ def test_a_server_that_does_not_answer_is_named_with_its_cure(tmp_path: Path) ->
     assert "OPENAI_BASE_URL" in done.err
 
 
+def test_a_server_without_room_is_not_called_broken(tmp_path: Path) -> None:
+    busy = Reply(status=503, raw_body=b'{"error": "server busy"}')
+    with ModelServerThread(lambda _: busy) as models:
+        settings = model_at(models.url) | {"MODEL_BUSY_WAITS_SECONDS": "0.01"}
+        done = run(["assess", "-"], tmp_path, settings, stdin=INTERVIEW)
+    assert done.code == 3
+    assert "backend_error, HTTP 503" in done.err
+    assert "failed on its side" not in done.err
+    assert "MODEL_MAX_CONCURRENCY" in done.err
+
+
 def test_a_password_in_an_address_is_not_shown(tmp_path: Path) -> None:
     settings = model_at("http://somebody:quillaya@127.0.0.1:1")
     done = run(["assess", "-"], tmp_path, settings, stdin=INTERVIEW)
