@@ -11,7 +11,9 @@ from tests.integration.running_app import model_at
 
 INTERVIEW = b"Participant: I feel tired nearly every day.\n"
 NOBODY = "http://127.0.0.1:1"
+README = Path(__file__).parents[2] / "README.md"
 MISSING: Script = lambda _: Reply(status=404, raw_body=b'{"error": "model not found"}')  # noqa: E731
+BUSY: Script = lambda _: Reply(status=503, raw_body=b'{"error": "server busy"}')  # noqa: E731
 
 
 def assess(folder: Path, script: Script, *arguments: str, wire: str = "ollama") -> Finished:
@@ -38,6 +40,45 @@ def test_a_server_that_does_not_answer_is_named_with_its_cure(tmp_path: Path) ->
     assert done.code == 3
     assert f"openai-chat:fake-model at {NOBODY}/v1: connection_failed" in done.err
     assert "OPENAI_BASE_URL" in done.err
+
+
+def test_a_server_without_room_is_not_called_broken(tmp_path: Path) -> None:
+    with ModelServerThread(BUSY) as models:
+        settings = model_at(models.url) | {"MODEL_BUSY_WAITS_SECONDS": "0.01"}
+        done = run(["assess", "-"], tmp_path, settings, stdin=INTERVIEW)
+    assert done.code == 3
+    assert "backend_error, HTTP 503" in done.err
+    assert "failed on its side" not in done.err
+    assert "MODEL_MAX_CONCURRENCY" in done.err
+
+
+@pytest.mark.parametrize(
+    ("script", "told", "variable"),
+    [
+        pytest.param(MISSING, "model_not_found, HTTP 404", "address", id="no such model"),
+        pytest.param(FAULTS["status_401"], "not_authorised, HTTP 401", "OPENAI_API_KEY", id="key"),
+        pytest.param(FAULTS["status_429"], "rate_limited, HTTP 429", "MAX_CONCURRENCY", id="quota"),
+        pytest.param(BUSY, "backend_error, HTTP 503", "MODEL_BUSY_WAITS_SECONDS", id="busy"),
+        pytest.param(FAULTS["hang"], "timed_out", "PYDANTIC_AI_TIMEOUT_SECONDS", id="slow"),
+        pytest.param(FAULTS["status_500"], "backend_error, HTTP 500", "log", id="broken"),
+        pytest.param(FAULTS["status_400"], "request_refused, HTTP 400", "log", id="refused"),
+        pytest.param(FAULTS["html"], "malformed_response", "address", id="another server"),
+        pytest.param(FAULTS["context_exceeded"], "context_truncated", "another model", id="window"),
+        pytest.param(FAULTS["prose"], "output_rejected", "MODEL_MAX_OUTPUT_TOKENS", id="rubbish"),
+        pytest.param(FAULTS["hallucinated_quotes"], "ungrounded_evidence", "larger", id="quotes"),
+    ],
+)
+def test_what_is_shown_is_in_the_table_of_the_readme(
+    tmp_path: Path, script: Script, told: str, variable: str
+) -> None:
+    with ModelServerThread(script) as models:
+        settings = model_at(models.url) | {"MODEL_BUSY_WAITS_SECONDS": "0.01"}
+        if told == "timed_out":
+            settings["PYDANTIC_AI_TIMEOUT_SECONDS"] = "0.5"
+        done = run(["assess", "-"], tmp_path, settings, stdin=INTERVIEW)
+    assert told in done.err + done.out
+    (row,) = [line for line in README.read_text("utf-8").splitlines() if f"`{told}`" in line]
+    assert variable in row
 
 
 def test_a_password_in_an_address_is_not_shown(tmp_path: Path) -> None:

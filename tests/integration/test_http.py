@@ -322,7 +322,7 @@ REFUSED_BODIES = {
         {"transcript_text": INTERVIEW, "nonesuch_field": "nonesuch_value"},
         422,
         "invalid_request",
-        ["no others"],
+        ["participant_id, transcript_text, speakers and mode; no others"],
     ),
     "a list": ([INTERVIEW], 422, "invalid_request", ["JSON object"]),
     "null": (None, 422, "invalid_request", ["JSON object"]),

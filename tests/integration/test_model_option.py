@@ -87,6 +87,7 @@ def test_serve_asks_the_model_that_is_named(folder: Path) -> None:
     ("name", "cure"),
     [
         pytest.param("nonesuch", "ollama:nonesuch", id="no provider"),
+        pytest.param("ollama:", "names no model of ollama", id="no model"),
         pytest.param("openai-chat:x", "OPENAI_BASE_URL", id="no server"),
         pytest.param(" ", "--model", id="empty"),
     ],

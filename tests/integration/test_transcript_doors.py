@@ -1,4 +1,4 @@
-"""One file gives the same turns at every door, and the table of the documentation says so."""
+"""One file gives the same turns at every door, and the index of the files says what it gives."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +10,7 @@ from tests.integration.running_app import client_of, settings_with
 from tests.integration.transcript_doors import (
     FILES,
     HEAD,
-    PAGE,
+    INDEX,
     Sample,
     assessed,
     at_doors,
@@ -34,12 +34,12 @@ def test_every_file_is_in_the_index() -> None:
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.file)
-def test_every_door_gives_the_turns_that_the_documentation_says(
+def test_every_door_gives_the_turns_that_the_index_says(
     sample: Sample, client: httpx.Client, tmp_path: Path
 ) -> None:
     """`python -m tests.integration.transcript_doors` prints the table anew."""
     doors = at_doors(sample, client, tmp_path)
-    page = PAGE.read_text("utf-8")
+    page = INDEX.read_text("utf-8")
     assert HEAD in page
     assert doors.row(sample) in page.splitlines()
     if doors.named is None:
@@ -60,6 +60,6 @@ def test_table_without_a_known_header_is_refused_by_its_type_as_by_its_name(
 ) -> None:
     file = tmp_path / "talk.csv"
     file.write_text("Tom,I cannot sleep.\nAnna,I sleep well.\n", "utf-8")
-    sample = Sample(str(file), None, "")
+    sample = Sample(str(file), None)
     assert assessed(sample, tmp_path) == sent(sample, client)
     assert assessed(sample, tmp_path).words == "refused: unknown form"

@@ -1,4 +1,4 @@
-"""Each file of `tests/data/transcripts` at every door; prints the table of docs/transcripts.md.
+"""Each file of `tests/data/transcripts` at every door; prints the table of its index.
 
 Run `python -m tests.integration.transcript_doors` to make the table anew.
 """
@@ -6,7 +6,8 @@ Run `python -m tests.integration.transcript_doors` to make the table anew.
 import json
 import re
 import tempfile
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -17,12 +18,13 @@ from tests.integration.command import run
 from tests.integration.running_app import client_of, settings_with
 
 FILES: Final = Path(__file__).parents[1] / "data" / "transcripts"
-PAGE: Final = Path(__file__).parents[2] / "docs" / "transcripts.md"
+INDEX: Final = FILES / "README.md"
 HEAD: Final = (
-    "| file | as written by | `assess` | HTTP | `evaluate` | with the participant named |\n"
+    "| file | participant | as written by | what is special | what becomes of it | with the "
+    "participant named |\n"
     "| --- | --- | --- | --- | --- | --- |\n"
 )
-_ROW: Final = re.compile(r"^\| `([^`]+)` \| (?:`([^`]+)`)? ?\| (.+?) \|", re.MULTILINE)
+_ROW: Final = re.compile(r"^\| `([^`]+)` \| (?:`([^`]+)`)? ?\| (.+?) \| (.+?) \|", re.MULTILINE)
 _MEDIA_TYPES: Final = {
     ".csv": "text/csv",
     ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
@@ -40,7 +42,8 @@ class Sample:
 
     file: str
     participant: str | None
-    tool: str
+    tool: str = ""
+    peculiarity: str = ""
 
     @property
     def path(self) -> Path:
@@ -60,8 +63,8 @@ class Seen:
 
 def samples() -> tuple[Sample, ...]:
     """Return the files that the index lists."""
-    rows = _ROW.findall((FILES / "README.md").read_text("utf-8"))
-    return tuple(Sample(file, label or None, tool.strip()) for file, label, tool in rows)
+    rows = _ROW.findall(INDEX.read_text("utf-8"))
+    return tuple(Sample(file, label or None, *words) for file, label, *words in rows)
 
 
 def assessed(sample: Sample, folder: Path, participant: str | None = None) -> Seen:
@@ -118,9 +121,12 @@ class Doors:
 
     def row(self, sample: Sample) -> str:
         """Return the line of the table about the file."""
-        doors = (self.by_command, self.by_http, self.by_dataset)
+        seen = {"`assess`": self.by_command.words, "HTTP": self.by_http.words}
+        seen["`evaluate`"] = self.by_dataset.words
+        label = "" if sample.participant is None else f"`{sample.participant}`"
         named = "" if self.named is None else self.named.words
-        cells = (f"`{sample.file}`", sample.tool, *(door.words for door in doors), named)
+        becomes = "; ".join(_outcomes(seen))
+        cells = (f"`{sample.file}`", label, sample.tool, sample.peculiarity, becomes, named)
         return f"| {' | '.join(cells)} |"
 
 
@@ -133,6 +139,15 @@ def at_doors(sample: Sample, client: httpx.Client, folder: Path) -> Doors:
         by_dataset=checked(sample, folder),
         named=None if participant is None else assessed(sample, folder, participant),
     )
+
+
+def _outcomes(seen: Mapping[str, str]) -> Iterator[str]:
+    """Yield what most doors say, and what others say with their name."""
+    ((usual, _),) = Counter(seen.values()).most_common(1)
+    yield usual
+    for door, words in seen.items():
+        if words != usual:
+            yield f"{door}: {words}"
 
 
 def _answered(response: httpx.Response) -> Seen:

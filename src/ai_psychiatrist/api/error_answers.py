@@ -136,7 +136,8 @@ def _cure(field: str, request: Request) -> str:
     if field != UNKNOWN_FIELD:
         return FIELD_CURES[field]
     body: type[BaseModel] = request.scope["route"].body_field.field_info.annotation
-    *names, last = (known.alias or name for name, known in body.model_fields.items())
+    fields = ((name, known) for name, known in body.model_fields.items() if not known.exclude)
+    *names, last = (known.alias or name for name, known in fields)
     return f"The fields of the body are {', '.join(names)} and {last}; no others."
 
 

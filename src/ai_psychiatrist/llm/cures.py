@@ -73,16 +73,26 @@ _ONE_PROVIDER: Final = {
         "in /v1."
     ),
 }
+_NO_ROOM_STATUS: Final = 503
+_NO_ROOM: Final = (
+    "{server} has no room now, or is still starting: wait, raise MODEL_BUSY_WAITS_SECONDS, or "
+    "lower MODEL_MAX_CONCURRENCY."
+)
 _WITHOUT_CURE: Final = "The log says more; ai-psychiatrist doctor looks for the cause."
 
 
-def cure(code: FailureCode, *, model: str, address: str | None = None) -> str:
+def cure(
+    code: FailureCode, *, model: str, address: str | None = None, http_status: int | None = None
+) -> str:
     """Return what to do when calls to a model end with a code.
 
-    `model`: as in the settings; `address`: the URL that was tried, of which no password is shown.
+    `model`: as in the settings; `address`: the URL that was tried, of which no password is shown;
+    `http_status`: what the backend answered with.
     """
     provider = provider_of(model) or Provider(name=model, url_variable="MODEL_DEFAULT")
     sentence = _ONE_PROVIDER.get((provider.name, code)) or _ANY_MODEL.get(code, _WITHOUT_CURE)
+    if code is FailureCode.BACKEND_ERROR and http_status == _NO_ROOM_STATUS:
+        sentence = _NO_ROOM
     return sentence.format(
         model=model.partition(":")[2] or model,
         server=_server(provider, address),
@@ -132,7 +142,7 @@ def cause_of(
         model=model,
         code=code,
         http_status=http_status,
-        cure=cure(code, model=model, address=address),
+        cure=cure(code, model=model, address=address, http_status=http_status),
         address=None if address is None else shown_address(address),
     )
 

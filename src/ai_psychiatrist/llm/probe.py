@@ -166,7 +166,12 @@ def _failed(route: ModelRoute, failure: ModelCallFailed) -> Check:
         outcome=CheckOutcome.FAILED,
         code=failure.code,
         http_status=failure.http_status,
-        cure=cure(failure.code, model=route.name, address=route.address),
+        cure=cure(
+            failure.code,
+            model=route.name,
+            address=route.address,
+            http_status=failure.http_status,
+        ),
     )
 
 

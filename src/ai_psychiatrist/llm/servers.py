@@ -44,7 +44,10 @@ class ModelServers:
     def route(self, name: str) -> ModelRoute:
         """Return the way to a model; raises `ConfigurationError` where nothing can serve it."""
         provider, model = provider_of(name), name.partition(":")[2]
-        if provider is None or not model:
+        if provider is not None and not model:
+            msg = f"model {name!r} names no model of {provider.name}; write {provider.name}:NAME"
+            raise ConfigurationError(msg)
+        if provider is None:
             known = ", ".join(f"{one}:" for one in providers.PROVIDERS)
             msg = (
                 f"model {name!r} names no provider; write ollama:{name} if Ollama serves it "
