@@ -17,6 +17,8 @@ Examples:
   ai-psychiatrist evaluate metrics runs/first
 
   ai-psychiatrist evaluate metrics runs/first --compare runs/gemma --compare runs/qwen
+
+  ai-psychiatrist evaluate metrics --list
 """
 COMPARE_EXAMPLES = """
 Examples:
@@ -47,6 +49,15 @@ OtherRuns = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")]
 
 
+def _list_metrics(is_wanted: bool) -> None:  # noqa: FBT001  as a callback is called
+    if is_wanted:
+        with refusing_bad_input():
+            from ai_psychiatrist.evaluation.measuring import metrics_in_words  # noqa: PLC0415
+
+            typer.echo("\n".join(metrics_in_words()))
+        raise typer.Exit
+
+
 @results_app.command(epilog=METRICS_EXAMPLES)
 def metrics(
     run: RunFolderArgument,
@@ -55,6 +66,15 @@ def metrics(
     split: SplitOption = None,
     labelled: LabelledOption = False,
     as_json: JsonOption = False,
+    list_all: Annotated[  # noqa: ARG001  read before the others, by its callback
+        bool,
+        typer.Option(
+            "--list",
+            is_eager=True,
+            callback=_list_metrics,
+            help="Print what every metric is, with its source; needs no run.",
+        ),
+    ] = False,
 ) -> None:
     """Compute the figures of a run, with intervals, and write RUN/metrics.json.
 
