@@ -12,7 +12,7 @@ COMPILE := $(SUPPLY)/bin/pip-compile --quiet --upgrade --generate-hashes --strip
 RUN_STAMP := $(STAMPS)/run
 DEV_STAMP := $(STAMPS)/dev
 
-.PHONY: help assess serve test check bench fuzz crash attack sweep contracts format requirements sbom clean
+.PHONY: help assess serve test check bench fuzz crash attack sweep contracts house format requirements sbom clean
 
 help: ## Show this list.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -51,6 +51,9 @@ sweep: fuzz crash attack ## Do all sweeps as a whole, not a slice of each.
 
 contracts: $(DEV_STAMP) ## Make the agents' schemas and templates from models and prompts.
 	$(BIN)/python -m ai_psychiatrist.agents.contracts.generate
+
+house: $(DEV_STAMP) ## Draw the picture of the packages from their imports.
+	$(BIN)/python docs/images/house.py
 
 format: $(DEV_STAMP) ## Format and mend what can be mended.
 	$(BIN)/ruff format .
