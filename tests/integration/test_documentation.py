@@ -19,8 +19,6 @@ from tests.integration.pages import PAGES, ROOT, RUN, Block, blocks
 LINKING = sorted({*ROOT.glob("*.md"), *PAGES})
 NOT_YET = {
     "README.md",
-    "docs/datasets.md",
-    "docs/evaluation.md",
     "docs/http-api.md",
     "docs/interview.md",
     "docs/ledger.md",
