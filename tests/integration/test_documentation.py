@@ -20,7 +20,6 @@ LINKING = sorted({*ROOT.glob("*.md"), *PAGES})
 NOT_YET = {
     "README.md",
     "docs/http-api.md",
-    "docs/interview.md",
     "docs/ledger.md",
     "docs/quickstart.md",
     "docs/transcripts.md",

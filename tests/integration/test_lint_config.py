@@ -1,7 +1,6 @@
 import json
 from pathlib import Path
 
-import pytest
 import typer
 from typer.testing import CliRunner, Result
 

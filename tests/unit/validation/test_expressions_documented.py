@@ -24,7 +24,7 @@ BOUNDS = {
     "numerals": f"{functions.MAX_NUMERAL} characters",
     "steps of a procedure": f"{procedure.PROCEDURE_STEPS:,} steps of work",
     "elements known": f"{scope.UNIT_STEPS:,} elements",
-    "characters known": f"{scope.UNIT_STEPS * json_values.CHARACTERS_PER_STEP / 1e6} million characters",
+    "characters known": f"{scope.UNIT_STEPS * json_values.CHARACTERS_PER_STEP / 1e6} million",
     "levels": f"{json_values.MAX_DEPTH} levels",
     "filled in": f"{operators.MAX_FILLED_IN:,} characters",
     "repeated": f"{operators.MAX_REPEATED:,} elements",
