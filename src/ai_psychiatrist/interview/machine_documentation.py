@@ -7,7 +7,7 @@ from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.interview.machine import TABLE, Event, Transition
 
 
-def table() -> Iterator[str]:
+def machine_table() -> Iterator[str]:
     """Yield the lines of the table: states that take an event alike share one."""
     alike: dict[tuple[Event, str, str], list[InterviewState]] = {}
     for (state, event), transition in TABLE.items():
@@ -33,4 +33,4 @@ def _names(states: Sequence[InterviewState]) -> str:
 
 
 if __name__ == "__main__":
-    print("\n".join(table()))  # noqa: T201  what it is run for
+    print("\n".join(machine_table()))  # noqa: T201  what it is run for
