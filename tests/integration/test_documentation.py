@@ -5,7 +5,6 @@ import shlex
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import typer
@@ -17,16 +16,6 @@ from tests.integration.page_shell import BlockFailed, PageShell
 from tests.integration.pages import PAGES, ROOT, RUN, Block, blocks
 
 LINKING = sorted({*ROOT.glob("*.md"), *PAGES})
-NOT_YET = {
-    "README.md",
-    "docs/datasets.md",
-    "docs/evaluation.md",
-    "docs/interview.md",
-    "docs/pipelines.md",
-    "docs/validation.md",
-}
-"""Pages that show what does not work as it stands; remove a name when its page is mended."""
-
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 _COMMAND = re.compile(r"^(?:\w+=\S+ )*ai-psychiatrist (.+)$", re.DOTALL)
@@ -96,15 +85,7 @@ def shown(page: Path) -> list[Block]:
     return [block for block in blocks_of(page) if block.language in RUN]
 
 
-def shown_pages() -> Iterator[Any]:
-    """Yield the pages that show something; those known not to work have to be mended."""
-    for page in PAGES:
-        if shown(page):
-            marks = [pytest.mark.xfail(strict=True)] if name_of(page) in NOT_YET else []
-            yield pytest.param(page, id=name_of(page), marks=marks)
-
-
-@pytest.mark.parametrize("page", list(shown_pages()))
+@pytest.mark.parametrize("page", [page for page in PAGES if shown(page)], ids=name_of)
 def test_page_works_as_it_stands(page: Path, shell: PageShell) -> None:
     if shutil.which("curl") is None and "$ curl" in page.read_text("utf-8"):
         pytest.skip("curl is not here, and the page shows it")

@@ -383,6 +383,23 @@ def test_rules_applied_again_to_a_run_change_nothing(tmp_path: Path, interviews:
         assert [step["regressions"] for step in steps if step["regressions"]] == []
 
 
+def test_rules_applied_again_know_of_which_item_a_quote_is(
+    tmp_path: Path, interviews: Path
+) -> None:
+    """A 0 stands on a denial of its own item."""
+    text = "Interviewer: How have you been?\nParticipant: I sleep well, and I am tired every day.\n"
+    (interviews / "a.txt").write_text(text, encoding="utf-8")
+    evaluate(tmp_path, "run", interviews, "--out", "run", "--limit", "1")
+    (one,) = lines(tmp_path / "run/predictions.jsonl")
+    items = one["items"]
+    assert isinstance(items, dict)
+    assert (items["PHQ8_Sleep"]["score"], items["PHQ8_Tired"]["score"]) == (0, 3)
+    done = run(["revalidate", "run", "--json"], tmp_path)
+    assert done.code == 0
+    outcomes = {step["step"]: step["outcomes"] for step in json.loads(done.out)["steps"]}
+    assert outcomes["quantitative"] == [{"old": "valid", "new": "valid", "units": 1}]
+
+
 def test_rules_applied_again_know_the_speakers_that_the_run_was_told(tmp_path: Path) -> None:
     folder = tmp_path / "interviews"
     folder.mkdir()

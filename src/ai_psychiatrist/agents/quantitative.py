@@ -9,7 +9,7 @@ from itertools import chain
 from typing import NoReturn
 
 from ai_psychiatrist.agents.case import Case, open_case
-from ai_psychiatrist.agents.contracts.item_check import UNCHECKED, Served, check_item
+from ai_psychiatrist.agents.contracts.item_check import UNCHECKED, Served, check_item, served_by
 from ai_psychiatrist.agents.definition import EVIDENCE, QUANTITATIVE
 from ai_psychiatrist.agents.item_review import JudgedItem, SentBackOnce
 from ai_psychiatrist.agents.model_agent import ModelAgent
@@ -207,7 +207,7 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
             key: distinct_quotes([*cited.accepted[key], *report.accepted[key]])
             for key in output.items
         }
-        served = _served(output, given)
+        served = served_by(output, given)
         return tuple(
             self._item(
                 _Proposed(
@@ -250,16 +250,6 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
             warnings=finding.rules if self._is_checked else (),
         )
         return JudgedItem(assessment=assessment, errors=finding.errors)
-
-
-def _served(output: QuantitativeOutput, given: Mapping[str, Iterable[Quote]]) -> Served:
-    """Return for how many scored items each quote is given."""
-    return Counter(
-        quote.segments
-        for key, answer in output.items.items()
-        if answer.score is not None
-        for quote in given[key]
-    )
 
 
 def _all_refused(report: GroundingReport) -> str:

@@ -10,7 +10,12 @@ from ai_psychiatrist.cli.evaluation_options import JsonOption, RunFolderArgument
 from ai_psychiatrist.cli.exits import refusing_bad_input
 from ai_psychiatrist.cli.repeats_table import print_repeats
 from ai_psychiatrist.evaluation.datasets.selection import Selection
-from ai_psychiatrist.evaluation.measuring import compare_runs, measure_run, report_run
+from ai_psychiatrist.evaluation.measuring import (
+    compare_runs,
+    measure_run,
+    metrics_in_words,
+    report_run,
+)
 from ai_psychiatrist.evaluation.repeats import repeated_runs
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 
@@ -22,6 +27,8 @@ Examples:
   ai-psychiatrist evaluate metrics runs/first
 
   ai-psychiatrist evaluate metrics runs/first --compare runs/gemma --compare runs/qwen
+
+  ai-psychiatrist evaluate metrics --list
 """
 COMPARE_EXAMPLES = """
 Examples:
@@ -42,6 +49,13 @@ OtherRuns = Annotated[
 ]
 
 
+def _list_metrics(is_wanted: bool) -> None:  # noqa: FBT001  as a callback is called
+    if is_wanted:
+        with refusing_bad_input():
+            typer.echo("\n".join(metrics_in_words()))
+        raise typer.Exit
+
+
 @figures_app.command(epilog=METRICS_EXAMPLES)
 def metrics(
     run: RunFolderArgument,
@@ -50,6 +64,15 @@ def metrics(
     split: SplitOption = None,
     labelled: LabelledOption = False,
     as_json: JsonOption = False,
+    list_all: Annotated[  # noqa: ARG001  read before the others, by its callback
+        bool,
+        typer.Option(
+            "--list",
+            is_eager=True,
+            callback=_list_metrics,
+            help="Print what every metric is, with its source; needs no run.",
+        ),
+    ] = False,
 ) -> None:
     """Compute the figures of a run, with intervals, and write RUN/metrics.json.
 

@@ -1,6 +1,6 @@
 """Metrics and report of a run, from the files in its folder alone, and runs side by side."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -169,6 +169,14 @@ def report_run(run: Path, others: Sequence[Path] = (), out: Path | None = None) 
         ],
     )
     return target
+
+
+def metrics_in_words() -> Iterator[str]:
+    """Return lines that say what every metric is. Raises `ConfigurationError` without the extra."""
+    _require_extra()
+    from ai_psychiatrist.evaluation.metrics.metric_list import metric_list  # noqa: PLC0415
+
+    return metric_list()
 
 
 def _require_extra() -> None:

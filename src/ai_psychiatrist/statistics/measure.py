@@ -12,7 +12,7 @@ BoolArray = NDArray[np.bool_]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 SMALLEST_N: Final = 10
-"""With fewer participants no interval holds what it promises (docs/metrics.md, coverage)."""
+"""With fewer participants no interval holds what it promises (see `benchmarks/coverage.py`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

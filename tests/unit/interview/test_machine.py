@@ -15,7 +15,7 @@ from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.interview.engine.steps import leave
 from ai_psychiatrist.interview.errors import InterviewOver, InterviewUnfinished, VersionConflict
 from ai_psychiatrist.interview.machine import TABLE, Event
-from ai_psychiatrist.interview.machine_documentation import diagram, machine_table
+from ai_psychiatrist.interview.machine_documentation import machine_table
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "interview.md"
 
@@ -125,10 +125,6 @@ def test_every_state_can_be_reached_and_goes_on_or_is_the_end() -> None:
     assert ends == {InterviewState.DONE, InterviewState.SAFETY_HOLD}
 
 
-def test_the_document_shows_the_table_and_its_picture() -> None:
-    """`python -m ai_psychiatrist.interview.machine_documentation` prints them anew."""
-    document = DOCUMENT.read_text(encoding="utf-8")
-    assert "\n".join(machine_table()) in document
-    assert "\n".join(diagram()) in document
-    meanings = document[document.index("| state | meaning |") :].split("\n\n")[0].splitlines()[2:]
-    assert [line.split("`")[1] for line in meanings] == list(InterviewState)
+def test_the_document_shows_the_table() -> None:
+    """`python -m ai_psychiatrist.interview.machine_documentation` prints it anew."""
+    assert "\n".join(machine_table()) in DOCUMENT.read_text(encoding="utf-8")

@@ -161,6 +161,6 @@ def test_words_that_suggest_an_answer_are_found(question: str, words: tuple[str,
 
 
 def test_the_documentation_shows_the_example_as_it_is() -> None:
-    page = (EXAMPLE.parents[1] / "docs" / "protocols.md").read_text(encoding="utf-8")
+    page = (EXAMPLE.parents[1] / "docs" / "interview.md").read_text(encoding="utf-8")
 
     assert (EXAMPLE / "protocol.yaml").read_text(encoding="utf-8") in page

@@ -1,11 +1,12 @@
 """The clinical rules over one item: its proposed score beside the quotes that were found."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from ai_psychiatrist.agents.contracts.contract import shipped_step
-from ai_psychiatrist.agents.output_models import ItemScoreOutput
+from ai_psychiatrist.agents.output_models import ItemScoreOutput, QuantitativeOutput
 from ai_psychiatrist.domain.evidence import Quote, Segment
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
 from ai_psychiatrist.validation.checks.step_validator import StepValidator
@@ -65,6 +66,16 @@ def check_item(
     return ItemFinding(
         errors=tuple(error.message for error in verdict.errors),
         rules=tuple(dict.fromkeys(error.rule for error in found)),
+    )
+
+
+def served_by(output: QuantitativeOutput, given: Mapping[str, Iterable[Quote]]) -> Served:
+    """Return for how many scored items each quote is given."""
+    return Counter(
+        quote.segments
+        for key, answer in output.items.items()
+        if answer.score is not None
+        for quote in given[key]
     )
 
 

@@ -1,7 +1,7 @@
 """Every metric of the project: one file of `formulas/` each, with one decorator.
 
 A metric is a function from a kind of data (`Items`, `Severities`, …) to what its figure is computed
-from. Sections, the report's tables and the table of `docs/metrics.md` take their metrics from here.
+from. Sections, the report's tables and the list of metrics take them from here.
 """
 
 import importlib

@@ -246,7 +246,7 @@ class CostFigures(MetricsModel):
 
 
 class RunMetrics(MetricsModel):
-    """All figures of a run; see `docs/metrics.md` for what each means."""
+    """All figures of a run; `ai-psychiatrist evaluate metrics --list` says what each means."""
 
     schema_version: int = SCHEMA_VERSION
     settings: MetricsSettings

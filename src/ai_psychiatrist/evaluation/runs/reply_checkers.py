@@ -7,7 +7,7 @@ from functools import partial
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ai_psychiatrist.agents.contracts.contract import contract_steps, step_of_agent
-from ai_psychiatrist.agents.contracts.item_check import item_verdict
+from ai_psychiatrist.agents.contracts.item_check import item_verdict, served_by
 from ai_psychiatrist.agents.definition import (
     AGENT_ORDER,
     DANGER,
@@ -19,16 +19,19 @@ from ai_psychiatrist.agents.definition import (
 )
 from ai_psychiatrist.agents.output_models import QuantitativeOutput
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.domain.evidence import Quote, UnverifiedQuote
+from ai_psychiatrist.domain.evidence import Quote, UnverifiedQuote, distinct_quotes
 from ai_psychiatrist.domain.failure_stages import stage_of_code
 from ai_psychiatrist.domain.failures import FailureStage, RejectionCode
 from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.llm.output import ModelOutput
 from ai_psychiatrist.llm.rejection import ReplyRejected
 from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
+from ai_psychiatrist.services.evidence_validation.standing import ItemReader
 from ai_psychiatrist.services.evidence_validation.transcript_index import TranscriptIndex
+from ai_psychiatrist.services.language.identification import examined_in
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
 from ai_psychiatrist.validation.checks.step_validator import StepValidator
@@ -116,15 +119,23 @@ class _ItemRules:
             or not self.settings.quantitative.evidence_quote_validation_enabled
         ):
             return verdict
-        ground = self.settings.grounding(context.decode("utf-8", "surrogatepass"))
+        transcript = self.settings.transcript_of(context)
+        ground = self.settings.grounding(transcript)
+        reader = ItemReader(transcript, examined_in(transcript).wholly_unread)
         evidence = self._evidence(unit_id)
+        given = {
+            key: _quotes(ground, [*answer.evidence, *evidence.get(key, ())])
+            for key, answer in output.items.items()
+        }
+        served = served_by(output, given)
         found = [
             item_verdict(
                 Item(key),
                 answer,
-                _quotes(ground, [*answer.evidence, *evidence.get(key, ())]),
+                reader.for_item(given[key], Item(key)),
                 lambda text: isinstance(ground(text), Quote),
                 step=self.step,
+                served=served,
             )
             for key, answer in output.items.items()
         ]
@@ -164,10 +175,9 @@ class _ItemRules:
         )
 
 
-def _quotes(ground: Ground, texts: Sequence[str]) -> list[Quote]:
+def _quotes(ground: Ground, texts: Sequence[str]) -> tuple[Quote, ...]:
     grounded = (ground(text) for text in dict.fromkeys(texts))
-    found = {quote.segments: quote for quote in grounded if isinstance(quote, Quote)}
-    return list(found.values())
+    return distinct_quotes([quote for quote in grounded if isinstance(quote, Quote)])
 
 
 class _RecordedLabels(BaseModel):
@@ -183,14 +193,18 @@ class _RecordedSettings(BaseModel):
     quantitative: QuantitativeSettings
     transcript: _RecordedLabels
 
-    def grounding(self, text: str) -> Ground:
-        """Return what finds a quote in a transcript."""
+    def transcript_of(self, context: bytes) -> Transcript:
+        """Read a transcript's text as the run did."""
         labels = SpeakerLabels(
             interviewer=self.transcript.interviewer_labels,
             participant=self.transcript.participant_labels,
         )
+        return parse_transcript(context.decode("utf-8", "surrogatepass"), labels)
+
+    def grounding(self, transcript: Transcript) -> Ground:
+        """Return what finds a quote in a transcript."""
         return partial(
-            TranscriptIndex(parse_transcript(text, labels)).ground,
+            TranscriptIndex(transcript).ground,
             mode=self.quantitative.evidence_quote_validation_mode,
             fuzzy_threshold=self.quantitative.evidence_quote_fuzzy_threshold,
         )

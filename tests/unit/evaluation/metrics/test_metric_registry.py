@@ -1,20 +1,21 @@
-"""Every metric is one file with one declaration, and the documents say the same."""
+"""Every metric is one file with one declaration, and a command says what each is."""
 
 import re
 import sys
 from pathlib import Path
 
 import pytest
+from tests.integration.command import run
 from tests.unit.evaluation.metrics.built import at, metrics, random_run
 
 from ai_psychiatrist.evaluation.metrics import formulas, registry
-from ai_psychiatrist.evaluation.metrics.documentation import HEADER, metrics_table
+from ai_psychiatrist.evaluation.metrics.metric_list import metric_list
 from ai_psychiatrist.evaluation.metrics.registry import all_metrics
+from ai_psychiatrist.evaluation.metrics.sources import SOURCES
 from ai_psychiatrist.evaluation.report.groups import headline_of
 from ai_psychiatrist.statistics.measure import SMALLEST_N
 
 FILES = sorted(Path(formulas.__path__[0]).glob("[!_]*.py"))
-DOCUMENT = Path(__file__).parents[4] / "docs" / "metrics.md"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -32,21 +33,23 @@ def test_every_file_is_found_and_every_metric_says_what_it_is() -> None:
         assert one.smallest_n >= SMALLEST_N
 
 
-def test_table_of_the_documents_is_that_of_the_registry() -> None:
-    lines = DOCUMENT.read_text(encoding="utf-8").splitlines()
-    start = lines.index(HEADER[0])
-    end = lines.index("", start)
-    assert lines[start:end] == list(metrics_table()), (
-        "python -m ai_psychiatrist.evaluation.metrics.documentation"
-    )
+def test_the_command_says_what_every_metric_is(tmp_path: Path) -> None:
+    done = run(["evaluate", "metrics", "--list"], tmp_path)
+    assert (done.code, done.err) == (0, "")
+    told = " ".join(done.out.split())
+    for one in all_metrics():
+        kinds = ", ".join(kind.__name__ for kind in one.on)
+        assert f" {one.key} {one.definition} of {kinds}; " in f" {told}"
+        for source in (one.source or "").split("; "):
+            assert source in told
+    assert list(tmp_path.iterdir()) == []
 
 
-def test_every_source_is_listed() -> None:
-    listed = DOCUMENT.read_text(encoding="utf-8").split("## Sources")[1].splitlines()
+def test_every_source_is_told_in_full() -> None:
     named = {source for one in all_metrics() for source in (one.source or "").split("; ")}
     for source in named - {""}:
         author, year = source.split()[0].rstrip(","), source[-4:]
-        assert any(author in line and year in line for line in listed), source
+        assert any(author in told and f"{year}. " in told for told in SOURCES), source
 
 
 BIAS = """
@@ -75,10 +78,9 @@ def test_a_new_file_alone_adds_a_metric(tmp_path: Path, monkeypatch: pytest.Monk
     try:
         few, enough = (metrics(*random_run(people, seed=1)) for people in (11, 12))
         (first, *_), *_ = [group.rows for group in headline_of(enough)]
-        assert any(
-            line.startswith("| `bias` | `AllItems` | Mean of score less label. |")
-            for line in metrics_table()
-        )
+        listed = list(metric_list())
+        place = listed.index("bias")
+        assert listed[place + 1] == "  Mean of score less label."
     finally:
         sys.modules.pop(f"{formulas.__name__}.bias")
         all_metrics.cache_clear()

@@ -15,7 +15,9 @@ from ai_psychiatrist.statistics.measure import Measure
     better=Better.LOWER,
 )
 def charged_augrc(items: RankedItems) -> Measure:
-    """(1/n) Σ L(k)/n, same order."""
+    """(1/n) Σ L(k)/n, k = 1 … n, with L(k) the summed loss of the first k items in the order of
+    `charged_aurc`.
+    """
     return items.measure(
         lambda found: risk_coverage.augrc(found.charged), n=items.asked, undefined=NO_LABEL
     )

@@ -15,7 +15,9 @@ from ai_psychiatrist.statistics.measure import Measure
     better=Better.LOWER,
 )
 def charged_aurc(items: RankedItems) -> Measure:
-    """(1/n) Σ R(k), k = 1 … n, over all n labelled items, unknown ones first with loss 3."""
+    """(1/n) Σ R(k), k = 1 … n, with R(k) the mean loss of the first k of all n labelled items:
+    unknown ones first with loss 3, the others by falling confidence.
+    """
     return items.measure(
         lambda found: risk_coverage.aurc(found.charged), n=items.asked, undefined=NO_LABEL
     )

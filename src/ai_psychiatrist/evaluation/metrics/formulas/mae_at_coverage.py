@@ -15,7 +15,9 @@ COVERAGES: Final = tuple(tenth / 10 for tenth in range(1, 11))
     better=Better.LOWER,
 )
 def mae_at_coverage(items: RankedItems) -> Mapping[str, Measure]:
-    """R(k) at 0.1, 0.2, … 1.0 of the labelled items; undefined beyond the `largest_coverage`."""
+    """Mean loss of the surest scored items, as many as 0.1, 0.2, … 1.0 of the labelled ones;
+    undefined beyond the `largest_coverage`.
+    """
     return {
         str(coverage): items.measure(
             _risk_at(coverage), n=items.scored, undefined="fewer items than this have a score"

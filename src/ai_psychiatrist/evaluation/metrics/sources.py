@@ -1,0 +1,55 @@
+"""What metrics, intervals and calibration are taken from, in full."""
+
+from typing import Final
+
+SOURCES: Final = (
+    (
+        "Barlow, Bartholomew, Bremner & Brunk 1972. Statistical Inference under Order "
+        "Restrictions. Wiley."
+    ),
+    (
+        "Brier 1950. Verification of forecasts expressed in terms of probability. Mon Weather Rev"
+        " 78:1–3."
+    ),
+    (
+        "Brodersen, Ong, Stephan & Buhmann 2010. The balanced accuracy and its posterior "
+        "distribution. ICPR."
+    ),
+    (
+        "Bröcker & Smith 2007. Increasing the reliability of reliability diagrams. Weather "
+        "Forecast 22:651–661."
+    ),
+    (
+        "Bröcker 2012. Estimating reliability and resolution of probability forecasts through "
+        "decomposition of the empirical score. Clim Dyn 39:655–667."
+    ),
+    "Cohen 1968. Weighted kappa. Psychol Bull 70:213–220.",
+    "Efron 1987. Better bootstrap confidence intervals. J Am Stat Assoc 82:171–185.",
+    "Geifman & El-Yaniv 2017. Selective classification for deep neural networks. NeurIPS.",
+    (
+        "Geifman, Uziel & El-Yaniv 2019. Bias-reduced uncertainty estimation for deep neural "
+        "classifiers. ICLR."
+    ),
+    "Guo, Pleiss, Sun & Weinberger 2017. On calibration of modern neural networks. ICML.",
+    "Hanley & McNeil 1982. The meaning and use of the area under a ROC curve. Radiology 143:29–36.",
+    "Hesterberg 2015. What teachers should know about the bootstrap. Am Stat 69:371–386.",
+    (
+        "Kroenke, Strine, Spitzer, Williams, Berry & Mokdad 2009. The PHQ-8. J Affect Disord "
+        "114:163–173."
+    ),
+    "Kumar, Liang & Ma 2019. Verified uncertainty calibration. NeurIPS.",
+    (
+        "Lin 1989. A concordance correlation coefficient to evaluate reproducibility. Biometrics "
+        "45:255–268."
+    ),
+    "Pearson 1896. Regression, heredity and panmixia. Phil Trans R Soc A 187:253–318.",
+    (
+        "Spearman 1904. The proof and measurement of association between two things. Am J Psychol"
+        " 15:72–101."
+    ),
+    (
+        "Traub et al. 2024. Overcoming common flaws in the evaluation of selective classification"
+        " systems. NeurIPS."
+    ),
+    "van Rijsbergen 1979. Information Retrieval. Butterworths.",
+)
