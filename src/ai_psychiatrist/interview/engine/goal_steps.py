@@ -18,13 +18,7 @@ from ai_psychiatrist.interview.engine.goals import (
     targets_ahead,
 )
 from ai_psychiatrist.interview.engine.turn_clock import timed
-from ai_psychiatrist.interview.engine.turns import (
-    Offered,
-    Wording,
-    end,
-    is_repeated,
-    put_question,
-)
+from ai_psychiatrist.interview.engine.turns import Offered, Wording, end, is_repeated, put_question
 from ai_psychiatrist.interview.engine.view import view_of
 from ai_psychiatrist.interview.interview_log import log_interview
 from ai_psychiatrist.interview.protocol.records import DriftPolicy
