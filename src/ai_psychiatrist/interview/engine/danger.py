@@ -86,12 +86,7 @@ def is_to_be_read(interview: Interview) -> bool:
 
 
 async def read_by_model(
-    reader: DangerReader,
-    question: Question,
-    answer: GivenAnswer,
-    calls: CallLog,
-    *,
-    seconds: float,
+    reader: DangerReader, question: Question, answer: GivenAnswer, calls: CallLog, *, seconds: float
 ) -> ModelReading:
     """Have a model read an answer; one that is later than `seconds` has failed."""
     case = open_case(_exchange(question.text, answer.text))

@@ -168,10 +168,7 @@ async def _digest(
     protocol = context.protocol
     is_drift_wanted = protocol.drift is not DriftPolicy.NEVER and chosen is None
     digest = await context.required_agents.digest(
-        view_of(protocol, interview),
-        calls,
-        wants_facts=protocol.facts,
-        wants_drift=is_drift_wanted,
+        view_of(protocol, interview), calls, wants_facts=protocol.facts, wants_drift=is_drift_wanted
     )
     if digest.failure is not None:
         raise StepFailed(digest.failure)
