@@ -132,11 +132,7 @@ class Quote:
         return self.polarity is Polarity.DENIED and self.timeframe is not Timeframe.PAST
 
 
-_RISING: Final = (
-    Frequency.SEVERAL_DAYS,
-    Frequency.MORE_THAN_HALF,
-    Frequency.NEARLY_EVERY_DAY,
-)
+_RISING: Final = (Frequency.SEVERAL_DAYS, Frequency.MORE_THAN_HALF, Frequency.NEARLY_EVERY_DAY)
 
 
 def stated_frequency(quotes: Sequence[Quote]) -> Frequency:

@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.datasets.selection import (
-    Selection,
-    has_all_items,
-    units_of_split,
-)
+from ai_psychiatrist.evaluation.datasets.selection import Selection, has_all_items, units_of_split
 from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
 from ai_psychiatrist.evaluation.report.provenance import Provenance
 from ai_psychiatrist.evaluation.runs.comparability import refuse_incomparable

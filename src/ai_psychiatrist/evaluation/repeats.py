@@ -97,10 +97,7 @@ def _figures(metrics: "RunMetrics") -> Iterator[tuple[str, str, float | None]]:
     from ai_psychiatrist.evaluation.metrics.items import AllItems  # noqa: PLC0415
     from ai_psychiatrist.evaluation.metrics.outcomes import Outcomes  # noqa: PLC0415  an extra
     from ai_psychiatrist.evaluation.metrics.registry import shown_on  # noqa: PLC0415
-    from ai_psychiatrist.evaluation.metrics.totals import (  # noqa: PLC0415
-        Severities,
-        TotalRanges,
-    )
+    from ai_psychiatrist.evaluation.metrics.totals import Severities, TotalRanges  # noqa: PLC0415
 
     items = ("mae_charged", "mae", "coverage", "quadratic_kappa")
     for section, kind, figures, keys in (

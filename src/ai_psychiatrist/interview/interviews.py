@@ -14,11 +14,7 @@ from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
 from ai_psychiatrist.interview.engine.danger import DangerReader
 from ai_psychiatrist.interview.errors import StoreUnusable
 from ai_psychiatrist.interview.limits import InterviewLimits, StoreLimits
-from ai_psychiatrist.interview.protocol import (
-    BUILTIN_PROTOCOLS,
-    InterviewProtocol,
-    load_protocol,
-)
+from ai_psychiatrist.interview.protocol import BUILTIN_PROTOCOLS, InterviewProtocol, load_protocol
 from ai_psychiatrist.interview.service import InterviewService
 from ai_psychiatrist.interview.store.interview_store import InterviewStore
 from ai_psychiatrist.interview.store.keys import StoreKeys

@@ -68,9 +68,7 @@ async def run_units(
         (unit.unit_id, number)
         for number, step in enumerate(steps)
         for unit in ledger.queue(
-            step.name,
-            config.retry,
-            includes_failed=options.retries_failed and step.asks_models,
+            step.name, config.retry, includes_failed=options.retries_failed and step.asks_models
         )
     ]
     contexts, writer = AccumulatedContexts.of(ledger, config), LedgerWriter(ledger)

@@ -83,10 +83,7 @@ def _without_baseline(models: Models, step: str, name: str | None) -> ModelChain
 
 
 def make_steps(
-    config: PipelineConfig,
-    *,
-    chains: Mapping[str, ModelChain],
-    models: Models,
+    config: PipelineConfig, *, chains: Mapping[str, ModelChain], models: Models
 ) -> list[RunnableStep]:
     """Return the steps of a pipeline; raises `ConfigurationError` for one that cannot be run."""
     own = {step.name: step for step in config.file.pipeline.steps}
@@ -103,11 +100,7 @@ def _checker(step: StepConfig) -> PipelineChecker:
 
 
 def _asking(
-    step: StepConfig,
-    own: StepEntry,
-    config: PipelineConfig,
-    chain: ModelChain,
-    models: Models,
+    step: StepConfig, own: StepEntry, config: PipelineConfig, chain: ModelChain, models: Models
 ) -> ModelStep:
     if step.template is None:
         msg = f"step {step.name!r} has no template"

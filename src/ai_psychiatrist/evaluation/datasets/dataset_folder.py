@@ -9,11 +9,7 @@ from typing import Final
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.evaluation.datasets.dataset import CORPORA, Dataset, DatasetKind, DatasetUnit
-from ai_psychiatrist.evaluation.datasets.file_names import (
-    TRANSCRIPT,
-    WHAT_A_DATASET_IS,
-    session_of,
-)
+from ai_psychiatrist.evaluation.datasets.file_names import TRANSCRIPT, WHAT_A_DATASET_IS, session_of
 from ai_psychiatrist.evaluation.datasets.folder_files import FolderFiles
 from ai_psychiatrist.evaluation.datasets.label_files import LabelRow, labels_of, read_label_file
 from ai_psychiatrist.evaluation.datasets.oddities import Oddity, OddityCode

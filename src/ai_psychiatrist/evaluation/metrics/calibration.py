@@ -18,13 +18,7 @@ from ai_psychiatrist.evaluation.metrics.tree import Tree
 from ai_psychiatrist.statistics.bootstrap import Owners
 from ai_psychiatrist.statistics.figure import rounded
 from ai_psychiatrist.statistics.isotonic import fit_isotonic
-from ai_psychiatrist.statistics.measure import (
-    Array,
-    BoolArray,
-    Statistics,
-    by_unit,
-    statistics,
-)
+from ai_psychiatrist.statistics.measure import Array, BoolArray, Statistics, by_unit, statistics
 
 FOLDS: Final = 5
 BINS: Final = 10

@@ -49,10 +49,7 @@ def coverage_by_reason(predictions: Predictions) -> dict[str, Tree]:
 
 
 def _reasons(counts: Counter[UnknownReason | None]) -> dict[str, Tree]:
-    return {
-        SCORED: counts[None],
-        **{reason.value: counts[reason] for reason in UnknownReason},
-    }
+    return {SCORED: counts[None], **{reason.value: counts[reason] for reason in UnknownReason}}
 
 
 def warning_counts(predictions: Predictions) -> dict[str, Tree]:

@@ -85,10 +85,7 @@ class Pairs:
     def of_moments(self, combine: Callable[[Array], Array], *, undefined: str) -> Measure:
         """Return a measure of the sums of `moments`; `undefined`: why, where there are pairs."""
         return Measure(
-            statistics=self.moments,
-            combine=combine,
-            n=self.count,
-            undefined=self.reason(undefined),
+            statistics=self.moments, combine=combine, n=self.count, undefined=self.reason(undefined)
         )
 
     @property

@@ -22,19 +22,8 @@ from ai_psychiatrist.evaluation.metrics.registry import Scale, measured
 from ai_psychiatrist.evaluation.metrics.signals import SIGNALS, signal_values
 from ai_psychiatrist.evaluation.metrics.tree import Tree
 from ai_psychiatrist.statistics.figure import rounded
-from ai_psychiatrist.statistics.measure import (
-    Array,
-    Measure,
-    Statistics,
-    ratio,
-    statistics,
-)
-from ai_psychiatrist.statistics.risk_coverage import (
-    Ranking,
-    charged_ranking,
-    ranking,
-    risk_at,
-)
+from ai_psychiatrist.statistics.measure import Array, Measure, Statistics, ratio, statistics
+from ai_psychiatrist.statistics.risk_coverage import Ranking, charged_ranking, ranking, risk_at
 
 CURVE_POINTS: Final = 100
 

@@ -14,12 +14,7 @@ from ai_psychiatrist.evaluation.datasets.dataset import Dataset
 from ai_psychiatrist.evaluation.runs.provenance import changes_of, gone_on_with
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder, write_json
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
-from ai_psychiatrist.evaluation.runs.units_file import (
-    RunUnit,
-    read_units,
-    text_digest,
-    write_units,
-)
+from ai_psychiatrist.evaluation.runs.units_file import RunUnit, read_units, text_digest, write_units
 from ai_psychiatrist.evaluation.runs.variants import Variant
 from ai_psychiatrist.evaluation.scores.labels_file import write_labels
 from ai_psychiatrist.infrastructure.digests import keyed_digest

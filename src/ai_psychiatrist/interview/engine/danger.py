@@ -11,12 +11,7 @@ from ai_psychiatrist.agents.case import Case, open_case
 from ai_psychiatrist.domain.examined import READ_LANGUAGE
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import AnswerKind, GivenAnswer, Question
-from ai_psychiatrist.domain.risk import (
-    ModelReading,
-    ReadingStatus,
-    RiskLevel,
-    RiskSignal,
-)
+from ai_psychiatrist.domain.risk import ModelReading, ReadingStatus, RiskLevel, RiskSignal
 from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
 from ai_psychiatrist.interview.engine.turn_clock import timed
 from ai_psychiatrist.interview.record import (
@@ -91,12 +86,7 @@ def is_to_be_read(interview: Interview) -> bool:
 
 
 async def read_by_model(
-    reader: DangerReader,
-    question: Question,
-    answer: GivenAnswer,
-    calls: CallLog,
-    *,
-    seconds: float,
+    reader: DangerReader, question: Question, answer: GivenAnswer, calls: CallLog, *, seconds: float
 ) -> ModelReading:
     """Have a model read an answer; one that is later than `seconds` has failed."""
     case = open_case(_exchange(question.text, answer.text))

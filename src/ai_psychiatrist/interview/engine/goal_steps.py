@@ -18,13 +18,7 @@ from ai_psychiatrist.interview.engine.goals import (
     targets_ahead,
 )
 from ai_psychiatrist.interview.engine.turn_clock import timed
-from ai_psychiatrist.interview.engine.turns import (
-    Offered,
-    Wording,
-    end,
-    is_repeated,
-    put_question,
-)
+from ai_psychiatrist.interview.engine.turns import Offered, Wording, end, is_repeated, put_question
 from ai_psychiatrist.interview.engine.view import view_of
 from ai_psychiatrist.interview.interview_log import log_interview
 from ai_psychiatrist.interview.protocol.records import DriftPolicy
@@ -174,10 +168,7 @@ async def _digest(
     protocol = context.protocol
     is_drift_wanted = protocol.drift is not DriftPolicy.NEVER and chosen is None
     digest = await context.required_agents.digest(
-        view_of(protocol, interview),
-        calls,
-        wants_facts=protocol.facts,
-        wants_drift=is_drift_wanted,
+        view_of(protocol, interview), calls, wants_facts=protocol.facts, wants_drift=is_drift_wanted
     )
     if digest.failure is not None:
         raise StepFailed(digest.failure)

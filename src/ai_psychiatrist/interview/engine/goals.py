@@ -6,14 +6,7 @@ from typing import Final
 
 from ai_psychiatrist.agents.interview.digest import Digest
 from ai_psychiatrist.agents.interview.outputs import FactReply
-from ai_psychiatrist.domain.interview import (
-    Certainty,
-    Drift,
-    EndReason,
-    Fact,
-    Goal,
-    GoalStatus,
-)
+from ai_psychiatrist.domain.interview import Certainty, Drift, EndReason, Fact, Goal, GoalStatus
 from ai_psychiatrist.interview.engine.turns import with_progress
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol
 from ai_psychiatrist.interview.record import Interview

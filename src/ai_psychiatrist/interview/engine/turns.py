@@ -120,10 +120,7 @@ def hold(protocol: InterviewProtocol, interview: Interview, danger: Danger) -> I
     """Ask nothing more and say the fixed words for danger."""
     held = say(interview, protocol.safety.hold, MessageSpeaker.INTERVIEWER)
     return replace(
-        _closed(held),
-        state=InterviewState.SAFETY_HOLD,
-        end_reason=EndReason.SAFETY,
-        danger=danger,
+        _closed(held), state=InterviewState.SAFETY_HOLD, end_reason=EndReason.SAFETY, danger=danger
     )
 
 

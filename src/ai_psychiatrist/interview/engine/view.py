@@ -4,11 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from ai_psychiatrist.domain.interview import (
-    RECENT_FACTS,
-    RECENT_MESSAGES,
-    InterviewView,
-)
+from ai_psychiatrist.domain.interview import RECENT_FACTS, RECENT_MESSAGES, InterviewView
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.interview.engine.turns import said_by_interviewer
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol

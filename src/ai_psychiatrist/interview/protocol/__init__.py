@@ -9,11 +9,7 @@ from ai_psychiatrist.interview.protocol.loading import (
     load_protocol,
 )
 from ai_psychiatrist.interview.protocol.placeholders import filled
-from ai_psychiatrist.interview.protocol.records import (
-    AgentVerb,
-    InterviewProtocol,
-    ProtocolKind,
-)
+from ai_psychiatrist.interview.protocol.records import AgentVerb, InterviewProtocol, ProtocolKind
 
 __all__ = [
     "BUILTIN_PROTOCOLS",

@@ -10,11 +10,7 @@ from typing import Final
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.protocol.leading import leading_words
 from ai_psychiatrist.interview.protocol.placeholders import check_no_places, check_places
-from ai_psychiatrist.interview.protocol.records import (
-    LEAST_THRESHOLD,
-    MOST_THRESHOLD,
-    ProtocolKind,
-)
+from ai_psychiatrist.interview.protocol.records import LEAST_THRESHOLD, MOST_THRESHOLD, ProtocolKind
 from ai_psychiatrist.validation.config.document import Document
 from ai_psychiatrist.validation.config.problem import KeyPath, dotted
 from ai_psychiatrist.validation.expressions import ExpressionRefused, compile_expression

@@ -4,24 +4,11 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Final, Literal, Self, TypeAlias
 
-from pydantic import (
-    AfterValidator,
-    Field,
-    PlainValidator,
-    PrivateAttr,
-    Strict,
-    model_validator,
-)
+from pydantic import AfterValidator, Field, PlainValidator, PrivateAttr, Strict, model_validator
 
 from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, Item
 from ai_psychiatrist.interview.protocol.section import Section, Wording, between, out_of_range
-from ai_psychiatrist.validation.file_model import (
-    Flag,
-    Names,
-    invalid,
-    invalid_inside,
-    otherwise,
-)
+from ai_psychiatrist.validation.file_model import Flag, Names, invalid, invalid_inside, otherwise
 
 _MOST_GOALS: Final = 12
 LEAST_THRESHOLD: Final = 1

@@ -5,12 +5,7 @@ from typing import Annotated, TypeAlias
 from pydantic import AfterValidator, PlainValidator, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
-from ai_psychiatrist.validation.file_model import (
-    FileModel,
-    Text,
-    invalid,
-    invalid_inside,
-)
+from ai_psychiatrist.validation.file_model import FileModel, Text, invalid, invalid_inside
 
 
 def out_of_range(name: str | None, low: int, high: int) -> PydanticCustomError:

@@ -126,10 +126,7 @@ class InterviewStore:
     def load(self, interview_id: str) -> Interview:
         """Return an interview; raises `InterviewNotFound`."""
         with _translated():
-            rows = self._database.fetch(
-                queries.LOAD,
-                (id_hash(interview_id), self._oldest()),
-            )
+            rows = self._database.fetch(queries.LOAD, (id_hash(interview_id), self._oldest()))
         if not rows:
             raise InterviewNotFound
         origin, state = rows[0]
@@ -160,10 +157,7 @@ class InterviewStore:
         """Return what is stored under an idempotency key of an interview."""
         hashed, hashed_key = id_hash(interview_id), key_hash(interview_id, key)
         with _translated():
-            rows = self._database.fetch(
-                queries.KNOWN,
-                (hashed, hashed_key),
-            )
+            rows = self._database.fetch(queries.KNOWN, (hashed, hashed_key))
         if not rows:
             return None
         answer, turn, origin, state = rows[0]
@@ -193,10 +187,7 @@ class InterviewStore:
     def list(self) -> tuple[InterviewListing, ...]:
         """Return all interviews, the latest first; one that cannot be read is marked."""
         with _translated():
-            rows = self._database.stream(
-                queries.LIST,
-                (self._oldest(),),
-            )
+            rows = self._database.stream(queries.LIST, (self._oldest(),))
             return tuple(map(self._listing, rows))
 
     def _replace(self, interview: Interview) -> None:

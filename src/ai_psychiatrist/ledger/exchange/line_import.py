@@ -115,10 +115,7 @@ def _add(
 
 
 def _attempt(
-    line: ImportedLine,
-    checker: PipelineChecker,
-    number: int,
-    known: Mapping[str, object] | None,
+    line: ImportedLine, checker: PipelineChecker, number: int, known: Mapping[str, object] | None
 ) -> AttemptRecord:
     attempt = AttemptRecord(
         unit_id=line.unit_id,

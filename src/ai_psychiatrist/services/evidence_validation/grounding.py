@@ -7,12 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ai_psychiatrist.domain.errors import AssessmentServiceError, InputError
-from ai_psychiatrist.domain.evidence import (
-    GroundingReport,
-    Quote,
-    QuoteRejection,
-    UnverifiedQuote,
-)
+from ai_psychiatrist.domain.evidence import GroundingReport, Quote, QuoteRejection, UnverifiedQuote
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.services.evidence_validation.similarity import similarity_package

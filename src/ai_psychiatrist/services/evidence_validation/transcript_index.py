@@ -13,13 +13,7 @@ from functools import cached_property, partial
 from itertools import accumulate
 from typing import Final, Literal, TypeAlias
 
-from ai_psychiatrist.domain.evidence import (
-    Match,
-    Quote,
-    QuoteRejection,
-    Segment,
-    UnverifiedQuote,
-)
+from ai_psychiatrist.domain.evidence import Match, Quote, QuoteRejection, Segment, UnverifiedQuote
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.services.evidence_validation.disfluency import SearchTooCostly, without_fillers
 from ai_psychiatrist.services.evidence_validation.marks import times_of_day_in

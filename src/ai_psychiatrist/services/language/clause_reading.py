@@ -4,12 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from ai_psychiatrist.services.language.assertion import (
-    ClauseReading,
-    Finding,
-    Status,
-    Strength,
-)
+from ai_psychiatrist.services.language.assertion import ClauseReading, Finding, Status, Strength
 from ai_psychiatrist.services.language.clauses import is_asked
 from ai_psychiatrist.services.language.concepts import (
     is_part_of_another,
@@ -24,11 +19,7 @@ from ai_psychiatrist.services.language.experiencer import (
     may_be_own,
 )
 from ai_psychiatrist.services.language.matcher import Hit, MatchedText
-from ai_psychiatrist.services.language.modality import (
-    is_supposed,
-    opens_supposition,
-    with_modality,
-)
+from ai_psychiatrist.services.language.modality import is_supposed, opens_supposition, with_modality
 from ai_psychiatrist.services.language.quality import quality_of
 from ai_psychiatrist.services.language.remembered import remembered
 from ai_psychiatrist.services.language.triggers import is_symptom_there

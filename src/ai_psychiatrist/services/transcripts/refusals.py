@@ -2,11 +2,7 @@
 
 from typing import Final
 
-from ai_psychiatrist.domain.errors import (
-    SpeakersUnknown,
-    TranscriptTooLong,
-    TranscriptUnreadable,
-)
+from ai_psychiatrist.domain.errors import SpeakersUnknown, TranscriptTooLong, TranscriptUnreadable
 from ai_psychiatrist.domain.transcript import MAX_TURNS
 from ai_psychiatrist.services.transcripts.speaker_labels import EVERYBODY
 from ai_psychiatrist.services.transcripts.utterances import FileFault, FileRefused

@@ -3,13 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from ai_psychiatrist.domain.transcript import (
-    MAX_TURNS,
-    Source,
-    Speaker,
-    Transcript,
-    Turn,
-)
+from ai_psychiatrist.domain.transcript import MAX_TURNS, Source, Speaker, Transcript, Turn
 from ai_psychiatrist.services.transcripts.label_lines import opens_like_label
 from ai_psychiatrist.services.transcripts.label_words import is_name
 from ai_psychiatrist.services.transcripts.line_ends import LINE_END

@@ -6,14 +6,7 @@ from pydantic import BeforeValidator, TypeAdapter
 
 from ai_psychiatrist.validation.checks.coercion.coercer import STRICT, CoercionProfile
 from ai_psychiatrist.validation.checks.fields.specs import RangeRule
-from ai_psychiatrist.validation.file_model import (
-    FileModel,
-    Names,
-    Number,
-    Text,
-    invalid,
-    otherwise,
-)
+from ai_psychiatrist.validation.file_model import FileModel, Names, Number, Text, invalid, otherwise
 from ai_psychiatrist.validation.nearest import did_you_mean
 
 _TYPES: Final = ("string", "number", "integer", "boolean", "object", "array", "null")

@@ -3,11 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-from ai_psychiatrist.infrastructure.given_files import (
-    FileTooLarge,
-    NotRegularFile,
-    read_regular,
-)
+from ai_psychiatrist.infrastructure.given_files import FileTooLarge, NotRegularFile, read_regular
 
 MOST_BYTES: Final = 1 << 20
 """Bound on a schema or a list of items."""

@@ -163,11 +163,7 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
         takes_single_values=True,
     ),
     "max": Function(
-        run=_largest,
-        most=20,
-        keywords=frozenset({"default"}),
-        walks=True,
-        takes_single_values=True,
+        run=_largest, most=20, keywords=frozenset({"default"}), walks=True, takes_single_values=True
     ),
     "count": Function(run=_count, most=2, walks=True),
     "distinct": Function(run=_distinct, walks=True),

@@ -3,12 +3,7 @@
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
-from ai_psychiatrist.validation.jsonl.context import (
-    Asked,
-    ContextIndex,
-    asked_twice,
-    read_contexts,
-)
+from ai_psychiatrist.validation.jsonl.context import Asked, ContextIndex, asked_twice, read_contexts
 from ai_psychiatrist.validation.jsonl.unit_ids import UnitIds, id_digest
 from ai_psychiatrist.validation.reply.limits import ParseLimits
 

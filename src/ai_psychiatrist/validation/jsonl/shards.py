@@ -236,15 +236,8 @@ def _check(job: _Job) -> _Finding:
             options=job.options,
         )
         lines = read_lines(
-            source,
-            longest=job.options.longest_line,
-            first=job.first_line,
-            size=job.shard.size,
+            source, longest=job.options.longest_line, first=job.first_line, size=job.shard.size
         )
         for block in readable(blocks(lines)):
             checker.check(block)
-        return _Finding(
-            tally=checker.tally,
-            units=b"".join(checker.answered),
-            size=job.shard.size,
-        )
+        return _Finding(tally=checker.tally, units=b"".join(checker.answered), size=job.shard.size)

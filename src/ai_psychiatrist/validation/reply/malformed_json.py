@@ -43,10 +43,7 @@ class BracketMove(Enum):
     DROPPED_AT_THE_END = auto()
 
 
-_GAP: Final = re.compile(
-    rf"(?:[{SPACE}]++|//[^\n]*+|\#[^\n]*+|/\*.*?\*/)*+",
-    re.DOTALL,
-)
+_GAP: Final = re.compile(rf"(?:[{SPACE}]++|//[^\n]*+|\#[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
 _KEY_IN_COMMENT: Final = re.compile(r"[\"'”’]\s*:")
 _OMISSION: Final = re.compile(
     r"\.\.\.|…|\b(?:unchanged|omitted|remaining|rest of|same as|same for|etc)\b", re.IGNORECASE

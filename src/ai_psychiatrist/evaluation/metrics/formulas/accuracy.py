@@ -4,9 +4,7 @@ from ai_psychiatrist.statistics.measure import Measure, ratio
 
 
 @metric(
-    on={AllUnits: Row(3, "Accuracy"), DecidedUnits: None},
-    better=Better.HIGHER,
-    scale=Scale.SHARE,
+    on={AllUnits: Row(3, "Accuracy"), DecidedUnits: None}, better=Better.HIGHER, scale=Scale.SHARE
 )
 def accuracy(rates: Rates) -> Measure:
     """(hits + passes) ÷ units."""

@@ -5,11 +5,7 @@ from ai_psychiatrist.statistics import risk_coverage
 from ai_psychiatrist.statistics.measure import Measure
 
 
-@metric(
-    on={RankedItems: None},
-    source="Traub et al. 2024",
-    better=Better.LOWER,
-)
+@metric(on={RankedItems: None}, source="Traub et al. 2024", better=Better.LOWER)
 def augrc(items: RankedItems) -> Measure:
     """As `charged_augrc` over scored items alone."""
     return items.measure(

@@ -9,11 +9,7 @@ from ai_psychiatrist.statistics.risk_coverage import risk_at
 COVERAGES: Final = tuple(tenth / 10 for tenth in range(1, 11))
 
 
-@metric(
-    on={RankedItems: None},
-    source="Geifman & El-Yaniv 2017",
-    better=Better.LOWER,
-)
+@metric(on={RankedItems: None}, source="Geifman & El-Yaniv 2017", better=Better.LOWER)
 def mae_at_coverage(items: RankedItems) -> Mapping[str, Measure]:
     """Mean loss of the surest scored items, as many as 0.1, 0.2, … 1.0 of the labelled ones;
     undefined beyond the `largest_coverage`.

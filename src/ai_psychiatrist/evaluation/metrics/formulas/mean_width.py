@@ -5,10 +5,7 @@ from ai_psychiatrist.evaluation.metrics.totals import TotalRanges
 from ai_psychiatrist.statistics.measure import Measure, ratio
 
 
-@metric(
-    on={TotalRanges: Row(2, "Mean width of the range")},
-    better=Better.LOWER,
-)
+@metric(on={TotalRanges: Row(2, "Mean width of the range")}, better=Better.LOWER)
 def mean_width(ranges: TotalRanges) -> Measure:
     """Mean distance of the largest from the smallest possible total."""
     width = np.where(ranges.is_true, ranges.high - ranges.low, 0.0)

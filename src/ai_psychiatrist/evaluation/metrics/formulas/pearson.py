@@ -8,10 +8,7 @@ from ai_psychiatrist.statistics.measure import Array, Measure
 
 
 @metric(
-    on={
-        ExactTotals: Row(4, "Correlation"),
-        RatedItems: None,
-    },
+    on={ExactTotals: Row(4, "Correlation"), RatedItems: None},
     source="Pearson 1896",
     better=Better.HIGHER,
     scale=Scale.AGREEMENT,

@@ -3,10 +3,7 @@ from ai_psychiatrist.evaluation.metrics.totals import ExactTotals
 from ai_psychiatrist.statistics.measure import Measure, root_of_ratio
 
 
-@metric(
-    on={ExactTotals: Row(3, "Root mean squared error")},
-    better=Better.LOWER,
-)
+@metric(on={ExactTotals: Row(3, "Root mean squared error")}, better=Better.LOWER)
 def rmse(totals: ExactTotals) -> Measure:
     """Root of the mean squared error of exact totals."""
     squares = (totals.distance**2).sum(axis=1)

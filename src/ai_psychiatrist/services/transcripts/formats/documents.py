@@ -14,12 +14,7 @@ from ai_psychiatrist.services.transcripts.formats.document_looks import (
     is_unsaid,
     looks_of_several,
 )
-from ai_psychiatrist.services.transcripts.utterances import (
-    FileFault,
-    FileRefused,
-    Form,
-    PlainText,
-)
+from ai_psychiatrist.services.transcripts.utterances import FileFault, FileRefused, Form, PlainText
 
 if TYPE_CHECKING:
     from docx.oxml.xmlchemy import BaseOxmlElement

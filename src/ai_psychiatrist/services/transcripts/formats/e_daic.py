@@ -4,11 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ai_psychiatrist.services.transcripts.file_lines import (
-    MOST_UTTERANCES,
-    lines_of,
-    on_one_line,
-)
+from ai_psychiatrist.services.transcripts.file_lines import MOST_UTTERANCES, lines_of, on_one_line
 from ai_psychiatrist.services.transcripts.formats.daic_woz import (
     PARTICIPANT,
     without_personal_details,

@@ -84,10 +84,7 @@ def replaced(value: object, parts: Sequence[PathPart], new: object) -> object:
 
 
 def _collect(
-    value: object,
-    walked: tuple[PathPart, ...],
-    left: tuple[PathPart, ...],
-    found: list[FieldPlace],
+    value: object, walked: tuple[PathPart, ...], left: tuple[PathPart, ...], found: list[FieldPlace]
 ) -> None:
     if not left:
         found.append(FieldPlace(walked, value))

@@ -169,8 +169,7 @@ def _wrong_types(error: ValidationError, branch: Sequence[ValidationError]) -> l
 def _first(error: ValidationError, branch: Sequence[ValidationError], value: object) -> str:
     depth = len(error.instance_path)
     found = min(
-        (unit for engine_error in branch for unit in unit_errors(engine_error, value)),
-        key=sort_key,
+        (unit for engine_error in branch for unit in unit_errors(engine_error, value)), key=sort_key
     )
     place = json_path(found.parts[depth:]).removeprefix("$").removeprefix(".")
     return f"{place} {found.message}" if place else found.message

@@ -10,10 +10,7 @@ from ai_psychiatrist.validation.config.lint.field_reads import FieldReads, compi
 from ai_psychiatrist.validation.config.lint.known_names import NAMESPACES, KnownNames
 from ai_psychiatrist.validation.config.lint.node import Node
 from ai_psychiatrist.validation.config.lint.steps import StepReading
-from ai_psychiatrist.validation.expressions import (
-    MOST_ITERATIONS,
-    ExpressionKind,
-)
+from ai_psychiatrist.validation.expressions import MOST_ITERATIONS, ExpressionKind
 
 _TAKEN: Final = ALWAYS_PROTECTED | NAMESPACES
 
