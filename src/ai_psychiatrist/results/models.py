@@ -52,7 +52,10 @@ BASELINE_NOTICE: Final = (
 class Result(BaseModel):
     """A part of what a caller gets; made from the domain's values by their names."""
 
-    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, from_attributes=True)
+    # Built with the first result that is made, and the parts with the whole alone.
+    model_config = ConfigDict(
+        frozen=True, use_attribute_docstrings=True, from_attributes=True, defer_build=True
+    )
 
 
 def called(*path: str) -> AliasChoices:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from ai_psychiatrist.agents.contracts.contract import shipped_step
+from ai_psychiatrist.agents.contracts.shipped_step import shipped_step
 from ai_psychiatrist.agents.output_models import ItemScoreOutput
 from ai_psychiatrist.domain.evidence import Quote, Segment
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
