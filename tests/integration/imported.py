@@ -62,10 +62,8 @@ def _read_phrases() -> None:
 
 
 def _read_contract() -> None:
-    from ai_psychiatrist.agents.contracts.contract import (  # noqa: PLC0415
-        shipped_contract,
-        shipped_step,
-    )
+    from ai_psychiatrist.agents.contracts.contract import shipped_contract  # noqa: PLC0415
+    from ai_psychiatrist.agents.contracts.shipped_step import shipped_step  # noqa: PLC0415
 
     for step in shipped_contract().steps:
         shipped_step(step.name)

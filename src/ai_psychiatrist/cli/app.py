@@ -1,5 +1,6 @@
 """The commands, in the order in which help lists them."""
 
+import atexit
 import gc
 import io
 import sys
@@ -80,6 +81,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line, with these arguments instead of the process's own."""
     # Imports and word lists make hundreds of thousands of objects that live to the end.
     gc.set_threshold(_YOUNG_OBJECTS)
+    # What is left at the end goes with the process: looking through it takes half as long as a
+    # short command.
+    atexit.register(gc.freeze)
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal that knows no typographic quotes gets their codes instead of a traceback.
         sys.stdout.reconfigure(errors="backslashreplace")

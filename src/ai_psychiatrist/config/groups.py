@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Final
 
 from pydantic import Field, field_validator
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from ai_psychiatrist.agents.settings import DangerSettings, QualitativeSettings
 from ai_psychiatrist.assessment.settings import FeedbackSettings
@@ -161,10 +160,8 @@ class FeatureSettings(Options):
     )
 
 
-class Settings(BaseSettings):
+class Settings(Options):
     """All settings, one frozen group for each part of the program."""
-
-    model_config = SettingsConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     model: ModelSettings = ModelSettings()
     openai: OpenAISettings = OpenAISettings()
@@ -184,18 +181,3 @@ class Settings(BaseSettings):
     risk: RiskSettings = RiskSettings()
     log: LogSettings = LogSettings()
     features: FeatureSettings = FeatureSettings()
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],  # noqa: ARG003  the signature is the library's
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Take values from `load_settings` alone.
-
-        The library's own reader lets misspelt names pass and prints values in its errors.
-        """
-        return (init_settings,)

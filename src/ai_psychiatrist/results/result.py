@@ -19,6 +19,8 @@ class Result(BaseModel):
         use_attribute_docstrings=True,
         from_attributes=True,
         hide_input_in_errors=True,
+        # Built with the first result that is made, and the parts with the whole alone.
+        defer_build=True,
     )
 
     shown_texts: ClassVar[frozenset[str]] = frozenset()

@@ -1,17 +1,14 @@
 """The shipped contract: its files are what the models say, and each clinical rule speaks up."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from ai_psychiatrist.agents.contracts.contract import (
-    CONTRACT_FILE,
-    contract_folder,
-    shipped_contract,
-    shipped_step,
-)
+from ai_psychiatrist.agents.contracts.contract import contract_folder, shipped_contract
 from ai_psychiatrist.agents.contracts.generate import generated_files
 from ai_psychiatrist.agents.contracts.item_check import ItemFinding, check_item
+from ai_psychiatrist.agents.contracts.shipped_step import CONTRACT_FILE, read_step, shipped_step
 from ai_psychiatrist.agents.output_models import ItemScoreOutput
 from ai_psychiatrist.domain.evidence import (
     Frequency,
@@ -24,6 +21,7 @@ from ai_psychiatrist.domain.evidence import (
 )
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason, severity_of
+from ai_psychiatrist.validation.checks.step_validator import StepValidator
 from ai_psychiatrist.validation.checks.verdict import Verdict
 from ai_psychiatrist.validation.config.lint import lint_pipeline
 
@@ -82,8 +80,11 @@ def test_shipped_contract_has_no_problem() -> None:
 
 
 @pytest.mark.parametrize("step", [step.name for step in shipped_contract().steps])
-def test_every_step_compiles(step: str) -> None:
+def test_every_step_compiles_and_is_what_the_whole_contract_says(step: str) -> None:
+    linted = shipped_contract().step(step)
+    assert read_step(step) == replace(linted, template=None)
     assert shipped_step(step).name == step
+    assert shipped_step(step).ruleset_digest == StepValidator.compile(linted).ruleset_digest
 
 
 @pytest.mark.parametrize(

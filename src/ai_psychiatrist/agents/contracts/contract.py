@@ -5,10 +5,9 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
+from ai_psychiatrist.agents.contracts.shipped_step import CONTRACT_FILE
 from ai_psychiatrist.validation.checks.step_validator import StepValidator
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig, load_pipeline
-
-CONTRACT_FILE = "pipeline.yaml"
 
 
 def contract_folder() -> Path:
@@ -20,12 +19,6 @@ def contract_folder() -> Path:
 def shipped_contract() -> PipelineConfig:
     """Return the contract that the service and the evaluation share."""
     return load_pipeline(contract_folder() / CONTRACT_FILE)
-
-
-@cache
-def shipped_step(name: str) -> StepValidator:
-    """Return the compiled checks of a step of the shipped contract."""
-    return StepValidator.compile(shipped_contract().step(name))
 
 
 def contract_steps(contract: PipelineConfig) -> Mapping[str, StepValidator]:

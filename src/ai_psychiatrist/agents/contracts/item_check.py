@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from ai_psychiatrist.agents.contracts.contract import shipped_step
+from ai_psychiatrist.agents.contracts.shipped_step import shipped_step
 from ai_psychiatrist.agents.output_models import ItemScoreOutput, QuantitativeOutput
 from ai_psychiatrist.domain.evidence import Quote, Segment
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
