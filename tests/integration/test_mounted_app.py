@@ -8,6 +8,7 @@ import gc
 import json
 import logging
 import signal
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +22,7 @@ from fastapi import FastAPI
 
 import ai_psychiatrist as ap
 from tests.conftest import EXAMPLES
-from tests.integration.command import Serving
+from tests.integration.command import Serving, environment_of
 from tests.integration.running_app import NO_CERTIFICATES, client_at, client_of, settings_with
 
 SAID = "Interviewer: How are you?\nParticipant: I am tired nearly every day.\n"
@@ -188,3 +189,37 @@ def test_the_example_of_a_mounted_application_is_served(tmp_path: Path) -> None:
         assert client.get("/").json() == {"assessments": "/phq8/docs"}
         assert client.post("/phq8/full_pipeline", json=BODY).json()["status"] == "complete"
         assert "Application shutdown complete" in serving.stop().err
+
+
+OWN_PROCESS = """
+import asyncio, gc, json, logging, signal, sys
+from ai_psychiatrist.api.served_app import create_served_app
+
+def state():
+    handlers = [type(one).__name__ for one in logging.getLogger().handlers]
+    told = getattr(signal.getsignal(signal.SIGTERM), "__module__", "")
+    return [handlers, gc.get_freeze_count() > 0, told]
+
+async def main():
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    app = create_served_app()
+    async with app.running():
+        print(json.dumps(state()))
+
+asyncio.run(main())
+"""
+
+
+def test_a_process_of_its_own_is_set_up_for_it(tmp_path: Path) -> None:
+    """What a host keeps for itself: other libraries' lines, garbage of the start, signals."""
+    done = subprocess.run(
+        [sys.executable, "-c", OWN_PROCESS],
+        env=environment_of(tmp_path, {"LOG_LEVEL": "CRITICAL"}),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    handlers, is_frozen, told = json.loads(done.stdout)
+    assert handlers == ["_NameOnlyHandler"]
+    assert is_frozen
+    assert told == "ai_psychiatrist.api.stop_signals"

@@ -51,6 +51,8 @@ def test_the_package_says_that_it_is_typed() -> None:
 def test_versions_agree() -> None:
     assert ai_psychiatrist.__version__ == PROJECT["project"]["version"]
     assert metadata.version("ai-psychiatrist") == ai_psychiatrist.__version__
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert citation["version"] == ai_psychiatrist.__version__
 
 
 def test_the_command_is_installed() -> None:

@@ -57,6 +57,7 @@ SETTINGS: Final = {
 }
 NOT_DRIVEN: Final = {
     "internal_error": "nobody knows of a defect",
+    "not_opened": "driven through the mounted application",
     "protocol_changed": "its operator has to change a protocol",
 }
 _CODE: Final = re.compile(r'\b[45]\d\d,\s+"([a-z_]+)"')

@@ -18,6 +18,7 @@ from ai_psychiatrist.api.described import DescribedApp
 from ai_psychiatrist.api.edge import Edge
 from ai_psychiatrist.api.error_answers import add_problem_handlers
 from ai_psychiatrist.api.host_check import HostCheck
+from ai_psychiatrist.api.opened import Opened
 from ai_psychiatrist.api.request_deadline import RequestDeadline
 from ai_psychiatrist.api.shared_room import SharedRoom
 from ai_psychiatrist.config import CRISIS_LINE_CURE, Settings, load_settings
@@ -107,6 +108,7 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
     hosts = (resolved.api.host, *resolved.api.allowed_hosts)
     app.add_middleware(HostCheck, allowed_hosts=hosts)
     app.add_middleware(Edge)
+    app.add_middleware(Opened)
     return app
 
 

@@ -17,7 +17,6 @@ from ai_psychiatrist.api.risk import kept_risk
 from ai_psychiatrist.infrastructure.log_ids import identified_request
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.services.risk.clause_memory import remembering_clauses
-from ai_psychiatrist.wiring import Services
 
 logger = get_logger(__name__)
 
@@ -25,10 +24,6 @@ T = TypeVar("T")
 
 _METHODS: Final = frozenset(HTTPMethod)
 """A caller can send any word as a method, and a log must not repeat it."""
-_NOT_OPENED: Final = (
-    "The application is not opened: a server does that for the application that it runs, and "
-    "nobody for one that is mounted in it. Enter its running() in the lifespan of the outer one."
-)
 
 
 class ClientGone(Exception):
@@ -50,13 +45,9 @@ class Edge:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        services: Services | None = getattr(scope["app"].state, "services", None)
-        if services is None:
-            await problem(503, "not_opened", _NOT_OPENED)(scope, receive, send)
-            return
         # One dictionary for the whole request: routes keep in it what a problem has to carry.
         scope.setdefault("state", {})
-        with services.active(), identified_request() as request_id, remembering_clauses():
+        with identified_request() as request_id, remembering_clauses():
             await self._serve(request_id, scope, receive, send)
 
     async def _serve(self, request_id: str, scope: Scope, receive: Receive, send: Send) -> None:

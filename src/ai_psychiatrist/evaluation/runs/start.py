@@ -71,7 +71,7 @@ class EvaluationRequest:
 def open_run(request: EvaluationRequest) -> Ledger:
     """Return the ledger of a run whose units are all requested; the caller closes it.
 
-    Digests of this process are made with the run's own key from here on, so that a prompt has the
+    Digests of this task are made with the run's own key from here on, so that a prompt has the
     same digest wherever the run goes on. Raises `InputError` for a folder that holds a run and is
     not to be resumed, or the other way round, and `ArtifactMismatch` for one that was begun with
     other inputs.
