@@ -2,7 +2,7 @@
 
 import pytest
 from benchmarks import calibration_error
-from benchmarks.coverage import coverage, main, truths
+from benchmarks.coverage import coverage, rows, truths
 
 
 @pytest.mark.parametrize("participants", [10, 20])
@@ -16,8 +16,6 @@ def test_intervals_of_sessions_hold_the_truth_and_percentiles_of_sessions_do_not
         assert one.given >= 0.9, one
 
 
-def test_quick_forms_print_their_tables(capsys: pytest.CaptureFixture[str]) -> None:
-    main(["--quick"])
-    calibration_error.main(["--quick"])
-    printed = capsys.readouterr().out.splitlines()
-    assert len(printed) == (2 + 2 * 4 * 3) + (2 + 2 * 3)
+def test_tables_have_a_line_for_each_figure_and_size() -> None:
+    assert len([*rows(cohorts=4, resamples=20)]) == 2 + 2 * 4 * 3
+    assert len([*calibration_error.rows(cohorts=2, resamples=20)]) == 2 + 2 * 3
