@@ -64,9 +64,10 @@ class Case:
         if not is_for_process(self.transcript.text):
             return
         wanted = self.index.unknown(quotes, mode=mode, fuzzy_threshold=fuzzy_threshold)
-        self.index.remember(
-            await in_worker_process(self.transcript.text, ground_all, self.transcript, wanted)
-        )
+        if wanted:
+            self.index.remember(
+                await in_worker_process(self.transcript.text, ground_all, self.transcript, wanted)
+            )
 
     def block(self, name: str, text: str) -> str:
         """Mark a text as data; a closing mark inside it loses its boundary."""

@@ -1,6 +1,6 @@
 """A model whose prompts are known to have reached it whole."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, UserPromptPart
@@ -30,13 +30,15 @@ class PromptWindow:
         self._num_ctx = num_ctx
         self._most_tokens = 0
 
-    def cuts(self, words: int, input_tokens: int) -> bool:
-        """Return whether a prompt of so many words was cut; 0 tokens say nothing."""
+    def cuts(self, texts: Iterable[str], input_tokens: int) -> bool:
+        """Return whether a prompt of some texts was cut; 0 tokens say nothing."""
         if self._num_ctx is not None and input_tokens >= self._num_ctx - 1:
             return True
         self._most_tokens = max(self._most_tokens, input_tokens)
-        least_tokens = words // _WORDS_PER_TOKEN
-        return input_tokens >= _SMALLEST_WINDOW_TOKENS and self._most_tokens < least_tokens
+        if input_tokens < _SMALLEST_WINDOW_TOKENS:
+            return False
+        words = sum(len(text.split()) for text in texts)
+        return self._most_tokens < words // _WORDS_PER_TOKEN
 
 
 class WindowedModel(WrapperModel):
@@ -54,8 +56,7 @@ class WindowedModel(WrapperModel):
     ) -> ModelResponse:
         """Send one request; raises `ModelCallFailed` when its prompt was cut."""
         response = await super().request(messages, model_settings, model_request_parameters)
-        words = sum(len(text.split()) for text in _texts(messages))
-        if self._window.cuts(words, response.usage.input_tokens):
+        if self._window.cuts(_texts(messages), response.usage.input_tokens):
             raise ModelCallFailed(FailureCode.CONTEXT_TRUNCATED)
         return response
 

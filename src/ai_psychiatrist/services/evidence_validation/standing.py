@@ -44,11 +44,15 @@ class ItemReader:
     unread: frozenset[int] = frozenset()
     """Turns in a language that is not read."""
     _read: dict[Segment, tuple[Mention, ...]] = field(default_factory=dict, init=False, repr=False)
+    _for_items: dict[tuple[Quote, Item], Quote] = field(
+        default_factory=dict, init=False, repr=False
+    )
+    """Evidence and scores come with the same quotes."""
     _told_to_readers: dict[Segment, bool] = field(default_factory=dict, init=False, repr=False)
 
     def for_item(self, quotes: Iterable[Quote], item: Item) -> tuple[Quote, ...]:
         """Return the quotes with what they say of an item."""
-        return tuple(self._for_item(quote, item) for quote in quotes)
+        return tuple(self._remembered_for_item(quote, item) for quote in quotes)
 
     def for_narrative(self, quote: Quote) -> Quote:
         """Return a quote with what it says of whatever it names.
@@ -63,6 +67,12 @@ class ItemReader:
             if not (one.is_answer and one.polarity is Polarity.AFFIRMED)
         ]
         return _with_mentions(quote, told) if told else self._untold(quote)
+
+    def _remembered_for_item(self, quote: Quote, item: Item) -> Quote:
+        known = self._for_items.get((quote, item))
+        if known is None:
+            known = self._for_items[quote, item] = self._for_item(quote, item)
+        return known
 
     def _for_item(self, quote: Quote, item: Item) -> Quote:
         if any(map(self._is_told_to_a_reader, quote.segments)):

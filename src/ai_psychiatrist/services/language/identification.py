@@ -62,9 +62,13 @@ class _Votes:
 
     def add(self, more: "_Votes") -> None:
         self.words += more.words
-        self.latin.update(more.latin)
-        self.frequent.update(more.frequent)
-        self.other.update(more.other)
+        for own, others in (
+            (self.latin, more.latin),
+            (self.frequent, more.frequent),
+            (self.other, more.other),
+        ):
+            if others:
+                own.update(others)
         self.plain += more.plain
 
     def language(self, lead: int = _LEAST_LEAD) -> str | None:
@@ -205,7 +209,14 @@ def _count(token: str, votes: _Votes, *, is_first: bool) -> None:
         votes.other[_script(token)] += 1
         return
     votes.plain += is_first or token[0].islower()
-    word = token.casefold().replace("’", "'").strip("'")
+    word = token.casefold()
+    if word.isascii() and "'" not in word:
+        # Most words are plain, and of most of them no language makes much use.
+        for language in _frequent().get(word, ()):
+            votes.latin[language] += _OF_WORD
+            votes.frequent[language] += 1
+        return
+    word = word.replace("’", "'").strip("'")
     parts = (word,) if word in _frequent() or "'" not in word else tuple(word.split("'"))
     for part in parts:
         languages = _frequent().get(part, ())
