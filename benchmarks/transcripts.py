@@ -31,7 +31,7 @@ STATEMENTS = (
     "I keep thinking that I have let my family down.",
     "I read the same page several times and nothing stays.",
     "I move so slowly that my neighbour asked whether I was ill.",
-    "I do not feel restless, no, that has not been a problem.",
+    "the stairs creak at night, and my cat sits on them.",
     "my brother calls on Sundays, and that helps a bit.",
     "work has been the same as always, I fix bicycles in a small shop.",
     "we went to the market and bought tomatoes, that was alright.",
