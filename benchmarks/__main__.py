@@ -13,11 +13,12 @@ from benchmarks import (
     metrics,
     risk,
     run_throughput,
+    stages,
     validation,
 )
 from benchmarks.meaning import tables as meaning
 
-SUBJECTS = ("skeleton", "skeleton_aiohttp", "ours", "http", "bare")
+SUBJECTS = ("skeleton", "libraries", "ours", "http", "bare")
 
 
 def main() -> None:
@@ -48,6 +49,8 @@ def main() -> None:
     interview.main([])
     print("\n## Start\n", flush=True)
     imports.main()
+    print("\n## Where the time of an assessment goes\n", flush=True)
+    stages.main()
     print("\n## Assessments at 100 ms a call\n", flush=True)
     run_throughput.compare(SUBJECTS, in_flight=(1, 8, 32), delay_ms=100, rounds=3)
     print(

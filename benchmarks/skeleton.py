@@ -12,9 +12,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import aiohttp
-import httpx2
-from openai import AsyncOpenAI
+from openai import AsyncOpenAI, DefaultAioHttpClient
 from pydantic_ai import Agent, TextOutput
+from pydantic_ai.models import Model
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 
@@ -44,7 +44,7 @@ class PromptSizes:
 class Skeleton:
     """The three levels as bare agent runs on one shared model."""
 
-    def __init__(self, model: OpenAIChatModel, *, sizes: PromptSizes | None = None) -> None:
+    def __init__(self, model: Model, *, sizes: PromptSizes | None = None) -> None:
         self._sizes = sizes or PromptSizes()
         system = _fill(self._sizes.system_chars)
         self._agents: dict[str, Agent[None, Reading]] = {
@@ -72,21 +72,16 @@ class Skeleton:
 
 
 @asynccontextmanager
-async def open_skeleton(
-    url: str,
-    *,
-    http_client: httpx2.AsyncClient | None = None,
-    sizes: PromptSizes | None = None,
-) -> AsyncIterator[Skeleton]:
-    """Build the shared model on a server's address and close it at the end.
-
-    `http_client` replaces the SDK's default transport and is closed as well.
-    """
+async def open_skeleton(url: str) -> AsyncIterator[Skeleton]:
+    """Build the shared model as the libraries would have it, and close it at the end."""
     async with AsyncOpenAI(
-        base_url=f"{url}/v1", api_key="none", max_retries=0, http_client=http_client
+        base_url=f"{url}/v1",
+        api_key="none",
+        max_retries=0,
+        http_client=DefaultAioHttpClient(),
     ) as client:
         provider = OpenAIProvider(openai_client=client)
-        yield Skeleton(OpenAIChatModel(MODEL_NAME, provider=provider), sizes=sizes)
+        yield Skeleton(OpenAIChatModel(MODEL_NAME, provider=provider))
 
 
 async def assess_bare_http(

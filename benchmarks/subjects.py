@@ -9,13 +9,13 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import aiohttp
-from openai import DefaultAioHttpClient
 
 from ai_psychiatrist.config import load_settings
 from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.wiring import open_services
-from benchmarks.skeleton import assess_bare_http, open_skeleton
+from benchmarks.cpu_time import cpu_seconds_of
+from benchmarks.skeleton import Skeleton, assess_bare_http, open_skeleton
 from benchmarks.throughput import Subject
 from benchmarks.transcripts import numbered_interview, synthetic_interview
 
@@ -23,6 +23,7 @@ OpenSubject = Callable[[str], AbstractAsyncContextManager[Subject]]
 """Opens a subject on the address of a model server."""
 
 INTERVIEW = synthetic_interview()
+MODEL = "openai-chat:fake-model"
 UNBOUNDED_CALLS = "1000"
 """The controls bound nothing, so neither does ours."""
 
@@ -35,7 +36,7 @@ def interview(number: int) -> str:
 def environment(url: str) -> dict[str, str]:
     """Return settings that send the agents to the model server: the eight calls of the control."""
     return {
-        "MODEL_DEFAULT": "openai-chat:fake-model",
+        "MODEL_DEFAULT": MODEL,
         "DANGER_MODEL": "off",
         "OPENAI_BASE_URL": f"{url}/v1",
         "MODEL_MAX_CONCURRENCY": UNBOUNDED_CALLS,
@@ -45,15 +46,18 @@ def environment(url: str) -> dict[str, str]:
 
 @asynccontextmanager
 async def skeleton(url: str) -> AsyncIterator[Subject]:
-    """Open bare agent runs on the SDK's default transport."""
-    async with open_skeleton(url) as opened:
+    """Open bare agent runs on our own connections."""
+    async with open_services(load_settings(environment(url), None)) as services:
+        (route,) = services.connections.chain(MODEL)
+        assert route.agent_model is not None
+        opened = Skeleton(route.agent_model)
         yield Subject(work=lambda number: opened.assess(interview(number)))
 
 
 @asynccontextmanager
-async def skeleton_aiohttp(url: str) -> AsyncIterator[Subject]:
-    """Open bare agent runs on the SDK's aiohttp transport."""
-    async with open_skeleton(url, http_client=DefaultAioHttpClient()) as opened:
+async def libraries(url: str) -> AsyncIterator[Subject]:
+    """Open bare agent runs on the SDK's own client, over the quicker of its transports."""
+    async with open_skeleton(url) as opened:
         yield Subject(work=lambda number: opened.assess(interview(number)))
 
 
@@ -101,7 +105,7 @@ async def http(url: str) -> AsyncIterator[Subject]:
                     result = await response.json()
                 assert result["status"] == "complete"
 
-            yield Subject(work=assess, cpu_seconds=lambda: _cpu_seconds(process.pid))
+            yield Subject(work=assess, cpu_seconds=lambda: cpu_seconds_of(process.pid))
     finally:
         process.terminate()
         await process.wait()
@@ -118,15 +122,9 @@ async def _until_ready(session: aiohttp.ClientSession, address: str) -> None:
     raise RuntimeError(msg)
 
 
-def _cpu_seconds(pid: int) -> float:
-    """Read the user and system time of another process, in seconds (Linux)."""
-    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 SUBJECTS: dict[str, OpenSubject] = {
     "skeleton": skeleton,
-    "skeleton_aiohttp": skeleton_aiohttp,
+    "libraries": libraries,
     "bare": bare,
     "ours": ours,
     "http": http,

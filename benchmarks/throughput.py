@@ -1,10 +1,13 @@
 """Measure how many assessments a second one process makes, and what each costs in CPU."""
 
 import asyncio
+import os
 import statistics
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
+
+from benchmarks.cpu_time import cpu_seconds_of
 
 Work = Callable[[int], Awaitable[None]]
 """Makes the assessment with the given number."""
@@ -15,7 +18,7 @@ class Subject:
     """What is measured, and whose CPU time counts."""
 
     work: Work
-    cpu_seconds: Callable[[], float] = time.process_time
+    cpu_seconds: Callable[[], float] = lambda: cpu_seconds_of(os.getpid())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +27,7 @@ class Measurement:
 
     assessments_per_second: float
     cpu_ms_per_assessment: float
-    """User and system time of the process under test only."""
+    """User and system time of the process under test and of its workers."""
     wall_p50_seconds: float
     wall_p95_seconds: float
 

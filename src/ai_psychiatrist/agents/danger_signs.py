@@ -4,8 +4,9 @@ import re
 from enum import StrEnum
 from typing import Final, TypeVar
 
-from ai_psychiatrist.agents.extractors import asking_again, refuse_too_many
+from ai_psychiatrist.agents.extractors import asking_again
 from ai_psychiatrist.agents.output_models import DangerOutput, DangerSign, words_of
+from ai_psychiatrist.agents.replies.parts import refuse_too_many
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.domain.risk import RiskKind, RiskLevel, RiskPolarity

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain
@@ -20,6 +20,7 @@ from ai_psychiatrist.agents.output_models import (
     QuantitativeOutput,
 )
 from ai_psychiatrist.agents.pydantic_agents import create_evidence_agent, create_quantitative_agent
+from ai_psychiatrist.agents.unscored import distinct_texts, unscored_item
 from ai_psychiatrist.domain.assessment import AssessmentMode, ItemAssessment, PHQ8Assessment
 from ai_psychiatrist.domain.errors import AgentFailed
 from ai_psychiatrist.domain.evidence import (
@@ -90,7 +91,7 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         except (AgentFailed, EvidenceSchemaError, EvidenceGroundingError):
             return None
         unscored = self._assessment(
-            evidence, [_unscored(case, item, evidence.report) for item in Item]
+            evidence, [unscored_item(case, item, evidence.report) for item in Item]
         )
         if not evidence.report.validated_count:
             return await self._score(case, evidence)
@@ -217,7 +218,7 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
                     unfound=cited.rejected[key],
                     served=served,
                 ),
-                _unscored(case, Item(key), report),
+                unscored_item(case, Item(key), report),
             )
             for key, answer in output.items.items()
         )
@@ -244,7 +245,7 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
             proposed_score=answer.score,
             quotes=quotes,
             frequency=stated_frequency(quotes),
-            unverified_quotes=_distinct_texts(unscored.unverified_quotes, proposed.unfound),
+            unverified_quotes=distinct_texts(unscored.unverified_quotes, proposed.unfound),
             reason=answer.reason,
             confidence=answer.confidence,
             warnings=finding.rules if self._is_checked else (),
@@ -257,31 +258,6 @@ def _all_refused(report: GroundingReport) -> str:
     reasons = Counter(quote.reason for quote in chain.from_iterable(report.rejected.values()))
     counted = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())
     return f"The model gave evidence quotes, but none was accepted: {counted}."
-
-
-def _unscored(case: Case, item: Item, report: GroundingReport) -> ItemAssessment:
-    """Return an item with its evidence and without a score."""
-    extracted, rejected = report.accepted[item.value], report.rejected[item.value]
-    quotes = case.reader.for_item(distinct_quotes(extracted), item)
-    return ItemAssessment(
-        item=item,
-        score=None,
-        unknown_reason=UnknownReason.SCORING_FAILED,
-        proposed_score=None,
-        quotes=quotes,
-        frequency=stated_frequency(quotes),
-        unverified_quotes=_distinct_texts(rejected),
-        reason="",
-        confidence=None,
-        warnings=(),
-        llm_evidence_count=len(extracted),
-        llm_evidence_extracted_count=len(extracted) + len(rejected),
-        llm_evidence_rejected_count=sum(quote.reason is not None for quote in rejected),
-    )
-
-
-def _distinct_texts(*quotes: Iterable[UnverifiedQuote]) -> tuple[UnverifiedQuote, ...]:
-    return tuple({quote.text: quote for quote in chain.from_iterable(quotes)}.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

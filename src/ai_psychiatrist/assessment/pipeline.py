@@ -19,6 +19,7 @@ from ai_psychiatrist.agents.prompts.digests import TASKS, Tasks
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop, narrative_of
 from ai_psychiatrist.assessment.spending import NARRATIVE_SHARE_OF_TIME, share_out
+from ai_psychiatrist.assessment.unfinished import record_defect, record_late, record_skipped
 from ai_psychiatrist.domain.assessment import (
     Assessment,
     AssessmentMode,
@@ -30,14 +31,12 @@ from ai_psychiatrist.domain.assessment import (
 )
 from ai_psychiatrist.domain.failures import (
     Attempt,
-    FailureCategory,
     FailureCode,
     FailureRecord,
-    FailureSeverity,
 )
 from ai_psychiatrist.domain.risk import ModelReading, ReadingStatus, RiskReport, with_model_reading
 from ai_psychiatrist.domain.transcript import Transcript
-from ai_psychiatrist.infrastructure.failure_log import collect_failures, record_failure
+from ai_psychiatrist.infrastructure.failure_log import collect_failures
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.stopping import Stopping
 from ai_psychiatrist.infrastructure.worker_processes import work_on_text
@@ -146,7 +145,7 @@ class AssessmentPipeline:
                 _record_deadline(parts - results.late, results)
                 unread = FailureCode.DEADLINE_EXCEEDED
                 if self.danger is not None and results.danger is None:
-                    _record_late(DANGER.name)
+                    record_late(DANGER.name)
         if self.danger is not None:
             failed = ModelReading(status=ReadingStatus.FAILED, code=unread)
             risk = with_model_reading(risk, results.danger or failed)
@@ -200,7 +199,7 @@ class AssessmentPipeline:
         if results.rounds:
             on_finished(Part.FINDINGS)
         elif Part.JUDGEMENT in parts:
-            _record_skipped(Part.JUDGEMENT)
+            record_skipped(Part.JUDGEMENT.value)
 
     async def _score(self, case: Case, results: _Results, on_finished: OnFinished) -> None:
         def keep(unscored: PHQ8Assessment) -> None:
@@ -212,7 +211,7 @@ class AssessmentPipeline:
 
     async def _review(self, case: Case, results: _Results, on_finished: OnFinished) -> None:
         if results.quantitative is None or not results.quantitative.is_scored:
-            _record_skipped(Part.META_REVIEW)
+            record_skipped(Part.META_REVIEW.value)
             return
         narrative = narrative_of(results.rounds)
         findings = None if narrative is None else narrative.best.findings
@@ -247,41 +246,14 @@ async def _guarded(part: Awaitable[None]) -> None:
     try:
         await part
     except Exception as error:  # noqa: BLE001  whatever it is, the finished parts are kept
-        logger.error("part_failed", error_type=type(error).__name__)
-        record_failure(
-            FailureCategory.AGENT_FAILED,
-            FailureSeverity.ERROR,
-            "A part of the assessment ended in an internal error.",
-            stage="pipeline",
-            code=FailureCode.INTERNAL_ERROR,
-        )
-
-
-def _record_skipped(part: Part) -> None:
-    record_failure(
-        FailureCategory.STAGE_SKIPPED,
-        FailureSeverity.ERROR,
-        "A part was skipped, because what it needs is missing.",
-        stage=part.value,
-        code=FailureCode.MISSING_INPUT,
-    )
+        record_defect(error)
 
 
 def _record_deadline(parts: frozenset[Part], results: _Results) -> None:
     finished = set(results.finished())
     for part in Part:
         if part in parts and part not in finished:
-            _record_late(part.value)
-
-
-def _record_late(stage: str) -> None:
-    record_failure(
-        FailureCategory.AGENT_FAILED,
-        FailureSeverity.ERROR,
-        "The deadline passed before this part was finished.",
-        stage=stage,
-        code=FailureCode.DEADLINE_EXCEEDED,
-    )
+            record_late(part.value)
 
 
 def _assessment(

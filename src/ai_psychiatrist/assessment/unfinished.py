@@ -1,0 +1,41 @@
+"""What is recorded of a part that an assessment has to go without."""
+
+from ai_psychiatrist.domain.failures import FailureCategory, FailureCode, FailureSeverity
+from ai_psychiatrist.infrastructure.failure_log import record_failure
+from ai_psychiatrist.infrastructure.logging import get_logger
+
+logger = get_logger(__name__)
+
+
+def record_defect(error: Exception) -> None:
+    """Record that a part met a defect of the program."""
+    logger.error("part_failed", error_type=type(error).__name__)
+    record_failure(
+        FailureCategory.AGENT_FAILED,
+        FailureSeverity.ERROR,
+        "A part of the assessment ended in an internal error.",
+        stage="pipeline",
+        code=FailureCode.INTERNAL_ERROR,
+    )
+
+
+def record_skipped(stage: str) -> None:
+    """Record that what a part needs is missing."""
+    record_failure(
+        FailureCategory.STAGE_SKIPPED,
+        FailureSeverity.ERROR,
+        "A part was skipped, because what it needs is missing.",
+        stage=stage,
+        code=FailureCode.MISSING_INPUT,
+    )
+
+
+def record_late(stage: str) -> None:
+    """Record that the time of a part was up."""
+    record_failure(
+        FailureCategory.AGENT_FAILED,
+        FailureSeverity.ERROR,
+        "The deadline passed before this part was finished.",
+        stage=stage,
+        code=FailureCode.DEADLINE_EXCEEDED,
+    )
