@@ -11,8 +11,9 @@ COMPILE := $(SUPPLY)/bin/pip-compile --quiet --upgrade --generate-hashes --strip
 	--unsafe-package ai-psychiatrist
 RUN_STAMP := $(STAMPS)/run
 DEV_STAMP := $(STAMPS)/dev
+DOCS_STAMP := $(STAMPS)/docs
 
-.PHONY: help assess serve test check bench fuzz crash attack sweep contracts house format requirements sbom clean
+.PHONY: help assess serve test check bench fuzz crash attack sweep contracts house site format requirements sbom clean
 
 help: ## Show this list.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -55,6 +56,9 @@ contracts: $(DEV_STAMP) ## Make the agents' schemas and templates from models an
 house: $(DEV_STAMP) ## Draw the picture of the packages from their imports.
 	$(BIN)/python docs/images/house.py
 
+site: $(DOCS_STAMP) ## Make the site of the documentation, build/site/, and check its links.
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+
 format: $(DEV_STAMP) ## Format and mend what can be mended.
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -62,6 +66,7 @@ format: $(DEV_STAMP) ## Format and mend what can be mended.
 requirements: $(SUPPLY_STAMP) ## Pin the newest versions that the project allows, with the hashes of their files.
 	$(COMPILE) --extra evaluation --output-file requirements/run.txt pyproject.toml
 	$(COMPILE) --extra dev --constraint requirements/run.txt --output-file requirements/dev.txt pyproject.toml
+	$(COMPILE) --constraint requirements/dev.txt --output-file requirements/docs.txt requirements/docs.in
 	$(COMPILE) --output-file requirements/build.txt requirements/build.in
 	$(COMPILE) --allow-unsafe --output-file requirements/supply.txt requirements/supply.in
 
@@ -87,6 +92,10 @@ $(RUN_STAMP): requirements/run.txt requirements/build.txt pyproject.toml | $(VEN
 
 $(DEV_STAMP): requirements/dev.txt $(RUN_STAMP)
 	$(BIN)/python -m pip install $(HASHED) -r requirements/dev.txt
+	@mkdir -p $(STAMPS) && touch $@
+
+$(DOCS_STAMP): requirements/docs.txt $(DEV_STAMP)
+	$(BIN)/python -m pip install $(HASHED) -r requirements/docs.txt
 	@mkdir -p $(STAMPS) && touch $@
 
 $(SUPPLY_STAMP): requirements/supply.txt

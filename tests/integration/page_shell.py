@@ -66,9 +66,9 @@ class PageShell:
         self._own = Path(self._opened.enter_context(tempfile.TemporaryDirectory()))
         self._loop = self._opened.enter_context(asyncio.Runner())
         called = {
-            "ai-psychiatrist": f"{sys.executable} -IS {page_command.__file__}",
-            "python": sys.executable,
-            "make": f"make --dry-run --directory {ROOT}",
+            "ai-psychiatrist": shlex.join([sys.executable, "-IS", page_command.__file__]),
+            "python": shlex.quote(sys.executable),
+            "make": shlex.join(["make", "--dry-run", "--directory", str(ROOT)]),
             **dict.fromkeys(_NOT_RUN, "true"),
         }
         path = os.environ["PATH"]
@@ -90,6 +90,8 @@ class PageShell:
         listener.bind(str(self._own / "commands"))
         listener.listen()
         self._opened.callback(listener.close)
+        # Closing alone would not wake who waits for the next caller.
+        self._opened.callback(listener.shutdown, socket.SHUT_RDWR)
         threading.Thread(target=self._listen, args=[listener], daemon=True).start()
         return self
 
@@ -124,14 +126,13 @@ class PageShell:
             env=os.environ | self.environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
+            encoding="utf-8",
+            errors="replace",
             timeout=SECONDS,
             check=False,
         )
         if done.returncode:
-            shown = (
-                f"{done.stdout.decode(errors='replace')}\n{done.stderr.decode(errors='replace')}"
-            )
-            raise BlockFailed(shown)
+            raise BlockFailed(f"{done.stdout}\n{done.stderr}")
 
     def _shown(self, command: Command) -> str:
         # Served when the command returns, so that the next one need not wait.

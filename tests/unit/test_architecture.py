@@ -1,6 +1,8 @@
 """The page and the picture of the architecture show the code as it is."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 from docs.images import house
@@ -22,6 +24,22 @@ def test_every_file_that_the_page_names_is_there() -> None:
         for pattern in patterns
         if not any(any(folder.glob(pattern)) for folder in _folders())
     ] == []
+
+
+_TWO_OF_FIVE = """
+from ai_psychiatrist.evaluation.metrics.registry import measured
+items = AllItems.of([[0, 3, None], [2, 2, 2]], [[2, 2, 2], [0, 2, 2]], places=3)
+print(*measured(items)["far_off"].statistics.by_unit.sum(axis=0))
+"""
+
+
+def test_metric_of_the_page_is_one_as_it_stands() -> None:
+    (metric,) = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    # In a process of its own, as it would stay among the metrics of this one.
+    done = subprocess.run(
+        [sys.executable, "-c", metric + _TWO_OF_FIVE], capture_output=True, check=True
+    )
+    assert [float(figure) for figure in done.stdout.split()] == [2, 5]
 
 
 def _folders() -> list[Path]:

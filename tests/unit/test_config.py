@@ -11,6 +11,7 @@ from ai_psychiatrist.config import (
     Settings,
     env_example,
     load_settings,
+    settings_tables,
     variables,
     with_model,
 )
@@ -369,6 +370,11 @@ def test_key_is_kept_out_of_representations() -> None:
 
 def test_example_file_is_the_generated_one() -> None:
     assert (ROOT / ".env.example").read_text("utf-8") == env_example()
+
+
+def test_tables_of_the_documentation_are_the_generated_ones() -> None:
+    page = (ROOT / "docs" / "configuration.md").read_text("utf-8")
+    assert page.endswith(settings_tables()), "ai-psychiatrist settings --markdown"
 
 
 def test_example_file_sets_nothing_and_names_everything(tmp_path: Path) -> None:

@@ -12,8 +12,10 @@ DANGER_OFF: Final = "off"
 class DangerSettings(Options):
     """Which model reads for danger beside the fixed rules."""
 
-    model: str | None = None
-    """Model that reads for danger; empty means the default, `off` leaves it to the rules."""
+    model: str | None = Field(
+        default=None,
+        description="Its name; empty: the default; `off` leaves danger to the rules.",
+    )
 
     @property
     def is_off(self) -> bool:
@@ -24,11 +26,22 @@ class DangerSettings(Options):
 class QualitativeSettings(Options):
     """What is done about quotes of the narrative that the participant did not say."""
 
-    validate_quotes: bool = False
-    """Drop unverified quotes, or ask again; false keeps them, marked as unverified."""
-    max_unverified_quotes: int = Field(default=0, ge=0)
-    """How many unverified quotes are dropped without asking the model again."""
-    quote_retry_max_attempts: int = Field(default=1, ge=0, le=5)
-    """How often the model is asked again for verbatim quotes, apart from other retries."""
-    delimit_transcript: bool = False
-    """Put a sentence before the transcript that says that it is data, for every agent."""
+    validate_quotes: bool = Field(
+        default=False,
+        description="Drop unverified quotes, or ask again; false keeps them, marked as unverified.",
+    )
+    max_unverified_quotes: int = Field(
+        default=0,
+        ge=0,
+        description="How many unverified quotes are dropped without asking the model again.",
+    )
+    quote_retry_max_attempts: int = Field(
+        default=1,
+        ge=0,
+        le=5,
+        description="Further calls for verbatim quotes, apart from other retries.",
+    )
+    delimit_transcript: bool = Field(
+        default=False,
+        description="Tell every agent in a sentence that the transcript is data.",
+    )

@@ -2,9 +2,10 @@
 
 from ai_psychiatrist.config.chosen_model import with_model
 from ai_psychiatrist.config.contradictions import refuse_contradictions
-from ai_psychiatrist.config.groups import CRISIS_LINE_CURE, ApiSettings, Settings
+from ai_psychiatrist.config.groups import CRISIS_LINE_CURE, Settings
 from ai_psychiatrist.config.reader import load_settings
 from ai_psychiatrist.config.reference import env_example, settings_tables
+from ai_psychiatrist.config.server import ApiSettings
 from ai_psychiatrist.config.variables import variables
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings

@@ -1,5 +1,8 @@
 """Every setting for people to read: the example file and the tables of the documentation."""
 
+from collections.abc import Iterator
+from itertools import groupby
+
 from pydantic import SecretStr
 
 from ai_psychiatrist.config.groups import Settings
@@ -9,33 +12,24 @@ from ai_psychiatrist.config.variables import Variable, variables
 def env_example() -> str:
     """Return the text of `.env.example`: every variable with its meaning and default."""
     lines = ["# Every setting with its default. Copy this file to .env and change what you need."]
-    group = ""
-    for variable in variables():
-        if variable.group != group:
-            group = variable.group
-            model = Settings.model_fields[group].annotation
-            lines += ["", f"## {(model.__doc__ or '').strip()}" if model else ""]
-        lines.append(f"# {variable.meaning}")
-        lines.append(f"# {variable.name}={default_text(variable)}")
+    lines += ["# Lists are separated by commas."]
+    for subject, group in _groups():
+        lines += ["", f"## {subject}"]
+        for variable in group:
+            lines += [f"# {variable.meaning}", f"# {variable.name}={default_text(variable)}"]
     return "\n".join(lines) + "\n"
 
 
 def settings_tables() -> str:
     """Return every variable as Markdown tables, one for each group."""
     lines: list[str] = []
-    group = ""
-    for variable in variables():
-        if variable.group != group:
-            group = variable.group
-            model = Settings.model_fields[group].annotation
-            prefix = "" if group == "features" else f"{group.upper()}_"
-            lines += ["", f"### `{prefix}`" if prefix else "### Others", ""]
-            lines += [(model.__doc__ or "").strip() if model else "", ""]
-            lines += ["| name | default | meaning |", "| --- | --- | --- |"]
-        default = default_text(variable)
-        shown = f"`{default}`" if default else "empty"
-        lines.append(f"| `{variable.name}` | {shown} | {variable.meaning} |")
-    return "\n".join(lines).strip() + "\n"
+    for subject, group in _groups():
+        lines += ["", f"**{subject}**", "", "| name | default | meaning |", "| --- | --- | --- |"]
+        for variable in group:
+            default = default_text(variable)
+            shown = f"`{default}`" if default else ""
+            lines.append(f"| `{variable.name}` | {shown} | {variable.meaning} |")
+    return "\n".join(lines[1:]) + "\n"
 
 
 def default_text(variable: Variable) -> str:
@@ -50,3 +44,9 @@ def default_text(variable: Variable) -> str:
             return ",".join(map(str, default))
         case _:
             return str(default)
+
+
+def _groups() -> Iterator[tuple[str, Iterator[Variable]]]:
+    """Yield what each group is about, and its variables."""
+    for name, group in groupby(variables(), key=lambda variable: variable.group):
+        yield getattr(Settings.model_fields[name].annotation, "__doc__", "").strip(), group

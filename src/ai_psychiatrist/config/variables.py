@@ -1,12 +1,7 @@
 """The environment variables that set the fields of the settings."""
 
-import ast
-import inspect
-import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
-from itertools import pairwise
 from typing import get_origin
 
 from pydantic import BaseModel
@@ -23,12 +18,11 @@ class Variable:
     group: str
     field: str
     info: FieldInfo
-    model: type[BaseModel]
 
     @property
     def meaning(self) -> str:
-        """The sentence under the field."""
-        return _sentences(self.model)[self.field]
+        """What the field says of itself, in a sentence."""
+        return self.info.description or ""
 
     def read(self, text: str) -> str | list[str]:
         """Return the value as the field's type reads it; lists are separated by commas."""
@@ -45,29 +39,5 @@ def variables() -> Iterator[Variable]:
         if not (isinstance(model, type) and issubclass(model, BaseModel)):
             continue
         for field, field_info in model.model_fields.items():
-            yield Variable(
-                name=f"{prefix}{field.upper()}",
-                group=group,
-                field=field,
-                info=field_info,
-                model=model,
-            )
-
-
-@cache
-def _sentences(model: type[BaseModel]) -> dict[str, str]:
-    """Return field → the sentence under it.
-
-    Read from the source when it is asked for: Pydantic would do so at each import, which takes
-    longer than importing the rest of the settings.
-    """
-    definition = ast.parse(textwrap.dedent(inspect.getsource(model))).body[0]
-    body = definition.body if isinstance(definition, ast.ClassDef) else []
-    return {
-        field.target.id: " ".join(str(sentence.value.value).split())
-        for field, sentence in pairwise(body)
-        if isinstance(field, ast.AnnAssign)
-        and isinstance(field.target, ast.Name)
-        and isinstance(sentence, ast.Expr)
-        and isinstance(sentence.value, ast.Constant)
-    }
+            name = f"{prefix}{field.upper()}"
+            yield Variable(name=name, group=group, field=field, info=field_info)

@@ -41,70 +41,103 @@ ApiKey = Annotated[SecretStr, AfterValidator(_api_key)]
 class PydanticAISettings(Options):
     """How models are asked through Pydantic AI."""
 
-    enabled: bool = True
-    """Ask through Pydantic AI agents; false uses one plain chat call per agent alone."""
-    retries: int = Field(default=3, ge=0, le=10)
-    """How often a model is asked again when its reply is rejected; in interviews at most once."""
-    timeout_seconds: float | None = Field(default=None, gt=0)
-    """Longest wait for one model call; empty means the backend's own timeout."""
+    enabled: bool = Field(
+        default=True,
+        description="Ask through Pydantic AI; false makes one plain chat call an agent.",
+    )
+    retries: int = Field(
+        default=3,
+        ge=0,
+        le=10,
+        description="Further calls when a reply is rejected; in interviews at most one.",
+    )
+    timeout_seconds: float | None = Field(
+        default=None,
+        gt=0,
+        description="Longest wait for one model call; empty: the backend's own.",
+    )
 
 
 class ModelSettings(Options):
     """Which models the agents ask, and what bounds their calls."""
 
-    default: str = "baseline"
-    """Model of every agent that names none, such as `ollama:gemma3` or `openai-chat:qwen3`."""
-    qualitative_model: str | None = None
-    """Model of the qualitative agent; empty means the default."""
-    quantitative_model: str | None = None
-    """Model of evidence extraction and scoring; empty means the default."""
-    judge_model: str | None = None
-    """Model of the judge; empty means the default."""
-    meta_review_model: str | None = None
-    """Model of the meta-review; empty means the default."""
-    fallbacks: tuple[str, ...] = ()
-    """Models to ask next, in order, when an agent's own model gives nothing acceptable."""
-    temperature: float = Field(default=0.0, ge=0.0, le=2.0)
-    """Sampling temperature, 0-2."""
-    max_calls: int = Field(default=60, ge=1)
-    """Most model calls of one assessment."""
-    max_reply_bytes: int = Field(default=262_144, ge=1024)
-    """Longest reply that is read, in bytes of UTF-8."""
-    busy_waits_seconds: tuple[Annotated[float, Field(ge=0)], ...] = (1.0, 2.0, 4.0)
-    """Waits before each further call to a busy server (429, 503), unless it names longer ones."""
-    max_concurrency: int = Field(default=16, ge=1)
-    """Most calls under way at one backend."""
-    max_output_tokens: int = Field(default=8192, ge=16)
-    """Longest reply that a model may write, in tokens."""
-    http_proxy: WebAddress | None = None
-    """Proxy on the way to the models; HTTP_PROXY and its like are not followed."""
+    default: str = Field(
+        default="baseline",
+        description="Model of every agent that names none, such as `ollama:gemma3:27b`.",
+    )
+    qualitative_model: str | None = Field(
+        default=None, description="Model of the qualitative agent; empty: the default."
+    )
+    quantitative_model: str | None = Field(
+        default=None,
+        description="Model of evidence and scores; empty: the default.",
+    )
+    judge_model: str | None = Field(
+        default=None, description="Model of the judge; empty: the default."
+    )
+    meta_review_model: str | None = Field(
+        default=None, description="Model of the meta-review; empty: the default."
+    )
+    fallbacks: tuple[str, ...] = Field(
+        default=(),
+        description="Models to ask next, in order, when one gives nothing acceptable.",
+    )
+    temperature: float = Field(
+        default=0.0, ge=0.0, le=2.0, description="Sampling temperature, 0-2."
+    )
+    max_calls: int = Field(default=60, ge=1, description="Most model calls of one assessment.")
+    max_reply_bytes: int = Field(
+        default=262_144, ge=1024, description="Longest reply that is read, in bytes of UTF-8."
+    )
+    busy_waits_seconds: tuple[Annotated[float, Field(ge=0)], ...] = Field(
+        default=(1.0, 2.0, 4.0),
+        description="Waits before further calls to a busy server, unless it names longer.",
+    )
+    max_concurrency: int = Field(
+        default=16, ge=1, description="Most calls under way at one backend."
+    )
+    max_output_tokens: int = Field(
+        default=8192, ge=16, description="Longest reply that a model may write, in tokens."
+    )
+    http_proxy: WebAddress | None = Field(
+        default=None,
+        description="Proxy on the way to the models; HTTP_PROXY and its like are not followed.",
+    )
 
 
 class OpenAISettings(Options):
     """Where `openai-chat:` models are served, and `openai:` ones unless that is OpenAI itself."""
 
-    base_url: WebAddress | None = None
-    """Base URL of an OpenAI-compatible server, such as http://127.0.0.1:8080/v1."""
-    api_key: ApiKey = SecretStr("")
-    """API key of that server, if it asks for one; `openai:` models need it."""
+    base_url: WebAddress | None = Field(
+        default=None,
+        description="Base URL of an OpenAI-compatible server, such as http://127.0.0.1:8080/v1.",
+    )
+    api_key: ApiKey = Field(
+        default=SecretStr(""),
+        description="API key of that server, if it asks for one; `openai:` models need it.",
+    )
 
 
 class AnthropicSettings(Options):
     """Where `anthropic:` models are served."""
 
-    base_url: WebAddress | None = None
-    """Base URL; empty means Anthropic itself."""
-    api_key: ApiKey = SecretStr("")
-    """API key of Anthropic."""
+    base_url: WebAddress | None = Field(
+        default=None, description="Base URL; empty: Anthropic itself."
+    )
+    api_key: ApiKey = Field(default=SecretStr(""), description="API key of Anthropic.")
 
 
 class GoogleSettings(Options):
     """Where `google:` models are served."""
 
-    base_url: WebAddress | None = None
-    """Base URL; empty means the Gemini API. GOOGLE_GEMINI_BASE_URL is read as well."""
-    api_key: ApiKey = SecretStr("")
-    """API key of the Gemini API. GEMINI_API_KEY is read as well."""
+    base_url: WebAddress | None = Field(
+        default=None,
+        description="Base URL; empty: the Gemini API. GOOGLE_GEMINI_BASE_URL is read, too.",
+    )
+    api_key: ApiKey = Field(
+        default=SecretStr(""),
+        description="API key of the Gemini API. GEMINI_API_KEY is read, too.",
+    )
 
 
 def _ollama_host(host: str) -> str:
@@ -126,14 +159,20 @@ def _ollama_url(host: str, port: int) -> str:
 class OllamaSettings(Options):
     """Where `ollama:` models are served."""
 
-    host: Annotated[str, AfterValidator(_ollama_host)] = "127.0.0.1"
-    """Host, host:port or URL of the Ollama server."""
-    port: int = Field(default=11434, ge=1, le=65535)
-    """Port, unless the host names one."""
-    timeout_seconds: float = Field(default=600.0, gt=0)
-    """Longest wait for one call, unless PYDANTIC_AI_TIMEOUT_SECONDS is set."""
-    num_ctx: int | None = Field(default=None, ge=256)
-    """Context window in tokens to ask for; an overlong prompt fails instead of being cut."""
+    host: Annotated[str, AfterValidator(_ollama_host)] = Field(
+        default="127.0.0.1", description="Host, host:port or URL of the Ollama server."
+    )
+    port: int = Field(default=11434, ge=1, le=65535, description="Port, unless the host names one.")
+    timeout_seconds: float = Field(
+        default=600.0,
+        gt=0,
+        description="Longest wait for one call, unless PYDANTIC_AI_TIMEOUT_SECONDS is set.",
+    )
+    num_ctx: int | None = Field(
+        default=None,
+        ge=256,
+        description="Context window in tokens; a longer prompt fails, and is never cut.",
+    )
 
     @property
     def base_url(self) -> str:

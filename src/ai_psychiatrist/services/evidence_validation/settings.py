@@ -10,13 +10,24 @@ class QuantitativeSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-    evidence_quote_validation_enabled: bool = True
-    """Check quotes against the participant's words; without it no item gets a score."""
-    evidence_quote_validation_mode: GroundingMode = "substring"
-    """`substring`: the same words; `fuzzy`: contractions may be written out, too (rapidfuzz)."""
-    evidence_quote_fuzzy_threshold: float = Field(default=0.85, ge=0.5, le=1.0)
-    """Similarity to all that was said, 0.5-1.0, that a quote with such contractions needs."""
-    evidence_quote_fail_on_all_rejected: bool = False
-    """Fail the scores when the model gave quotes and none of them was said."""
-    evidence_quote_log_rejections: bool = True
-    """Log refused quotes, as lengths and keyed digests."""
+    evidence_quote_validation_enabled: bool = Field(
+        default=True,
+        description="Check quotes against what was said; without it nothing is scored.",
+    )
+    evidence_quote_validation_mode: GroundingMode = Field(
+        default="substring",
+        description="`substring`: the same words; `fuzzy`: contractions may be written out.",
+    )
+    evidence_quote_fuzzy_threshold: float = Field(
+        default=0.85,
+        ge=0.5,
+        le=1.0,
+        description="Similarity, 0.5-1.0, that a quote with such contractions needs.",
+    )
+    evidence_quote_fail_on_all_rejected: bool = Field(
+        default=False,
+        description="Fail the scores when the model gave quotes and none of them was said.",
+    )
+    evidence_quote_log_rejections: bool = Field(
+        default=True, description="Log refused quotes, as lengths and keyed digests."
+    )

@@ -1,0 +1,115 @@
+"""Settings of the HTTP server."""
+
+import re
+from ipaddress import ip_address
+from typing import Final
+
+from pydantic import Field, field_validator
+
+from ai_psychiatrist.llm.settings import Options
+
+_HOST_NAME: Final = re.compile(r"\*|[\w.-]+|\[?[\da-f]*:[\da-f.:]*:[\da-f.:]*\]?", re.ASCII)
+_ORIGIN: Final = re.compile(r"https?://(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d+)?", re.ASCII)
+
+
+class ApiSettings(Options):
+    """The HTTP server and its limits."""
+
+    host: str = Field(
+        default="127.0.0.1",
+        description="Address to listen on; there is no authentication, so think before opening it.",
+    )
+    port: int = Field(
+        default=8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one."
+    )
+    max_body_bytes: int = Field(default=4_194_304, ge=1024, description="Largest request body.")
+    max_transcript_chars: int = Field(
+        default=400_000,
+        ge=1,
+        description="Longest transcript, in characters, for commands as well.",
+    )
+    max_total_chars: int = Field(
+        default=2_000_000,
+        ge=1,
+        description="Most characters of transcripts under way; others wait for their turn.",
+    )
+    request_timeout_seconds: float = Field(
+        default=900.0,
+        gt=0,
+        description="Deadline of a request from its arrival; what has finished is returned.",
+    )
+    shutdown_seconds: float = Field(
+        default=20.0,
+        gt=0,
+        le=3600,
+        description="What requests under way may take when the server is told to stop.",
+    )
+    max_concurrency: int = Field(
+        default=64,
+        ge=1,
+        description="Most assessments under way; further requests get 503 and Retry-After.",
+    )
+    max_connections: int = Field(
+        default=1000,
+        ge=16,
+        description="Most open connections of `serve`, as far as file descriptors suffice.",
+    )
+    header_timeout_seconds: float = Field(
+        default=10.0, gt=0, description="Longest wait of `serve` for a whole request header."
+    )
+    body_timeout_seconds: float = Field(
+        default=30.0, gt=0, description="Longest wait for a whole request body; then 408."
+    )
+    answer_timeout_seconds: float = Field(
+        default=60.0,
+        gt=0,
+        description="How long `serve` holds an answer for a caller who does not read it.",
+    )
+    idle_timeout_seconds: int = Field(
+        default=5,
+        ge=1,
+        description="How long `serve` keeps a connection open for the next request.",
+    )
+    allowed_hosts: tuple[str, ...] = Field(
+        default=(),
+        description="Further names that callers may use for this server; `*`: any.",
+    )
+    cors_origins: tuple[str, ...] = Field(
+        default=(), description="Origins of web pages that may call the API."
+    )
+    docs: bool = Field(
+        default=True, description="Show /docs, /redoc and /openapi.json; false for production."
+    )
+
+    @property
+    def is_for_this_machine(self) -> bool:
+        """Whether only programs of this machine can call."""
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host.casefold() == "localhost"
+
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _are_hosts(cls, hosts: tuple[str, ...]) -> tuple[str, ...]:
+        if any(not _HOST_NAME.fullmatch(host) for host in hosts):
+            msg = "write names or addresses alone, such as notes.example, without scheme and port"
+            raise ValueError(msg)
+        return hosts
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _are_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
+        for origin in origins:
+            if "*" in origin or origin == "null":
+                msg = "name each origin; * and null would let every page in"
+            elif not origin.startswith(("http://", "https://")):
+                msg = "an origin begins with https:// or http://, such as https://notes.example"
+            elif origin.endswith("/"):
+                msg = "write each origin without the slash at its end; browsers send none"
+            elif not _ORIGIN.fullmatch(origin):
+                msg = "an origin is scheme, name and port without path, query and user"
+            else:
+                continue
+            raise ValueError(msg)
+        return origins
