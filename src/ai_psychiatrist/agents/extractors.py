@@ -1,6 +1,6 @@
 """Turn a reply's text into an agent's output, or ask the model again.
 
-Each extractor raises `ReplyRejected`, a `ModelRetry`, with feedback for the model that says what is
+Each extractor raises a `ReplyRejected` that is a `ModelRetry`, with feedback for the model that says what is
 wrong and what is wanted and never repeats the reply.
 """
 
@@ -44,8 +44,12 @@ def asking_again(extract: Callable[[str], R]) -> Callable[[str], R]:
                 RejectionCode.WRONG_TYPE,
                 "The reply does not have the form that the task shows. Keep to that form.",
             )
+        # With the first rejection: a reply that is accepted needs no library to be read.
+        from ai_psychiatrist.llm.asking_again import asked_again  # noqa: PLC0415
+
+        rejected = ReplyRejected(refused.code, refused.feedback, refused.violations)
         # The cause would carry the reply into tracebacks.
-        raise ReplyRejected(refused.code, refused.feedback, refused.violations) from None
+        raise asked_again(rejected) from None
 
     return extractor
 
