@@ -111,7 +111,7 @@ class FailureSeverity(StrEnum):
 
 
 class CallPath(StrEnum):
-    """Which way a model call took: a Pydantic AI agent, or one plain chat call."""
+    """Which way a model call took: as an agent, sent back where refused, or one plain chat call."""
 
     AGENT = "agent"
     PLAIN = "plain"

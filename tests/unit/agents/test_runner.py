@@ -118,6 +118,24 @@ def test_spent_retries_lead_to_one_plain_call_with_the_same_prompt() -> None:
     assert chat.systems == [case().prompt("").system]
 
 
+@pytest.mark.parametrize(
+    ("replies", "enabled", "paths"),
+    [
+        ([BAD, BAD, GOOD], True, [CallPath.AGENT] * 3),
+        ([BAD, BAD, BAD, GOOD], True, [CallPath.AGENT] * 3 + [CallPath.PLAIN]),
+        ([GOOD], False, [CallPath.PLAIN]),
+    ],
+    ids=["asked again", "then plainly", "no agents"],
+)
+def test_model_of_this_process_is_asked_as_an_agent_through_its_plain_client(
+    replies: list[str], enabled: bool, paths: list[CallPath]
+) -> None:
+    local = replace(route(chat=ScriptedChat(replies)), is_local=True)
+    outcome = run((local,), retries=2, enabled=enabled)
+    assert outcome.required("judge").score == 4
+    assert [one.path for one in outcome.attempts] == paths
+
+
 def test_bad_plain_reply_leads_to_the_next_model() -> None:
     first = route(ScriptedModel([BAD]), ScriptedChat([BAD]), name="first")
     second = route(ScriptedModel([GOOD]), name="second")
