@@ -1,7 +1,7 @@
 """Turn a reply's text into an agent's output, or ask the model again.
 
-Each extractor raises a `ReplyRejected` that is a `ModelRetry`, with feedback for the model that says what is
-wrong and what is wanted and never repeats the reply.
+Each extractor raises a `ReplyRejected` that is a `ModelRetry`, with feedback for the model that
+says what is wrong and what is wanted and never repeats the reply.
 """
 
 from collections.abc import Callable
