@@ -26,7 +26,7 @@ from ai_psychiatrist.llm.output import ModelOutput
 from ai_psychiatrist.llm.output_mode import OutputModeSetting
 from ai_psychiatrist.llm.retries import CallRetries
 from ai_psychiatrist.llm.routes import ModelChain
-from ai_psychiatrist.llm.runner import Outcome
+from ai_psychiatrist.llm.runner import AgentOutcome
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from tests.fakes.scripted import ScriptedChat, ScriptedModel, route
 
@@ -168,7 +168,7 @@ def without(verb: str, *path: str | int) -> Arguments:
 class Asked:
     """What an agent gave, and the account of its calls."""
 
-    outcome: Outcome[Any]
+    outcome: AgentOutcome[Any]
     attempts: list[Attempt]
     slept: list[float]
 
@@ -210,7 +210,7 @@ def ask(
         call_timeout_seconds=call_timeout_seconds,
         retries=CallRetries(waits_seconds=(1.0, 2.0), sleep=sleep),
     )
-    verbs: dict[str, Callable[[], Awaitable[Outcome[Any]]]] = {
+    verbs: dict[str, Callable[[], Awaitable[AgentOutcome[Any]]]] = {
         "generate_goals": lambda: agents.generate_goals(view, calls),
         "extract_facts": lambda: agents.extract_facts(view, calls),
         "detect_drift": lambda: agents.detect_drift(view, calls),
@@ -222,7 +222,7 @@ def ask(
         "generate_analysis": lambda: agents.generate_analysis(view, calls),
     }
 
-    async def run() -> Outcome[Any]:
+    async def run() -> AgentOutcome[Any]:
         return await verbs[verb]()
 
     return Asked(outcome=asyncio.run(run()), attempts=calls.attempts, slept=slept)

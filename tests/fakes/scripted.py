@@ -23,7 +23,7 @@ from ai_psychiatrist.llm.chat import ChatReply
 from ai_psychiatrist.llm.connections import ModelConnections
 from ai_psychiatrist.llm.routes import ModelChain, ModelRoute
 from ai_psychiatrist.llm.settings import (
-    ModelSettings,
+    ModelCallSettings,
     OllamaSettings,
     OpenAISettings,
     PydanticAISettings,
@@ -131,7 +131,7 @@ async def served_chain(server_url: str, *, num_ctx: int | None = None) -> AsyncI
     """Connect to one model of a fake server over Ollama's wires; both paths can be taken."""
     connections = ModelConnections(
         BackendOptions(
-            models=ModelSettings(),
+            models=ModelCallSettings(),
             openai=OpenAISettings(),
             ollama=OllamaSettings(host=server_url, timeout_seconds=5, num_ctx=num_ctx),
             pydantic_ai=PydanticAISettings(),

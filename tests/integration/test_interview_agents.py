@@ -20,10 +20,10 @@ from ai_psychiatrist.llm.call_log import CallLog
 from ai_psychiatrist.llm.connections import ModelConnections
 from ai_psychiatrist.llm.output_mode import OutputModeSetting
 from ai_psychiatrist.llm.retries import CallRetries
-from ai_psychiatrist.llm.runner import Outcome
+from ai_psychiatrist.llm.runner import AgentOutcome
 from ai_psychiatrist.llm.settings import (
     AnthropicSettings,
-    ModelSettings,
+    ModelCallSettings,
     OllamaSettings,
     OpenAISettings,
     PydanticAISettings,
@@ -52,7 +52,7 @@ every_verb = pytest.mark.parametrize("verb", TOOLS)
 
 def options(**urls: str) -> BackendOptions:
     return BackendOptions(
-        models=ModelSettings(),
+        models=ModelCallSettings(),
         openai=OpenAISettings(base_url=urls.get("openai")),
         ollama=OllamaSettings(host=urls.get("ollama", "127.0.0.1"), timeout_seconds=5),
         anthropic=AnthropicSettings(
@@ -70,7 +70,7 @@ async def asked(
     *,
     view: InterviewView = VIEW,
     output_mode: OutputModeSetting = "auto",
-) -> tuple[Outcome[Any], list[Attempt]]:
+) -> tuple[AgentOutcome[Any], list[Attempt]]:
     """Let one agent ask a model by its name in the settings."""
     connections, calls = ModelConnections(backends), CallLog.of(20)
 
@@ -83,7 +83,7 @@ async def asked(
         output_mode=output_mode,
         retries=CallRetries(waits_seconds=(1.0, 2.0), sleep=no_sleep),
     )
-    verbs: dict[str, Callable[[], Awaitable[Outcome[Any]]]] = {
+    verbs: dict[str, Callable[[], Awaitable[AgentOutcome[Any]]]] = {
         "generate_goals": lambda: agents.generate_goals(view, calls),
         "extract_facts": lambda: agents.extract_facts(view, calls),
         "detect_drift": lambda: agents.detect_drift(view, calls),
@@ -109,8 +109,8 @@ class TestAnthropic:
 
     def ask(
         self, verb: str, script: Script, view: InterviewView = VIEW
-    ) -> tuple[Outcome[Any], list[Attempt], list[MessagesRequest]]:
-        async def run() -> tuple[Outcome[Any], list[Attempt], list[MessagesRequest]]:
+    ) -> tuple[AgentOutcome[Any], list[Attempt], list[MessagesRequest]]:
+        async def run() -> tuple[AgentOutcome[Any], list[Attempt], list[MessagesRequest]]:
             async with MessagesApi(script) as api:
                 outcome, attempts = await asked(
                     verb, "anthropic:claude-fake", options(anthropic=api.url), view=view
@@ -195,7 +195,7 @@ def test_schema_is_the_only_tool_on_the_wire_of_chat_completions(verb: str, wire
     def script(request: Request) -> Reply:
         return tool_call(TOOLS[request.task], GOOD[request.task])
 
-    async def run() -> tuple[Outcome[Any], list[Attempt], list[Request]]:
+    async def run() -> tuple[AgentOutcome[Any], list[Attempt], list[Request]]:
         async with ModelServer(script) as server:
             model = "ollama:fake" if wire == "ollama" else "openai-chat:fake"
             backends = options(openai=f"{server.url}/v1", ollama=server.url)
@@ -214,7 +214,7 @@ def test_schema_is_the_only_tool_on_the_wire_of_chat_completions(verb: str, wire
 @pytest.mark.parametrize("mode", ["native", "text"])
 @pytest.mark.parametrize("wire", ["openai", "ollama"])
 def test_other_modes_send_no_tools(mode: OutputModeSetting, wire: str) -> None:
-    async def run() -> tuple[Outcome[Any], list[Request]]:
+    async def run() -> tuple[AgentOutcome[Any], list[Request]]:
         async with ModelServer(lambda _: Reply(text=json.dumps(GOOD["extract_facts"]))) as server:
             model = "ollama:fake" if wire == "ollama" else "openai-chat:fake"
             backends = options(openai=f"{server.url}/v1", ollama=server.url)
@@ -234,7 +234,7 @@ def test_server_without_tools_is_asked_for_text() -> None:
             return Reply(status=400, raw_body=b'{"error": {"message": "no tools here"}}')
         return Reply(text=json.dumps(GOOD["extract_facts"]))
 
-    async def run() -> tuple[Outcome[Any], list[Attempt]]:
+    async def run() -> tuple[AgentOutcome[Any], list[Attempt]]:
         async with ModelServer(script) as server:
             backends = options(openai=f"{server.url}/v1")
             return await asked("extract_facts", "openai-chat:fake", backends)

@@ -15,7 +15,7 @@ from ai_psychiatrist.llm.backend_options import BackendOptions
 from ai_psychiatrist.llm.connections import ModelConnections
 from ai_psychiatrist.llm.probe import ModelProbe
 from ai_psychiatrist.llm.settings import (
-    ModelSettings,
+    ModelCallSettings,
     OllamaSettings,
     OpenAISettings,
     PydanticAISettings,
@@ -48,7 +48,7 @@ def able(request: Request) -> Reply:
 async def probed(name: str, url: str) -> ModelProbe:
     connections = ModelConnections(
         BackendOptions(
-            models=ModelSettings(),
+            models=ModelCallSettings(),
             openai=OpenAISettings(base_url=f"{url}/v1", api_key=SecretStr("key")),
             ollama=OllamaSettings(host=url),
             pydantic_ai=PydanticAISettings(),

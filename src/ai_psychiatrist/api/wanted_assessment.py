@@ -33,7 +33,7 @@ from ai_psychiatrist.wiring import BYTES_PER_CHARACTER, Services
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class WantedAssessment:
     """A transcript that was read and is to be assessed."""
 
     participant_id: int | None
@@ -55,7 +55,7 @@ async def reading_wanted(
     request: Request,
     services: Services,
     named: Roles = (),
-) -> AsyncIterator[Wanted]:
+) -> AsyncIterator[WantedAssessment]:
     """Give the transcript of a request, whose signs of danger are kept with the request.
 
     Inside the block it counts as worked on; very long ones wait for one another. `named`: who is
@@ -83,7 +83,7 @@ async def reading_wanted(
         del given, content
         await _let_go_of_file(body, request)
         keep_risk(request.scope, risk)
-        yield Wanted(participant_id=body.participant_id, transcript=transcript, risk=risk)
+        yield WantedAssessment(participant_id=body.participant_id, transcript=transcript, risk=risk)
 
 
 async def _let_go_of_file(body: AssessmentRequest | InterviewRequest, request: Request) -> None:
@@ -102,7 +102,7 @@ def _roles(body: AssessmentRequest | InterviewRequest) -> Roles:
 
 
 async def assess_wanted(
-    wanted: Wanted, request: Request, services: Services, parts: frozenset[Part]
+    wanted: WantedAssessment, request: Request, services: Services, parts: frozenset[Part]
 ) -> Assessed:
     """Return the assessment; raises `Refusal` when nothing finished."""
     assessment_id = begin_assessment()

@@ -29,7 +29,7 @@ _LITTLE_SPACE_BYTES: Final = _GIGABYTE
 _NO_SPACE_BYTES: Final = 50_000_000
 
 
-class Level(StrEnum):
+class CheckLevel(StrEnum):
     """How bad a finding is."""
 
     OK = "ok"
@@ -40,11 +40,11 @@ class Level(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class CheckResult:
     """What one check found, and what to do about it."""
 
     check: str
-    level: Level
+    level: CheckLevel
     words: str
     cure: str | None = None
     model: str | None = None
@@ -53,7 +53,7 @@ class Finding:
     """Figures and names for machines."""
 
 
-def check_installation(settings: Settings) -> Iterator[Finding]:
+def check_installation(settings: Settings) -> Iterator[CheckResult]:
     """Check everything that can be checked without asking a model."""
     yield _versions()
     yield _settings(settings)
@@ -62,14 +62,14 @@ def check_installation(settings: Settings) -> Iterator[Finding]:
     yield _state_folder(settings.data.state_dir.expanduser())
 
 
-def _versions() -> Finding:
+def _versions() -> CheckResult:
     versions = {name: metadata.version(name) for name in _SHOWN_VERSIONS}
     versions["python"] = platform.python_version()
     listed = ", ".join(f"{name} {version}" for name, version in versions.items())
-    return Finding(check="versions", level=Level.OK, words=listed, facts=versions)
+    return CheckResult(check="versions", level=CheckLevel.OK, words=listed, facts=versions)
 
 
-def _settings(settings: Settings) -> Finding:
+def _settings(settings: Settings) -> CheckResult:
     """Name what is set; values may be keys, or hold a password in an address."""
     names = [
         variable.name
@@ -78,37 +78,37 @@ def _settings(settings: Settings) -> Finding:
         and variable.field in getattr(settings, variable.group).model_fields_set
     ]
     words = f"{len(names)} set: {', '.join(names)}" if names else "none is set, all are defaults"
-    return Finding(check="settings", level=Level.OK, words=words, facts={"set": names})
+    return CheckResult(check="settings", level=CheckLevel.OK, words=words, facts={"set": names})
 
 
-def _crisis_line(settings: Settings) -> Finding:
+def _crisis_line(settings: Settings) -> CheckResult:
     is_set = settings.risk.is_crisis_line_set
-    return Finding(
+    return CheckResult(
         check="crisis line",
-        level=Level.OK if is_set else Level.WARN,
+        level=CheckLevel.OK if is_set else CheckLevel.WARN,
         words="set" if is_set else "not set: people in danger are shown general words alone",
         cure=None if is_set else CRISIS_LINE_CURE,
         facts={"is_set": is_set},
     )
 
 
-def check_danger(settings: Settings) -> Finding:
+def check_danger(settings: Settings) -> CheckResult:
     """Say what reads for signs of danger; its model is looked at with the others."""
     model = settings.danger.model or settings.model.default
     is_alone = settings.danger.is_off or model == BASELINE
     words = "read by the fixed phrases" + (" alone" if is_alone else f", and by {model}")
     facts = {"danger_model": None if is_alone else model}
-    return Finding(check="signs of danger", level=Level.OK, words=words, facts=facts)
+    return CheckResult(check="signs of danger", level=CheckLevel.OK, words=words, facts=facts)
 
 
-def _extras() -> Finding:
+def _extras() -> CheckResult:
     missing = [extra for extra, packages in EXTRAS.items() if not all(map(_is_there, packages))]
     there = [extra for extra in EXTRAS if extra not in missing]
     words = f"installed: {', '.join(there) or 'none'}"
     if missing:
         words += f"; others: pip install 'ai-psychiatrist[{','.join(missing)}]'"
     facts = {"installed": there, "missing": missing}
-    return Finding(check="extras", level=Level.OK, words=words, facts=facts)
+    return CheckResult(check="extras", level=CheckLevel.OK, words=words, facts=facts)
 
 
 def _is_there(package: str) -> bool:
@@ -118,26 +118,26 @@ def _is_there(package: str) -> bool:
         return False
 
 
-def _state_folder(folder: Path) -> Finding:
+def _state_folder(folder: Path) -> CheckResult:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(b"\0")
         free = shutil.disk_usage(folder).free
     except OSError as error:
-        return Finding(
+        return CheckResult(
             check="state folder",
-            level=Level.FAIL,
+            level=CheckLevel.FAIL,
             words=f"{folder} cannot be written: {error.strerror}; interviews cannot be kept",
             cure="Set DATA_STATE_DIR to a folder that can be written.",
             facts={"folder": str(folder), "is_writable": False, "free_bytes": None},
         )
-    level = Level.WARN if free < _LITTLE_SPACE_BYTES else Level.OK
-    level = Level.FAIL if free < _NO_SPACE_BYTES else level
-    return Finding(
+    level = CheckLevel.WARN if free < _LITTLE_SPACE_BYTES else CheckLevel.OK
+    level = CheckLevel.FAIL if free < _NO_SPACE_BYTES else level
+    return CheckResult(
         check="state folder",
         level=level,
         words=f"{folder} can be written, {free / _GIGABYTE:.1f} GB free",
-        cure=None if level is Level.OK else "Make room on the disk, or set DATA_STATE_DIR.",
+        cure=None if level is CheckLevel.OK else "Make room on the disk, or set DATA_STATE_DIR.",
         facts={"folder": str(folder), "is_writable": True, "free_bytes": free},
     )

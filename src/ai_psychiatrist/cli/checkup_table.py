@@ -8,19 +8,19 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ai_psychiatrist.cli.checkup import Finding, Level
+from ai_psychiatrist.cli.checkup import CheckLevel, CheckResult
 from ai_psychiatrist.cli.interview_view import console_of
 from ai_psychiatrist.cli.report import plain
 
 _STYLES: Final = {
-    Level.OK: "green",
-    Level.WARN: "yellow",
-    Level.FAIL: "bold red",
-    Level.SKIP: "dim",
+    CheckLevel.OK: "green",
+    CheckLevel.WARN: "yellow",
+    CheckLevel.FAIL: "bold red",
+    CheckLevel.SKIP: "dim",
 }
 
 
-def print_findings(findings: Iterable[Finding], console: Console | None = None) -> None:
+def print_findings(findings: Iterable[CheckResult], console: Console | None = None) -> None:
     """Print one line for each finding, its cure below it, and what it all comes to."""
     out = console or console_of()
     told = list(findings)
@@ -28,14 +28,14 @@ def print_findings(findings: Iterable[Finding], console: Console | None = None) 
         out.print(Text(plain(model or "This installation"), style="bold"))
         out.print(_table(of_model))
         out.print()
-    counts = {level: sum(one.level is level for one in told) for level in Level}
-    warned = f", {counts[Level.WARN]} warned" if counts[Level.WARN] else ""
-    failed = f"{counts[Level.FAIL]} of {len(told)} checks failed{warned}."
+    counts = {level: sum(one.level is level for one in told) for level in CheckLevel}
+    warned = f", {counts[CheckLevel.WARN]} warned" if counts[CheckLevel.WARN] else ""
+    failed = f"{counts[CheckLevel.FAIL]} of {len(told)} checks failed{warned}."
     fine = f"Nothing is wrong: {len(told)} checks{warned}."
-    out.print(failed if counts[Level.FAIL] else fine)
+    out.print(failed if counts[CheckLevel.FAIL] else fine)
 
 
-def _table(findings: Iterable[Finding]) -> Table:
+def _table(findings: Iterable[CheckResult]) -> Table:
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)

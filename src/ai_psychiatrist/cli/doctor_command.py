@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ai_psychiatrist.cli.checkup import Finding, Level, check_danger, check_installation
+from ai_psychiatrist.cli.checkup import CheckLevel, CheckResult, check_danger, check_installation
 from ai_psychiatrist.cli.checkup_table import print_findings
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
 from ai_psychiatrist.cli.interview_view import working
@@ -48,11 +48,11 @@ def doctor(
     raise typer.Exit(ExitCode.PARTIAL if _failed(findings) else ExitCode.COMPLETE)
 
 
-def _installation(settings: Settings, chosen: Settings) -> list[Finding]:
+def _installation(settings: Settings, chosen: Settings) -> list[CheckResult]:
     return [*check_installation(settings), check_danger(chosen)]
 
 
-async def _models(settings: Settings) -> list[Finding]:
+async def _models(settings: Settings) -> list[CheckResult]:
     async with open_services(settings) as services:
         connections = services.connections
         with working():
@@ -60,11 +60,11 @@ async def _models(settings: Settings) -> list[Finding]:
     return [finding for probe in probes for finding in model_findings(probe, settings)]
 
 
-def _failed(findings: Sequence[Finding]) -> bool:
-    return any(finding.level is Level.FAIL for finding in findings)
+def _failed(findings: Sequence[CheckResult]) -> bool:
+    return any(finding.level is CheckLevel.FAIL for finding in findings)
 
 
-def _print_json(findings: Sequence[Finding]) -> None:
+def _print_json(findings: Sequence[CheckResult]) -> None:
     document = {
         "is_fine": not _failed(findings),
         "findings": [

@@ -9,7 +9,12 @@ import typer
 from ai_psychiatrist.agents.interview.schemas import interview_schemas
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
 from ai_psychiatrist.cli.given_transcript import NamedSpeakers, ParticipantOption
-from ai_psychiatrist.cli.interview_session import Wanted, delete_interview, hold, kept_interviews
+from ai_psychiatrist.cli.interview_session import (
+    WantedSession,
+    delete_interview,
+    hold,
+    kept_interviews,
+)
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
 
 EXAMPLES = """
@@ -79,7 +84,7 @@ def interview(
     if context.invoked_subcommand is not None:
         return
     with refusing_bad_input():
-        wanted = Wanted(
+        wanted = WantedSession(
             protocol=protocol,
             assessment=assessment,
             transcript=transcript,

@@ -50,7 +50,7 @@ from ai_psychiatrist.wiring import Services, open_services
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class WantedSession:
     """What the command line asks for."""
 
     protocol: str | None
@@ -75,7 +75,7 @@ class Wanted:
             raise InputError(msg, field="--resume")
 
 
-def hold(settings: Settings, wanted: Wanted) -> ExitCode:
+def hold(settings: Settings, wanted: WantedSession) -> ExitCode:
     """Hold an interview to its end or until the person leaves, and print what came out of it.
 
     Raises `InputError` and `ConfigurationError` for what cannot be used.
@@ -123,7 +123,7 @@ class _Session:
     out: Console
     is_json: bool
 
-    def begin(self, wanted: Wanted, protocol: str) -> InterviewSnapshot:
+    def begin(self, wanted: WantedSession, protocol: str) -> InterviewSnapshot:
         """Create the interview, from a transcript or an assessment where one is given."""
         inputs = read_inputs(list(wanted.inputs))
         assessment: AssessmentInput | None = None
@@ -234,13 +234,13 @@ def _opened(settings: Settings) -> Iterator[tuple[asyncio.Runner, Services]]:
             runner.run(entered.__aexit__(None, None, None))
 
 
-def _answers(wanted: Wanted) -> AnswerSource:
+def _answers(wanted: WantedSession) -> AnswerSource:
     if wanted.answers is None:
         return Typed()
     return Scripted(read_text(wanted.answers, field="--answers"))
 
 
-def _console(wanted: Wanted) -> Console:
+def _console(wanted: WantedSession) -> Console:
     """Return where the dialogue is printed: not in the JSON, nowhere when nobody reads it."""
     if not wanted.is_json:
         return console_of()

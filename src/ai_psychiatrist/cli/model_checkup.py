@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from ai_psychiatrist.cli.checkup import Finding, Level
+from ai_psychiatrist.cli.checkup import CheckLevel, CheckResult
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.llm.probe import Check, CheckOutcome, ModelProbe
 from ai_psychiatrist.llm.providers import provider_of
@@ -14,11 +14,11 @@ _NO_SCHEMA_CURE: Final = (
 )
 
 
-def model_findings(probe: ModelProbe, settings: Settings) -> Iterator[Finding]:
+def model_findings(probe: ModelProbe, settings: Settings) -> Iterator[CheckResult]:
     """Yield one finding for each step of the look, in their order."""
     if probe.address is None:
         words = "runs in this process and sends nothing to anybody"
-        yield Finding(check="server", level=Level.OK, words=words, model=probe.model)
+        yield CheckResult(check="server", level=CheckLevel.OK, words=words, model=probe.model)
         return
     yield _finding(probe, "server", probe.reachable, f"answers at {probe.address}")
     yield _finding(probe, "key", probe.key_accepted, _key_words(probe, settings))
@@ -40,33 +40,33 @@ def _finding(
     step: Check,
     words: str,
     facts: Mapping[str, object] | None = None,
-) -> Finding:
+) -> CheckResult:
     if step.outcome is CheckOutcome.FAILED:
-        return Finding(
+        return CheckResult(
             check=check,
-            level=Level.FAIL,
+            level=CheckLevel.FAIL,
             words=f"{probe.address}: {_reason(step)}",
             cure=step.cure,
             model=probe.model,
             facts=_failure_facts(step),
         )
     is_tried = step.outcome is CheckOutcome.OK
-    return Finding(
+    return CheckResult(
         check=check,
-        level=Level.OK if is_tried else Level.SKIP,
+        level=CheckLevel.OK if is_tried else CheckLevel.SKIP,
         words=words if is_tried else _NOT_TRIED,
         model=probe.model,
         facts=(facts or {}) if is_tried else {},
     )
 
 
-def _extra(probe: ModelProbe, check: str, step: Check, words: str, cure: str | None) -> Finding:
+def _extra(probe: ModelProbe, check: str, step: Check, words: str, cure: str | None) -> CheckResult:
     """Return the finding of what an assessment does without: at worst a warning."""
     if step.outcome is not CheckOutcome.FAILED:
         return _finding(probe, check, step, words)
-    return Finding(
+    return CheckResult(
         check=check,
-        level=Level.OK if cure is None else Level.WARN,
+        level=CheckLevel.OK if cure is None else CheckLevel.WARN,
         words=f"not offered ({_reason(step)}){'; nothing needs it yet' if cure is None else ''}",
         cure=cure,
         model=probe.model,

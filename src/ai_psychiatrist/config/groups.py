@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Final
 
 from pydantic import Field, field_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from ai_psychiatrist.agents.settings import DangerSettings, QualitativeSettings
 from ai_psychiatrist.assessment.settings import FeedbackSettings
@@ -13,7 +14,7 @@ from ai_psychiatrist.llm.output_mode import OutputModeSetting
 from ai_psychiatrist.llm.settings import (
     AnthropicSettings,
     GoogleSettings,
-    ModelSettings,
+    ModelCallSettings,
     OllamaSettings,
     OpenAISettings,
     Options,
@@ -160,10 +161,12 @@ class FeatureSettings(Options):
     )
 
 
-class Settings(Options):
+class Settings(BaseSettings):
     """All settings, one frozen group for each part of the program."""
 
-    model: ModelSettings = ModelSettings()
+    model_config = SettingsConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    model: ModelCallSettings = ModelCallSettings()
     openai: OpenAISettings = OpenAISettings()
     anthropic: AnthropicSettings = AnthropicSettings()
     google: GoogleSettings = GoogleSettings()
@@ -181,3 +184,18 @@ class Settings(Options):
     risk: RiskSettings = RiskSettings()
     log: LogSettings = LogSettings()
     features: FeatureSettings = FeatureSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003  the signature is the library's
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Take values from `load_settings` alone.
+
+        The library's own reader lets misspelt names pass and prints values in its errors.
+        """
+        return (init_settings,)

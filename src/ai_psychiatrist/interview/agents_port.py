@@ -11,13 +11,15 @@ from ai_psychiatrist.agents.interview.outputs import (
 )
 from ai_psychiatrist.domain.interview import InterviewView
 from ai_psychiatrist.llm.call_log import CallLog
-from ai_psychiatrist.llm.runner import Outcome
+from ai_psychiatrist.llm.runner import AgentOutcome
 
 
 class InterviewAgentsPort(Protocol):
     """None of these raises for what a model or its backend does; see `InterviewAgents`."""
 
-    async def generate_goals(self, view: InterviewView, calls: CallLog) -> Outcome[GoalsOutput]: ...
+    async def generate_goals(
+        self, view: InterviewView, calls: CallLog
+    ) -> AgentOutcome[GoalsOutput]: ...
 
     async def digest(
         self, view: InterviewView, calls: CallLog, *, wants_facts: bool, wants_drift: bool
@@ -25,12 +27,12 @@ class InterviewAgentsPort(Protocol):
 
     async def generate_question_with_answers(
         self, view: InterviewView, target_goal_ids: tuple[str, ...], calls: CallLog
-    ) -> Outcome[QuestionOutput]: ...
+    ) -> AgentOutcome[QuestionOutput]: ...
 
     async def match_frequency(
         self, view: InterviewView, calls: CallLog
-    ) -> Outcome[FrequencyOutput]: ...
+    ) -> AgentOutcome[FrequencyOutput]: ...
 
     async def generate_analysis(
         self, view: InterviewView, calls: CallLog
-    ) -> Outcome[AnalysisOutput]: ...
+    ) -> AgentOutcome[AnalysisOutput]: ...

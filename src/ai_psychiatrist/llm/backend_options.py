@@ -7,7 +7,7 @@ from ai_psychiatrist.llm.routes import ModelRoute
 from ai_psychiatrist.llm.settings import (
     AnthropicSettings,
     GoogleSettings,
-    ModelSettings,
+    ModelCallSettings,
     OllamaSettings,
     OpenAISettings,
     PydanticAISettings,
@@ -18,7 +18,7 @@ from ai_psychiatrist.llm.settings import (
 class BackendOptions:
     """What is set about models, and those that need no server."""
 
-    models: ModelSettings
+    models: ModelCallSettings
     openai: OpenAISettings
     ollama: OllamaSettings
     pydantic_ai: PydanticAISettings

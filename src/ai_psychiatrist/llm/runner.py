@@ -54,7 +54,7 @@ NO_PLAIN_CALL: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome(Generic[OutputT]):
+class AgentOutcome(Generic[OutputT]):
     """An agent's output or the reason why there is none, and every attempt either way."""
 
     output: OutputT | None
@@ -112,7 +112,7 @@ class AgentRunner(Generic[OutputT]):
 
     async def run(
         self, prompt: Prompt, log: CallLog, *, review: Review | None = None
-    ) -> Outcome[OutputT]:
+    ) -> AgentOutcome[OutputT]:
         """Ask the models in order; never raises for what a model or its backend does.
 
         `review` sees each output before it is accepted, and may have the model asked again.
@@ -131,11 +131,11 @@ class AgentRunner(Generic[OutputT]):
                 failure = ModelCallFailed(FailureCode.INTERNAL_ERROR)
                 calls.close(FailureCode.INTERNAL_ERROR)
             else:
-                return Outcome(output=output, failure=None, attempts=tuple(calls.attempts))
+                return AgentOutcome(output=output, failure=None, attempts=tuple(calls.attempts))
             finally:
                 calls.close(FailureCode.DEADLINE_EXCEEDED)
         self._record(failure)
-        return Outcome(
+        return AgentOutcome(
             output=None,
             failure=failure.code,
             attempts=tuple(calls.attempts),

@@ -58,7 +58,7 @@ class PydanticAISettings(Options):
     )
 
 
-class ModelSettings(Options):
+class ModelCallSettings(Options):
     """Which models the agents ask, and what bounds their calls."""
 
     default: str = Field(

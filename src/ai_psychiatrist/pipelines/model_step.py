@@ -22,7 +22,7 @@ from ai_psychiatrist.llm.prompt import Prompt
 from ai_psychiatrist.llm.rejection import ReplyRejected
 from ai_psychiatrist.llm.retries import CallRetries, is_passing
 from ai_psychiatrist.llm.routes import ModelChain
-from ai_psychiatrist.llm.runner import AgentRunner, Outcome
+from ai_psychiatrist.llm.runner import AgentOutcome, AgentRunner
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.pipelines.step_turn import StepTurn
 from ai_psychiatrist.pipelines.template import NotRendered, StepTemplate
@@ -165,7 +165,7 @@ class _Asking:
             raise ReplyRejected(_code(verdict), _feedback(verdict))
         reply.repaired, reply.coercions = verdict.repaired, len(verdict.coercions)
 
-    def attempts(self, outcome: Outcome[_Reply]) -> list[AttemptRecord]:
+    def attempts(self, outcome: AgentOutcome[_Reply]) -> list[AttemptRecord]:
         """Return a record of each reply and of each call without one."""
         found = [
             (judgement.text, self.verdicts.get(number) or _without_answer(judgement))

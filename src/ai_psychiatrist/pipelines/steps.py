@@ -8,7 +8,7 @@ from ai_psychiatrist.agents.baseline.model import BASELINE
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.ledger.recheck.checker import PipelineChecker
 from ai_psychiatrist.llm.routes import ModelChain
-from ai_psychiatrist.llm.settings import ModelSettings, PydanticAISettings
+from ai_psychiatrist.llm.settings import ModelCallSettings, PydanticAISettings
 from ai_psychiatrist.pipelines.expression_step import ExpressionStep
 from ai_psychiatrist.pipelines.model_step import ModelStep
 from ai_psychiatrist.pipelines.step_turn import RunnableStep
@@ -24,7 +24,7 @@ _RUNNABLE_SCOPES: Final = frozenset({"llm", "expression"})
 class Models:
     """Whom the steps ask."""
 
-    settings: ModelSettings
+    settings: ModelCallSettings
     pydantic_ai: PydanticAISettings
     chain: Callable[[str], ModelChain]
     """Gives a model by name with those to ask after it; raises `ConfigurationError`."""

@@ -19,7 +19,7 @@ from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.domain.failures import AttemptOutcome, FailureCode
 from ai_psychiatrist.llm.chat import ChatReply
 from ai_psychiatrist.llm.routes import ModelChain
-from ai_psychiatrist.llm.runner import AgentRunner, Outcome
+from ai_psychiatrist.llm.runner import AgentOutcome, AgentRunner
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
@@ -31,7 +31,7 @@ DEAD = ModelConnectionError(model_name="scripted", message="dead")
 
 def run(
     chain: ModelChain, memory: CallMemory, *, task: str = "coherence", times: int = 1
-) -> Outcome[JudgeMetricOutput]:
+) -> AgentOutcome[JudgeMetricOutput]:
     runner = AgentRunner(
         JUDGE[Metric.COHERENCE],
         partial(create_judge_metric_agent, Metric.COHERENCE, retries=2),
@@ -40,7 +40,7 @@ def run(
     )
     case = open_case(parse_transcript("Participant: I sleep badly."), store=memory)
 
-    async def ask() -> Outcome[JudgeMetricOutput]:
+    async def ask() -> AgentOutcome[JudgeMetricOutput]:
         for _ in range(times - 1):
             await runner.run(case.prompt(task), case.calls)
         return await runner.run(case.prompt(task), case.calls)
@@ -48,7 +48,7 @@ def run(
     return asyncio.run(ask())
 
 
-def untimed(outcome: Outcome[JudgeMetricOutput]) -> Outcome[JudgeMetricOutput]:
+def untimed(outcome: AgentOutcome[JudgeMetricOutput]) -> AgentOutcome[JudgeMetricOutput]:
     attempts = tuple(replace(attempt, duration_ms=0.0) for attempt in outcome.attempts)
     return replace(outcome, attempts=attempts, rejection=None)
 

@@ -29,7 +29,7 @@ from ai_psychiatrist.llm.agent import create_agent
 from ai_psychiatrist.llm.chat import ChatReply
 from ai_psychiatrist.llm.direct_chat import DirectChatClient
 from ai_psychiatrist.llm.routes import ModelChain, as_chain
-from ai_psychiatrist.llm.runner import AgentRunner, Outcome
+from ai_psychiatrist.llm.runner import AgentOutcome, AgentRunner
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
@@ -38,7 +38,7 @@ GOOD = judge_text("4")
 BAD = "The assessment is coherent."
 ACCEPTED, REJECTED, FAILED = AttemptOutcome.ACCEPTED, AttemptOutcome.REJECTED, AttemptOutcome.FAILED
 
-JudgeOutcome = Outcome[JudgeMetricOutput]
+JudgeOutcome = AgentOutcome[JudgeMetricOutput]
 Step = tuple[str, CallPath, AttemptOutcome, RejectionCode | FailureCode | None]
 
 

@@ -16,7 +16,7 @@ from ai_psychiatrist.llm.backend_options import BackendOptions
 from ai_psychiatrist.llm.chat import ChatReply, SimpleChatClient
 from ai_psychiatrist.llm.connections import ModelConnections
 from ai_psychiatrist.llm.settings import (
-    ModelSettings,
+    ModelCallSettings,
     OllamaSettings,
     OpenAISettings,
     PydanticAISettings,
@@ -37,7 +37,9 @@ async def connected(
 ) -> AsyncIterator[SimpleChatClient]:
     connections = ModelConnections(
         BackendOptions(
-            models=ModelSettings(temperature=0.2, max_reply_bytes=200_000, max_output_tokens=777),
+            models=ModelCallSettings(
+                temperature=0.2, max_reply_bytes=200_000, max_output_tokens=777
+            ),
             openai=OpenAISettings(base_url=f"{url}/v1", api_key=SecretStr("key")),
             ollama=OllamaSettings(host=url, num_ctx=num_ctx),
             pydantic_ai=PydanticAISettings(timeout_seconds=timeout_seconds),

@@ -21,7 +21,7 @@ from ai_psychiatrist.domain.failures import Attempt, AttemptOutcome, CallPath, F
 from ai_psychiatrist.domain.interview import InterviewView
 from ai_psychiatrist.llm.call_log import CallLog
 from ai_psychiatrist.llm.definition import OutputT
-from ai_psychiatrist.llm.runner import Outcome
+from ai_psychiatrist.llm.runner import AgentOutcome
 
 GOALS = ("Who was there", "What was said", "When it began", "Why it began", "What came of it")
 RATIONALE = "HIDDEN-RATIONALE"
@@ -82,22 +82,26 @@ class ScriptedAgents:
         self.begun.clear()
         self.waves = 0
 
-    async def generate_goals(self, view: InterviewView, calls: CallLog) -> Outcome[GoalsOutput]:
+    async def generate_goals(
+        self, view: InterviewView, calls: CallLog
+    ) -> AgentOutcome[GoalsOutput]:
         """Set five goals."""
         return await self._reply("generate_goals", GoalsOutput, {"goals": GOALS}, view, calls)
 
-    async def extract_facts(self, view: InterviewView, calls: CallLog) -> Outcome[FactsOutput]:
+    async def extract_facts(self, view: InterviewView, calls: CallLog) -> AgentOutcome[FactsOutput]:
         """Find one fact: what was answered."""
         said = view.answer.text if view.answer else ""
         fact = {"topic": "answer", "claim": said, "timestamp": "", "confidence": "certain"}
         return await self._reply("extract_facts", FactsOutput, {"facts": [fact]}, view, calls)
 
-    async def detect_drift(self, view: InterviewView, calls: CallLog) -> Outcome[DriftOutput]:
+    async def detect_drift(self, view: InterviewView, calls: CallLog) -> AgentOutcome[DriftOutput]:
         """Find that the question was addressed."""
         plain = {"addressed_question": True, "drift_reason": "", "redirect_suggestion": ""}
         return await self._reply("detect_drift", DriftOutput, plain, view, calls)
 
-    async def update_goals(self, view: InterviewView, calls: CallLog) -> Outcome[GoalUpdatesOutput]:
+    async def update_goals(
+        self, view: InterviewView, calls: CallLog
+    ) -> AgentOutcome[GoalUpdatesOutput]:
         """Bring the goal that was asked for 10 further."""
         asked_for = view.question.goal_id if view.question else "g1"
         confidence = next((g.confidence for g in view.goals if g.id == asked_for), 0)
@@ -106,7 +110,7 @@ class ScriptedAgents:
 
     async def generate_question_with_answers(
         self, view: InterviewView, target_goal_ids: tuple[str, ...], calls: CallLog
-    ) -> Outcome[QuestionOutput]:
+    ) -> AgentOutcome[QuestionOutput]:
         """Ask a question that was not asked before, for the first goal named."""
         plain = question(f"Question number {len(view.said_before)}?", target_goal_ids[0])
         return await self._reply(
@@ -115,14 +119,14 @@ class ScriptedAgents:
 
     async def match_frequency(
         self, view: InterviewView, calls: CallLog
-    ) -> Outcome[FrequencyOutput]:
+    ) -> AgentOutcome[FrequencyOutput]:
         """Take the answer for none of the frequencies."""
         plain = {"frequency": "unclear", "words": ""}
         return await self._reply("match_frequency", FrequencyOutput, plain, view, calls)
 
     async def generate_analysis(
         self, view: InterviewView, calls: CallLog
-    ) -> Outcome[AnalysisOutput]:
+    ) -> AgentOutcome[AnalysisOutput]:
         """Report on a kettle."""
         return await self._reply("generate_analysis", AnalysisOutput, ANALYSIS, view, calls)
 
@@ -155,13 +159,13 @@ class ScriptedAgents:
         view: InterviewView,
         calls: CallLog,
         targets: tuple[str, ...] = (),
-    ) -> Outcome[OutputT]:
+    ) -> AgentOutcome[OutputT]:
         self.asked.append(Asked(verb=verb, view=view, targets=targets))
         self.begun.set()
         try:
             calls.budget.spend()
         except ModelCallFailed as error:
-            return Outcome(output=None, failure=error.code, attempts=())
+            return AgentOutcome(output=None, failure=error.code, attempts=())
         calls.attempts.append(
             Attempt(
                 agent=verb,
@@ -174,10 +178,10 @@ class ScriptedAgents:
         await self._join_wave()
         scripted = self._queues[verb].popleft() if self._queues[verb] else plain
         if isinstance(scripted, FailureCode):
-            return Outcome(output=None, failure=scripted, attempts=())
+            return AgentOutcome(output=None, failure=scripted, attempts=())
         if isinstance(scripted, BaseException):
             raise scripted
-        return Outcome(output=output.model_validate(scripted), failure=None, attempts=())
+        return AgentOutcome(output=output.model_validate(scripted), failure=None, attempts=())
 
     async def _join_wave(self) -> None:
         """Wait together with all calls that are made until the loop is idle."""

@@ -27,7 +27,7 @@ from ai_psychiatrist.llm.definition import AgentDefinition
 from ai_psychiatrist.llm.output_mode import OutputModeSetting
 from ai_psychiatrist.llm.retries import INTERVIEW_RETRIES, CallRetries
 from ai_psychiatrist.llm.routes import ModelChain, ModelRoute
-from ai_psychiatrist.llm.runner import NO_PLAIN_CALL, AgentRunner, Outcome
+from ai_psychiatrist.llm.runner import NO_PLAIN_CALL, AgentOutcome, AgentRunner
 from ai_psychiatrist.llm.settings import PydanticAISettings
 
 OutputT = TypeVar("OutputT", bound=InterviewOutput)
@@ -81,37 +81,41 @@ class InterviewAgents:
         once = tuple(_asked_once(route, pydantic_ai_settings) for route in limited[:1])
         self._frequency = runner(schemas.MATCH_FREQUENCY, once, 0)
 
-    async def generate_goals(self, view: InterviewView, calls: CallLog) -> Outcome[GoalsOutput]:
+    async def generate_goals(
+        self, view: InterviewView, calls: CallLog
+    ) -> AgentOutcome[GoalsOutput]:
         """Set the goals of an interview, as many as the view says."""
         return await _ask(self._goals(view.min_goals, view.max_goals), view, calls)
 
-    async def extract_facts(self, view: InterviewView, calls: CallLog) -> Outcome[FactsOutput]:
+    async def extract_facts(self, view: InterviewView, calls: CallLog) -> AgentOutcome[FactsOutput]:
         """Find the facts of the view's answer."""
         return await _ask(self._facts, view, calls)
 
-    async def detect_drift(self, view: InterviewView, calls: CallLog) -> Outcome[DriftOutput]:
+    async def detect_drift(self, view: InterviewView, calls: CallLog) -> AgentOutcome[DriftOutput]:
         """Tell whether the view's answer speaks to its question."""
         return await _ask(self._drift, view, calls)
 
-    async def update_goals(self, view: InterviewView, calls: CallLog) -> Outcome[GoalUpdatesOutput]:
+    async def update_goals(
+        self, view: InterviewView, calls: CallLog
+    ) -> AgentOutcome[GoalUpdatesOutput]:
         """Propose what the view's answer changes in the goals, by their ids."""
         return await _ask(self._updates, view, calls)
 
     async def generate_question_with_answers(
         self, view: InterviewView, target_goal_ids: tuple[str, ...], calls: CallLog
-    ) -> Outcome[QuestionOutput]:
+    ) -> AgentOutcome[QuestionOutput]:
         """Ask for one of the goals named, and offer four answers."""
         return await _ask(self._question, view, calls, target_goal_ids)
 
     async def match_frequency(
         self, view: InterviewView, calls: CallLog
-    ) -> Outcome[FrequencyOutput]:
+    ) -> AgentOutcome[FrequencyOutput]:
         """Tell which frequency the view's answer stands for; one call, whatever comes of it."""
         return await _ask(self._frequency, view, calls)
 
     async def generate_analysis(
         self, view: InterviewView, calls: CallLog
-    ) -> Outcome[AnalysisOutput]:
+    ) -> AgentOutcome[AnalysisOutput]:
         """Report on the whole interview."""
         return await _ask(self._analysis, view, calls)
 
@@ -179,6 +183,6 @@ async def _ask(
     view: InterviewView,
     calls: CallLog,
     target_goal_ids: tuple[str, ...] = (),
-) -> Outcome[OutputT]:
+) -> AgentOutcome[OutputT]:
     prompt = prompt_for(runner.definition.name, view, target_goal_ids)
     return await runner.run(prompt, calls, review=kept_to(view, target_goal_ids))

@@ -26,7 +26,7 @@ from ai_psychiatrist.interview.record import Interview
 from ai_psychiatrist.interview.state_hash import report_inputs_hash
 from ai_psychiatrist.llm.call_log import CallLog
 from ai_psychiatrist.llm.definition import OutputT
-from ai_psychiatrist.llm.runner import Outcome
+from ai_psychiatrist.llm.runner import AgentOutcome
 
 T = TypeVar("T")
 _Work: TypeAlias = Callable[[CallLog], Awaitable[Interview]]
@@ -201,7 +201,7 @@ def _put(context: StepContext, interview: Interview, proposed: QuestionOutput) -
     return put_question(context.protocol, interview, proposed.target_goal_id, wording)
 
 
-def _required(outcome: Outcome[OutputT]) -> OutputT:
+def _required(outcome: AgentOutcome[OutputT]) -> OutputT:
     if outcome.output is None:
         raise StepFailed(outcome.failure or FailureCode.OUTPUT_REJECTED)
     return outcome.output
