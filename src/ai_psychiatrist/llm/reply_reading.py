@@ -28,7 +28,9 @@ class ReplyReading:
 
 def is_well_formed(response: Reply) -> bool:
     """Return whether texts and calls have their types: a backend's null may have come through."""
-    return isinstance(response, ChatReply) or all(map(_is_well_formed, response.parts))
+    if isinstance(response, ChatReply):
+        return isinstance(getattr(response, "text", None), str)
+    return all(map(_is_well_formed, response.parts))
 
 
 def _is_well_formed(part: "ModelResponsePart") -> bool:

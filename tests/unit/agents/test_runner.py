@@ -2,6 +2,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import pytest
 from pydantic_ai.exceptions import ModelConnectionError, ModelHTTPError
@@ -134,6 +135,17 @@ def test_model_of_this_process_is_asked_as_an_agent_through_its_plain_client(
     outcome = run((local,), retries=2, enabled=enabled)
     assert outcome.required("judge").score == 4
     assert [one.path for one in outcome.attempts] == paths
+
+
+def test_plain_reply_whose_text_is_null_is_a_failure_of_the_backend() -> None:
+    null: Any = None
+    first = route(chat=ScriptedChat([ChatReply(text=null)]), name="first")
+    second = route(ScriptedModel([GOOD]), name="second")
+    outcome = run((first, second), retries=0)
+    assert steps(outcome.attempts)[-2:] == [
+        ("first", CallPath.PLAIN, FAILED, FailureCode.MALFORMED_RESPONSE),
+        ("second", CallPath.AGENT, ACCEPTED, None),
+    ]
 
 
 def test_bad_plain_reply_leads_to_the_next_model() -> None:
