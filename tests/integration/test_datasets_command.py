@@ -78,7 +78,7 @@ def test_nothing_that_was_said_is_printed(tmp_path: Path, line: str, as_json: bo
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        pytest.param(["check", "nowhere"], "there is no 'nowhere'", id="no_path"),
+        pytest.param(["check", "nowhere"], "there is no file or folder of this name", id="no_path"),
         pytest.param(["check", "."], "a dataset is a DAIC-WOZ", id="no_dataset"),
         pytest.param(["check", ".", "--kind", "text", "--codes", "all"], "--codes", id="option"),
         pytest.param(["make", "few", "--units", "3"], "--units is at least 20", id="too_few"),

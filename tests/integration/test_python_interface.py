@@ -7,6 +7,7 @@ import logging
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import structlog
@@ -273,3 +274,109 @@ def test_nothing_is_said_where_no_level_is_set(
 ) -> None:
     ap.assess_sync(SAID, settings=ap.load_settings({"DATA_STATE_DIR": str(tmp_path)}, None))
     assert capfd.readouterr() == ("", "")
+
+
+SECRET = "copper lanterns of Valparaiso"
+SAID = f"Interviewer: How do you sleep?\nParticipant: Badly, under {SECRET}."
+
+
+@pytest.mark.parametrize(
+    ("place", "given"),
+    [
+        ("dataset", SAID),
+        ("dataset", SAID.replace("\n", " ")),
+        ("dataset", SAID * 200),
+        ("folder", SAID),
+        ("folder", SAID * 200),
+    ],
+)
+def test_a_text_in_place_of_a_path_is_refused_without_its_words(
+    place: str, given: str, settings: ap.Settings, interviews: Path, tmp_path: Path
+) -> None:
+    named = {"dataset": str(interviews), "folder": str(tmp_path / "run"), place: given}
+
+    async def evaluate() -> object:
+        async with ap.open(settings) as app:
+            return await app.evaluate(named["dataset"], named["folder"])
+
+    with pytest.raises(ap.InputError) as caught:
+        asyncio.run(evaluate())
+    assert SECRET not in shown_by(caught.value)
+    assert [one for one in tmp_path.rglob("*") if SECRET in one.name] == []
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        SAID.encode() + b"\x81\x8d",
+        SAID + "\ud800",
+        Path(SAID * 100),
+        Path(SAID),
+    ],
+    ids=["no encoding", "lone surrogate", "long path", "path of lines"],
+)
+def test_an_error_keeps_nothing_that_led_to_it(given: str | bytes | Path) -> None:
+    with pytest.raises(ap.InputError) as caught:
+        ap.assess_sync(given)
+    assert SECRET not in shown_by(caught.value)
+    with pytest.raises(ap.InputError) as caught:
+        ap.ground(["badly"], given)
+    assert SECRET not in shown_by(caught.value)
+
+
+def shown_by(error: BaseException | None) -> str:
+    shown = ""
+    while error is not None:
+        shown += f"{error} {error!r} {error.args} "
+        error = error.__context__ or error.__cause__
+    return shown
+
+
+@pytest.mark.parametrize("name", ["interveiw.txt", "data/patients/interview 7.VTT"])
+def test_the_name_of_a_file_that_is_not_there_is_no_interview(name: str) -> None:
+    with pytest.raises(ap.InputError, match=r"pathlib\.Path"):
+        ap.assess_sync(name)
+
+
+@pytest.mark.parametrize("given", [None, 3, ["I sleep badly."], {"text": "I sleep badly."}])
+def test_what_is_no_transcript_by_its_type_is_named(given: Any) -> None:
+    with pytest.raises(ap.InputError, match=type(given).__name__):
+        ap.assess_sync(given)
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), "soon"])
+def test_a_deadline_is_a_time(seconds: Any) -> None:
+    with pytest.raises(ap.InputError, match="deadline_seconds"):
+        ap.assess_sync("I sleep badly.", deadline_seconds=seconds)
+
+
+def test_a_closed_application_says_so(settings: ap.Settings, tmp_path: Path) -> None:
+    async def closed() -> ap.Application:
+        async with ap.open(settings) as app:
+            return app
+
+    app = asyncio.run(closed())
+    with pytest.raises(RuntimeError, match="closed"):
+        asyncio.run(app.assess("I sleep badly."))
+    with pytest.raises(RuntimeError, match="closed"):
+        asyncio.run(app.evaluate(tmp_path, tmp_path / "run"))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"quotes": "I sleep badly"},
+        {"quotes": [None]},
+        {"mode": "nope"},
+        {"fuzzy_threshold": 5},
+    ],
+)
+def test_quotes_and_their_options_are_checked(options: Any) -> None:
+    with pytest.raises(ap.InputError):
+        ap.ground(**{"quotes": ["I sleep badly"], "transcript": "I sleep badly."} | options)
+
+
+def test_other_things_are_no_settings() -> None:
+    other: Any = {}
+    with pytest.raises(TypeError, match="dict"):
+        ap.create_app(other)

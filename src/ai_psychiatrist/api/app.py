@@ -48,6 +48,9 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
     `running()`. Given what `open` opened, it leaves the closing to whoever opened it. Of the
     process it changes nothing. Raises `ConfigurationError` for settings that cannot be used.
     """
+    if not isinstance(given, Settings | Application | None):
+        msg = f"settings or an application is wanted, and not {type(given).__name__}"
+        raise TypeError(msg)
     opened = given.services if isinstance(given, Application) else None
     resolved = given.settings if isinstance(given, Application) else given or load_settings()
 

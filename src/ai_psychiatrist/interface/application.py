@@ -1,6 +1,7 @@
 """Assessments from Python: one set of clients for many, or one assessment alone."""
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
@@ -9,13 +10,14 @@ from typing import TypeAlias
 
 from ai_psychiatrist.assessment.pipeline import Part
 from ai_psychiatrist.config import Settings, load_settings, quiet, with_model
-from ai_psychiatrist.domain.errors import ArtifactMismatch
+from ai_psychiatrist.domain.errors import ArtifactMismatch, InputError
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
 from ai_psychiatrist.evaluation.datasets.selection import Selection, selected
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, OnUnit, RunTally
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.start import StartOptions
+from ai_psychiatrist.infrastructure.given_files import named_path
 from ai_psychiatrist.infrastructure.log_ids import identified_assessment
 from ai_psychiatrist.infrastructure.worker_processes import WORKS_IN_PLACE, work_on_text
 from ai_psychiatrist.interface.dataset_run import (
@@ -28,6 +30,7 @@ from ai_psychiatrist.interface.given import (
     GivenLabels,
     GivenTranscript,
     content_of,
+    forgetting_causes,
     named_roles,
     read_given,
 )
@@ -52,11 +55,19 @@ class Application:
     def __init__(self, services: Services) -> None:
         """`open` makes one."""
         self._services = services
+        self._is_closed = False
 
     @property
     def services(self) -> Services:
-        """What it works with."""
+        """What it works with; raises `RuntimeError` once it is closed."""
+        if self._is_closed:
+            msg = "this application is closed: use it inside its block, `async with open() as app`"
+            raise RuntimeError(msg)
         return self._services
+
+    def close(self) -> None:
+        """Refuse what comes from now on; `open` does so at the end of its block."""
+        self._is_closed = True
 
     @property
     def settings(self) -> Settings:
@@ -84,8 +95,9 @@ class Application:
         `SpeakersUnknown` has the labels to choose from. Where nothing finished the status is
         `failed`, and `causes` says why.
         """
-        services = self._services
-        with services.active(), identified_assessment() as assessment_id:
+        services = self.services
+        _refuse_no_time(deadline_seconds)
+        with forgetting_causes(), services.active(), identified_assessment() as assessment_id:
             read = await self._read(transcript, named_roles(participant, interviewer))
             assessment = await services.pipeline.assess(
                 read, on_finished=on_progress, deadline_seconds=deadline_seconds
@@ -117,14 +129,15 @@ class Application:
         Raises `InputError` for what is no dataset, and for a folder that holds a run already, and
         `ArtifactMismatch` for one that was begun with other inputs.
         """
-        services = self._services
-        run_folder = RunFolder(Path(folder))
+        services = self.services
+        run_folder = RunFolder(named_path(folder, field="folder"))
+        path = named_path(dataset, field="dataset")
         options = EvaluationOptions(
             concurrency=concurrency, max_failures=max_failures, retries_failed=retry_failed
         )
         start = StartOptions(limit=limit, is_resumed=resume, keeps_raw=keep_raw)
-        with services.active():
-            opened = await asyncio.to_thread(open_dataset, Path(dataset), labels=services.labels)
+        with forgetting_causes(), services.active():
+            opened = await asyncio.to_thread(open_dataset, path, labels=services.labels)
             wanted = DatasetRun(
                 dataset=selected(opened, Selection(split=split)),
                 folder=run_folder,
@@ -165,7 +178,11 @@ async def open_application(
     resolved = load_settings() if settings is None else settings
     chosen = resolved if model is None else with_model(resolved, model)
     async with open_services_apart(quiet(chosen)) as services:
-        yield Application(services)
+        app = Application(services)
+        try:
+            yield app
+        finally:
+            app.close()
 
 
 def assess_sync(
@@ -197,6 +214,14 @@ def assess_sync(
             )
 
     return asyncio.run(assess())
+
+
+def _refuse_no_time(deadline_seconds: float | None) -> None:
+    if deadline_seconds is None:
+        return
+    if not (isinstance(deadline_seconds, int | float) and 0 < deadline_seconds < math.inf):
+        msg = "deadline_seconds has to be a number of seconds above 0"
+        raise InputError(msg, field="deadline_seconds")
 
 
 def _refuse_running_loop() -> None:

@@ -1,14 +1,21 @@
 """The transcript that a caller gives: text, the content of a file, or where the file is."""
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.errors import AssessmentServiceError, InputError
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
-from ai_psychiatrist.infrastructure.given_files import read_regular, reason_of
+from ai_psychiatrist.infrastructure.given_files import (
+    could_be_path,
+    named_path,
+    read_regular,
+    reason_of,
+)
 from ai_psychiatrist.services.transcripts.speaker_labels import (
     DEFAULT_LABELS,
     Roles,
@@ -24,8 +31,10 @@ GivenLabels: TypeAlias = str | Sequence[str]
 
 MOST_BYTES: Final = 1 << 25
 """Of a file: beside its words, a form may have a time and a measure of each."""
-_LONGEST_PATH: Final = 1_000
 _FIELD: Final = "transcript"
+_FILE_NAME: Final = re.compile(
+    r"\S(?:.*\S)?\.(?:txt|md|vtt|srt|sbv|json|jsonl|csv|tsv|docx)", re.IGNORECASE
+)
 
 
 def named_roles(participant: GivenLabels, interviewer: GivenLabels, *, prefix: str = "") -> Roles:
@@ -43,30 +52,47 @@ def named_roles(participant: GivenLabels, interviewer: GivenLabels, *, prefix: s
 
 
 def _several(labels: GivenLabels) -> Sequence[str]:
-    return (labels,) if isinstance(labels, str) else labels
+    several = (labels,) if isinstance(labels, str) else tuple(labels)
+    if not all(isinstance(label, str) for label in several):
+        msg = "labels of speakers are texts"
+        raise InputError(msg, field="participant")
+    return several
 
 
 def content_of(given: str | bytes | Path) -> str | bytes:
     """Return the text, or the bytes of the file; raises `InputError` for one that is unreadable."""
-    if isinstance(given, Path):
-        try:
-            return read_regular(given, most_bytes=MOST_BYTES)
-        except OSError as error:
-            msg = f"the transcript cannot be read: {reason_of(error)}"
-            raise InputError(msg, field=_FIELD) from None
-    if isinstance(given, str) and _is_path(given):
-        msg = "a string is the text of the interview itself; give a file as pathlib.Path(...)"
-        raise InputError(msg, field=_FIELD)
-    return given
+    match given:
+        case Path():
+            try:
+                return read_regular(named_path(given, field=_FIELD), most_bytes=MOST_BYTES)
+            except OSError as error:
+                msg = f"the transcript cannot be read: {reason_of(error)}"
+        case str() if _is_path(given):
+            msg = "a string is the text of the interview itself; give a file as pathlib.Path(...)"
+        case str() | bytes():
+            return given
+        case bytearray() | memoryview():
+            return bytes(given)
+        case _:
+            msg = f"a text, bytes or a pathlib.Path is wanted, and not {type(given).__name__}"
+    raise InputError(msg, field=_FIELD)
 
 
 def _is_path(text: str) -> bool:
-    if len(text) > _LONGEST_PATH or "\n" in text:
+    """Return whether a text names a file, one that is there or one that is spelt wrongly."""
+    if not could_be_path(text):
         return False
+    return _FILE_NAME.fullmatch(text.strip()) is not None or Path(text).is_file()
+
+
+@contextmanager
+def forgetting_causes() -> Iterator[None]:
+    """Let an error of ours go on without those that led to it: these hold what was given."""
     try:
-        return Path(text).is_file()
-    except ValueError:
-        return False
+        yield
+    except AssessmentServiceError as error:
+        error.__context__ = error.__cause__ = None
+        raise
 
 
 def read_given(

@@ -2,13 +2,16 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import get_args
 
+from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.evidence import Match, Quote, QuoteRejection, Segment, UnverifiedQuote
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.interface.given import (
     GivenLabels,
     GivenTranscript,
     content_of,
+    forgetting_causes,
     named_roles,
     read_given,
 )
@@ -64,15 +67,19 @@ def ground(
     `participant`, `interviewer`: whose labels are whose, where the transcript does not tell.
     `mode`: "substring" for the same words, "fuzzy" for contractions written out, too, of a
     similarity of at least `fuzzy_threshold`, 0-1. Raises `InputError` for a transcript that cannot
-    be used, and `ConfigurationError` for "fuzzy" without rapidfuzz.
+    be used and for what are no quotes, and `ConfigurationError` for "fuzzy" without rapidfuzz.
+    Whether a quote denies what it is quoted for is not looked at here.
     """
+    wanted = _wanted(quotes)
+    _refuse_unknown(mode, fuzzy_threshold)
     if mode == "fuzzy":
         similarity_package()
-    read = _read(transcript, participant, interviewer)
+    with forgetting_causes():
+        read = _read(transcript, participant, interviewer)
     index = TranscriptIndex(read)
     found = tuple(
         _grounded(quote, index.ground(quote, mode=mode, fuzzy_threshold=fuzzy_threshold))
-        for quote in quotes
+        for quote in wanted
     )
     verified = sum(quote.verified for quote in found)
     return GroundedQuotes(
@@ -82,6 +89,27 @@ def ground(
         speakers_assumed=read.speakers_assumed,
         transcript_text=read.text if read.source.is_rendered else None,
     )
+
+
+def _wanted(quotes: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(quotes, str | bytes):
+        msg = "a list of quotes is wanted, and not one text"
+        raise InputError(msg, field="quotes")
+    several = tuple(quotes)
+    for number, quote in enumerate(several, start=1):
+        if not isinstance(quote, str):
+            msg = f"quote {number} is no text but {type(quote).__name__}"
+            raise InputError(msg, field="quotes")
+    return several
+
+
+def _refuse_unknown(mode: str, fuzzy_threshold: float) -> None:
+    if mode not in get_args(GroundingMode):
+        msg = f"mode has to be one of {', '.join(get_args(GroundingMode))}"
+        raise InputError(msg, field="mode")
+    if not 0 <= fuzzy_threshold <= 1:
+        msg = "fuzzy_threshold has to be from 0 to 1"
+        raise InputError(msg, field="fuzzy_threshold")
 
 
 def _read(given: GivenTranscript, participant: GivenLabels, interviewer: GivenLabels) -> Transcript:

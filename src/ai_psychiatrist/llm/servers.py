@@ -51,7 +51,7 @@ class ModelServers:
             known = ", ".join(f"{one}:" for one in providers.PROVIDERS)
             msg = (
                 f"model {name!r} names no provider; write ollama:{name} if Ollama serves it "
-                f"(providers: {known} for other servers of OpenAI's protocol openai-chat:)"
+                f"(providers: {known}; openai-chat: is for any server of OpenAI's protocol)"
             )
             raise ConfigurationError(msg)
         if provider.name not in self._backends:

@@ -12,6 +12,7 @@ from ai_psychiatrist.evaluation.datasets.file_names import (
 )
 from ai_psychiatrist.evaluation.datasets.jsonl import holds_turns, open_jsonl
 from ai_psychiatrist.evaluation.datasets.options import OnProgress, ReadingOptions, silent
+from ai_psychiatrist.infrastructure.given_files import named_path
 from ai_psychiatrist.services.transcripts.formats.daic_woz import (
     CodedLines,
     Interruption373,
@@ -41,8 +42,9 @@ def open_dataset(
         labels=labels,
         on_progress=on_progress,
     )
-    if not path.exists():
-        msg = f"there is no {path.name!r}; {WHAT_A_DATASET_IS}"
+    if not named_path(path, field="PATH").exists():
+        # Its name is not repeated: it may be a text that was given in place of a path.
+        msg = f"there is no file or folder of this name; {WHAT_A_DATASET_IS}"
         raise InputError(msg, field="PATH")
     wanted = _wanted(kind)
     if path.is_dir() and wanted is not DatasetKind.JSONL:
