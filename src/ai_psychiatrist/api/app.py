@@ -1,7 +1,7 @@
 """The FastAPI application."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -64,7 +64,8 @@ def create_app(given: "Settings | Application | None" = None) -> DescribedApp:
             _warn(resolved)
             stack.callback(setattr, app.state, "services", opened)
             app.state.services = services
-            app.state.reading = asyncio.create_task(to_thread.run_sync(_read_ahead))
+            reading = to_thread.run_sync(_read_ahead, services.connections.names)
+            app.state.reading = asyncio.create_task(reading)
             stack.push_async_callback(asyncio.wait, (app.state.reading,))
             yield
 
@@ -119,8 +120,8 @@ def _warn(settings: Settings) -> None:
         logger.warning("crisis_line_not_set", reason=CRISIS_LINE_CURE)
 
 
-def _read_ahead() -> None:
+def _read_ahead(models: Collection[str]) -> None:
     # Imported here: nobody who waits for the server to be ready needs it yet.
-    from ai_psychiatrist.api.read_ahead import read_phrases_and_rules  # noqa: PLC0415
+    from ai_psychiatrist.api.read_ahead import read_ahead  # noqa: PLC0415
 
-    read_phrases_and_rules()
+    read_ahead(models)

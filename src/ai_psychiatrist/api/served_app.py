@@ -30,8 +30,9 @@ def create_served_app(settings: Settings | None = None) -> DescribedApp:
     @asynccontextmanager
     async def lifespan(outer: FastAPI) -> AsyncIterator[None]:
         async with opened(outer):
-            # What is loaded once the phrases are read stays loaded: looking for garbage in it
-            # costs a tenth of the CPU time of an assessment.
+            # What is loaded now, and read ahead, stays loaded: looking for garbage in it costs a
+            # tenth of the CPU time of an assessment.
+            gc.freeze()
             app.state.reading.add_done_callback(lambda _: gc.freeze())
             with (
                 few_accept_errors(),
