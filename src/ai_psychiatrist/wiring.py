@@ -30,6 +30,7 @@ from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.transcript_store import TranscriptStore
 
 if TYPE_CHECKING:
+    from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
     from ai_psychiatrist.interview.interviews import Interviews
 
 logger = get_logger(__name__)
@@ -244,8 +245,7 @@ def _danger_agent(
 
 def _interviews(settings: Settings, chain: ModelChain, danger: ModelChain) -> "Interviews":
     # A tenth of a second that nobody waits for who holds no interview.
-    from ai_psychiatrist.agents.interview.interview_agents import (  # noqa: PLC0415
-        InterviewAgents,
+    from ai_psychiatrist.agents.interview.patience import (  # noqa: PLC0415
         limited_chain,
         repairing_once,
     )
@@ -257,9 +257,13 @@ def _interviews(settings: Settings, chain: ModelChain, danger: ModelChain) -> "I
 
     interview, model = settings.interview, settings.model
 
-    def agents() -> InterviewAgents | None:
+    def agents() -> "InterviewAgentsPort | None":
         if not chain:
             return None
+        from ai_psychiatrist.agents.interview.interview_agents import (  # noqa: PLC0415
+            InterviewAgents,
+        )
+
         return InterviewAgents(
             chain,
             settings.pydantic_ai,

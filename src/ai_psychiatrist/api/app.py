@@ -1,16 +1,15 @@
 """The FastAPI application."""
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Final
+from typing import TYPE_CHECKING
 
 from anyio import to_thread
 from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 from ai_psychiatrist import __version__
-from ai_psychiatrist.agents.baseline.signals import signals_in
-from ai_psychiatrist.agents.contracts.contract import shipped_contract
 from ai_psychiatrist.api import assessments, interviews, status
 from ai_psychiatrist.api.admission import Admission
 from ai_psychiatrist.api.body_limit import BodyLimit
@@ -24,11 +23,11 @@ from ai_psychiatrist.api.shared_room import SharedRoom
 from ai_psychiatrist.config import CRISIS_LINE_CURE, Settings, load_settings
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.stopping import Stopping
-from ai_psychiatrist.interface.application import Application
 from ai_psychiatrist.results.models import NOTICE
-from ai_psychiatrist.services.risk.detector import detect_risk
-from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
-from ai_psychiatrist.wiring import open_services_apart
+from ai_psychiatrist.wiring import Services, open_services_apart
+
+if TYPE_CHECKING:
+    from ai_psychiatrist.interface.application import Application
 
 logger = get_logger(__name__)
 
@@ -38,21 +37,22 @@ _DESCRIPTION = (
     "still unknown. "
 )
 
-_SAID: Final = "Interviewer: Do you ever wish to be dead?\nParticipant: No. I sleep badly, though."
 
-
-def create_app(given: Settings | Application | None = None) -> DescribedApp:
+def create_app(given: "Settings | Application | None" = None) -> DescribedApp:
     """Return the application; reads the environment when no settings are given.
 
     It can be run by any server, or mounted in another application, whose lifespan then enters its
     `running()`. Given what `open` opened, it leaves the closing to whoever opened it. Of the
     process it changes nothing. Raises `ConfigurationError` for settings that cannot be used.
     """
-    if not isinstance(given, Settings | Application | None):
+    opened: Services | None = None
+    if given is None or isinstance(given, Settings):
+        resolved = given or load_settings()
+    elif hasattr(given, "services"):  # Its class would import all that evaluations need.
+        opened, resolved = given.services, given.settings
+    else:
         msg = f"settings or an application is wanted, and not {type(given).__name__}"
         raise TypeError(msg)
-    opened = given.services if isinstance(given, Application) else None
-    resolved = given.settings if isinstance(given, Application) else given or load_settings()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -67,8 +67,9 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
             _warn(resolved)
             stack.callback(setattr, app.state, "services", opened)
             app.state.services = services
-            # Read by the first request, these would hold up all others for 0.2 s.
-            await to_thread.run_sync(_read_phrases_and_rules)
+            reading = to_thread.run_sync(_read_ahead, services.connections.names)
+            app.state.reading = asyncio.create_task(reading)
+            stack.push_async_callback(asyncio.wait, (app.state.reading,))
             yield
 
     app = DescribedApp(
@@ -122,7 +123,8 @@ def _warn(settings: Settings) -> None:
         logger.warning("crisis_line_not_set", reason=CRISIS_LINE_CURE)
 
 
-def _read_phrases_and_rules() -> None:
-    shipped_contract()
-    detect_risk(parse_transcript(_SAID))
-    signals_in(_SAID)
+def _read_ahead(models: Collection[str]) -> None:
+    # Imported here: nobody who waits for the server to be ready needs it yet.
+    from ai_psychiatrist.api.read_ahead import read_ahead  # noqa: PLC0415
+
+    read_ahead(models)

@@ -3,14 +3,16 @@
 import asyncio
 import socket
 import struct
+from collections.abc import Callable
+from contextlib import AsyncExitStack
 from typing import Any, Final
 
 import h11
-from starlette.types import ASGIApp
 from uvicorn import Config, Server
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
+from ai_psychiatrist.api.described import DescribedApp
 from ai_psychiatrist.api.waiting_connections import WaitingConnections
 from ai_psychiatrist.config import ApiSettings
 
@@ -35,12 +37,14 @@ _TICKS_BETWEEN_LOOKS: Final = 2
 class BoundedConfig(Config):
     """How an application is served within the limits of the settings."""
 
-    def __init__(self, app: ASGIApp, settings: ApiSettings) -> None:
+    def __init__(self, app: DescribedApp, settings: ApiSettings) -> None:
         most = min(settings.max_connections, _affordable_connections())
         super().__init__(
             app,
             http=_Connection,
             ws="none",
+            # The server opens the application: the framework would hide why it cannot be.
+            lifespan="off",
             log_config=None,
             access_log=False,
             backlog=_ACCEPTED_AT_ONCE,
@@ -48,22 +52,38 @@ class BoundedConfig(Config):
             timeout_keep_alive=settings.idle_timeout_seconds,
             timeout_graceful_shutdown=2,
         )
+        self.opened_app = app
         self.settings = settings
         self.waiting = WaitingConnections(most=most)
 
 
 class BoundedServer(Server):
-    """Looks after the connections while it serves."""
+    """Opens the application, and looks after the connections while it serves."""
 
-    def __init__(self, config: BoundedConfig) -> None:
+    def __init__(self, config: BoundedConfig, *, on_opened: Callable[[], None]) -> None:
+        """`on_opened` is called before the first caller is heard."""
         super().__init__(config)
+        self._app = config.opened_app
+        self._on_opened = on_opened
+        self._opened = AsyncExitStack()
         self._waiting = config.waiting
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, and let more callers queue than are taken in at once."""
+        """Start, and let more callers queue than are taken in at once.
+
+        Raises `ConfigurationError` for an application that cannot be opened.
+        """
+        await self._opened.enter_async_context(self._app.running())
+        self._on_opened()
         await super().startup(sockets)
         for one in sockets or []:
             one.listen(_BACKLOG)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop, and close the application."""
+        await super().shutdown(sockets)
+        if not self.force_exit:
+            await self._opened.aclose()
 
     async def on_tick(self, counter: int) -> bool:
         """Drop the connections whose callers are too late."""

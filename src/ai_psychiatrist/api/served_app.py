@@ -30,9 +30,10 @@ def create_served_app(settings: Settings | None = None) -> DescribedApp:
     @asynccontextmanager
     async def lifespan(outer: FastAPI) -> AsyncIterator[None]:
         async with opened(outer):
-            # What is loaded now stays loaded: looking for garbage in it costs a tenth of the CPU
-            # time of an assessment.
+            # What is loaded now, and read ahead, stays loaded: looking for garbage in it costs a
+            # tenth of the CPU time of an assessment.
             gc.freeze()
+            app.state.reading.add_done_callback(lambda _: gc.freeze())
             with (
                 few_accept_errors(),
                 stop_on_signals(app.state.stopping, resolved.api.shutdown_seconds),

@@ -1,8 +1,8 @@
 """The command that serves the HTTP API."""
 
-import asyncio
 import socket
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 import typer
@@ -12,7 +12,6 @@ from ai_psychiatrist.api.served_app import create_served_app
 from ai_psychiatrist.cli.exits import fail, refusing_bad_input
 from ai_psychiatrist.cli.settings_source import ModelOption, read_settings
 from ai_psychiatrist.config import Settings
-from ai_psychiatrist.wiring import open_services
 
 EXAMPLES: Final = """
 Examples:
@@ -32,23 +31,21 @@ def serve(*, model: ModelOption = None) -> None:
     with refusing_bad_input():
         settings = read_settings(model)
         listener = _listen(settings.api.host, settings.api.port)
-        asyncio.run(_refuse_unusable(settings))
+        server = BoundedServer(
+            BoundedConfig(create_served_app(settings), settings.api),
+            on_opened=partial(_announce, settings, listener),
+        )
+        with suppress(KeyboardInterrupt):
+            server.run(sockets=[listener])
 
+
+def _announce(settings: Settings, listener: socket.socket) -> None:
     host, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     pages = ", documentation at /docs" if settings.api.docs else ""
     typer.echo(f"Serving on http://{shown}:{port}{pages}", err=True)
     if not settings.api.is_for_this_machine:
         typer.echo(_OPEN, err=True)
-    server = BoundedServer(BoundedConfig(create_served_app(settings), settings.api))
-    with suppress(KeyboardInterrupt):
-        server.run(sockets=[listener])
-
-
-async def _refuse_unusable(settings: Settings) -> None:
-    """Open the services once: the server would hide the reason why they cannot be."""
-    async with open_services(settings):
-        pass
 
 
 def _listen(host: str, port: int) -> socket.socket:

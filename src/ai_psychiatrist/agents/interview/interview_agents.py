@@ -17,6 +17,7 @@ from ai_psychiatrist.agents.interview.outputs import (
     InterviewOutput,
     QuestionOutput,
 )
+from ai_psychiatrist.agents.interview.patience import limited_chain, repairing_once
 from ai_psychiatrist.agents.interview.prompts import prompt_for
 from ai_psychiatrist.agents.interview.reviews import kept_to
 from ai_psychiatrist.domain.failures import FailureCode
@@ -33,8 +34,6 @@ from ai_psychiatrist.llm.settings import PydanticAISettings
 OutputT = TypeVar("OutputT", bound=InterviewOutput)
 
 DEFAULT_CALL_TIMEOUT_SECONDS: Final = 20.0
-MOST_REPAIRS: Final = 1
-"""How often each model is sent a rejected reply back, with what is wrong; then it has failed."""
 
 
 class InterviewAgents:
@@ -153,29 +152,10 @@ class InterviewAgents:
         )
 
 
-def repairing_once(settings: PydanticAISettings) -> PydanticAISettings:
-    """Return settings by which a rejected reply is sent back at most once."""
-    return settings.model_copy(update={"retries": min(MOST_REPAIRS, settings.retries)})
-
-
 def _asked_once(route: ModelRoute, settings: PydanticAISettings) -> ModelRoute:
     """Return a route without a second way or try."""
     is_agent = route.agent_model is not None and settings.enabled
     return replace(route, retries=CallRetries(), chat=None if is_agent else route.chat)
-
-
-def limited_chain(
-    chain: ModelChain, *, call_timeout_seconds: float, retries: CallRetries
-) -> ModelChain:
-    """Return the models with calls as short, and tried as often, as a waiting person bears."""
-    return tuple(
-        replace(
-            route,
-            timeout_seconds=min(route.timeout_seconds, call_timeout_seconds),
-            retries=retries,
-        )
-        for route in chain
-    )
 
 
 async def _ask(

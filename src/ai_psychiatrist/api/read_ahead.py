@@ -1,0 +1,22 @@
+"""What the first request would read: it would hold up all others for 0.2 s."""
+
+from collections.abc import Collection
+from importlib import import_module
+from typing import Final
+
+from ai_psychiatrist.agents.baseline.model import BASELINE
+from ai_psychiatrist.agents.baseline.signals import signals_in
+from ai_psychiatrist.agents.contracts.shipped_step import shipped_step
+from ai_psychiatrist.services.risk.detector import detect_risk
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
+
+_SAID: Final = "Interviewer: Do you ever wish to be dead?\nParticipant: No. I sleep badly, though."
+
+
+def read_ahead(models: Collection[str]) -> None:
+    """Read phrases and rules into memory, and interview agents where they have a model to ask."""
+    shipped_step("item")
+    detect_risk(parse_transcript(_SAID))
+    signals_in(_SAID)
+    if set(models) - {BASELINE}:
+        import_module("ai_psychiatrist.agents.interview.interview_agents")
