@@ -5,7 +5,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from contextvars import Context
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final, TypeAlias, TypeVar
 
 from ai_psychiatrist.domain.errors import ModelCallFailed
@@ -36,6 +36,7 @@ logger = get_logger(__name__)
 OutputT = TypeVar("OutputT", bound=ModelOutput)
 Review: TypeAlias = Callable[[ModelOutput], Awaitable[None]]
 
+_FIELDS: Final = tuple(one.name for one in fields(Attempt))
 _LARGE_REPLY_CHARACTERS: Final = 16_384
 _READERS: Final = WorkerThreads(count=1, seconds=60.0)
 
@@ -69,6 +70,8 @@ class AgentCalls:
         self._round = log.asked[agent]
         log.asked[agent] += 1
         self._under_way: Attempt | None = None
+        self._known: dict[str, Any] = {}
+        """What was noted of the attempt that is under way."""
         self._reading = ReplyReading(text="")
 
     async def make(self, call: Call) -> ReplyReading:
@@ -217,16 +220,17 @@ class AgentCalls:
             code=FailureCode.DEADLINE_EXCEEDED,
             prompt_digest=self.prompt_digest,
         )
+        self._known = {}
         return self._under_way
 
     def _open_attempt(self) -> Attempt:
         if self._under_way is None:
             msg = "no call is under way"
             raise RuntimeError(msg)
-        return self._under_way
+        return replace(self._under_way, **self._known)
 
     def _note(self, **known: Any) -> None:  # noqa: ANN401  the fields of an attempt
-        self._under_way = replace(self._open_attempt(), **known)
+        self._known.update(known)
 
     def _settle(
         self,
@@ -249,4 +253,5 @@ class AgentCalls:
                     feedback=feedback,
                 )
             )
-        logger.info("attempt_finished", **asdict(attempt), error_type=error_type)
+        known = {name: getattr(attempt, name) for name in _FIELDS}
+        logger.info("attempt_finished", **known, error_type=error_type)

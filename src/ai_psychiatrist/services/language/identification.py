@@ -77,8 +77,8 @@ def _with_neighbours(speakers: Sequence[Speaker], votes: Sequence[Votes]) -> lis
 
 def _inherited(votes: Votes, language: str) -> str:
     """Go with a language, unless all that is known of the words is English."""
-    is_english = votes.latin[READ_LANGUAGE] > votes.latin[language]
-    return READ_LANGUAGE if is_english else language
+    known = votes.latin()
+    return READ_LANGUAGE if known.get(READ_LANGUAGE, 0) > known.get(language, 0) else language
 
 
 def _nearest(own: Sequence[str | None], places: Sequence[int]) -> dict[int, str | None]:

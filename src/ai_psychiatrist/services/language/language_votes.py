@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -17,8 +17,9 @@ from ai_psychiatrist.services.language.language_marks import (
 
 # Scripts that are written without spaces: each character counts as a word.
 _UNSPACED: Final = "ぁ-ヿ㐀-䶿一-鿿豈-﫿ก-๿ກ-໿က-႟ក-៿"
+_ENDS: Final = ".!?…。！？\n"
 _TOKEN: Final = re.compile(
-    rf"(?P<end>[.!?…。！？\n]+)|[{_UNSPACED}]|[^\W\d_](?:[^\s\-.,;:!?…\"“”()\[\]<>/\\|{_UNSPACED}]*)"
+    rf"[{_ENDS}]+|[{_UNSPACED}]|[^\W\d_](?:[^\s\-.,;:!?…\"“”()\[\]<>/\\|{_UNSPACED}]*)"
 )
 _LAST_LATIN: Final = "\u024f"
 _LATIN_WITH_MARKS: Final = re.compile("[\u1e00-\u1eff]")
@@ -45,49 +46,55 @@ class Votes:
     """What the words of a stretch speak for."""
 
     words: int = 0
-    latin: Counter[str] = field(default_factory=Counter)
-    """Language → how much its frequent words and its letters with marks speak for it."""
-    frequent: Counter[str] = field(default_factory=Counter)
-    """Language → how many words are its frequent ones."""
-    other: Counter[str] = field(default_factory=Counter)
-    """Language → how many words are in its script."""
+    frequent: list[str] = field(default_factory=list)
+    """For each word the languages that it is frequent in."""
+    marks: list[str] = field(default_factory=list)
+    """For each letter with marks the languages that write it, its word's own apart."""
+    other: list[str] = field(default_factory=list)
+    """For each word in another script the language of that."""
     plain: int = 0
     """Words in Latin letters that are no names by their capitals."""
 
     def add(self, more: "Votes") -> None:
         """Count those of another stretch, too."""
         self.words += more.words
-        for own, others in (
-            (self.latin, more.latin),
-            (self.frequent, more.frequent),
-            (self.other, more.other),
-        ):
-            if others:
-                own.update(others)
+        self.frequent += more.frequent
+        self.marks += more.marks
+        self.other += more.other
         self.plain += more.plain
+
+    def latin(self) -> dict[str, int]:
+        """Return language → how much its frequent words and its letters speak for it."""
+        votes = {one: OF_WORD * count for one, count in Counter(self.frequent).items()}
+        for one in self.marks:
+            votes[one] = votes.get(one, 0) + _OF_MARK
+        return votes
 
     def language(self, lead: int = _LEAST_LEAD) -> str | None:
         """Return the language, `None` where it cannot be told."""
-        if 2 * self.other.total() > self.words:
-            return _of_script(self.other)
-        english = self.latin[READ_LANGUAGE]
-        best = max(self.latin.keys() - {READ_LANGUAGE}, key=self._rank, default=UNDETERMINED)
-        if self.latin[best] - english >= lead or self._has_hardly_any_english(best):
-            is_known = _LEAST_NAMED * self.frequent[best] >= self.words
+        if 2 * len(self.other) > self.words:
+            return _of_script(Counter(self.other))
+        votes = self.latin()
+        english = votes.pop(READ_LANGUAGE, 0)
+        most = max(votes.values(), default=0)
+        best = max((one for one, count in votes.items() if count == most), default=UNDETERMINED)
+        if most - english >= lead or self._has_hardly_any_english(best):
+            is_known = _LEAST_NAMED * self.frequent.count(best) >= self.words
             return best if is_known else UNDETERMINED
-        return READ_LANGUAGE if english > self.latin[best] else None
+        return READ_LANGUAGE if english > most else None
 
     def _has_hardly_any_english(self, best: str) -> bool:
-        english = self.frequent[READ_LANGUAGE]
-        least = _LEAST_FOREIGN if self.frequent[best] > english else _LEAST_UNKNOWN
+        if self.plain < _LEAST_FOREIGN:
+            return False
+        english = self.frequent.count(READ_LANGUAGE)
+        least = _LEAST_FOREIGN if self.frequent.count(best) > english else _LEAST_UNKNOWN
         return self.plain >= least and _LEAST_ENGLISH * english <= self.words
 
-    def _rank(self, language: str) -> tuple[int, str]:
-        return self.latin[language], language
 
-
-def total_votes(many: Iterable[Votes]) -> Votes:
+def total_votes(many: Sequence[Votes]) -> Votes:
     """Return what several stretches speak for together."""
+    if len(many) == 1:
+        return many[0]
     whole = Votes()
     for one in many:
         whole.add(one)
@@ -97,48 +104,46 @@ def total_votes(many: Iterable[Votes]) -> Votes:
 def passages_of(words: str) -> list[Votes]:
     """Count the words of a turn, of a long one in passages of some sentences."""
     text = words if words.isascii() else unicodedata.normalize("NFKC", words)
+    known = frequent_words()
     passages = [Votes()]
+    votes = passages[0]
     is_first = True
-    for found in _TOKEN.finditer(text):
-        if found["end"]:
+    for token in _TOKEN.findall(text):
+        if token[0] in _ENDS:
             is_first = True
-            is_full = passages[-1].words >= _STRETCH
+            is_full = votes.words >= _STRETCH
         else:
-            _count(found[0], passages[-1], is_first=is_first)
+            votes.words += 1
+            if token.isascii() and "'" not in token:
+                # Most words are plain, and of most of them no language makes much use.
+                votes.plain += is_first or token[0].islower()
+                votes.frequent += known.get(token.casefold(), ())
+            else:
+                _count(token, votes, is_first=is_first)
             is_first = False
-            is_full = passages[-1].words >= _LONGEST_STRETCH
+            is_full = votes.words >= _LONGEST_STRETCH
         if is_full:
-            passages.append(Votes())
-    if len(passages) > 1 and passages[-1].words < _SHORTEST_REST:
-        rest = passages.pop()
-        passages[-1].add(rest)
+            votes = Votes()
+            passages.append(votes)
+    if len(passages) > 1 and votes.words < _SHORTEST_REST:
+        passages.pop()
+        passages[-1].add(votes)
     return passages
 
 
 def _count(token: str, votes: Votes, *, is_first: bool) -> None:
-    votes.words += 1
     if token[0] > _LAST_LATIN and not _LATIN_WITH_MARKS.match(token):
-        votes.other[language_by_script(token)] += 1
+        votes.other.append(language_by_script(token))
         return
     votes.plain += is_first or token[0].islower()
-    word = token.casefold()
-    if word.isascii() and "'" not in word:
-        # Most words are plain, and of most of them no language makes much use.
-        for language in frequent_words().get(word, ()):
-            votes.latin[language] += OF_WORD
-            votes.frequent[language] += 1
-        return
-    word = word.replace("’", "'").strip("'")
-    parts = (word,) if word in frequent_words() or "'" not in word else tuple(word.split("'"))
+    known = frequent_words()
+    word = token.casefold().replace("’", "'").strip("'")
+    parts = (word,) if word in known or "'" not in word else tuple(word.split("'"))
     for part in parts:
-        languages = frequent_words().get(part, ())
-        for language in languages:
-            votes.latin[language] += OF_WORD
-            votes.frequent[language] += 1
-        if not part.isascii():
-            for mark in set(part):
-                for language in marked_letters().get(mark, frozenset()).difference(languages):
-                    votes.latin[language] += _OF_MARK
+        languages = known.get(part, ())
+        votes.frequent += languages
+        for mark in () if part.isascii() else set(part):
+            votes.marks += marked_letters().get(mark, frozenset()).difference(languages)
 
 
 def _of_script(counts: Counter[str]) -> str:

@@ -17,8 +17,11 @@ _MOST_LINES: Final = 10 * MAX_TURNS
 
 _UNSEEN: Final = "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u202a-\u202e\u2066-\u2069"
 LINE: Final = re.compile(rf"(?:\A|{END})")
-_LINE_OF_SOME: Final = re.compile(rf"(?:\A|{END})(?={GAP}*+\S{GAP}*+\S)")
-"""A line of two characters or more: no label is shorter with its mark."""
+_SOME: Final = rf"(?={GAP}*+\S{GAP}*+\S)"
+"""Two characters or more: no label is shorter with its mark."""
+_FIRST_OF_SOME: Final = re.compile(rf"\A{_SOME}")
+# It begins with one set of characters, which the engine looks for quickly.
+_NEXT_OF_SOME: Final = re.compile(rf"[{BREAKS}](?:(?<=\r)\n)?{_SOME}")
 _LEAD: Final = re.compile(
     rf"[{_UNSEEN}]*{GAP}*(?:(?:[-*•#→]{{1,4}}|>+){GAP}+|>>+|[*%](?=[A-Za-z]{{3}}:))?"
     rf"(?:\d{{1,6}}[.)]?{GAP}+(?=[^\W\d]|[\[(*_]))?"
@@ -87,16 +90,28 @@ class Candidate:
     """Whether brackets alone mark the label."""
 
 
-def candidates_in(text: str, start: int, shapes: tuple[re.Pattern[str], ...]) -> list[Candidate]:
-    found = list(islice(candidates(text, start, shapes), _MOST_LINES + 1))
+def line_starts(text: str, start: int = 0) -> Iterator[int]:
+    """Yield the offsets of the lines from one on that have room for a label."""
+    if start == 0 and _FIRST_OF_SOME.match(text):
+        yield 0
+    for line_end in _NEXT_OF_SOME.finditer(text, start):
+        yield line_end.end()
+
+
+def candidates_in(
+    text: str, starts: Iterable[int], shapes: tuple[re.Pattern[str], ...]
+) -> list[Candidate]:
+    found = list(islice(candidates(text, starts, shapes), _MOST_LINES + 1))
     if len(found) > _MOST_LINES:
         raise too_many_turns()
     return found
 
 
-def candidates(text: str, start: int, shapes: Iterable[re.Pattern[str]]) -> Iterator[Candidate]:
-    for line in _LINE_OF_SOME.finditer(text, start):
-        lead = _LEAD.match(text, line.end())
+def candidates(
+    text: str, starts: Iterable[int], shapes: tuple[re.Pattern[str], ...]
+) -> Iterator[Candidate]:
+    for start in starts:
+        lead = _LEAD.match(text, start)
         if lead is None:
             continue
         marks = text[lead.end() : lead.end() + 2 * LONGEST_LABEL]
@@ -104,12 +119,12 @@ def candidates(text: str, start: int, shapes: Iterable[re.Pattern[str]]) -> Iter
             continue
         for shape in shapes:
             found = shape.match(text, lead.end())
-            if found and (candidate := _candidate(line.end(), lead, found, shape)):
+            if found and (candidate := _candidate(start, lead, found, shape)):
                 yield candidate
                 break
         else:
-            candidate = _after_time(text, line.end(), lead)
-            if candidate and _WITH_TIME in shapes:
+            candidate = _after_time(text, start, lead) if _WITH_TIME in shapes else None
+            if candidate:
                 yield candidate
 
 

@@ -19,6 +19,7 @@ from ai_psychiatrist.services.transcripts.label_candidates import (
     LabelledLine,
     candidates,
     candidates_in,
+    line_starts,
 )
 from ai_psychiatrist.services.transcripts.label_words import LabelKind, is_name, kind_of
 from ai_psychiatrist.services.transcripts.labels_inside import labels_inside, last_words_of
@@ -42,13 +43,14 @@ def labelled_lines(text: str, labels: SpeakerLabels, *, start: int = 0) -> list[
     two lines on: one alone is words. Ways of writing that prose has, too, count for labels that
     are known in the text already, and else only where they recur.
     """
-    plain = candidates_in(text, start, PLAIN_SHAPES)
+    starts = list(line_starts(text, start))
+    plain = candidates_in(text, starts, PLAIN_SHAPES)
     found = _labels_among(plain, labels, text)
     if found:
-        return _with_those_written_otherwise(text, start, found, labels)
-    rare = candidates_in(text, start, RARE_SHAPES)
+        return _with_those_written_otherwise(text, starts, found, labels)
+    rare = candidates_in(text, starts, RARE_SHAPES)
     return _recurring(rare, labels, text) or _recurring(
-        candidates_in(text, start, (OTHERWISE,)), labels, text
+        candidates_in(text, starts, (OTHERWISE,)), labels, text
     )
 
 
@@ -56,13 +58,13 @@ def opens_with_name(line: str) -> bool:
     """Return whether a line opens with a name and a colon, or with a known label."""
     return any(
         decides(one.line.label) or kind_of(one.line.label, is_bare=one.is_bare) is LabelKind.NAME
-        for one in candidates(line, 0, (COLON,))
+        for one in candidates(line, line_starts(line), (COLON,))
     )
 
 
 def opens_like_label(line: str) -> bool:
     """Return whether a line could be taken for one that a label opens."""
-    return any(candidates(line, 0, (*PLAIN_SHAPES, OTHERWISE)))
+    return any(candidates(line, line_starts(line), (*PLAIN_SHAPES, OTHERWISE)))
 
 
 def _labels_among(
@@ -118,7 +120,7 @@ def _known(keys: Mapping[str, str], labels: SpeakerLabels) -> set[str]:
 
 
 def _with_those_written_otherwise(
-    text: str, start: int, found: list[LabelledLine], labels: SpeakerLabels
+    text: str, starts: Sequence[int], found: list[LabelledLine], labels: SpeakerLabels
 ) -> list[LabelledLine]:
     """Add lines that a label opens which is known, or stands elsewhere, in another way of writing.
 
@@ -126,11 +128,11 @@ def _with_those_written_otherwise(
     """
     met = {label_key(line.label) for line in found}
     at = {line.start for line in found}
+    rest = [start for start in starts if start not in at]
     others = [
         one
         for shape in (*RARE_SHAPES, OTHERWISE, IN_CAPITALS)
-        for one in candidates_in(text, start, (shape,))
-        if one.line.start not in at
+        for one in candidates_in(text, rest, (shape,))
     ]
     keys = {label: label_key(label) for label in {one.line.label for one in others}}
     known = {label for label in _known(keys, labels) if len(label) > 1}
@@ -156,13 +158,14 @@ def _with_those_inside(
     text: str, lines: list[LabelledLine], met: set[str], labels: SpeakerLabels
 ) -> Iterator[LabelledLine]:
     """Take out of the participant's lines what another label opens; nothing is put into them."""
-    own, last_words = _own_keys(met, labels), last_words_of(met)
+    own_keys, last_words = _own_keys(met, labels), last_words_of(met)
+    own = {label for label in {line.label for line in lines} if label_key(label) in own_keys}
     ends = [*(line.start for line in lines[1:]), len(text)]
     for line, end in zip(lines, ends, strict=True):
         yield line
-        if label_key(line.label) in own:
+        if line.label in own:
             for inside in labels_inside(text, line.words_start, end, last_words, labels):
-                if label_key(inside["label"]) not in own:
+                if label_key(inside["label"]) not in own_keys:
                     yield LabelledLine(
                         start=inside.start(),
                         words_start=inside.end(),

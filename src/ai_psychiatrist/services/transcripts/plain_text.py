@@ -187,11 +187,11 @@ def _turns(
     if is_preamble:
         yield Turn(index=0, speaker=Speaker.UNKNOWN, start=0, words_start=0, end=first)
     ends = [*(line.start for line in lines[1:]), len(text)]
-    for line, end in zip(lines, ends, strict=True):
+    for index, (line, end) in enumerate(zip(lines, ends, strict=True), start=is_preamble):
         speaker = speakers[line.label]
         start = line.start if is_preamble or line is not lines[0] else 0
         turn = Turn(
-            index=0,
+            index=index,
             speaker=speaker,
             start=start,
             words_start=line.words_start,
@@ -209,7 +209,7 @@ def _cut(text: str, turn: Turn, setting: Setting) -> Iterator[Turn]:
         if not span.is_own and is_first:
             yield replace(turn, end=span.start)
         if span.is_own and is_first:
-            yield replace(turn, end=span.end)
+            yield turn if span.end == turn.end else replace(turn, end=span.end)
         elif span.is_own:
             yield replace(
                 turn,
@@ -252,4 +252,4 @@ def _setting(
 
 def _numbered(turns: Iterable[Turn]) -> Iterator[Turn]:
     for index, turn in enumerate(turns):
-        yield replace(turn, index=index)
+        yield turn if turn.index == index else replace(turn, index=index)
