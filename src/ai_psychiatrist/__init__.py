@@ -71,7 +71,7 @@ _MODULES: Final = {
     "interface.dataset_run": ("DatasetRunResult",),
     "interface.grounding": ("GroundedQuote", "GroundedQuotes", "ground"),
     "interface.validating": ("ValidatedLines", "validate"),
-    "results.models": ("FullResult",),
+    "results.full_result": ("FullResult",),
 }
 _OTHER_NAMES: Final = {"open_application": "open"}
 """Where a name of Python's own would be hidden in its module."""
