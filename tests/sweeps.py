@@ -24,13 +24,13 @@ FUZZED_ASSESSMENTS: Final = Sweep(slice=75, whole=20_000)
 """Assessments whose models reply with anything."""
 FUZZED_OVER_HTTP: Final = Sweep(slice=15, whole=500)
 """Assessments whose model server sends anything."""
-FUZZED_INTERVIEWS: Final = Sweep(slice=30, whole=350)
+FUZZED_INTERVIEWS: Final = Sweep(slice=22, whole=350)
 """Interviews whose agents reply with anything."""
 FUZZED_ITEM_INTERVIEWS: Final = Sweep(slice=12, whole=350)
 """Interviews whose participants answer with anything."""
 KILLED_AT_BOUNDARIES: Final = Sweep(slice=4, whole=1_000_000)
 """Write boundaries at which an evaluation run is killed; the whole is all that there are."""
-KILLED_AT_RANDOM: Final = Sweep(slice=2, whole=40)
+KILLED_AT_RANDOM: Final = Sweep(slice=1, whole=40)
 """Evaluation runs that are killed at random times."""
 PIPELINE_UNITS: Final = Sweep(slice=4, whole=900)
 """Units of each pipeline whose run is killed."""
