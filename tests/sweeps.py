@@ -30,7 +30,7 @@ FUZZED_ITEM_INTERVIEWS: Final = Sweep(slice=12, whole=350)
 """Interviews whose participants answer with anything."""
 KILLED_AT_BOUNDARIES: Final = Sweep(slice=4, whole=1_000_000)
 """Write boundaries at which an evaluation run is killed; the whole is all that there are."""
-KILLED_AT_RANDOM: Final = Sweep(slice=1, whole=40)
+KILLED_AT_RANDOM: Final = Sweep(slice=2, whole=40)
 """Evaluation runs that are killed at random times."""
 PIPELINE_UNITS: Final = Sweep(slice=4, whole=900)
 """Units of each pipeline whose run is killed."""

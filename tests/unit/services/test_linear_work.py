@@ -22,8 +22,8 @@ from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.services.transcripts.speaker_labels import EVERYBODY, SpeakerLabels
 
 OF_ONE = SpeakerLabels(given=((EVERYBODY, Speaker.PARTICIPANT),))
-SMALL, LARGE = 400, 1_200
-ANYHOW = 500
+SMALL, LARGE = 600, 1_800
+ANYHOW = 1_500
 """Calls that a stage may make whatever the length is."""
 REPETITIVE = (
     "one word",
