@@ -2,6 +2,7 @@
 
 import gc
 import itertools
+import logging
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -65,3 +66,17 @@ def _state_of_its_own(monkeypatch: pytest.MonkeyPatch, _no_settings_from_outside
     """Give each test a place for its state, made only by what keeps some there."""
     place = _no_settings_from_outside / str(next(_NUMBERS))
     monkeypatch.setenv("DATA_STATE_DIR", str(place))
+
+
+@pytest.fixture(autouse=True)
+def _logging_as_it_was() -> Iterator[None]:
+    """Take back what setting up the logging changes in the process."""
+    from ai_psychiatrist.infrastructure.logging import _OfProcess  # noqa: PLC0415
+
+    root = logging.getLogger()
+    handlers, level, log = root.handlers, root.level, _OfProcess.log
+    yield
+    root.handlers = handlers
+    root.setLevel(level)
+    logging.captureWarnings(capture=False)
+    _OfProcess.log = log

@@ -24,7 +24,7 @@ FUZZED_ASSESSMENTS: Final = Sweep(slice=75, whole=20_000)
 """Assessments whose models reply with anything."""
 FUZZED_OVER_HTTP: Final = Sweep(slice=15, whole=500)
 """Assessments whose model server sends anything."""
-FUZZED_INTERVIEWS: Final = Sweep(slice=30, whole=350)
+FUZZED_INTERVIEWS: Final = Sweep(slice=22, whole=350)
 """Interviews whose agents reply with anything."""
 FUZZED_ITEM_INTERVIEWS: Final = Sweep(slice=12, whole=350)
 """Interviews whose participants answer with anything."""

@@ -11,6 +11,7 @@ import json
 import os
 import random
 import resource
+import runpy
 import selectors
 import signal
 import socket
@@ -21,6 +22,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Final, NoReturn
@@ -174,9 +176,16 @@ def become(request: Request) -> Callable[[], None]:
     script.__file__ = request.command[0]
     sys.modules["__main__"] = script
     _open_streams()
-    module, name = _MAINS[Path(request.command[0]).name]
+    program = Path(request.command[0])
+    if program.suffix == ".py":
+        return partial(_run_program, program)
+    module, name = _MAINS[program.name]
     main: Callable[[], None] = getattr(importlib.import_module(module), name)
     return main
+
+
+def _run_program(program: Path) -> None:
+    runpy.run_path(str(program), run_name="__main__")
 
 
 def _take_terminal() -> None:

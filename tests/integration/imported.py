@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 
 _EXAMPLE: Final = Path(__file__).parents[2] / "examples" / "interview.txt"
 _IMPORTED_LATE: Final = (
@@ -45,6 +45,15 @@ def import_all() -> None:
     for kept in gc.get_objects():
         if type(kept) is TypeAdapter:
             kept.rebuild(raise_errors=False)
+    _build_models(BaseModel)
+
+
+def _build_models(family: type[BaseModel]) -> None:
+    """Build the validators of our models, which are built when they are first used."""
+    for model in family.__subclasses__():
+        if model.__module__.startswith("ai_psychiatrist."):
+            model.model_rebuild(raise_errors=False)
+        _build_models(model)
 
 
 def _read_phrases() -> None:

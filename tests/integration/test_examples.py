@@ -1,15 +1,13 @@
-"""The programs in examples/, run as their readers run them: in a process of their own."""
+"""The programs in examples/, run in processes of their own; one as its readers run it."""
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from ai_psychiatrist.config import variables
 from tests.conftest import EXAMPLES
-from tests.patience import PATIENCE_SECONDS
+from tests.integration.command import environment_of, finish
+from tests.integration.started import start
 
 SERVED = {"mount_in_fastapi.py"}
 """Run under a server by the tests of mounted applications."""
@@ -24,19 +22,19 @@ TOLD = {
 
 
 def run_example(name: str, folder: Path, *arguments: str) -> str:
-    ours = {variable.name for variable in variables()}
-    environment = {key: value for key, value in os.environ.items() if key not in ours}
-    done = subprocess.run(
-        [sys.executable, str(EXAMPLES / name), *arguments],
-        cwd=folder,
-        env=environment | {"DATA_STATE_DIR": str(folder / "state")},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PATIENCE_SECONDS,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
+    command = [str(EXAMPLES / name), *arguments]
+    with start(command, folder, environment_of(folder, {})) as process:
+        done = finish(process)
+    assert (done.code, done.err) == (0, "")
+    return done.out
+
+
+def test_an_example_needs_nothing_that_is_imported_already(tmp_path: Path) -> None:
+    command = [sys.executable, str(EXAMPLES / "assess.py")]
+    with start(command, tmp_path, environment_of(tmp_path, {}), is_afresh=True) as process:
+        done = finish(process)
+    assert (done.code, done.err) == (0, "")
+    assert TOLD["assess.py"][0] in done.out
 
 
 def test_every_example_is_run() -> None:

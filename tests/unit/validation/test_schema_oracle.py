@@ -45,7 +45,7 @@ def _comparable(parts: tuple[PathPart, ...], keyword: str) -> Finding:
     return parts, keyword
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(schema=schemas(), value=answers())
 def test_both_engines_find_the_same_faults_in_the_same_places(
     schema: dict[str, Any], value: dict[str, Any]
