@@ -1,6 +1,5 @@
 """One transcript under assessment: what all its prompts share, and how many calls are left."""
 
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -21,20 +20,12 @@ from ai_psychiatrist.services.evidence_validation.standing import ItemReader
 from ai_psychiatrist.services.evidence_validation.transcript_index import (
     DEFAULT_FUZZY_THRESHOLD,
     GroundingMode,
-    Lookup,
     TranscriptIndex,
     ground_all,
 )
 from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
 
 _BOUNDARY_DIGITS: Final = 16
-_QUICKLY_INDEXED: Final = 12_000
-"""In characters: the words of a text in plain letters are indexed in a millisecond."""
-_QUICKLY_FOUND: Final = 300
-"""In characters of a quote. In a text made to be costly one takes some tens of milliseconds, no
-more than one in the texts that are never sent to a process."""
-_SECONDS_ON_THE_LOOP: Final = 0.003
-"""After that no further quote is looked up on the event loop."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,28 +60,14 @@ class Case:
         mode: GroundingMode = "substring",
         fuzzy_threshold: float = DEFAULT_FUZZY_THRESHOLD,
     ) -> None:
-        """Find quotes in a large transcript beside the event loop; the index then knows them.
-
-        Those that are found within a few milliseconds would cost more on their way to a process.
-        """
+        """Find quotes in a large transcript beside the event loop; the index then knows them."""
         if not is_for_process(self.transcript.text):
             return
         wanted = self.index.unknown(quotes, mode=mode, fuzzy_threshold=fuzzy_threshold)
-        if self.transcript.text.isascii() and len(self.transcript.text) <= _QUICKLY_INDEXED:
-            wanted = self._not_quickly_found(wanted)
         if wanted:
             self.index.remember(
                 await in_worker_process(self.transcript.text, ground_all, self.transcript, wanted)
             )
-
-    def _not_quickly_found(self, wanted: tuple[Lookup, ...]) -> tuple[Lookup, ...]:
-        """Look short quotes up until the time for that is over; return those that are left."""
-        end = time.perf_counter() + _SECONDS_ON_THE_LOOP
-        for at, (quote, mode, threshold) in enumerate(wanted):
-            if len(quote) > _QUICKLY_FOUND or time.perf_counter() > end:
-                return wanted[at:]
-            self.index.ground(quote, mode=mode, fuzzy_threshold=threshold)
-        return ()
 
     def block(self, name: str, text: str) -> str:
         """Mark a text as data; a closing mark inside it loses its boundary."""
