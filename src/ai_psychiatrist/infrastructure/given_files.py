@@ -9,8 +9,6 @@ import stat
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from ai_psychiatrist.domain.errors import InputError
-
 _LONGEST_PATH: Final = 1_000
 
 
@@ -24,17 +22,6 @@ class FileTooLarge(OSError):
 
 class LinkLeadsOut(NotRegularFile):
     """A path inside a folder is a link to something outside of it."""
-
-
-def named_path(given: str | Path, *, field: str) -> Path:
-    """Return the path that somebody named.
-
-    Raises `InputError`, which repeats nothing, for what is none: a text given in its place.
-    """
-    if not isinstance(given, str | Path) or not could_be_path(str(given)):
-        msg = "the path of a file or folder is wanted here, and what was given cannot be one"
-        raise InputError(msg, field=field)
-    return Path(given)
 
 
 def could_be_path(text: str) -> bool:

@@ -17,7 +17,6 @@ from ai_psychiatrist.evaluation.datasets.selection import Selection, selected
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, OnUnit, RunTally
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.start import StartOptions
-from ai_psychiatrist.infrastructure.given_files import named_path
 from ai_psychiatrist.infrastructure.log_ids import identified_assessment
 from ai_psychiatrist.infrastructure.worker_processes import WORKS_IN_PLACE, work_on_text
 from ai_psychiatrist.interface.dataset_run import (
@@ -31,6 +30,7 @@ from ai_psychiatrist.interface.given import (
     GivenTranscript,
     content_of,
     forgetting_causes,
+    named_path,
     named_roles,
     read_given,
 )

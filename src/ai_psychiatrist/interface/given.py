@@ -12,7 +12,6 @@ from ai_psychiatrist.domain.errors import AssessmentServiceError, InputError
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.infrastructure.given_files import (
     could_be_path,
-    named_path,
     read_regular,
     reason_of,
 )
@@ -57,6 +56,17 @@ def _several(labels: GivenLabels) -> Sequence[str]:
         msg = "labels of speakers are texts"
         raise InputError(msg, field="participant")
     return several
+
+
+def named_path(given: str | Path, *, field: str) -> Path:
+    """Return the path that somebody named.
+
+    Raises `InputError`, which repeats nothing, for what is none: a text given in its place.
+    """
+    if not isinstance(given, str | Path) or not could_be_path(str(given)):
+        msg = "the path of a file or folder is wanted here, and what was given cannot be one"
+        raise InputError(msg, field=field)
+    return Path(given)
 
 
 def content_of(given: str | bytes | Path) -> str | bytes:

@@ -12,7 +12,7 @@ from ai_psychiatrist.evaluation.datasets.file_names import (
 )
 from ai_psychiatrist.evaluation.datasets.jsonl import holds_turns, open_jsonl
 from ai_psychiatrist.evaluation.datasets.options import OnProgress, ReadingOptions, silent
-from ai_psychiatrist.infrastructure.given_files import named_path
+from ai_psychiatrist.infrastructure.given_files import could_be_path
 from ai_psychiatrist.services.transcripts.formats.daic_woz import (
     CodedLines,
     Interruption373,
@@ -42,7 +42,7 @@ def open_dataset(
         labels=labels,
         on_progress=on_progress,
     )
-    if not named_path(path, field="PATH").exists():
+    if not (could_be_path(str(path)) and path.exists()):
         # Its name is not repeated: it may be a text that was given in place of a path.
         msg = f"there is no file or folder of this name; {WHAT_A_DATASET_IS}"
         raise InputError(msg, field="PATH")
