@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 from fastapi import FastAPI
+from pydantic import ValidationError
 from rich.pretty import pretty_repr
 
 import ai_psychiatrist as ap
@@ -87,6 +88,17 @@ def test_a_notebook_shows_scores_and_obeys_no_markup(settings: ap.Settings) -> N
     assert_silent(html)
 
 
+@pytest.mark.parametrize("field", ["status", "quantitative", CANARY])
+def test_a_refused_change_does_not_repeat_what_was_to_be_set(
+    field: str, settings: ap.Settings
+) -> None:
+    result = ap.assess_sync(INTERVIEW, settings=settings)
+    with pytest.raises(ValidationError, match="frozen") as raised:
+        setattr(result, field, f"{CANARY} said")
+    assert "said" not in str(raised.value)
+    assert "said" not in repr(raised.value.errors())
+
+
 @pytest.fixture
 def settings(tmp_path: Path) -> ap.Settings:
     return settings_with(tmp_path / "state", **LOGGED)
@@ -105,8 +117,7 @@ BAD: dict[str, Callable[[ap.Settings], object]] = {
         INTERVIEW, settings=settings, participant=CANARY * 60
     ),
     "ground without a participant": lambda _: ap.ground([CANARY], NO_PARTICIPANT),
-    "answers of two lines": lambda _: ap.validate([f"{CANARY}\n{CANARY}"], True),
-    "no JSON value": lambda _: ap.validate([{CANARY: {CANARY}}], True),
+    "no answer": lambda _: ap.validate([[CANARY]], True),  # type: ignore[list-item]
     "no schema": lambda _: ap.validate([], {"type": CANARY}),
     "a damaged result": lambda _: ap.FullResult.model_validate_json(f'{{"risk": "{CANARY}"}}'),
 }
@@ -128,12 +139,14 @@ def test_checks_show_and_log_nothing_of_what_they_check(
 ) -> None:
     grounded = ap.ground([f"because of {CANARY}-said", f"{CANARY} was never said"], INTERVIEW)
     assert (grounded.verified_count, grounded.rejected_count) == (1, 1)
-    answers = [json.dumps({"said": CANARY}), json.dumps({CANARY: 1}), f'{{"{CANARY}'.strip()]
+    texts = [json.dumps({"said": CANARY}), json.dumps({CANARY: 1}), f'{{"{CANARY}\n{CANARY}']
+    answers: list[str | dict[str, object]] = [*texts, {CANARY: {CANARY}}]
     validated = ap.validate(answers, {"required": ["said"], "type": "object"})
-    assert (len(validated.valid), len(validated.failures)) == (1, 2)
+    assert (len(validated.valid), len(validated.failures)) == (1, 3)
     for report in (grounded, validated):
         assert CANARY in report.model_dump_json()
         assert_silent(*shown(report))
+    assert_silent(*shown(validated.valid), *shown(validated.failures))
     assert_shows_nothing(grounded)
     assert_silent(*capfd.readouterr())
 

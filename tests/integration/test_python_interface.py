@@ -1,11 +1,14 @@
 """The public interface as its users call it: the same results, errors and runs as elsewhere."""
 
 import asyncio
+import copy
 import gc
 import json
 import logging
+import operator
+import pickle
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +88,83 @@ def test_parts_are_told_as_they_finish(settings: ap.Settings) -> None:
     ap.assess_sync(SAID, settings=settings, on_progress=parts.append)
     assert set(parts) == {ap.Part.FINDINGS, ap.Part.SCORES, ap.Part.META_REVIEW}
     assert parts[-1] is ap.Part.META_REVIEW
+
+
+class ListenerError(Exception):
+    """What a caller's own code raises."""
+
+
+@pytest.mark.parametrize("part", [ap.Part.FINDINGS, ap.Part.SCORES, ap.Part.META_REVIEW])
+@pytest.mark.parametrize("error", [ListenerError("mine"), TimeoutError("mine")], ids=repr)
+def test_an_error_of_who_is_told_ends_the_assessment_unchanged(
+    part: ap.Part, error: Exception, settings: ap.Settings
+) -> None:
+    told: list[ap.Part] = []
+
+    def listen(finished: ap.Part) -> None:
+        told.append(finished)
+        if finished is part:
+            raise error
+
+    async def assessed() -> None:
+        async with ap.open(settings) as app:
+            before = asyncio.all_tasks()
+            with pytest.raises(type(error)) as raised:
+                await app.assess(SAID, on_progress=listen, deadline_seconds=60)
+            assert raised.value is error
+            assert asyncio.all_tasks() <= before
+            assert (await app.assess(SAID)).status.value == "complete"
+
+    asyncio.run(assessed())
+    assert told[-1] is part
+    with pytest.raises(type(error)) as raised:
+        ap.assess_sync(SAID, settings=settings, on_progress=listen)
+    assert raised.value is error
+    assert error.__cause__ is None
+    assert error.__context__ is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda table: table.clear(), id="clear"),
+        pytest.param(lambda table: table.pop("PHQ8_Sleep"), id="pop"),
+        pytest.param(lambda table: table.popitem(), id="popitem"),
+        pytest.param(lambda table: table.update(a=1), id="update"),
+        pytest.param(lambda table: table.setdefault("a", 1), id="setdefault"),
+        pytest.param(lambda table: operator.setitem(table, "a", 1), id="set"),
+        pytest.param(lambda table: operator.delitem(table, "PHQ8_Sleep"), id="delete"),
+        pytest.param(lambda table: table.__ior__({"a": 1}), id="merge"),
+    ],
+)
+def test_tables_of_results_cannot_be_changed(
+    change: Callable[[object], object], settings: ap.Settings
+) -> None:
+    result = ap.assess_sync(SAID, settings=settings)
+    assert result.quantitative is not None
+    assert result.quantitative.items is not None
+    before = result.model_dump_json()
+    tables = (result.quantitative.items, result.models, result.prompts)
+    for table in (*tables, result.risk.examined.languages):
+        with pytest.raises(TypeError, match="cannot be changed"):
+            change(table)
+    assert result.model_dump_json() == before
+
+
+def test_results_can_be_copied_pickled_and_read_again(settings: ap.Settings) -> None:
+    result = ap.assess_sync(SAID, settings=settings)
+    for other in (
+        copy.copy(result),
+        copy.deepcopy(result),
+        pickle.loads(pickle.dumps(result)),  # noqa: S301  made a moment ago
+        ap.FullResult.model_validate_json(result.model_dump_json()),
+        ap.FullResult.model_validate(result.model_dump()),
+    ):
+        assert other == result
+        assert other.model_dump_json() == result.model_dump_json()
+        with pytest.raises(TypeError):
+            other.models.clear()
+    assert type(result.model_dump()["models"]) is dict
 
 
 def test_who_speaks_can_be_said(settings: ap.Settings) -> None:

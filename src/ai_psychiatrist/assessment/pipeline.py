@@ -19,6 +19,7 @@ from ai_psychiatrist.agents.prompts.digests import TASKS, Tasks
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop, narrative_of
 from ai_psychiatrist.assessment.spending import NARRATIVE_SHARE_OF_TIME, share_out
+from ai_psychiatrist.assessment.telling import ListenerFailed, Telling
 from ai_psychiatrist.assessment.unfinished import record_defect, record_late, record_skipped
 from ai_psychiatrist.domain.assessment import (
     Assessment,
@@ -29,11 +30,7 @@ from ai_psychiatrist.domain.assessment import (
     Metric,
     PHQ8Assessment,
 )
-from ai_psychiatrist.domain.failures import (
-    Attempt,
-    FailureCode,
-    FailureRecord,
-)
+from ai_psychiatrist.domain.failures import Attempt, FailureCode, FailureRecord
 from ai_psychiatrist.domain.risk import ModelReading, ReadingStatus, RiskReport, with_model_reading
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.failure_log import collect_failures
@@ -116,11 +113,12 @@ class AssessmentPipeline:
     ) -> Assessment:
         """Assess a transcript; what fails is recorded and everything that finished is kept.
 
-        `parts`: what to make; `on_finished` is told of each as it is done. At the deadline the
-        calls under way are cancelled. Cancelling the caller cancels them too. `risk`: the rules'
-        report on this transcript if it is made already; otherwise it is made before any model is
-        asked. `store`: where the calls are kept, and found when they were made before. `stopping`:
-        moves the deadline up when the service stops.
+        `parts`: what to make; `on_finished` is told of each as it is done, and an error of its own
+        ends the assessment and is raised as it is. At the deadline the calls under way are
+        cancelled. Cancelling the caller cancels them too. `risk`: the rules' report on this
+        transcript if it is made already; otherwise it is made before any model is asked. `store`:
+        where the calls are kept, and found when they were made before. `stopping`: moves the
+        deadline up when the service stops.
         """
         if risk is None:
             risk = await work_on_text(transcript.text, detect_risk, transcript)
@@ -133,19 +131,24 @@ class AssessmentPipeline:
             unread=risk.examined.wholly_unread,
             tasks=self.tasks,
         )
-        results = _Results()
+        results, telling = _Results(), Telling(on_finished)
         unread = FailureCode.INTERNAL_ERROR
         with collect_failures() as failures, sharing_analysis(), remembering_clauses():
             try:
                 async with asyncio.timeout(deadline_seconds) as deadline:
                     calls = replace(case.calls, deadline=deadline.when())
                     with (stopping or Stopping()).holding(deadline, share=SHARE_OF_STOPPING):
-                        await self._run(replace(case, calls=calls), parts, results, on_finished)
+                        await self._run(replace(case, calls=calls), parts, results, telling)
+            except BaseExceptionGroup:
+                if telling.error is None:
+                    raise
             except TimeoutError:
                 _record_deadline(parts - results.late, results)
                 unread = FailureCode.DEADLINE_EXCEEDED
                 if self.danger is not None and results.danger is None:
                     record_late(DANGER.name)
+        if telling.error is not None:
+            raise telling.error
         if self.danger is not None:
             failed = ModelReading(status=ReadingStatus.FAILED, code=unread)
             risk = with_model_reading(risk, results.danger or failed)
@@ -245,6 +248,8 @@ async def _guarded(part: Awaitable[None]) -> None:
     """Keep a defect in one part from taking the others with it."""
     try:
         await part
+    except ListenerFailed:
+        raise
     except Exception as error:  # noqa: BLE001  whatever it is, the finished parts are kept
         record_defect(error)
 

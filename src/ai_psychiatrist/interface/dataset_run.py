@@ -17,6 +17,7 @@ from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.evaluation.runs.start import EvaluationRequest, StartOptions, open_run
 from ai_psychiatrist.evaluation.runs.variants import Variant
 from ai_psychiatrist.ledger.keys.cipher import cipher_of
+from ai_psychiatrist.results.frozen_table import FrozenTable
 from ai_psychiatrist.results.result import Result
 from ai_psychiatrist.wiring import Services
 
@@ -37,7 +38,7 @@ class DatasetRunResult(Result):
     failed: int
     pending: int
     """Those still to be done, where too many have failed."""
-    failed_at: dict[str, int]
+    failed_at: FrozenTable[str, int]
     """Stage → failed units."""
     carrying_failures: int
     """Complete units of which a part went wrong on the way."""
@@ -45,7 +46,7 @@ class DatasetRunResult(Result):
     """Made now; those that were found in the run are not among them."""
     unreadable: int
     """Units without a transcript that can be read."""
-    not_read: dict[str, int]
+    not_read: FrozenTable[str, int]
     """Why files or lines of the dataset are no units → how many."""
 
     @property

@@ -6,35 +6,57 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO, TypeAlias
+from typing import Annotated, Final, TypeAlias
+
+from pydantic import AfterValidator
 
 from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.results.frozen_table import FrozenTable, Record
 from ai_psychiatrist.results.result import Result
 from ai_psychiatrist.validation.checks.step_config import StepConfig
 from ai_psychiatrist.validation.checks.step_validator import StepValidator
 from ai_psychiatrist.validation.config.pipeline import step_of_document, step_of_schema
-from ai_psychiatrist.validation.jsonl.lines import open_source
+from ai_psychiatrist.validation.jsonl.lines import (
+    LONGEST_LINE_BYTES,
+    Line,
+    open_source,
+    read_lines,
+    readable,
+)
 from ai_psychiatrist.validation.jsonl.options import ValidationOptions
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
-from ai_psychiatrist.validation.jsonl.run import validate_lines
+from ai_psychiatrist.validation.jsonl.run import logged_summary
+from ai_psychiatrist.validation.jsonl.unit_checker import UnitChecker, blocks
 
 Answer: TypeAlias = str | bytes | Mapping[str, object]
-"""One answer: a JSON line, or the object itself."""
+"""One answer: an object as JSON, or the object itself."""
 JsonSchema: TypeAlias = Mapping[str, object] | bool | Path
 
-_OPTIONS = ValidationOptions(needs_unit_ids=False)
+_OPTIONS: Final = ValidationOptions(needs_unit_ids=False)
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+
+
+class ValidAnswer(Record):
+    """An answer that nothing is wrong with."""
+
+
+class FailedAnswer(Record):
+    """What is wrong with an answer, and the answer."""
+
+    shown = ("line", "failure_stage")
 
 
 class ValidatedLines(Result):
     """What became of answers, each in the order in which they were given."""
 
-    valid: tuple[dict[str, object], ...]
+    valid: tuple[Annotated[dict[str, object], AfterValidator(ValidAnswer)], ...]
     """As they are after coercion."""
-    failures: tuple[dict[str, object], ...]
-    """Each with `line`, from 1, `failure_stage`, `errors`, and what was answered."""
+    failures: tuple[Annotated[dict[str, object], AfterValidator(FailedAnswer)], ...]
+    """Each with `line`, the place of the answer from 1, `failure_stage`, `errors`, and what was
+    answered."""
     coercions: tuple[str, ...]
     """A line for each value that was read from another type or spelling."""
-    summary: dict[str, object]
+    summary: FrozenTable[str, object]
     """The account in numbers, as `validate --summary` writes it."""
 
     @property
@@ -46,20 +68,23 @@ class ValidatedLines(Result):
 def validate(lines: Iterable[Answer] | Path, schema: JsonSchema) -> ValidatedLines:
     """Check answers as `ai-psychiatrist validate --schema` does: coercion, then the schema.
 
-    `lines`: one answer each, or the path of a file with one a line. `schema`: a JSON Schema, or the
-    path of one. All is kept in memory: the command does files of any length. Raises
-    `ConfigurationError` for what is no schema, and `InputError` for what are no lines.
+    `lines`: one answer each, line breaks in it or not, or the path of a file with one a line.
+    `schema`: a JSON Schema, or the path of one. All is kept in memory: the command does files of
+    any length. Raises `ConfigurationError` for what is no schema, and `InputError` for what are no
+    lines, or no answers.
     """
     validator = StepValidator.compile(_step(schema))
     valid, failures, coercions = BytesIO(), BytesIO(), BytesIO()
     outputs = Outputs(valid=valid, failures=failures, coercions=coercions)
+    checker = UnitChecker(validator, outputs, options=_OPTIONS)
     with _opened(lines) as source:
-        summary = validate_lines(validator, source, outputs, options=_OPTIONS)
+        for block in readable(blocks(source)):
+            checker.check(block)
     return ValidatedLines(
         valid=tuple(_objects(valid)),
         failures=tuple(_objects(failures)),
         coercions=tuple(coercions.getvalue().decode().splitlines()),
-        summary=asdict(summary),
+        summary=asdict(logged_summary(checker.tally, validator, asked=None)),
     )
 
 
@@ -71,32 +96,50 @@ def _step(schema: JsonSchema) -> StepConfig:
 
 
 @contextmanager
-def _opened(lines: Iterable[Answer] | Path) -> Iterator[BinaryIO]:
+def _opened(lines: Iterable[Answer] | Path) -> Iterator[Iterable[Line]]:
     if isinstance(lines, Path):
         with open_source(lines) as stream:
-            yield stream
+            yield read_lines(stream)
         return
-    if isinstance(lines, str | bytes | Mapping):
+    if isinstance(lines, str | bytes | Mapping) or not isinstance(lines, Iterable):
         msg = "give a list of answers, or the pathlib.Path of a file with one a line"
         raise InputError(msg, field="lines")
-    yield BytesIO(b"".join(_line(number, line) for number, line in enumerate(lines, start=1)))
+    yield [_line(number, answer) for number, answer in enumerate(lines, start=1)]
 
 
-def _line(number: int, answer: Answer) -> bytes:
-    if isinstance(answer, Mapping):
-        try:
-            return f"{json.dumps(dict(answer))}\n".encode()
-        except (TypeError, ValueError, RecursionError):
-            msg = f"answer {number} cannot be written as JSON"
-            raise InputError(msg, field="lines") from None
-    line = answer.encode("utf-8", "surrogatepass") if isinstance(answer, str) else answer
-    line = line.removesuffix(b"\n").removesuffix(b"\r")
-    if b"\n" in line:
-        msg = f"answer {number} has a line break; an answer is one line"
-        raise InputError(msg, field="lines")
-    return line + b"\n"
+def _line(number: int, answer: Answer) -> Line:
+    content = _content(number, answer)
+    if content is None:
+        return Line(number, None, 0, is_writable=False)
+    is_too_long = len(content) > LONGEST_LINE_BYTES
+    return Line(number, None if is_too_long else content, len(content))
+
+
+def _content(number: int, answer: Answer) -> bytes | None:
+    """Return an answer as it is in a file; `None` for what no JSON can hold."""
+    match answer:
+        case str():
+            content = answer.encode("utf-8", "surrogatepass")
+        case bytes():
+            content = answer
+        case Mapping():
+            try:
+                content = json.dumps(dict(answer)).encode()
+            except (TypeError, ValueError, RecursionError):
+                return None
+        case _:
+            kind = type(answer).__name__
+            msg = f"answer {number} is of type {kind}: give each as str, bytes or a mapping"
+            raise InputError(msg, field="lines")
+    return content.removeprefix(_BYTE_ORDER_MARK).rstrip(b"\r\n")
 
 
 def _objects(stream: BytesIO) -> Iterator[dict[str, object]]:
-    # A reader of numbers of any length: what is valid comes out as it went in.
-    return map(json.loads, stream.getvalue().split(b"\n")[:-1])
+    # One after the other, not by lines: a valid answer is written as it was, breaks and all. A
+    # reader of numbers of any length: what is valid comes out as it went in.
+    text, start = stream.getvalue().decode("utf-8", "surrogatepass"), 0
+    decoder = json.JSONDecoder()
+    while start < len(text):
+        value, end = decoder.raw_decode(text, start)
+        yield value
+        start = end + 1

@@ -19,6 +19,7 @@ from ai_psychiatrist.domain.evidence import (
 )
 from ai_psychiatrist.domain.failures import Attempt, FailureRecord
 from ai_psychiatrist.domain.phq8 import UnknownReason
+from ai_psychiatrist.results.frozen_table import FrozenTable
 from ai_psychiatrist.results.result import Result, called
 from ai_psychiatrist.results.risk_result import RiskResult
 from ai_psychiatrist.results.transcript_result import TranscriptResult
@@ -109,7 +110,7 @@ class QuantitativePart(Result):
     """How many items are unknown."""
     accepted: bool = Field(default=True, validation_alias=called("is_accepted", "accepted"))
     """Whether a reply with scores was accepted; if not, the items keep the evidence."""
-    items: Annotated[dict[str, ItemResult] | None, BeforeValidator(by_item)] = None
+    items: Annotated[FrozenTable[str, ItemResult] | None, BeforeValidator(by_item)] = None
 
     shown_texts: ClassVar[frozenset[str]] = frozenset({"severity_label"})
 
@@ -141,7 +142,7 @@ class RoundResult(Result):
     """One version of the narrative and how it was judged."""
 
     round: int
-    scores: dict[Metric, MetricScore]
+    scores: FrozenTable[Metric, MetricScore]
     average_score: float | None = Field(validation_alias=called("average", "average_score"))
     qualitative: QualitativePart = Field(validation_alias=called("findings", "qualitative"))
 
@@ -188,7 +189,7 @@ class GroundingResult(Result):
     extracted_count: int
     validated_count: int
     rejected_count: int
-    rejected_by_domain: dict[str, int]
+    rejected_by_domain: FrozenTable[str, int]
     unknown_keys: int
 
 
@@ -205,8 +206,8 @@ class Envelope(Result):
     speakers_assumed: bool
     """True when the transcript has no speaker labels, so that all of it counts as the patient's."""
     transcript: TranscriptResult
-    models: dict[str, AgentModels]
-    prompts: dict[str, str]
+    models: FrozenTable[str, AgentModels]
+    prompts: FrozenTable[str, str]
     """Prompt name → digest of its wording."""
     grounding: GroundingResult | None
     attempts: tuple[Attempt, ...]

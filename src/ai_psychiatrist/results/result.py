@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Sized
 from enum import Enum
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from pydantic import AliasChoices, AliasPath, BaseModel, ConfigDict
+from pydantic import AliasChoices, AliasPath, BaseModel, ConfigDict, ValidationError
+from pydantic_core import InitErrorDetails
 
 
 class Result(BaseModel):
@@ -25,6 +26,13 @@ class Result(BaseModel):
 
     shown_texts: ClassVar[frozenset[str]] = frozenset()
     """Fields whose text is this program's own, and is shown."""
+
+    if not TYPE_CHECKING:
+
+        def __setattr__(self, name: str, value: object) -> None:
+            """Refuse it; Pydantic's own refusal would repeat the value."""
+            error = InitErrorDetails(type="frozen_instance", loc=(name,), input=None)
+            raise ValidationError.from_exception_data(type(self).__name__, [error], hide_input=True)
 
     def __str__(self) -> str:
         """Show it as `repr` does."""

@@ -13,6 +13,7 @@ from ai_psychiatrist.domain.risk import (
     RiskPolarity,
     RiskSource,
 )
+from ai_psychiatrist.results.frozen_table import FrozenTable
 from ai_psychiatrist.results.result import Result, called
 
 RISK_STATEMENT: Final = (
@@ -57,7 +58,7 @@ class UnexaminedTurnResult(Result):
 class ExaminedResult(Result):
     """Which words were read at all: rules read English alone."""
 
-    languages: dict[str, int] = Field(validation_alias=called("words", "languages"))
+    languages: FrozenTable[str, int] = Field(validation_alias=called("words", "languages"))
     """Language → how many of the participant's words are in it."""
     share: float | None
     """The part of the participant's words that was read, 0-1; null where there are no words."""

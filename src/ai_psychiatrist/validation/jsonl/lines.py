@@ -23,9 +23,11 @@ class Line(NamedTuple):
     number: int
     """From 1."""
     content: bytes | None
-    """`None` when the line is too long."""
+    """`None` when the line is too long, or cannot be written."""
     size: int
     """Bytes in the file, the end included."""
+    is_writable: bool = True
+    """False for what was given as an object, and is none in JSON."""
 
 
 def read_lines(

@@ -92,8 +92,9 @@ def read_unit(
     of an answer.
     """
     if line.content is None:
+        refused = _TOO_LONG if line.is_writable else _NO_JSON_VALUE
         return Unit(
-            number=line.number, unit_id=None, content=None, is_object=False, refusal=_TOO_LONG
+            number=line.number, unit_id=None, content=None, is_object=False, refusal=refused
         )
     try:
         parsed = parse_line(line.content, limits)
@@ -226,6 +227,9 @@ _NO_UNIT_ID: Final = refusal(
 )
 _TOO_LONG: Final = refusal(
     FailureStage.PARSE, "line_too_long", "the line is longer than is read; it was passed over"
+)
+_NO_JSON_VALUE: Final = refusal(
+    FailureStage.PARSE, "no_json_value", "the object holds what cannot be written as JSON"
 )
 _RAW_TEXT_IS_NO_TEXT: Final = refusal(
     FailureStage.PARSE, "raw_text", "the model's raw text is no text", RAW_TEXT
