@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, NamedTuple
 
-from ai_psychiatrist.services.language.phrase_tree import Grammar, Later, PhraseTree, Step
+from ai_psychiatrist.services.language.phrase_grammar import Grammar, Later, Step
+from ai_psychiatrist.services.language.phrase_tree import PhraseTree
 from ai_psychiatrist.services.language.spoken import Spoken, compared, is_filler
 from ai_psychiatrist.services.language.vocabulary import word_table
 

@@ -4,13 +4,11 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Collection, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final
 
 from ai_psychiatrist.agents.baseline.model import BASELINE
 from ai_psychiatrist.agents.baseline.route import baseline_route
-from ai_psychiatrist.agents.danger import DangerAgent
 from ai_psychiatrist.agents.judge import JudgeAgent
 from ai_psychiatrist.agents.meta_review import MetaReviewAgent
 from ai_psychiatrist.agents.qualitative import QualitativeAssessmentAgent
@@ -23,14 +21,13 @@ from ai_psychiatrist.infrastructure.logging import EventLog, get_logger, logging
 from ai_psychiatrist.llm.backend_options import BackendOptions
 from ai_psychiatrist.llm.connections import ModelConnections
 from ai_psychiatrist.llm.routes import ModelChain
-from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.results.assessment import About
 from ai_psychiatrist.services.risk.clause_memory import forget_clauses
 from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.transcript_store import TranscriptStore
+from ai_psychiatrist.wiring.danger import danger_agent, danger_chain, of_models
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
     from ai_psychiatrist.interview.interviews import Interviews
 
 logger = get_logger(__name__)
@@ -167,9 +164,9 @@ def _services(
         ),
         settings=settings.feedback,
     )
-    danger_chain = _danger_chain(settings, connections, model.default)
-    if danger_chain:
-        chains["danger"] = danger_chain
+    danger_models = danger_chain(settings, connections, model.default)
+    if danger_models:
+        chains["danger"] = danger_models
     pipeline = AssessmentPipeline(
         feedback_loop=feedback_loop,
         quantitative=QuantitativeAssessmentAgent(
@@ -185,7 +182,7 @@ def _services(
             ollama_base_url=base_url,
             temperature=temperature,
         ),
-        danger=_danger_agent(settings, danger_chain, settings.pydantic_ai),
+        danger=danger_agent(settings, danger_models, settings.pydantic_ai),
         max_calls=model.max_calls,
         is_delimited=settings.qualitative.delimit_transcript,
     )
@@ -200,10 +197,10 @@ def _services(
         labels=settings.transcript.labels,
         connections=connections,
         make_interviews=partial(
-            _interviews,
+            _opened_interviews,
             settings,
             interview_chain,
-            _danger_chain(settings, connections, settings.interview.model or model.default),
+            danger_chain(settings, connections, settings.interview.model or model.default),
         ),
         interview_models=(
             tuple(route.name for route in interview_chain) if settings.interview.model else ()
@@ -216,83 +213,14 @@ def _services(
 
 def _interview_chain(settings: Settings, connections: ModelConnections) -> ModelChain:
     # The baseline knows the tasks of an assessment alone.
-    return _of_models(connections.chain(settings.interview.model or settings.model.default))
+    return of_models(connections.chain(settings.interview.model or settings.model.default))
 
 
-def _danger_chain(settings: Settings, connections: ModelConnections, default: str) -> ModelChain:
-    # The baseline would only repeat the rules.
-    if settings.danger.is_off:
-        return ()
-    return _of_models(connections.chain(settings.danger.model or default))
-
-
-def _of_models(chain: ModelChain) -> ModelChain:
-    return tuple(route for route in chain if route.name != BASELINE)
-
-
-def _danger_agent(
-    settings: Settings, chain: ModelChain, pydantic_ai: PydanticAISettings
-) -> DangerAgent | None:
-    if not chain:
-        return None
-    return DangerAgent(
-        chain,
-        pydantic_ai_settings=pydantic_ai,
-        ollama_base_url=settings.ollama.base_url,
-        temperature=settings.model.temperature,
-    )
-
-
-def _interviews(settings: Settings, chain: ModelChain, danger: ModelChain) -> "Interviews":
+def _opened_interviews(settings: Settings, chain: ModelChain, danger: ModelChain) -> "Interviews":
     # A tenth of a second that nobody waits for who holds no interview.
-    from ai_psychiatrist.agents.interview.patience import (  # noqa: PLC0415
-        limited_chain,
-        repairing_once,
-    )
-    from ai_psychiatrist.interview.interviews import InterviewOptions, Interviews  # noqa: PLC0415
-    from ai_psychiatrist.interview.limits import InterviewLimits, StoreLimits  # noqa: PLC0415
-    from ai_psychiatrist.interview.store.interview_file import FILE_NAME  # noqa: PLC0415
-    from ai_psychiatrist.interview.store.keys import KEY_NAME, StoreKeys  # noqa: PLC0415
-    from ai_psychiatrist.llm.retries import CallRetries  # noqa: PLC0415
+    from ai_psychiatrist.wiring.interviews import open_interviews  # noqa: PLC0415
 
-    interview, model = settings.interview, settings.model
-
-    def agents() -> "InterviewAgentsPort | None":
-        if not chain:
-            return None
-        from ai_psychiatrist.agents.interview.interview_agents import (  # noqa: PLC0415
-            InterviewAgents,
-        )
-
-        return InterviewAgents(
-            chain,
-            settings.pydantic_ai,
-            output_mode=interview.output_mode,
-            is_combined=interview.combined_digest,
-            call_timeout_seconds=interview.call_timeout_seconds,
-            temperature=model.temperature,
-        )
-
-    state_dir = settings.data.state_dir
-    options = InterviewOptions(
-        store_file=(interview.store_file or state_dir / FILE_NAME).expanduser(),
-        keys=StoreKeys(own=(state_dir / KEY_NAME).expanduser(), named=settings.ledger.key_file),
-        protocol_folders=interview.protocols,
-        limits=InterviewLimits(
-            max_calls=interview.max_calls, turn_timeout_seconds=interview.turn_timeout_seconds
-        ),
-        store_limits=StoreLimits(
-            keep=timedelta(days=interview.keep_days),
-            max_stored=interview.max_stored,
-            max_bytes=interview.max_stored_bytes,
-        ),
-    )
-    # A person waits: what is slow or down is not waited for a second time.
-    waiting = limited_chain(
-        danger, call_timeout_seconds=interview.call_timeout_seconds, retries=CallRetries()
-    )
-    repairing = repairing_once(settings.pydantic_ai)
-    return Interviews(options, agents, _danger_agent(settings, waiting, repairing))
+    return open_interviews(settings, chain, danger)
 
 
 def _key(settings: Settings) -> bytes:

@@ -1,0 +1,56 @@
+"""Interviews by the settings: their agents, their store and what they may spend."""
+
+from datetime import timedelta
+
+from ai_psychiatrist.agents.interview.patience import limited_chain, repairing_once
+from ai_psychiatrist.config import Settings
+from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
+from ai_psychiatrist.interview.interviews import InterviewOptions, Interviews
+from ai_psychiatrist.interview.limits import InterviewLimits, StoreLimits
+from ai_psychiatrist.interview.store.interview_file import FILE_NAME
+from ai_psychiatrist.interview.store.keys import KEY_NAME, StoreKeys
+from ai_psychiatrist.llm.retries import CallRetries
+from ai_psychiatrist.llm.routes import ModelChain
+from ai_psychiatrist.wiring.danger import danger_agent
+
+
+def open_interviews(settings: Settings, chain: ModelChain, danger: ModelChain) -> Interviews:
+    """Return them, kept where the settings say; nothing is opened before it is needed."""
+    interview, model = settings.interview, settings.model
+
+    def agents() -> InterviewAgentsPort | None:
+        if not chain:
+            return None
+        from ai_psychiatrist.agents.interview.interview_agents import (  # noqa: PLC0415
+            InterviewAgents,
+        )
+
+        return InterviewAgents(
+            chain,
+            settings.pydantic_ai,
+            output_mode=interview.output_mode,
+            is_combined=interview.combined_digest,
+            call_timeout_seconds=interview.call_timeout_seconds,
+            temperature=model.temperature,
+        )
+
+    state_dir = settings.data.state_dir
+    options = InterviewOptions(
+        store_file=(interview.store_file or state_dir / FILE_NAME).expanduser(),
+        keys=StoreKeys(own=(state_dir / KEY_NAME).expanduser(), named=settings.ledger.key_file),
+        protocol_folders=interview.protocols,
+        limits=InterviewLimits(
+            max_calls=interview.max_calls, turn_timeout_seconds=interview.turn_timeout_seconds
+        ),
+        store_limits=StoreLimits(
+            keep=timedelta(days=interview.keep_days),
+            max_stored=interview.max_stored,
+            max_bytes=interview.max_stored_bytes,
+        ),
+    )
+    # A person waits: what is slow or down is not waited for a second time.
+    waiting = limited_chain(
+        danger, call_timeout_seconds=interview.call_timeout_seconds, retries=CallRetries()
+    )
+    repairing = repairing_once(settings.pydantic_ai)
+    return Interviews(options, agents, danger_agent(settings, waiting, repairing))
