@@ -56,8 +56,7 @@ class Part(StrEnum):
 
 FULL: Final = frozenset(Part)
 
-SHARE_OF_STOPPING: Final = 0.75
-"""The rest of the time that a service has to stop is for telling what has finished."""
+SHARE_OF_STOPPING: Final = 0.75  # The rest of that time is for telling what has finished.
 
 OnFinished = Callable[[Part], None]
 
