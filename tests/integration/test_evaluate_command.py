@@ -128,7 +128,7 @@ def test_finished_run_is_not_done_again(copied: Path) -> None:
     [
         (["interviews", "--out", "begun"], "add --resume"),
         (["interviews", "--out", "nothing", "--resume"], "no run"),
-        (["missing", "--out", "new"], "missing"),
+        (["missing", "--out", "new"], "no file or folder of this name"),
         (["interviews", "--out", "new", "--limit", "0"], "limit"),
     ],
     ids=["a run is there", "no run to resume", "no dataset", "no units"],
