@@ -10,7 +10,7 @@ SCHEMA = {
 ANSWERS = ('{"score": 2}', '{"score": "3"}', '{"score": 7}')
 
 report = ap.validate(ANSWERS, SCHEMA)
-print("valid:", *report.valid)
+print("valid:", *(dict(answer) for answer in report.valid))
 print("coerced:", *report.coercions)
 for failure in report.failures:
     print("line", failure["line"], "failed at", failure["failure_stage"])

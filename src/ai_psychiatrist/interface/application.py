@@ -2,29 +2,18 @@
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from ai_psychiatrist.assessment.pipeline import Part
 from ai_psychiatrist.config import Settings, load_settings, quiet, with_model
-from ai_psychiatrist.domain.errors import ArtifactMismatch, InputError
+from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.transcript import Transcript
-from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
-from ai_psychiatrist.evaluation.datasets.selection import Selection, selected
-from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, OnUnit, RunTally
-from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
-from ai_psychiatrist.evaluation.runs.start import StartOptions
 from ai_psychiatrist.infrastructure.log_ids import identified_assessment
 from ai_psychiatrist.infrastructure.worker_processes import WORKS_IN_PLACE, work_on_text
-from ai_psychiatrist.interface.dataset_run import (
-    DatasetRun,
-    DatasetRunResult,
-    make_run,
-    run_result,
-)
 from ai_psychiatrist.interface.given import (
     GivenLabels,
     GivenTranscript,
@@ -39,6 +28,9 @@ from ai_psychiatrist.results.assessment import full_result
 from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.services.transcripts.speaker_labels import Roles
 from ai_psychiatrist.wiring import Services, open_services_apart
+
+if TYPE_CHECKING:
+    from ai_psychiatrist.interface.dataset_run import DatasetRunResult
 
 OnPart: TypeAlias = Callable[[Part], None]
 """Told of each part of an assessment when it has finished."""
@@ -121,7 +113,7 @@ class Application:
         max_failures: int | None = None,
         keep_raw: bool = True,
         on_progress: OnCount = lambda _done, _requested: None,
-    ) -> DatasetRunResult:
+    ) -> "DatasetRunResult":
         """Assess a dataset into the folder of a run, as `ai-psychiatrist evaluate run` does.
 
         `dataset`: a folder of interviews, or a JSONL file. The keywords are the options of the
@@ -130,26 +122,23 @@ class Application:
         `ArtifactMismatch` for one that was begun with other inputs.
         """
         services = self.services
-        run_folder = RunFolder(named_path(folder, field="folder"))
-        path = named_path(dataset, field="dataset")
-        options = EvaluationOptions(
-            concurrency=concurrency, max_failures=max_failures, retries_failed=retry_failed
+        place, path = named_path(folder, field="folder"), named_path(dataset, field="dataset")
+        # A fifth of all imports, of which an assessment needs nothing.
+        from ai_psychiatrist.interface.evaluating import WantedRun, evaluated  # noqa: PLC0415
+
+        wanted = WantedRun(
+            dataset=path,
+            folder=place,
+            is_resumed=resume,
+            retries_failed=retry_failed,
+            limit=limit,
+            split=split,
+            concurrency=concurrency,
+            max_failures=max_failures,
+            keeps_raw=keep_raw,
         )
-        start = StartOptions(limit=limit, is_resumed=resume, keeps_raw=keep_raw)
         with forgetting_causes(), services.active():
-            opened = await asyncio.to_thread(open_dataset, path, labels=services.labels)
-            wanted = DatasetRun(
-                dataset=selected(opened, Selection(split=split)),
-                folder=run_folder,
-                start=start,
-                options=options,
-            )
-            watch = partial(_counting, on_progress)
-            state = await make_run(services, wanted, tally=RunTally(), watch=watch)
-        if state.unbalanced_steps:
-            msg = f"the account does not balance at {', '.join(state.unbalanced_steps)}"
-            raise ArtifactMismatch(f"{msg}: keep the folder")
-        return run_result(state, run_folder)
+            return await evaluated(services, wanted, on_progress=on_progress)
 
     async def _read(self, given: GivenTranscript, roles: Roles) -> Transcript:
         if isinstance(given, Transcript):
@@ -234,15 +223,3 @@ def _refuse_running_loop() -> None:
         "write there: async with ai_psychiatrist.open() as app: result = await app.assess(text)"
     )
     raise RuntimeError(msg)
-
-
-@contextmanager
-def _counting(on_progress: OnCount, requested: int, done: int) -> Iterator[OnUnit]:
-    count = done
-
-    def on_unit(_: object) -> None:
-        nonlocal count
-        count += 1
-        on_progress(count, requested)
-
-    yield on_unit
