@@ -1,5 +1,6 @@
 """The real command, in a process of its own."""
 
+import json
 import os
 import re
 import signal
@@ -10,7 +11,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Self
+from typing import Any, BinaryIO, Self
 
 from ai_psychiatrist.config import variables
 from tests.integration.started import Started, start
@@ -32,6 +33,14 @@ class Finished:
     code: int
     out: str
     err: str
+
+    @property
+    def served_lines(self) -> list[dict[str, Any]]:
+        """The log of a server that writes JSON; its only other line tells its address."""
+        told = self.err.splitlines()
+        lines = [json.loads(line) for line in told if not line.startswith("Serving on ")]
+        assert len(lines) == len(told) - 1
+        return lines
 
 
 def environment_of(folder: Path, settings: Mapping[str, str]) -> dict[str, str]:

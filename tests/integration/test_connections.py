@@ -1,7 +1,6 @@
 """A server that callers keep waiting goes on answering the others, and holds nothing for ever."""
 
 import asyncio
-import json
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -73,8 +72,7 @@ def test_at_the_limit_of_connections_the_one_that_waited_longest_makes_room(
             assert 15 <= seen.held <= 20, kind
             assert health.failed == 0, kind
         done = running.stop()
-    logged = [line for line in done.err.splitlines() if line.startswith("{")]
-    events = [json.loads(line)["event"] for line in logged]
+    events = [line["event"] for line in done.served_lines]
     assert events.count("connections_dropped") == 1
 
 

@@ -233,9 +233,7 @@ def test_server_keeps_words_and_ids_to_itself(tmp_path: Path, log_format: str) -
 
 
 def _assert_only_allowed_keys(done: Finished) -> None:
-    told = done.err.splitlines()
-    lines = [json.loads(line) for line in told if not line.startswith("Serving on ")]
-    assert len(lines) == len(told) - 1
+    lines = done.served_lines
     events = {line["event"] for line in lines}
     assert {"interview_created", "interview_turn_finished", "request_finished"} <= events
     assert not {"unnamed_event", "request_failed"} & events

@@ -318,6 +318,14 @@ def test_two_applications_do_not_disturb_one_another(
     assert len({line["assessment_id"] for line in lines if "assessment_id" in line}) == 1
 
 
+def test_validation_refuses_a_text_as_a_path_without_its_words() -> None:
+    text = Path(SAID * 20)
+    for lines, schema in ((text, {"type": "object"}), (["{}"], text)):
+        with pytest.raises(ap.InputError) as refused:
+            ap.validate(lines, schema)
+        assert SAID[:20] not in str(refused.value)
+
+
 @pytest.fixture
 def _unchanged_process() -> Iterator[None]:
     """Fail when anything that belongs to the whole process is another one afterwards."""
@@ -326,13 +334,14 @@ def _unchanged_process() -> Iterator[None]:
         root = logging.getLogger()
         return (
             *(tuple(root.handlers), root.level, tuple(logging.getLogger("py.warnings").handlers)),
-            *(gc.get_threshold(), gc.isenabled(), gc.get_freeze_count()),
+            *(gc.get_threshold(), gc.isenabled()),
             *(structlog.is_configured(), get_contextvars(), threading.excepthook),
         )
 
-    before = state()
+    before, frozen = state(), gc.get_freeze_count()
     yield
     assert state() == before
+    assert gc.get_freeze_count() <= frozen  # What another test froze may end meanwhile.
 
 
 @pytest.mark.usefixtures("_unchanged_process")

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING
 
 from anyio import to_thread
 from fastapi import FastAPI
@@ -23,11 +22,9 @@ from ai_psychiatrist.api.shared_room import SharedRoom
 from ai_psychiatrist.config import CRISIS_LINE_CURE, Settings, load_settings
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.stopping import Stopping
+from ai_psychiatrist.interface.application import Application
 from ai_psychiatrist.results.models import NOTICE
 from ai_psychiatrist.wiring import Services, open_services_apart
-
-if TYPE_CHECKING:
-    from ai_psychiatrist.interface.application import Application
 
 logger = get_logger(__name__)
 
@@ -38,7 +35,7 @@ _DESCRIPTION = (
 )
 
 
-def create_app(given: "Settings | Application | None" = None) -> DescribedApp:
+def create_app(given: Settings | Application | None = None) -> DescribedApp:
     """Return the application; reads the environment when no settings are given.
 
     It can be run by any server, or mounted in another application, whose lifespan then enters its
@@ -48,7 +45,7 @@ def create_app(given: "Settings | Application | None" = None) -> DescribedApp:
     opened: Services | None = None
     if given is None or isinstance(given, Settings):
         resolved = given or load_settings()
-    elif hasattr(given, "services"):  # Its class would import all that evaluations need.
+    elif isinstance(given, Application):
         opened, resolved = given.services, given.settings
     else:
         msg = f"settings or an application is wanted, and not {type(given).__name__}"

@@ -124,21 +124,18 @@ class Application:
         services = self.services
         place, path = named_path(folder, field="folder"), named_path(dataset, field="dataset")
         # A fifth of all imports, of which an assessment needs nothing.
-        from ai_psychiatrist.interface.evaluating import WantedRun, evaluated  # noqa: PLC0415
+        from ai_psychiatrist.evaluation.runs.run import EvaluationOptions  # noqa: PLC0415
+        from ai_psychiatrist.evaluation.runs.start import StartOptions  # noqa: PLC0415
+        from ai_psychiatrist.interface.evaluating import evaluated  # noqa: PLC0415
 
-        wanted = WantedRun(
-            dataset=path,
-            folder=place,
-            is_resumed=resume,
-            retries_failed=retry_failed,
-            limit=limit,
-            split=split,
-            concurrency=concurrency,
-            max_failures=max_failures,
-            keeps_raw=keep_raw,
+        start = StartOptions(limit=limit, is_resumed=resume, keeps_raw=keep_raw)
+        options = EvaluationOptions(
+            concurrency=concurrency, max_failures=max_failures, retries_failed=retry_failed
         )
         with forgetting_causes(), services.active():
-            return await evaluated(services, wanted, on_progress=on_progress)
+            return await evaluated(
+                services, path, place, split=split, start=start, options=options, told=on_progress
+            )
 
     async def _read(self, given: GivenTranscript, roles: Roles) -> Transcript:
         if isinstance(given, Transcript):

@@ -11,6 +11,7 @@ from typing import Annotated, Final, TypeAlias
 from pydantic import AfterValidator
 
 from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.interface.given import named_path
 from ai_psychiatrist.results.frozen_table import FrozenTable, Record
 from ai_psychiatrist.results.result import Result
 from ai_psychiatrist.validation.checks.step_config import StepConfig
@@ -90,7 +91,7 @@ def validate(lines: Iterable[Answer] | Path, schema: JsonSchema) -> ValidatedLin
 
 def _step(schema: JsonSchema) -> StepConfig:
     if isinstance(schema, Path):
-        return step_of_schema(schema)
+        return step_of_schema(named_path(schema, field="schema"))
     document = dict(schema) if isinstance(schema, Mapping) else schema
     return step_of_document(document, name="schema")
 
@@ -98,7 +99,7 @@ def _step(schema: JsonSchema) -> StepConfig:
 @contextmanager
 def _opened(lines: Iterable[Answer] | Path) -> Iterator[Iterable[Line]]:
     if isinstance(lines, Path):
-        with open_source(lines) as stream:
+        with open_source(named_path(lines, field="lines")) as stream:
             yield read_lines(stream)
         return
     if isinstance(lines, str | bytes | Mapping) or not isinstance(lines, Iterable):
