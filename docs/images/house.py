@@ -23,6 +23,7 @@ HOLDS: Final = {
     "config": "the one reader of the environment",
     "evaluation": "datasets, runs, scores, metrics, reports",
     "results": "the shapes that callers see",
+    "belief": "how sure each score is, and its proof",
     "interview": "questions for what is still unknown",
     "assessment": "the straight line from text to result",
     "pipelines": "runs of pipelines that are declared in files",

@@ -1,0 +1,1 @@
+"""How sure an assessment is, and why: distributions, sets, certificates, counterfactual audits."""
