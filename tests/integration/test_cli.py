@@ -56,7 +56,7 @@ def interview(tmp_path: Path) -> str:
     [
         (["--help"], ["assess", "serve", "settings", "not a medical device"]),
         (["assess", "--help"], ["FILE", "--json", "cat interview.txt", "Exit status: 0 complete"]),
-        (["serve", "--help"], ["API_PORT=9000", "ai-psychiatrist serve"]),
+        (["serve", "--help"], ["serve --port 9000"]),
         (["settings", "--help"], [".env"]),
         (["--version"], [__version__]),
     ],

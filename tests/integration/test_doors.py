@@ -13,7 +13,7 @@ from websockets.sync.client import connect
 from ai_psychiatrist.config import load_settings
 from ai_psychiatrist.domain.errors import ConfigurationError
 from tests.integration.canary import CANARY
-from tests.integration.command import UVICORN, Serving
+from tests.integration.command import COMMAND, UVICORN, Serving
 from tests.integration.running_app import client_of, settings_with
 
 
@@ -198,7 +198,14 @@ def test_a_server_without_a_crisis_line_says_so_at_the_start(
     assert ("Set RISK_CRISIS_RESOURCES" in done.err) is is_told
 
 
-def test_a_server_open_to_other_machines_says_that_anybody_may_call(tmp_path: Path) -> None:
-    with Serving(tmp_path, {"API_HOST": "0.0.0.0"}) as serving:  # noqa: S104  it is what warns
+@pytest.mark.parametrize(
+    ("settings", "options"),
+    [({"API_HOST": "0.0.0.0"}, []), ({"API_PORT": "1"}, ["--host", "0.0.0.0", "--port", "0"])],  # noqa: S104
+    ids=["by settings", "by options"],
+)
+def test_a_server_open_to_other_machines_says_that_anybody_may_call(
+    tmp_path: Path, settings: dict[str, str], options: list[str]
+) -> None:
+    with Serving(tmp_path, settings, command=(COMMAND, "serve", *options)) as serving:
         done = serving.stop()
-    assert "API_HOST lets other machines in, and there is no authentication" in done.err
+    assert "lets other machines in, and there is no authentication" in done.err

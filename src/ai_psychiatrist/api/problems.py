@@ -29,7 +29,7 @@ _TITLES = {
     422: "The input cannot be used",
     500: "Internal error",
     502: "The model backend failed",
-    503: "Busy",
+    503: "Not available now",
     504: "Deadline exceeded",
     507: "Full",
 }

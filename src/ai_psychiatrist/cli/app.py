@@ -14,9 +14,7 @@ from ai_psychiatrist.cli.exits import telling_what_cannot_be_written
 from ai_psychiatrist.cli.loaded_later import Later, group_of
 
 COMMANDS: Final = {
-    "serve": Later(
-        place="serve_command:serve", help="Serve the HTTP API at API_HOST and API_PORT."
-    ),
+    "serve": Later(place="serve_command:serve", help="Serve the HTTP API."),
     "doctor": Later(
         place="doctor_command:doctor",
         help="Check settings, disk and every model that the settings name, and say what to do.",

@@ -3,7 +3,7 @@
 import socket
 from contextlib import suppress
 from functools import partial
-from typing import Final
+from typing import Annotated, Final
 
 import typer
 
@@ -18,18 +18,33 @@ Examples:
 
   ai-psychiatrist serve
 
-  API_PORT=9000 ai-psychiatrist serve --model ollama:gemma3
+  ai-psychiatrist serve --port 9000 --model ollama:gemma3
 """
 _OPEN: Final = (
-    "WARNING: API_HOST lets other machines in, and there is no authentication: whoever reaches "
-    "this address can read and start everything here. Put a proxy that asks for a key before it."
+    "WARNING: this address lets other machines in, and there is no authentication: whoever reaches "
+    "it can read and start everything here. Put a proxy that asks for a key before it."
 )
 
 
-def serve(*, model: ModelOption = None) -> None:
-    """Serve the HTTP API at API_HOST and API_PORT."""
+def serve(
+    *,
+    host: Annotated[
+        str | None, typer.Option("--host", help="Address to listen on, instead of API_HOST.")
+    ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            "--port",
+            min=0,
+            max=65535,
+            help="Port to listen on, instead of API_PORT; 0 takes a free one.",
+        ),
+    ] = None,
+    model: ModelOption = None,
+) -> None:
+    """Serve the HTTP API."""
     with refusing_bad_input():
-        settings = read_settings(model)
+        settings = _listening_at(read_settings(model), host, port)
         listener = _listen(settings.api.host, settings.api.port)
         server = BoundedServer(
             BoundedConfig(create_served_app(settings), settings.api),
@@ -37,6 +52,12 @@ def serve(*, model: ModelOption = None) -> None:
         )
         with suppress(KeyboardInterrupt):
             server.run(sockets=[listener])
+
+
+def _listening_at(settings: Settings, host: str | None, port: int | None) -> Settings:
+    given = {"host": host, "port": port}
+    named = {name: value for name, value in given.items() if value is not None}
+    return settings.model_copy(update={"api": settings.api.model_copy(update=named)})
 
 
 def _announce(settings: Settings, listener: socket.socket) -> None:
@@ -57,5 +78,5 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.bind((host, port))
         listener.listen()
     except OSError as error:
-        fail(f"cannot listen at API_HOST and API_PORT (port {port}): {error.strerror}")
+        fail(f"cannot listen at {host}, port {port} (API_HOST, API_PORT): {error.strerror}")
     return listener
