@@ -21,7 +21,7 @@ from ai_psychiatrist.agents.output_models import (
 )
 from ai_psychiatrist.agents.pydantic_agents import create_evidence_agent, create_quantitative_agent
 from ai_psychiatrist.agents.unscored import distinct_texts, unscored_item
-from ai_psychiatrist.domain.assessment import AssessmentMode, ItemAssessment, PHQ8Assessment
+from ai_psychiatrist.domain.assessment import ItemAssessment, PHQ8Assessment
 from ai_psychiatrist.domain.errors import AgentFailed
 from ai_psychiatrist.domain.evidence import (
     Grounding,
@@ -161,7 +161,7 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
             participant_id=case.participant_id,
             stage="evidence_extraction",
             code=FailureCode.UNGROUNDED_EVIDENCE,
-            mode=AssessmentMode.ZERO_SHOT.value,
+            mode=case.scoring.mode.value,
             extracted_count=report.extracted_count,
             validation_mode=self._settings.evidence_quote_validation_mode,
         )

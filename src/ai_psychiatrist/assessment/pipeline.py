@@ -22,13 +22,14 @@ from ai_psychiatrist.assessment.spending import NARRATIVE_SHARE_OF_TIME, share_o
 from ai_psychiatrist.assessment.telling import ListenerFailed, Telling
 from ai_psychiatrist.assessment.unfinished import record_defect, record_late, record_skipped
 from ai_psychiatrist.domain.assessment import (
+    AS_SET,
     Assessment,
-    AssessmentMode,
     AssessmentStatus,
     JudgedRound,
     MetaReview,
     Metric,
     PHQ8Assessment,
+    WantedScoring,
 )
 from ai_psychiatrist.domain.failures import Attempt, FailureCode, FailureRecord
 from ai_psychiatrist.domain.risk import ModelReading, ReadingStatus, RiskReport, with_model_reading
@@ -105,6 +106,7 @@ class AssessmentPipeline:
         risk: RiskReport | None = None,
         participant_id: int | None = None,
         parts: frozenset[Part] = FULL,
+        scoring: WantedScoring = AS_SET,
         deadline_seconds: float | None = None,
         on_finished: OnFinished = lambda _: None,
         store: CallStore | None = None,
@@ -115,7 +117,8 @@ class AssessmentPipeline:
         `parts`: what to make; `on_finished` is told of each as it is done, and an error of its own
         ends the assessment and is raised as it is. At the deadline the calls under way are
         cancelled. Cancelling the caller cancels them too. `risk`: the rules' report on this
-        transcript if it is made already; otherwise it is made before any model is asked. `store`:
+        transcript if it is made already; otherwise it is made before any model is asked. `scoring`:
+        how the caller wants the items scored. `store`:
         where the calls are kept, and found when they were made before. `stopping`: moves the
         deadline up when the service stops.
         """
@@ -129,6 +132,7 @@ class AssessmentPipeline:
             store=store,
             unread=risk.examined.wholly_unread,
             tasks=self.tasks,
+            scoring=scoring,
         )
         results, telling = _Results(), Telling(on_finished)
         unread = FailureCode.INTERNAL_ERROR
@@ -276,7 +280,7 @@ def _assessment(
         transcript=case.transcript,
         risk=risk,
         participant_id=case.participant_id,
-        mode=AssessmentMode.ZERO_SHOT,
+        mode=case.scoring.mode,
         status=status,
         narrative=narrative_of(results.rounds),
         quantitative=results.quantitative,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
 from ai_psychiatrist.domain.evidence import Frequency, Grounding, Quote, UnverifiedQuote
 from ai_psychiatrist.domain.failures import Attempt, FailureRecord
@@ -19,10 +20,27 @@ from ai_psychiatrist.domain.transcript import Transcript
 
 
 class AssessmentMode(StrEnum):
-    """Whether scoring sees scored examples of other participants."""
+    """What scoring sees beside the transcript."""
 
     ZERO_SHOT = "zero_shot"
+    """Nothing."""
     FEW_SHOT = "few_shot"
+    """Scored examples of other participants that are like the evidence."""
+    RANDOM_REFERENCES = "random_references"
+    """Scored examples of other participants, drawn by chance."""
+    DESCRIPTIONS_ONLY = "descriptions_only"
+    """What each item is about, in more words, and no example."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedScoring:
+    """How a caller wants the items scored."""
+
+    mode: AssessmentMode = AssessmentMode.ZERO_SHOT
+
+
+AS_SET: Final = WantedScoring()
+"""Nothing wanted but what is configured."""
 
 
 class AssessmentStatus(StrEnum):

@@ -24,7 +24,7 @@ from ai_psychiatrist.results.result import Result, called
 from ai_psychiatrist.results.risk_result import RiskResult
 from ai_psychiatrist.results.transcript_result import TranscriptResult
 
-SCHEMA_VERSION: Final = "1"
+SCHEMA_VERSION: Final = "2"
 NOTICE: Final = (
     "For research and engineering. Not a medical device, not a diagnosis, and no substitute for "
     "the judgement of a clinician."
@@ -197,7 +197,7 @@ class Envelope(Result):
     """What every result says about itself."""
 
     assessment_id: str
-    schema_version: Literal["1"] = SCHEMA_VERSION
+    schema_version: Literal["2"] = SCHEMA_VERSION
     status: AssessmentStatus
     risk: RiskResult
     notice: str = NOTICE
