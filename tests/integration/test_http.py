@@ -77,6 +77,7 @@ QUANTITATIVE = {
     "severity_upper_bound",
     "na_count",
     "accepted",
+    "total_interval",
     "items",
 }
 QUALITATIVE = {
@@ -101,6 +102,7 @@ META_REVIEW = {"severity", "severity_label", "explanation", "is_mdd", "contradic
 ITEM = {
     "frequency",
     "label",
+    "belief",
     "score",
     "unknown_reason",
     "proposed_score",

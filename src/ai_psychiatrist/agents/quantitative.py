@@ -181,6 +181,15 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         items = [one.assessment for one in await review.judged(output)]
         return self._assessment(evidence, items, is_accepted=outcome.output is not None)
 
+    async def standing(
+        self, case: Case, found: PHQ8Assessment, output: QuantitativeOutput
+    ) -> dict[Item, int | None]:
+        """Return which scores of a reply about evidence that is found stand on it, else `None`."""
+        accepted = {item.item.value: item.quotes for item in found.items}
+        report = GroundingReport(accepted=accepted, rejected=dict.fromkeys(accepted, ()))
+        judged = await self._judged(case, report, output)
+        return {one.assessment.item: one.assessment.score for one in judged}
+
     def _assessment(
         self, evidence: Evidence, items: Sequence[ItemAssessment], *, is_accepted: bool = False
     ) -> PHQ8Assessment:

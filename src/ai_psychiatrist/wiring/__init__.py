@@ -15,7 +15,6 @@ from ai_psychiatrist.agents.qualitative import QualitativeAssessmentAgent
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop
 from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
-from ai_psychiatrist.belief.believer import Believer
 from ai_psychiatrist.config import Settings, refuse_contradictions
 from ai_psychiatrist.infrastructure.digests import load_installation_key, using_installation_key
 from ai_psychiatrist.infrastructure.logging import EventLog, get_logger, logging_to
@@ -26,6 +25,7 @@ from ai_psychiatrist.results.assessment import About
 from ai_psychiatrist.services.risk.clause_memory import forget_clauses
 from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.transcript_store import TranscriptStore
+from ai_psychiatrist.wiring.belief import belief_chains, believer
 from ai_psychiatrist.wiring.danger import danger_agent, danger_chain, of_models
 
 if TYPE_CHECKING:
@@ -168,15 +168,17 @@ def _services(
     danger_models = danger_chain(settings, connections, model.default)
     if danger_models:
         chains["danger"] = danger_models
+    quantitative = QuantitativeAssessmentAgent(
+        chains["quantitative"],
+        pydantic_ai_settings=pydantic_ai,
+        ollama_base_url=base_url,
+        settings=settings.quantitative,
+        temperature=temperature,
+    )
+    chains |= belief_chains(settings, connections, chains["quantitative"])
     pipeline = AssessmentPipeline(
         feedback_loop=feedback_loop,
-        quantitative=QuantitativeAssessmentAgent(
-            chains["quantitative"],
-            pydantic_ai_settings=pydantic_ai,
-            ollama_base_url=base_url,
-            settings=settings.quantitative,
-            temperature=temperature,
-        ),
+        quantitative=quantitative,
         meta_review=MetaReviewAgent(
             chains["meta_review"],
             pydantic_ai_settings=pydantic_ai,
@@ -184,7 +186,7 @@ def _services(
             temperature=temperature,
         ),
         danger=danger_agent(settings, danger_models, settings.pydantic_ai),
-        believer=Believer(settings=settings.belief),
+        believer=believer(settings, chains, quantitative),
         max_calls=model.max_calls,
         is_delimited=settings.qualitative.delimit_transcript,
     )
