@@ -8,8 +8,12 @@ from ai_psychiatrist.belief.votes import SMOOTHING
 from ai_psychiatrist.domain.belief import BeliefSource
 from ai_psychiatrist.infrastructure.digests import plain_digest
 
-ASKED: Final = ("evidence", "quantitative", "belief_tokens", "belief_decision")
-"""The prompts that beliefs go by."""
+_PROMPTS: Final = ("evidence", "quantitative")
+_PROMPT_OF: Final = {
+    BeliefSource.TOKENS: "belief_tokens",
+    BeliefSource.DECISION: "belief_decision",
+}
+"""Sources that have a prompt of their own."""
 _AGENTS: Final = ("quantitative", "rescoring", "belief_tokens", "belief_decision")
 _DIGITS: Final = 16
 
@@ -28,10 +32,11 @@ def premises(
     beliefs are left out.
     """
     named = set(sources) | {BeliefSource.RULES}
+    wordings = (*_PROMPTS, *(_PROMPT_OF[source] for source in _PROMPT_OF if source in named))
     made_by: dict[str, object] = {
         "sources": sorted(source.value for source in named),
         "models": {agent: list(models[agent]) for agent in _AGENTS if agent in models},
-        "prompts": {name: prompts[name] for name in ASKED if name in prompts},
+        "prompts": {name: prompts[name] for name in wordings if name in prompts},
         "smoothing": SMOOTHING,
     }
     if BeliefSource.RESCORING in named:
