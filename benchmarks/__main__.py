@@ -3,6 +3,7 @@
 from benchmarks import (
     calibration_error,
     calls,
+    conformal,
     coverage,
     evidence,
     grounding_volume,
@@ -41,6 +42,8 @@ def main() -> None:
     metrics.main([])
     print("\n## What intervals hold\n", flush=True)
     coverage.main([])
+    print("\n## What sets of scores hold\n", flush=True)
+    conformal.main([])
     print("\n## Calibration errors of signals that have none\n", flush=True)
     calibration_error.main([])
     print("\n## Answers to an interviewer, labelled by hand\n", flush=True)
