@@ -39,10 +39,18 @@ class Drawing:
         self.text(12, 24, title, weight="bold")
 
     def text(
-        self, x: float, y: float, words: str, *, weight: str = "normal", at: str = "start"
+        self,
+        x: float,
+        y: float,
+        words: str,
+        *,
+        weight: str = "normal",
+        at: str = "start",
+        fill: str = "",
     ) -> None:
         """Write words; `at`: which end of them stands at x."""
         note = "" if weight == "bold" else ' class="note"'
+        note += f' style="fill: {fill}"' if fill else ""
         self._parts.append(
             f'<text x="{x:.0f}" y="{y:.0f}"{note} font-weight="{weight}" '
             f'text-anchor="{at}">{words}</text>'
@@ -127,7 +135,7 @@ def sets() -> str:
         drawing.line([(left + 60, _BASE), (left + 60, 52)], stroke=_ALARM, dash="4 3")
         drawing.text(left + 60, _BASE + 16, "90 %", at="middle")
         drawing.text(
-            left + 60, _BASE + 36, f"{size} people: ± {found.spread * 100:.1f} points", at="middle"
+            left + 60, _BASE + 36, f"{size} people: ± {found.spread * 100:.1f}", at="middle"
         )
     return drawing.svg()
 
@@ -140,7 +148,9 @@ def shift() -> str:
         one = held(100, fitted, cohort_of(PEOPLE, 3, said), cohorts=200)
         x = 60 + place * 110
         drawing.bar(x, 60, one.mean, fill=_DARK if one.mean > LEVEL - 0.02 else _ALARM)
-        drawing.text(x + 30, _BASE - one.mean * _TALL - 5, f"{one.mean:.0%} held", at="middle")
+        drawing.text(
+            x + 30, _BASE - one.mean * _TALL / 2, f"{one.mean:.0%} held", at="middle", fill="#fff"
+        )
         drawing.text(x + 30, _BASE + 16, f"less by {said:g}", at="middle")
     drawing.line(
         [(40, _BASE - LEVEL * _TALL), (600, _BASE - LEVEL * _TALL)], stroke="#555", dash="4 3"
