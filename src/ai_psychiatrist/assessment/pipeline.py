@@ -17,6 +17,7 @@ from ai_psychiatrist.agents.definition import AGENT_ORDER, DANGER
 from ai_psychiatrist.agents.meta_review import MetaReviewAgent
 from ai_psychiatrist.agents.prompts.digests import TASKS, Tasks
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
+from ai_psychiatrist.assessment.believing import BELIEF, Beliefs, Believer
 from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop, narrative_of
 from ai_psychiatrist.assessment.spending import NARRATIVE_SHARE_OF_TIME, share_out
 from ai_psychiatrist.assessment.telling import ListenerFailed, Telling
@@ -60,6 +61,7 @@ FULL: Final = frozenset(Part)
 SHARE_OF_STOPPING: Final = 0.75  # The rest of that time is for telling what has finished.
 
 OnFinished = Callable[[Part], None]
+_Ask = Callable[[PHQ8Assessment], None]
 
 
 @dataclass(slots=True)
@@ -72,6 +74,7 @@ class _Results:
     danger: ModelReading | None = None
     late: frozenset[Part] = frozenset()
     """What was ended so that a part that needs its time could have it."""
+    beliefs: Beliefs | None = None
 
     def finished(self) -> Iterable[Part]:
         narrative = narrative_of(self.rounds)
@@ -94,6 +97,8 @@ class AssessmentPipeline:
     meta_review: MetaReviewAgent
     danger: DangerAgent | None = None
     """Reads for danger beside the rules; `None` where they are alone."""
+    believer: Believer | None = None
+    """Says how sure the scores are; `None` for nobody."""
     max_calls: int = DEFAULT_MAX_CALLS
     is_delimited: bool = False
     tasks: Tasks = field(default_factory=lambda: TASKS, repr=False)
@@ -135,6 +140,8 @@ class AssessmentPipeline:
             scoring=scoring,
         )
         results, telling = _Results(), Telling(on_finished)
+        if self.believer is not None:
+            results.beliefs = self.believer.begin()
         unread = FailureCode.INTERNAL_ERROR
         with collect_failures() as failures, sharing_analysis(), remembering_clauses():
             try:
@@ -150,6 +157,8 @@ class AssessmentPipeline:
                 unread = FailureCode.DEADLINE_EXCEEDED
                 if self.danger is not None and results.danger is None:
                     record_late(DANGER.name)
+                if results.beliefs is not None and results.beliefs.is_asking:
+                    record_late(BELIEF)
         if telling.error is not None:
             raise telling.error
         if self.danger is not None:
@@ -177,13 +186,15 @@ class AssessmentPipeline:
             most_scores=self.quantitative.most_calls if Part.SCORES in parts else 0,
             most_review=self.meta_review.most_calls if Part.META_REVIEW in parts else 0,
             most_danger=0 if self.danger is None else self.danger.most_calls,
+            most_belief=0 if self.believer is None else self.believer.most_calls,
         )
         async with asyncio.TaskGroup() as group:
             if Part.FINDINGS in parts:
                 work = self._narrate(case.within(spending.narrative), parts, results, on_finished)
                 group.create_task(_guarded(_in_time(work, case, parts, results)))
             if Part.SCORES in parts:
-                work = self._score(case.within(spending.scores), results, on_finished)
+                ask = _asking(beside, case.within(spending.belief), results)
+                work = self._score(case.within(spending.scores), results, on_finished, ask)
                 group.create_task(_guarded(work))
             if self.danger is not None:
                 # Last, so that a backend with few places serves what others wait for before it.
@@ -207,9 +218,12 @@ class AssessmentPipeline:
         elif Part.JUDGEMENT in parts:
             record_skipped(Part.JUDGEMENT.value)
 
-    async def _score(self, case: Case, results: _Results, on_finished: OnFinished) -> None:
+    async def _score(
+        self, case: Case, results: _Results, on_finished: OnFinished, ask: _Ask
+    ) -> None:
         def keep(unscored: PHQ8Assessment) -> None:
             results.quantitative = unscored
+            ask(unscored)
 
         results.quantitative = await self.quantitative.assess(case, on_evidence=keep)
         if results.quantitative is not None and results.quantitative.is_accepted:
@@ -224,6 +238,16 @@ class AssessmentPipeline:
         results.meta_review = await self.meta_review.review(case, findings, results.quantitative)
         if results.meta_review is not None:
             on_finished(Part.META_REVIEW)
+
+
+def _asking(beside: asyncio.TaskGroup, case: Case, results: _Results) -> _Ask:
+    """Return what has beliefs asked for while the items are scored, and the meta-review made."""
+
+    def ask(found: PHQ8Assessment) -> None:
+        if results.beliefs is not None:
+            beside.create_task(_guarded(results.beliefs.ask(case, found)))
+
+    return ask
 
 
 async def _read_for_danger(agent: DangerAgent, case: Case, results: _Results) -> None:
@@ -283,7 +307,7 @@ def _assessment(
         mode=case.scoring.mode,
         status=status,
         narrative=narrative_of(results.rounds),
-        quantitative=results.quantitative,
+        quantitative=_believed(results),
         meta_review=results.meta_review,
         attempts=_in_agent_order(case.calls.attempts),
         failures=tuple(sorted(failures, key=lambda failure: failure.stage)),
@@ -297,6 +321,12 @@ def _assessment(
         participant_id=case.participant_id,
     )
     return assessment
+
+
+def _believed(results: _Results) -> PHQ8Assessment | None:
+    if results.quantitative is None or results.beliefs is None:
+        return results.quantitative
+    return results.beliefs.of(results.quantitative)
 
 
 def _in_agent_order(attempts: list[Attempt]) -> tuple[Attempt, ...]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from ai_psychiatrist.domain.belief import ItemBelief, TotalInterval
 from ai_psychiatrist.domain.evidence import Frequency, Grounding, Quote, UnverifiedQuote
 from ai_psychiatrist.domain.failures import Attempt, FailureRecord
 from ai_psychiatrist.domain.phq8 import (
@@ -136,6 +137,8 @@ class ItemAssessment:
     """Quotes of the evidence stage that are grounded."""
     llm_evidence_extracted_count: int
     llm_evidence_rejected_count: int
+    belief: ItemBelief | None = None
+    """How likely each score is; `None` where nobody was asked."""
 
     def __post_init__(self) -> None:
         require_score_or_reason(self.score, self.unknown_reason)
@@ -153,6 +156,8 @@ class PHQ8Assessment:
     validated_count: int
     rejected_count: int
     unknown_keys: int
+    total_interval: TotalInterval | None = None
+    """Where the beliefs of the items let the total lie; `None` where there are none."""
 
     @property
     def total(self) -> TotalScore:
