@@ -71,6 +71,8 @@ class ItemBelief:
     """Whether it was recalibrated on labelled participants other than this one."""
     score_set: ScoreSet | None = None
     """`None` where no fit is configured that sets are made from."""
+    raw: tuple[float, ...] | None = None
+    """The probabilities before they were recalibrated; `None` where these are they."""
 
     def __post_init__(self) -> None:
         shares = self.probabilities
