@@ -13,10 +13,10 @@ from ai_psychiatrist.evaluation.challenge.difficulty import Difficulty
 from ai_psychiatrist.evaluation.challenge.folder import ChallengeFolder, Interview, contents_of
 from ai_psychiatrist.evaluation.challenge.interview import MadeUpInterview, interviews_of
 from ai_psychiatrist.evaluation.challenge.truth import (
-    DangerSpan,
     EvidenceSpan,
     InterviewTruth,
     ItemTruth,
+    Span,
 )
 from ai_psychiatrist.evaluation.datasets.options import OnProgress, silent
 
@@ -114,6 +114,6 @@ def _truth(one: MadeUpInterview, unit_id: str, participant: str) -> InterviewTru
             item: ItemTruth(score=score, spans=tuple(spans.get(item, ())))
             for item, score in one.scores.items()
         },
-        danger=tuple(DangerSpan(start=at.start, end=at.end) for at in spans.get(None, ())),
+        danger=tuple(Span(start=at.start, end=at.end) for at in spans.get(None, ())),
         is_dangerous=one.is_dangerous,
     )

@@ -22,11 +22,16 @@ class _Record(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class EvidenceSpan(_Record):
-    """Words that say of an item that it is so, or is not; `text[start:end]` gives them back."""
+class Span(_Record):
+    """Words of the participant; `text[start:end]` gives them back."""
 
     start: Place
     end: Place
+
+
+class EvidenceSpan(Span):
+    """Words that say of an item that it is so, or is not."""
+
     polarity: Literal[Polarity.AFFIRMED, Polarity.DENIED]
 
 
@@ -36,13 +41,6 @@ class ItemTruth(_Record):
     score: ItemScore | None
     """`None` where the words do not determine it."""
     spans: tuple[EvidenceSpan, ...] = ()
-
-
-class DangerSpan(_Record):
-    """Words that tell of danger now."""
-
-    start: Place
-    end: Place
 
 
 class InterviewTruth(_Record):
@@ -57,9 +55,10 @@ class InterviewTruth(_Record):
     injected: bool | None
     """`None` for interviews outside of that comparison."""
     items: Mapping[Item, ItemTruth]
-    danger: tuple[DangerSpan, ...]
-    """Empty where nothing is said of it."""
+    danger: tuple[Span, ...]
+    """Words that tell of danger now."""
     is_dangerous: bool
+    """Whether danger was spoken of, which noise may have left no word of."""
 
     def to_line(self) -> bytes:
         """Return it as one JSON line."""
@@ -72,9 +71,7 @@ def read_truth(path: Path) -> dict[str, InterviewTruth]:
 
 
 _KEYS: Final = frozenset(
-    name
-    for record in (EvidenceSpan, ItemTruth, DangerSpan, InterviewTruth)
-    for name in record.model_fields
+    name for record in (EvidenceSpan, ItemTruth, InterviewTruth) for name in record.model_fields
 ) | frozenset(Item)
 
 
