@@ -13,10 +13,11 @@ from typing import Final
 from ai_psychiatrist.agents.baseline.shared_analysis import sharing_analysis
 from ai_psychiatrist.agents.case import Case, open_case
 from ai_psychiatrist.agents.danger import DangerAgent
-from ai_psychiatrist.agents.definition import AGENT_ORDER, DANGER
+from ai_psychiatrist.agents.definition import ABLATION, AGENT_ORDER, DANGER
 from ai_psychiatrist.agents.meta_review import MetaReviewAgent
 from ai_psychiatrist.agents.prompts.digests import TASKS, Tasks
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
+from ai_psychiatrist.assessment.ablation import MOST_CALLS, with_drives, without_drives
 from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop, narrative_of
 from ai_psychiatrist.assessment.spending import NARRATIVE_SHARE_OF_TIME, share_out
 from ai_psychiatrist.assessment.telling import ListenerFailed, Telling
@@ -68,6 +69,8 @@ class _Results:
 
     rounds: list[JudgedRound] = field(default_factory=list)
     quantitative: PHQ8Assessment | None = None
+    ablated: PHQ8Assessment | None = None
+    """The same with a verdict on each score."""
     meta_review: MetaReview | None = None
     danger: ModelReading | None = None
     late: frozenset[Part] = frozenset()
@@ -150,8 +153,12 @@ class AssessmentPipeline:
                 unread = FailureCode.DEADLINE_EXCEEDED
                 if self.danger is not None and results.danger is None:
                     record_late(DANGER.name)
+                if _lacks_drives(case, results):
+                    record_late(ABLATION.name)
         if telling.error is not None:
             raise telling.error
+        if _lacks_drives(case, results) and results.quantitative is not None:
+            results.ablated = without_drives(results.quantitative, unread)
         if self.danger is not None:
             failed = ModelReading(status=ReadingStatus.FAILED, code=unread)
             risk = with_model_reading(risk, results.danger or failed)
@@ -177,6 +184,7 @@ class AssessmentPipeline:
             most_scores=self.quantitative.most_calls if Part.SCORES in parts else 0,
             most_review=self.meta_review.most_calls if Part.META_REVIEW in parts else 0,
             most_danger=0 if self.danger is None else self.danger.most_calls,
+            most_ablation=MOST_CALLS if case.scoring.ablates and Part.SCORES in parts else 0,
         )
         async with asyncio.TaskGroup() as group:
             if Part.FINDINGS in parts:
@@ -184,7 +192,10 @@ class AssessmentPipeline:
                 group.create_task(_guarded(_in_time(work, case, parts, results)))
             if Part.SCORES in parts:
                 work = self._score(case.within(spending.scores), results, on_finished)
-                group.create_task(_guarded(work))
+                scoring = group.create_task(_guarded(work))
+                if case.scoring.ablates:
+                    work = self._ablate(scoring, case.within(spending.ablation), results)
+                    beside.create_task(_guarded(work))
             if self.danger is not None:
                 # Last, so that a backend with few places serves what others wait for before it.
                 work = _read_for_danger(self.danger, case.within(spending.danger), results)
@@ -215,6 +226,12 @@ class AssessmentPipeline:
         if results.quantitative is not None and results.quantitative.is_accepted:
             on_finished(Part.SCORES)
 
+    async def _ablate(self, scoring: asyncio.Task[None], case: Case, results: _Results) -> None:
+        """Score again once there are scores; nothing but the result waits for it."""
+        await asyncio.wait([scoring])
+        if results.quantitative is not None and results.quantitative.has_scores:
+            results.ablated = await with_drives(self.quantitative, case, results.quantitative)
+
     async def _review(self, case: Case, results: _Results, on_finished: OnFinished) -> None:
         if results.quantitative is None or not results.quantitative.is_scored:
             record_skipped(Part.META_REVIEW.value)
@@ -224,6 +241,12 @@ class AssessmentPipeline:
         results.meta_review = await self.meta_review.review(case, findings, results.quantitative)
         if results.meta_review is not None:
             on_finished(Part.META_REVIEW)
+
+
+def _lacks_drives(case: Case, results: _Results) -> bool:
+    scores = results.quantitative
+    is_wanted = case.scoring.ablates and scores is not None and scores.has_scores
+    return is_wanted and results.ablated is None
 
 
 async def _read_for_danger(agent: DangerAgent, case: Case, results: _Results) -> None:
@@ -283,7 +306,7 @@ def _assessment(
         mode=case.scoring.mode,
         status=status,
         narrative=narrative_of(results.rounds),
-        quantitative=results.quantitative,
+        quantitative=results.ablated or results.quantitative,
         meta_review=results.meta_review,
         attempts=_in_agent_order(case.calls.attempts),
         failures=tuple(sorted(failures, key=lambda failure: failure.stage)),
