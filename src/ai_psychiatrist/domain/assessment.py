@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Final
 
 from ai_psychiatrist.domain.belief import ItemBelief, TotalInterval
+from ai_psychiatrist.domain.drive import ItemDrive
 from ai_psychiatrist.domain.evidence import Frequency, Grounding, Quote, UnverifiedQuote
 from ai_psychiatrist.domain.failures import Attempt, FailureRecord
 from ai_psychiatrist.domain.phq8 import (
@@ -38,6 +39,8 @@ class WantedScoring:
     """How a caller wants the items scored."""
 
     mode: AssessmentMode = AssessmentMode.ZERO_SHOT
+    ablates: bool = False
+    """Whether to score again with the evidence changed, to tell whether it drives the scores."""
 
 
 AS_SET: Final = WantedScoring()
@@ -139,6 +142,8 @@ class ItemAssessment:
     llm_evidence_rejected_count: int
     belief: ItemBelief | None = None
     """How likely each score is; `None` where nobody was asked."""
+    drive: ItemDrive | None = None
+    """Whether the evidence drives the score, where that was asked for and there is a score."""
 
     def __post_init__(self) -> None:
         require_score_or_reason(self.score, self.unknown_reason)
@@ -168,6 +173,11 @@ class PHQ8Assessment:
     def is_scored(self) -> bool:
         """Whether any model gave scores, accepted or not."""
         return any(item.unknown_reason is not UnknownReason.SCORING_FAILED for item in self.items)
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether any item has a score."""
+        return any(item.score is not None for item in self.items)
 
     @property
     def na_count(self) -> int:

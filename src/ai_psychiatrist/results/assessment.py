@@ -37,6 +37,7 @@ _GROUP_OF_AGENT: Final = {
     "qualitative": "qualitative",
     "evidence": "quantitative",
     "quantitative": "quantitative",
+    "ablation": "quantitative",
     "meta_review": "meta_review",
     "danger": "danger",
     **{f"judge_{metric.value}": "judge" for metric in Metric},
