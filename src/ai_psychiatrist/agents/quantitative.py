@@ -19,6 +19,7 @@ from ai_psychiatrist.agents.output_models import (
     ItemScoreOutput,
     QuantitativeOutput,
 )
+from ai_psychiatrist.agents.prompts.digests import SCORING_TASKS
 from ai_psychiatrist.agents.pydantic_agents import create_evidence_agent, create_quantitative_agent
 from ai_psychiatrist.agents.unscored import distinct_texts, unscored_item
 from ai_psychiatrist.domain.assessment import ItemAssessment, PHQ8Assessment
@@ -171,7 +172,8 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
     async def _score(self, case: Case, evidence: Evidence) -> PHQ8Assessment | None:
         report = evidence.report
         quotes = json.dumps(_texts(report), ensure_ascii=False, indent=1)
-        prompt = case.prompt(case.tasks[QUANTITATIVE.name], evidence=quotes)
+        task = case.tasks[SCORING_TASKS[case.scoring.mode]]
+        prompt = case.prompt(task, evidence=quotes)
         review = SentBackOnce(partial(self._judged, case, report), is_checked=self._is_checked)
         outcome = await self._scorer.run(prompt, case.calls, review=review)
         # A model that cannot be asked again, or then replies with nothing usable, has insisted.
