@@ -21,6 +21,7 @@ from ai_psychiatrist.llm.settings import (
     PydanticAISettings,
 )
 from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
+from ai_psychiatrist.services.retrieval.settings import ReferenceSettings
 from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
 
 GENERAL_RESOURCES: Final = (
@@ -178,6 +179,7 @@ class Settings(BaseSettings):
     danger: DangerSettings = DangerSettings()
     transcript: TranscriptSettings = TranscriptSettings()
     data: DataSettings = DataSettings()
+    references: ReferenceSettings = ReferenceSettings()
     ledger: LedgerSettings = LedgerSettings()
     interview: InterviewSettings = InterviewSettings()
     api: ApiSettings = ApiSettings()
