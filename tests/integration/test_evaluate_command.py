@@ -595,13 +595,13 @@ def test_each_of_several_runs_is_compared_and_named(tmp_path: Path) -> None:
     (compared,) = prompts["comparisons"]
     second = compared["second"]
     assert (second["folder"], second["model"], second["mode"]) == (
-        *("served", "ollama:fake", "zero-shot"),
+        *("served", "ollama:fake", "zero_shot"),
     )
     evaluate(tmp_path, "report", "first", "--compare", "again", "--compare", "served")
     page = (tmp_path / "first/report.html").read_text(encoding="utf-8")
     for text in (" ".join(done.out.split()), page):
         assert "Second: again (baseline" in text
-        assert f"Second: served (ollama:fake, zero-shot, prompts {second['prompts']})" in text
+        assert f"Second: served (ollama:fake, zero_shot, prompts {second['prompts']})" in text
 
 
 @pytest.mark.parametrize("command", ["metrics", "report"])

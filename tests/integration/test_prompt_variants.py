@@ -139,7 +139,7 @@ def test_results_of_all_runs_are_one_table(folder: Path) -> None:
     assert [(one["run"], one["prompts"], one["repeat"], one["unit_id"]) for one in rows] == [
         (f"shipped-{repeat}", "shipped", repeat, unit) for repeat in "12" for unit in "ab"
     ]
-    assert {(one["model"], one["mode"]) for one in rows} == {("baseline", "zero-shot")}
+    assert {(one["model"], one["mode"]) for one in rows} == {("baseline", "zero_shot")}
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from ai_psychiatrist.agents.output_models import (
     ItemScoreOutput,
     QuantitativeOutput,
 )
+from ai_psychiatrist.agents.prompts.digests import SCORING_TASKS
 from ai_psychiatrist.agents.pydantic_agents import (
     create_ablation_agent,
     create_evidence_agent,
@@ -272,7 +273,7 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
 
 def _scoring_prompt(case: Case, evidence: Mapping[str, Sequence[str]]) -> Prompt:
     quotes = json.dumps(evidence, ensure_ascii=False, indent=1)
-    return case.prompt(case.tasks[QUANTITATIVE.name], evidence=quotes)
+    return case.prompt(case.tasks[SCORING_TASKS[case.scoring.mode]], evidence=quotes)
 
 
 def _all_refused(report: GroundingReport) -> str:

@@ -333,7 +333,7 @@ def _assessment(
         mode=case.scoring.mode,
         status=status,
         narrative=narrative_of(results.rounds),
-        quantitative=results.ablated or results.quantitative,
+        quantitative=_believed(results),
         meta_review=results.meta_review,
         attempts=_in_agent_order(case.calls.attempts),
         failures=tuple(sorted(failures, key=lambda failure: failure.stage)),

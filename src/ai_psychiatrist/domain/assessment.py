@@ -7,6 +7,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.belief import ItemBelief, TotalInterval
 from ai_psychiatrist.domain.drive import ItemDrive
+from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.evidence import Frequency, Grounding, Quote, UnverifiedQuote
 from ai_psychiatrist.domain.failures import Attempt, FailureRecord
 from ai_psychiatrist.domain.phq8 import (
@@ -32,6 +33,21 @@ class AssessmentMode(StrEnum):
     """Scored examples of other participants, drawn by chance."""
     DESCRIPTIONS_ONLY = "descriptions_only"
     """What each item is about, in more words, and no example."""
+
+    @property
+    def shows_references(self) -> bool:
+        """Whether scored examples of other participants are needed."""
+        return self in {AssessmentMode.FEW_SHOT, AssessmentMode.RANDOM_REFERENCES}
+
+    @classmethod
+    def named(cls, name: str) -> "AssessmentMode":
+        """Return the mode of a name, in which `-` may stand for `_`; raises `InputError`."""
+        wanted = name.strip().casefold().replace("-", "_")
+        for mode in cls:
+            if mode == wanted:
+                return mode
+        msg = f"mode has to be {', '.join(list(cls)[:-1])} or {list(cls)[-1]}"
+        raise InputError(msg, field="mode")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -93,7 +93,7 @@ def _envelope(assessment: Assessment, about: About) -> Envelope:
         speakers_assumed=assessment.transcript.speakers_assumed,
         transcript=_transcript(assessment.transcript),
         models=models,
-        prompts=PROMPT_DIGESTS,
+        prompts=PROMPT_DIGESTS[assessment.mode],
         grounding=assessment.quantitative,
         attempts=assessment.attempts,
         failures=assessment.failures,

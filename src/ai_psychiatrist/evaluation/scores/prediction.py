@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field
 
 from ai_psychiatrist.domain.assessment import (
     Assessment,
+    AssessmentMode,
     AssessmentStatus,
     ItemAssessment,
     PHQ8Assessment,
@@ -124,6 +125,8 @@ class UnitPrediction:
 
     unit_id: Annotated[str, Field(min_length=1)]
     status: AssessmentStatus
+    mode: AssessmentMode = AssessmentMode.ZERO_SHOT
+    """The only one that there was before predictions told it."""
     items: Mapping[Item, ItemPrediction] = field(default_factory=dict)
     """All eight items, or none when scoring failed."""
     meta_review_severity: Severity | None = None
@@ -193,6 +196,7 @@ def prediction_of(assessment: Assessment, unit_id: str) -> UnitPrediction:
     return UnitPrediction(
         unit_id=unit_id,
         status=assessment.status,
+        mode=assessment.mode,
         items=_items_of(assessment.quantitative),
         meta_review_severity=None if review is None else review.severity,
         risk_level=assessment.risk.level,
@@ -202,9 +206,13 @@ def prediction_of(assessment: Assessment, unit_id: str) -> UnitPrediction:
     )
 
 
-def failed_prediction(unit_id: str, *failures: FailureSummary) -> UnitPrediction:
+def failed_prediction(
+    unit_id: str, *failures: FailureSummary, mode: AssessmentMode = AssessmentMode.ZERO_SHOT
+) -> UnitPrediction:
     """Return the prediction of a unit that gave no assessment at all."""
-    return UnitPrediction(unit_id=unit_id, status=AssessmentStatus.FAILED, failures=failures)
+    return UnitPrediction(
+        unit_id=unit_id, status=AssessmentStatus.FAILED, mode=mode, failures=failures
+    )
 
 
 def _items_of(scores: PHQ8Assessment | None) -> dict[Item, ItemPrediction]:
