@@ -2,7 +2,6 @@
 
 import gc
 import itertools
-import logging
 import os
 import shutil
 import sys
@@ -13,6 +12,8 @@ from typing import Final
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.log_as_it_was import log_as_it_was
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 _NUMBERS = itertools.count()
@@ -96,12 +97,5 @@ def _state_of_its_own(monkeypatch: pytest.MonkeyPatch, _no_settings_from_outside
 @pytest.fixture(autouse=True)
 def _logging_as_it_was() -> Iterator[None]:
     """Take back what setting up the logging changes in the process."""
-    from ai_psychiatrist.infrastructure.logging import _OfProcess  # noqa: PLC0415
-
-    root = logging.getLogger()
-    handlers, level, log = root.handlers, root.level, _OfProcess.log
-    yield
-    root.handlers = handlers
-    root.setLevel(level)
-    logging.captureWarnings(capture=False)
-    _OfProcess.log = log
+    with log_as_it_was():
+        yield
