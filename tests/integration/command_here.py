@@ -11,11 +11,13 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextvars import copy_context
+from functools import partial
 from pathlib import Path
 from unittest import mock
 
 from ai_psychiatrist.cli import main
 from tests.integration.command import Finished, environment_of
+from tests.integration.command_end import status_of
 from tests.log_as_it_was import log_as_it_was
 
 
@@ -28,23 +30,14 @@ def run_here(
 ) -> Finished:
     """Run the command in a folder, with these settings alone, and return when it has ended."""
     out, err = _stream("strict"), _stream("backslashreplace")
-    with _process(folder, environment_of(folder, settings or {})), log_as_it_was():
-        with mock.patch.multiple(
-            sys, stdin=io.TextIOWrapper(io.BytesIO(stdin), "utf-8"), stdout=out, stderr=err
-        ):
-            code = copy_context().run(_status_of, list(arguments))
-            out.flush()
-            err.flush()
+    given = io.TextIOWrapper(io.BytesIO(stdin), "utf-8")
+    with (
+        _process(folder, environment_of(folder, settings or {})),
+        log_as_it_was(),
+        mock.patch.multiple(sys, stdin=given, stdout=out, stderr=err),
+    ):
+        code = copy_context().run(status_of, partial(main, list(arguments)))
     return Finished(code=code, out=_written(out), err=_written(err))
-
-
-def _status_of(arguments: list[str]) -> int:
-    try:
-        main(arguments)
-    except SystemExit as end:
-        assert end.code is None or isinstance(end.code, int), end.code
-        return end.code or 0
-    return 0
 
 
 @contextlib.contextmanager
