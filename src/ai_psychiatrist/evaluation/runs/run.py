@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
+from ai_psychiatrist.assessment.pipeline import FULL, AssessmentPipeline, Part
 from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.failures import FailureCategory, FailureStage
@@ -50,6 +50,8 @@ class RunTools:
     limits: RetryLimits
     deadline_seconds: float | None = None
     """Of one assessment."""
+    parts: frozenset[Part] = FULL
+    """Of an assessment, those that are made."""
     changes: int = 0
     """How many accepted changes of version, prompts or rules the run has seen."""
 
@@ -111,7 +113,7 @@ async def _assessed(tools: RunTools, calls: UnitCalls) -> FinishedUnit:
     except InputError:
         return _unreadable(calls)
     assessment = await tools.pipeline.assess(
-        transcript, deadline_seconds=tools.deadline_seconds, store=calls
+        transcript, parts=tools.parts, deadline_seconds=tools.deadline_seconds, store=calls
     )
     prediction = prediction_of(assessment, calls.unit_id)
     stage = None
