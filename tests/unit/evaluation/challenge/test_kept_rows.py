@@ -1,6 +1,8 @@
 """The rows of the public measure that ship with the project are those that the code makes."""
 
-from benchmarks.challenge import BASELINE, COMMAND, SLICE, WHOLE, kept, scored
+from pathlib import Path
+
+from benchmarks.challenge import BASELINE, COMMAND, SLICE, WHOLE, kept, page_rows, scored
 from benchmarks.challenge_systems import SYSTEMS
 
 from ai_psychiatrist.evaluation.challenge.folder import Manifest
@@ -14,6 +16,11 @@ def test_a_slice_of_the_rows_is_made_again_as_it_stands() -> None:
 def test_the_rows_are_of_the_interviews_that_are_made_now() -> None:
     manifest = Manifest.model_validate_json(challenge_contents(WHOLE)["challenge.json"])
     assert kept()["whole"]["challenge"] == manifest.model_dump(), COMMAND
+
+
+def test_the_page_shows_the_rows_as_they_are() -> None:
+    page = (Path(__file__).parents[4] / "docs" / "challenge.md").read_text("utf-8")
+    assert "\n".join(page_rows(kept()["whole"])) in page
 
 
 def test_reading_pays_and_guessing_does_not() -> None:
