@@ -149,8 +149,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Print the tables, or make the rows that ship anew."""
     parser = argparse.ArgumentParser(prog="benchmarks.challenge", description=__doc__)
     parser.add_argument("--write", action="store_true", help=f"make {KEPT.name} anew")
+    is_kept = parser.parse_args(arguments).write
     document = {"whole": scored(WHOLE)}
-    if parser.parse_args(arguments).write:
+    if is_kept:
         content = {"command": COMMAND, **document, "slice": scored(SLICE)}
         KEPT.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")
     for line in (*rows(document["whole"]), "", *difficulty_rows(document["whole"])):

@@ -2,7 +2,16 @@
 
 from pathlib import Path
 
-from benchmarks.challenge import BASELINE, COMMAND, SLICE, WHOLE, kept, page_rows, scored
+from benchmarks.challenge import (
+    BASELINE,
+    COMMAND,
+    SLICE,
+    WHOLE,
+    difficulty_rows,
+    kept,
+    page_rows,
+    scored,
+)
 from benchmarks.challenge_systems import SYSTEMS
 
 from ai_psychiatrist.evaluation.challenge.folder import Manifest
@@ -18,9 +27,10 @@ def test_the_rows_are_of_the_interviews_that_are_made_now() -> None:
     assert kept()["whole"]["challenge"] == manifest.model_dump(), COMMAND
 
 
-def test_the_page_shows_the_rows_as_they_are() -> None:
-    page = (Path(__file__).parents[4] / "docs" / "challenge.md").read_text("utf-8")
-    assert "\n".join(page_rows(kept()["whole"])) in page
+def test_pages_show_the_rows_as_they_are() -> None:
+    for page, rows in (("docs/challenge.md", page_rows), ("benchmarks/README.md", difficulty_rows)):
+        text = (Path(__file__).parents[4] / page).read_text("utf-8")
+        assert "\n".join(rows(kept()["whole"])) in text, page
 
 
 def test_reading_pays_and_guessing_does_not() -> None:
