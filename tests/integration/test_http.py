@@ -113,6 +113,8 @@ ITEM = {
     "llm_evidence_count",
     "llm_evidence_extracted_count",
     "llm_evidence_rejected_count",
+    "belief",
+    "drive",
 }
 
 
