@@ -21,9 +21,10 @@ from ai_psychiatrist.agents.output_models import (
 )
 from ai_psychiatrist.agents.prompts.digests import SCORING_TASKS
 from ai_psychiatrist.agents.pydantic_agents import create_evidence_agent, create_quantitative_agent
+from ai_psychiatrist.agents.references import ShownReferences, required, shown_references
 from ai_psychiatrist.agents.unscored import distinct_texts, unscored_item
 from ai_psychiatrist.domain.assessment import ItemAssessment, PHQ8Assessment
-from ai_psychiatrist.domain.errors import AgentFailed
+from ai_psychiatrist.domain.errors import AgentFailed, ModelCallFailed
 from ai_psychiatrist.domain.evidence import (
     Grounding,
     GroundingReport,
@@ -171,9 +172,15 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
 
     async def _score(self, case: Case, evidence: Evidence) -> PHQ8Assessment | None:
         report = evidence.report
-        quotes = json.dumps(_texts(report), ensure_ascii=False, indent=1)
-        task = case.tasks[SCORING_TASKS[case.scoring.mode]]
-        prompt = case.prompt(task, evidence=quotes)
+        blocks = {"evidence": json.dumps(_texts(report), ensure_ascii=False, indent=1)}
+        try:
+            shown = await self._shown(case, report)
+        except ModelCallFailed as error:
+            self._handle_no_lookup(case, error)
+            return None
+        if shown is not None:
+            blocks["references"] = shown.text
+        prompt = case.prompt(case.tasks[SCORING_TASKS[case.scoring.mode]], **blocks)
         review = SentBackOnce(partial(self._judged, case, report), is_checked=self._is_checked)
         outcome = await self._scorer.run(prompt, case.calls, review=review)
         # A model that cannot be asked again, or then replies with nothing usable, has insisted.
@@ -181,7 +188,30 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         if output is None:
             return None
         items = [one.assessment for one in await review.judged(output)]
+        if shown is not None:
+            items = [shown.told_in(one) for one in items]
         return self._assessment(evidence, items, is_accepted=outcome.output is not None)
+
+    async def _shown(self, case: Case, report: GroundingReport) -> ShownReferences | None:
+        if not case.scoring.mode.shows_references:
+            return None
+        source = required(case.scoring.mode, case.references)
+        scoring = case.scoring
+        if scoring.participant is None:
+            scoring = replace(scoring, participant=case.participant_id)
+        return await shown_references(source, report.accepted, case.transcript, scoring)
+
+    def _handle_no_lookup(self, case: Case, error: ModelCallFailed) -> None:
+        """Score nothing: without its references the mode would be another one."""
+        record_failure(
+            FailureCategory.REFERENCES_FAILED,
+            FailureSeverity.ERROR,
+            "The references could not be looked up, so that no item was scored.",
+            participant_id=case.participant_id,
+            stage="references",
+            code=error.code,
+            mode=case.scoring.mode.value,
+        )
 
     def _assessment(
         self, evidence: Evidence, items: Sequence[ItemAssessment], *, is_accepted: bool = False

@@ -16,6 +16,7 @@ from ai_psychiatrist.domain.phq8 import (
     require_score_or_reason,
     total_of,
 )
+from ai_psychiatrist.domain.references import NoReferences, ShownReference
 from ai_psychiatrist.domain.risk import RiskReport
 from ai_psychiatrist.domain.transcript import Transcript
 
@@ -53,6 +54,9 @@ class WantedScoring:
     """How a caller wants the items scored."""
 
     mode: AssessmentMode = AssessmentMode.ZERO_SHOT
+    participant: int | str | None = None
+    """Whose references are never shown, and with the next those of whoever said the same words."""
+    session: str | None = None
 
 
 AS_SET: Final = WantedScoring()
@@ -152,6 +156,10 @@ class ItemAssessment:
     """Quotes of the evidence stage that are grounded."""
     llm_evidence_extracted_count: int
     llm_evidence_rejected_count: int
+    references: tuple[ShownReference, ...] = ()
+    """Examples of other participants that scoring was shown for the item."""
+    no_references: NoReferences | None = None
+    """Why there are none, in a mode that shows them."""
 
     def __post_init__(self) -> None:
         require_score_or_reason(self.score, self.unknown_reason)
@@ -227,3 +235,5 @@ class Assessment:
     meta_review: MetaReview | None
     attempts: tuple[Attempt, ...]
     failures: tuple[FailureRecord, ...]
+    references: str | None = None
+    """Digest of all references that there were to show, 64 hexadecimal digits."""

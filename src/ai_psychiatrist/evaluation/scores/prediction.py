@@ -33,6 +33,7 @@ from ai_psychiatrist.domain.phq8 import (
     require_score_or_reason,
     total_of,
 )
+from ai_psychiatrist.domain.references import NoReferences, ShownReference
 from ai_psychiatrist.domain.risk import RiskLevel
 
 _STRICT: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
@@ -75,6 +76,10 @@ class ItemPrediction:
     signals: ItemSignals
     warnings: tuple[str, ...] = ()
     """Names of the clinical rules that speak against the model's answer."""
+    references: tuple[ShownReference, ...] = ()
+    """Examples of other participants that scoring was shown for the item."""
+    no_references: NoReferences | None = None
+    """Why there are none, in a mode that shows them."""
 
     def __post_init__(self) -> None:
         require_score_or_reason(self.score, self.unknown_reason)
@@ -223,6 +228,8 @@ def _item_of(found: ItemAssessment) -> ItemPrediction:
         proposed_score=found.proposed_score,
         confidence=found.confidence,
         warnings=found.warnings,
+        references=found.references,
+        no_references=found.no_references,
         signals=ItemSignals(
             llm_evidence_count=found.llm_evidence_count,
             llm_evidence_extracted_count=found.llm_evidence_extracted_count,
