@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ai_psychiatrist.agents.contracts.contract import shipped_contract
+from ai_psychiatrist.assessment.pipeline import FULL, Part
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import AssessmentMode, WantedScoring
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
@@ -67,6 +68,8 @@ class DatasetRun:
     mode: AssessmentMode | None = None
     """`None`: as the settings say."""
     variant: Variant | None = None
+    parts: frozenset[Part] = FULL
+    """Of an assessment, those that are made."""
     concerns_depression: bool | None = None
     """`False` for interviews in which no symptom should be found; `None` where nobody knows."""
 
@@ -101,6 +104,7 @@ async def make_run(
             pipeline=replace(services.pipeline, tasks=request.tasks),
             scoring=scoring,
             limits=contract.retry,
+            parts=wanted.parts,
             deadline_seconds=contract.deadline_seconds,
             changes=len(changes_of(folder.require_run())),
         )
@@ -139,7 +143,7 @@ def _request(services: Services, wanted: DatasetRun, scoring: WantedScoring) -> 
             models=services.agent_models,
             variant=wanted.variant,
             contracts={"pipeline": contract.digest},
-            settings=_deciding(services.settings),
+            settings=deciding_settings(services.settings),
         ),
         contract=contract,
         variant=wanted.variant,
@@ -156,7 +160,7 @@ def _references_record(services: Services, scoring: WantedScoring) -> dict[str, 
     return {"digest": services.references.digest, **settings}
 
 
-def _deciding(settings: Settings) -> dict[str, object]:
+def deciding_settings(settings: Settings) -> dict[str, object]:
     """Return the settings that decide on a result; none of them is a secret."""
     return {
         "temperature": settings.model.temperature,

@@ -6,7 +6,7 @@ from ai_psychiatrist.agents.definition import EVIDENCE, QUANTITATIVE
 from ai_psychiatrist.agents.prompts.digests import TASKS, prompt_digests
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.llm.connections import ModelConnections
-from ai_psychiatrist.services.retrieval.settings import LEXICAL, ReferenceSettings
+from ai_psychiatrist.services.retrieval.settings import LEXICAL, ONNX, ReferenceSettings
 
 if TYPE_CHECKING:
     from ai_psychiatrist.services.retrieval.embedding import Embedder
@@ -35,10 +35,15 @@ def references_of(
 def embedder_of(name: str, connections: ModelConnections) -> "Embedder | None":
     """Return what tells likeness, `None` for shared words.
 
-    Raises `ConfigurationError` where a package or an address is missing.
+    Raises `ConfigurationError` where a package or an address is missing, and `ArtifactMismatch`
+    where a package has other files than are known.
     """
     if name == LEXICAL:
         return None
+    if name == ONNX:
+        from ai_psychiatrist.services.retrieval.onnx_embedder import OnnxEmbedder  # noqa: PLC0415
+
+        return OnnxEmbedder()
     return connections.embedder(name)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
-from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
+from ai_psychiatrist.assessment.pipeline import FULL, AssessmentPipeline, Part
 from ai_psychiatrist.domain.assessment import AS_SET, AssessmentStatus, WantedScoring
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.failures import FailureCategory, FailureStage
@@ -51,6 +51,8 @@ class RunTools:
     scoring: WantedScoring = AS_SET
     deadline_seconds: float | None = None
     """Of one assessment."""
+    parts: frozenset[Part] = FULL
+    """Of an assessment, those that are made."""
     changes: int = 0
     """How many accepted changes of version, prompts or rules the run has seen."""
 
@@ -119,6 +121,7 @@ async def _assessed(tools: RunTools, calls: UnitCalls) -> FinishedUnit:
     unit = tools.units[calls.unit_id]
     assessment = await tools.pipeline.assess(
         transcript,
+        parts=tools.parts,
         scoring=replace(tools.scoring, participant=unit.participant_id, session=unit.unit_id),
         deadline_seconds=tools.deadline_seconds,
         store=calls,

@@ -48,6 +48,7 @@ class References:
     Everything is read from the disk as it is needed; one for all assessments.
     """
 
+    folder: Path
     manifest: Manifest
     digest: str
     """Of the record, and so of every file: 64 hexadecimal digits."""

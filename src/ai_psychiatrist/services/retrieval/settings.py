@@ -7,12 +7,13 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 LEXICAL: Final = "lexical"
-_EMBEDDER: Final = re.compile(rf"{LEXICAL}|(openai|ollama):\S+")
+ONNX: Final = "onnx"
+_EMBEDDER: Final = re.compile(rf"{LEXICAL}|{ONNX}|(openai|ollama):\S+")
 
 
 def _known_embedder(name: str) -> str:
     if not _EMBEDDER.fullmatch(name):
-        msg = f"write {LEXICAL}, openai:MODEL or ollama:MODEL"
+        msg = f"write {LEXICAL}, {ONNX}, openai:MODEL or ollama:MODEL"
         raise ValueError(msg)
     return name
 
@@ -30,7 +31,7 @@ class ReferenceSettings(BaseModel):
     )
     embedder: EmbedderName = Field(
         default=LEXICAL,
-        description="What likeness is told by: `lexical`, `openai:MODEL`, `ollama:MODEL`.",
+        description="What likeness is told by: `lexical`, `onnx`, `openai:MODEL`, `ollama:MODEL`.",
     )
     chunk_lines: int = Field(
         default=8, ge=1, le=100, description="Lines of a transcript in one reference."
