@@ -97,6 +97,7 @@ DEFAULTS = {
     "REFERENCES_MAX_TOKENS": "600",
     "REFERENCES_SAME_ITEM": "true",
     "REFERENCES_CHECK": "reading",
+    "REFERENCES_SEED": "0",
     "LEDGER_KEY_FILE": "",
     "INTERVIEW_MODEL": "",
     "INTERVIEW_OUTPUT_MODE": "auto",

@@ -25,9 +25,10 @@ from ai_psychiatrist.agents.pydantic_agents import (
     create_evidence_agent,
     create_quantitative_agent,
 )
+from ai_psychiatrist.agents.references import ShownReferences, required, shown_references
 from ai_psychiatrist.agents.unscored import distinct_texts, unscored_item
 from ai_psychiatrist.domain.assessment import ItemAssessment, PHQ8Assessment
-from ai_psychiatrist.domain.errors import AgentFailed
+from ai_psychiatrist.domain.errors import AgentFailed, ModelCallFailed
 from ai_psychiatrist.domain.evidence import (
     Grounding,
     GroundingReport,
@@ -180,6 +181,13 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
 
     async def _score(self, case: Case, evidence: Evidence) -> PHQ8Assessment | None:
         report = evidence.report
+        try:
+            shown = await self._shown(case, report)
+        except ModelCallFailed as error:
+            self._handle_no_lookup(case, error)
+            return None
+        if shown is not None:
+            case.beside["references"] = shown.text
         prompt = _scoring_prompt(case, _texts(report))
         review = SentBackOnce(partial(self._judged, case, report), is_checked=self._is_checked)
         outcome = await self._scorer.run(prompt, case.calls, review=review)
@@ -188,6 +196,8 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         if output is None:
             return None
         items = [one.assessment for one in await review.judged(output)]
+        if shown is not None:
+            items = [shown.told_in(one) for one in items]
         return self._assessment(evidence, items, is_accepted=outcome.output is not None)
 
     async def score_changed(
@@ -198,6 +208,27 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         `evidence`: item key → quotes.
         """
         return await self._ablation_scorer.run(_scoring_prompt(case, evidence), case.calls)
+
+    async def _shown(self, case: Case, report: GroundingReport) -> ShownReferences | None:
+        if not case.scoring.mode.shows_references:
+            return None
+        source = required(case.scoring.mode, case.references)
+        scoring = case.scoring
+        if scoring.participant is None:
+            scoring = replace(scoring, participant=case.participant_id)
+        return await shown_references(source, report.accepted, case.transcript, scoring)
+
+    def _handle_no_lookup(self, case: Case, error: ModelCallFailed) -> None:
+        """Score nothing: without its references the mode would be another one."""
+        record_failure(
+            FailureCategory.REFERENCES_FAILED,
+            FailureSeverity.ERROR,
+            "The references could not be looked up, so that no item was scored.",
+            participant_id=case.participant_id,
+            stage="references",
+            code=error.code,
+            mode=case.scoring.mode.value,
+        )
 
     def _assessment(
         self, evidence: Evidence, items: Sequence[ItemAssessment], *, is_accepted: bool = False
@@ -273,7 +304,7 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
 
 def _scoring_prompt(case: Case, evidence: Mapping[str, Sequence[str]]) -> Prompt:
     quotes = json.dumps(evidence, ensure_ascii=False, indent=1)
-    return case.prompt(case.tasks[SCORING_TASKS[case.scoring.mode]], evidence=quotes)
+    return case.prompt(case.tasks[SCORING_TASKS[case.scoring.mode]], evidence=quotes, **case.beside)
 
 
 def _all_refused(report: GroundingReport) -> str:

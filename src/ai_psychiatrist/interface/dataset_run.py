@@ -1,5 +1,6 @@
 """A run over a dataset, begun or gone on with: what `evaluate run` and Python both do."""
 
+import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from ai_psychiatrist.assessment.pipeline import FULL, Part
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import AssessmentMode, WantedScoring
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
+from ai_psychiatrist.evaluation.runs.overlap import refuse_overlap
 from ai_psychiatrist.evaluation.runs.provenance import changes_of, provenance
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, OnUnit, RunTally, RunTools
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
@@ -89,7 +91,10 @@ async def make_run(
     `open_run` does, `RequestConflict` for a mode whose references are missing, and `RunBusy` when
     another process works on the run.
     """
-    scoring = services.scoring(wanted.mode)
+    scoring = await services.scoring(wanted.mode)
+    if scoring.mode.shows_references and services.references is not None:
+        references = await services.references.open()
+        await asyncio.to_thread(refuse_overlap, wanted.dataset, references.people)
     request = _request(services, wanted, scoring)
     folder, contract = request.folder, request.contract
     with folder.held(), open_run(request) as ledger:
@@ -133,6 +138,7 @@ def _request(services: Services, wanted: DatasetRun, scoring: WantedScoring) -> 
         record=provenance(
             wanted.dataset,
             mode=scoring.mode,
+            references=_references_record(services, scoring),
             concerns_depression=wanted.concerns_depression,
             models=services.agent_models,
             variant=wanted.variant,
@@ -144,6 +150,14 @@ def _request(services: Services, wanted: DatasetRun, scoring: WantedScoring) -> 
         options=wanted.start,
         cipher=cipher_of(services.settings.ledger.key_file),
     )
+
+
+def _references_record(services: Services, scoring: WantedScoring) -> dict[str, object] | None:
+    """Return which references are shown and how they are chosen; `None` where none are."""
+    if not scoring.mode.shows_references or services.references is None:
+        return None
+    settings = services.settings.references.model_dump(mode="json", exclude={"dir"})
+    return {"digest": services.references.digest, **settings}
 
 
 def deciding_settings(settings: Settings) -> dict[str, object]:

@@ -94,6 +94,7 @@ def _envelope(assessment: Assessment, about: About) -> Envelope:
         transcript=_transcript(assessment.transcript),
         models=models,
         prompts=PROMPT_DIGESTS[assessment.mode],
+        references=assessment.references,
         grounding=assessment.quantitative,
         attempts=assessment.attempts,
         failures=assessment.failures,
