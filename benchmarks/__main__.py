@@ -11,6 +11,7 @@ from benchmarks import (
     interview_answers,
     labelled_sets,
     metrics,
+    retrieval,
     risk,
     run_throughput,
     stages,
@@ -37,6 +38,8 @@ def main() -> None:
     meaning.main([])
     print("\n## Validation of JSON lines\n", flush=True)
     validation.main([])
+    print("\n## References\n", flush=True)
+    retrieval.main([])
     print("\n## Metrics\n", flush=True)
     metrics.main([])
     print("\n## What intervals hold\n", flush=True)
