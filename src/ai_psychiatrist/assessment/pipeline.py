@@ -151,7 +151,7 @@ class AssessmentPipeline:
         )
         results, telling = _Results(), Telling(on_finished)
         if self.believer is not None:
-            results.beliefs = self.believer.begin()
+            results.beliefs = self.believer.begin(scoring.mode)
         unread = FailureCode.INTERNAL_ERROR
         with collect_failures() as failures, sharing_analysis(), remembering_clauses():
             try:
@@ -244,9 +244,10 @@ class AssessmentPipeline:
     ) -> None:
         def keep(unscored: PHQ8Assessment) -> None:
             results.quantitative = unscored
-            ask(unscored)
 
-        results.quantitative = await self.quantitative.assess(case, on_evidence=keep)
+        results.quantitative = await self.quantitative.assess(
+            case, on_evidence=keep, on_scoring=ask
+        )
         if results.quantitative is not None and results.quantitative.is_accepted:
             on_finished(Part.SCORES)
 

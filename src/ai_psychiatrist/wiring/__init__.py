@@ -16,7 +16,6 @@ from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.agents.references import required
 from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop
 from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
-from ai_psychiatrist.belief.believer import Believer
 from ai_psychiatrist.config import Settings, refuse_contradictions
 from ai_psychiatrist.domain.assessment import AssessmentMode, WantedScoring
 from ai_psychiatrist.infrastructure.digests import load_installation_key, using_installation_key
@@ -28,6 +27,7 @@ from ai_psychiatrist.results.assessment import About
 from ai_psychiatrist.services.risk.clause_memory import forget_clauses
 from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.transcript_store import TranscriptStore
+from ai_psychiatrist.wiring.belief import belief_chains, believer
 from ai_psychiatrist.wiring.configured_references import ConfiguredReferences
 from ai_psychiatrist.wiring.danger import danger_agent, danger_chain, of_models
 
@@ -195,15 +195,17 @@ def _services(
         if settings.references.dir is None
         else ConfiguredReferences(settings.references, connections)
     )
+    quantitative = QuantitativeAssessmentAgent(
+        chains["quantitative"],
+        pydantic_ai_settings=pydantic_ai,
+        ollama_base_url=base_url,
+        settings=settings.quantitative,
+        temperature=temperature,
+    )
+    chains |= belief_chains(settings, connections, chains["quantitative"])
     pipeline = AssessmentPipeline(
         feedback_loop=feedback_loop,
-        quantitative=QuantitativeAssessmentAgent(
-            chains["quantitative"],
-            pydantic_ai_settings=pydantic_ai,
-            ollama_base_url=base_url,
-            settings=settings.quantitative,
-            temperature=temperature,
-        ),
+        quantitative=quantitative,
         meta_review=MetaReviewAgent(
             chains["meta_review"],
             pydantic_ai_settings=pydantic_ai,
@@ -211,7 +213,7 @@ def _services(
             temperature=temperature,
         ),
         danger=danger_agent(settings, danger_models, settings.pydantic_ai),
-        believer=Believer(settings=settings.belief),
+        believer=believer(settings, chains, quantitative),
         references=references,
         max_calls=model.max_calls,
         is_delimited=settings.qualitative.delimit_transcript,
