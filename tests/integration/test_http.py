@@ -76,8 +76,8 @@ QUANTITATIVE = {
     "severity_lower_bound",
     "severity_upper_bound",
     "na_count",
-    "accepted",
     "total_interval",
+    "accepted",
     "items",
 }
 QUALITATIVE = {
@@ -114,6 +114,7 @@ ITEM = {
     "llm_evidence_count",
     "llm_evidence_extracted_count",
     "llm_evidence_rejected_count",
+    "drive",
 }
 
 
@@ -309,7 +310,19 @@ REFUSED_BODIES = {
         {"transcript_text": INTERVIEW, "mode": "few_shot"},
         409,
         "not_available",
-        ["few-shot"],
+        ["REFERENCES_DIR", "references build"],
+    ),
+    "mode random_references": (
+        {"participant_id": 300, "mode": "random_references"},
+        409,
+        "not_available",
+        ["REFERENCES_DIR"],
+    ),
+    "mode unknown": (
+        {"transcript_text": INTERVIEW, "mode": "one_shot"},
+        422,
+        "invalid_request",
+        ["descriptions_only"],
     ),
     "mode true": (
         {"transcript_text": INTERVIEW, "mode": True},

@@ -13,10 +13,15 @@ from pathlib import Path
 import pytest
 
 from ai_psychiatrist.domain.errors import AssessmentServiceError
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.evaluation.challenge.difficulty import Difficulty
+from ai_psychiatrist.evaluation.challenge.folder import Interview, contents_of
+from ai_psychiatrist.evaluation.challenge.truth import InterviewTruth, ItemTruth, read_truth
 from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
 from ai_psychiatrist.evaluation.scores.labels_file import read_labels
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
 from ai_psychiatrist.ledger.exchange.line_import import refuse_unusable_lines
+from tests.fakes.embedding_server import answer, embedding_server
 from tests.fakes.model_server import ModelServerThread, Reply, Request
 from tests.fakes.pipeline_folder import PIPELINE, changed, written
 from tests.integration.canary import (
@@ -26,6 +31,8 @@ from tests.integration.canary import (
     SCENARIOS,
     assert_files_silent,
     assert_silent,
+    canary_as_quote,
+    canary_as_wrong_type,
 )
 from tests.integration.command import Finished, run
 from tests.integration.running_app import model_at
@@ -145,6 +152,61 @@ def test_datasets_of_every_form_are_checked_and_assessed_without_their_words(
     assert_files_silent(home, sinks=LEDGER)
 
 
+WORDS_OF_REFERENCES = frozenset({"chunks.jsonl", "bm25_words.json"})
+
+
+@pytest.mark.parametrize(
+    ("form", "log_format"), [("jsonl", "json"), ("text", "console"), ("daic-woz", "json")]
+)
+def test_references_are_made_without_their_words(
+    tmp_path: Path, form: str, log_format: str
+) -> None:
+    dataset = laid_out(tmp_path / "data", DATASETS[form])
+    home = tmp_path / "home"
+    home.mkdir()
+    settings = {"LOG_FORMAT": log_format}
+    told(home, "references", "build", dataset, "--out", "refs", settings=settings, codes=(1,))
+    told(home, "references", "score", "refs", "--by", "labels", codes=(0, 2))
+    told(home, "references", "score", "refs", "--by", "model", settings=settings)
+    told(home, "references", "check", "refs")
+    told(home, "references", "check", "refs", "--json")
+    assert CANARY.encode() in (home / "refs" / "chunks.jsonl").read_bytes()
+    assert_files_silent(home, sinks=LEDGER | WORDS_OF_REFERENCES)
+    path = home / "refs" / "chunks.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"tired", b"weary"))
+    told(home, "references", "check", "refs", codes=(2,))
+
+
+def test_hostile_models_leak_nothing_of_references(tmp_path: Path) -> None:
+    talks = laid_out(tmp_path / "data", {"talks.jsonl": json_lines({"id": "a", "text": INTERVIEW})})
+    told(tmp_path, "references", "build", talks, "--out", "refs")
+    score = ("references", "score", "refs", "--by", "model")
+    for script in (canary_as_wrong_type, canary_as_quote):
+        with ModelServerThread(script) as server:
+            told(tmp_path, *score, settings=model_at(server.url), codes=(0, 1, 3))
+
+
+HOSTILE_VECTORS: dict[str, tuple[int, object]] = {
+    "refused": (400, {"error": {"message": f"{CANARY} is no input", "code": CANARY}}),
+    "failing": (500, f"{CANARY}".encode()),
+    "no vectors": (200, {"data": [CANARY], "model": CANARY}),
+    "words": (200, answer([]) | {"data": [{"embedding": [CANARY], "index": 0}]}),
+    "none": (200, answer([])),
+    "no length": (200, answer([[0.0, 0.0]])),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_VECTORS)
+def test_hostile_embedders_leak_nothing(tmp_path: Path, name: str) -> None:
+    talks = laid_out(tmp_path / "data", {"talks.jsonl": json_lines({"id": "a", "text": INTERVIEW})})
+    with embedding_server(lambda _: HOSTILE_VECTORS[name]) as (url, asked):
+        settings = {"REFERENCES_EMBEDDER": "openai:any", "OPENAI_BASE_URL": f"{url}/v1"}
+        build = ("references", "build", talks, "--out", "dense")
+        told(tmp_path, *build, settings=settings, codes=(2,))
+    assert CANARY in json.dumps(asked)
+    assert not (tmp_path / "dense").exists()
+
+
 def hostile_talks(folder: Path) -> Path:
     """Write one interview for each way in which a model can fail."""
     path = folder / "talks.jsonl"
@@ -196,6 +258,72 @@ def test_runs_over_hostile_models_keep_words_in_the_ledger(tmp_path: Path, log_f
     exported = list((tmp_path / "run" / "export").rglob("*"))
     assert_silent(*(path.name for path in exported))
     assert any(CANARY in path.read_text("utf-8") for path in exported if path.is_file())
+
+
+def hostile_challenge(folder: Path) -> Path:
+    """Write a challenge of one interview for each way in which a model can fail."""
+    texts = {f"u{at}": f"{INTERVIEW}{_mark(at)}" for at in range(len(SCENARIOS))}
+    truth = [
+        InterviewTruth(
+            unit_id=unit_id,
+            participant=unit_id,
+            difficulty=Difficulty.PLAIN,
+            noise=None,
+            injected=None,
+            items=dict.fromkeys(Item, ItemTruth(score=1)),
+            danger=(),
+            is_dangerous=False,
+        )
+        for unit_id in texts
+    ]
+    interviews = [Interview(unit_id=unit_id, text=text) for unit_id, text in texts.items()]
+    folder.mkdir()
+    for name, content in contents_of(interviews, truth, seed=0, size=1).items():
+        (folder / name).write_bytes(content)
+    return folder
+
+
+@pytest.mark.parametrize("log_format", LOG_FORMATS)
+def test_challenges_over_hostile_models_keep_words_in_the_predictions(
+    tmp_path: Path, log_format: str
+) -> None:
+    told(tmp_path, "evaluate", "challenge", "make", "--out", "made", "--size", "1")
+    folder, home = hostile_challenge(tmp_path / "challenge"), tmp_path / "home"
+    home.mkdir()
+    command = ("evaluate", "challenge")
+    with ModelServerThread(hostile_reply) as models:
+        settings = model_at(models.url) | {"LOG_FORMAT": log_format}
+        run_it = (*command, "run", folder, "--out", "said.jsonl")
+        told(home, *run_it, settings=settings, codes=(1,))
+        told(home, *run_it, "--resume", settings=settings, codes=(1,))
+    assert CANARY in (home / "said.jsonl").read_text("utf-8")
+    told(home, *command, "score", folder, "said.jsonl", codes=(1,))
+    told(home, *command, "score", folder, "said.jsonl", "--json", codes=(1,))
+    assert_files_silent(home, sinks=frozenset({"said.jsonl"}))
+
+
+def test_unusable_predictions_and_challenges_are_refused_without_their_words(
+    tmp_path: Path,
+) -> None:
+    folder = hostile_challenge(tmp_path / "challenge")
+    items = {item.value: {"score": None} for item in Item}
+    quotes = [{"text": CANARY, "start": 0, "end": 3}]
+    for number, unusable in enumerate(
+        (
+            f'{{"unit_id": "{CANARY}',
+            {"unit_id": CANARY, "items": items},
+            {"unit_id": "u0", "items": items | {CANARY: {"score": 1}}},
+            {"unit_id": "u0", "items": items, CANARY: CANARY},
+            {"unit_id": "u0", "items": items | {"PHQ8_Sleep": {"score": CANARY}}},
+            {"unit_id": "u0", "items": items | {"PHQ8_Sleep": {"score": 1, "quotes": quotes}}},
+        )
+    ):
+        path = tmp_path / f"{number}.jsonl"
+        path.write_text(json_lines(unusable), "utf-8")
+        told(tmp_path, "evaluate", "challenge", "score", folder, path, codes=(2,))
+    for name in ("truth.jsonl", "interviews.jsonl", "challenge.json"):
+        (folder / name).write_text(f'{{"unit_id": "{CANARY}", "{CANARY}": "{CANARY}"}}\n', "utf-8")
+        told(tmp_path, "evaluate", "challenge", "score", folder, path, codes=(2,))
 
 
 @pytest.mark.parametrize(
@@ -499,6 +627,7 @@ UNREADABLE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a prediction": (read_predictions, f'{{"unit_id": "{CANARY}", "{CANARY}": "{CANARY}"}}'),
     "a broken prediction": (read_predictions, f'{{"{CANARY}'),
     "a label": (read_labels, f'{{"unit_id": "{CANARY}", "items": {{"{CANARY}": "{CANARY}"}}}}'),
+    "a truth": (read_truth, f'{{"unit_id": "{CANARY}", "items": {{"{CANARY}": "{CANARY}"}}}}'),
     "a dataset": (open_dataset, CANARY),
 }  # fmt: skip
 

@@ -12,7 +12,7 @@ from ai_psychiatrist.belief.rules import rules_vote
 from ai_psychiatrist.belief.settings import BeliefSettings
 from ai_psychiatrist.belief.totals import total_interval
 from ai_psychiatrist.belief.votes import shares_of
-from ai_psychiatrist.domain.assessment import ItemAssessment, PHQ8Assessment
+from ai_psychiatrist.domain.assessment import AssessmentMode, ItemAssessment, PHQ8Assessment
 from ai_psychiatrist.domain.belief import BeliefSource, ItemBelief
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.infrastructure.logging import get_logger
@@ -28,15 +28,17 @@ class Believer:
     sources: tuple[Source, ...] = ()
     """Those that are models; the rules are always there."""
     fit: Fit | None = None
+    fit_mode: AssessmentMode = AssessmentMode.ZERO_SHOT
+    """In another mode scores come from another prompt, of which the fit says nothing."""
 
     @property
     def most_calls(self) -> int:
         """How many calls the beliefs of one assessment cost at most."""
         return sum(source.most_calls for source in self.sources)
 
-    def begin(self) -> "Beliefs":
+    def begin(self, mode: AssessmentMode = AssessmentMode.ZERO_SHOT) -> "Beliefs":
         """Return the beliefs of one assessment, of which nothing is known yet."""
-        return Beliefs(self)
+        return Beliefs(self, self.fit if mode is self.fit_mode else None)
 
 
 @dataclass(slots=True)
@@ -44,6 +46,7 @@ class Beliefs:
     """The beliefs of one assessment, as answers to what is asked come in."""
 
     believer: Believer
+    fit: Fit | None = None
     heard: dict[BeliefSource, Heard] = field(default_factory=dict)
     """The rules' vote is no answer, and always there."""
     is_asking: bool = False
@@ -96,5 +99,4 @@ class Beliefs:
             if item.item in shares
         }
         belief = pooled({BeliefSource.RULES: shares_of([rules_vote(item)]), **heard})
-        fit = self.believer.fit
-        return belief if fit is None else fit.applied(belief, EvidenceFacts.of(item))
+        return belief if self.fit is None else self.fit.applied(belief, EvidenceFacts.of(item))

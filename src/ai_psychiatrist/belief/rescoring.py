@@ -1,16 +1,15 @@
 """Re-scoring: the scoring call made several times, the evidence in another order each time."""
 
 import asyncio
-import json
 from dataclasses import replace
 from functools import cached_property, partial
 from random import Random
 from typing import Final
 
 from ai_psychiatrist.agents.case import Case
-from ai_psychiatrist.agents.definition import QUANTITATIVE, RESCORING
+from ai_psychiatrist.agents.definition import RESCORING
 from ai_psychiatrist.agents.output_models import QuantitativeOutput
-from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
+from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent, scoring_prompt
 from ai_psychiatrist.belief.heard import Heard, record_silence
 from ai_psychiatrist.belief.settings import BeliefSettings
 from ai_psychiatrist.belief.votes import shares_of
@@ -87,11 +86,11 @@ class Rescoring:
     async def _scored(
         self, case: Case, found: PHQ8Assessment, number: int
     ) -> dict[Item, int | None] | None:
-        prompt = case.prompt(case.tasks[QUANTITATIVE.name], evidence=self._shuffled(found, number))
+        prompt = scoring_prompt(case, self._shuffled(found, number))
         output = (await self._scorer.run(prompt, case.calls)).output
         return None if output is None else await self._quantitative.standing(case, found, output)
 
-    def _shuffled(self, found: PHQ8Assessment, number: int) -> str:
+    def _shuffled(self, found: PHQ8Assessment, number: int) -> dict[str, list[str]]:
         """Return the evidence, items and quotes of each in an order of their own."""
         random = Random(f"{self._settings.seed} {number}")  # noqa: S311  nothing secret
         items = list(found.items)
@@ -99,4 +98,4 @@ class Rescoring:
         texts = {item.item.value: [quote.text for quote in item.quotes] for item in items}
         for quotes in texts.values():
             random.shuffle(quotes)
-        return json.dumps(texts, ensure_ascii=False, indent=1)
+        return texts

@@ -14,9 +14,11 @@ from ai_psychiatrist.cli.given_transcript import (
     ParticipantOption,
     given_transcript,
 )
+from ai_psychiatrist.cli.mode_option import ModeOption
 from ai_psychiatrist.cli.progress import part_progress
 from ai_psychiatrist.cli.report import print_report
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
+from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.infrastructure.worker_processes import WORKS_IN_PLACE
 from ai_psychiatrist.interface.application import open_application
 from ai_psychiatrist.results.full_result import FullResult
@@ -33,6 +35,8 @@ Examples:
   cat interview.txt | ai-psychiatrist assess -
 
   ai-psychiatrist assess interview.txt --model ollama:gemma3
+
+  ai-psychiatrist assess interview.txt --model ollama:gemma3 --mode descriptions_only
 
 Exit status: 0 complete, 1 partial, 2 bad input or settings, 3 nothing finished.
 """
@@ -58,13 +62,14 @@ def assess(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the whole result as JSON.")
     ] = False,
+    mode: ModeOption = None,
     model: ModelOption = None,
 ) -> None:
     """Assess one interview and print the result."""
     gc.set_threshold(_YOUNG_OBJECTS)
     with refusing_bad_input():
         speakers = NamedSpeakers(participant=participant, interviewer=interviewer)
-        result = asyncio.run(_assess(file, speakers, model))
+        result = asyncio.run(_assess(file, speakers, mode, model))
     with writing_output():
         if as_json:
             # Escaped, so that nothing in it acts on a terminal and every encoding can carry it.
@@ -74,12 +79,14 @@ def assess(
     raise typer.Exit(_EXIT_CODES[result.status.value])
 
 
-async def _assess(file: str, speakers: NamedSpeakers, model: str | None) -> FullResult:
+async def _assess(
+    file: str, speakers: NamedSpeakers, mode: AssessmentMode | None, model: str | None
+) -> FullResult:
     WORKS_IN_PLACE.set(True)
     settings = quiet(read_settings(model))
     transcript = given_transcript(file, settings, speakers, field="FILE")
     async with open_application(settings) as opened:
         with part_progress() as on_finished:
-            result = await opened.assess(transcript, on_progress=on_finished)
+            result = await opened.assess(transcript, mode=mode, on_progress=on_finished)
         tell_causes(result.status, opened.causes(result))
         return result

@@ -9,6 +9,7 @@ from ai_psychiatrist.llm.cures import Accounted, Cause, cause_of, causes
 from ai_psychiatrist.llm.routes import ModelChain, ModelRoute
 
 if TYPE_CHECKING:
+    from ai_psychiatrist.llm.embedders import ServerEmbedder
     from ai_psychiatrist.llm.probe import ModelProbe
     from ai_psychiatrist.llm.servers import ModelServers
 
@@ -49,6 +50,13 @@ class ModelConnections:
         from ai_psychiatrist.llm.probe import local_probe  # noqa: PLC0415
 
         return local_probe(route)
+
+    def embedder(self, name: str) -> "ServerEmbedder":
+        """Return an embedding model of a server, `ollama:NAME` or `openai:NAME`.
+
+        Raises `ConfigurationError` where nothing can serve it.
+        """
+        return self._servers.embedder(name)
 
     def decision_route(self, model: str, url: str, key: str) -> ModelRoute:
         """Return the way to a decision model; raises `ConfigurationError` for no address."""

@@ -58,17 +58,17 @@ def believer(
         sources.append(Tokens(chain[0]))
     if chain := chains.get(BELIEF_DECISION):
         sources.append(Decision(chain[0]))
-    belief, fit = settings.belief, None
+    belief, fit, mode = settings.belief, None, settings.features.default_mode
     if belief.fit is not None:
         made_by = premises(
             belief.asked,
             models={agent: [route.name for route in chain] for agent, chain in chains.items()},
-            prompts=PROMPT_DIGESTS,
+            prompts=PROMPT_DIGESTS[mode],
             rescorings=belief.rescorings,
             temperature=belief.temperature,
         )
         fit = load_fit(belief.fit, digest=digest_of(made_by), made_by=made_by)
-    return Believer(settings=belief, sources=tuple(sources), fit=fit)
+    return Believer(settings=belief, sources=tuple(sources), fit=fit, fit_mode=mode)
 
 
 def _asked(models: ModelChain, source: BeliefSource) -> ModelChain:
