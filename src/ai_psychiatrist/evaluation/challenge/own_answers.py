@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from ai_psychiatrist.domain.assessment import Assessment, ItemAssessment
-from ai_psychiatrist.domain.belief import ItemBelief
 from ai_psychiatrist.domain.evidence import Quote, Relevance, Timeframe
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.evaluation.challenge.prediction import (
@@ -34,7 +33,7 @@ def prediction_of(assessment: Assessment, unit_id: str) -> ChallengePrediction:
 
 
 def _answer(found: ItemAssessment, text: str) -> ItemAnswer:
-    belief: ItemBelief | None = getattr(found, "belief", None)
+    belief = found.belief
     quotes = (given for quote in found.quotes for given in _quotes(quote, text))
     return ItemAnswer.model_validate(
         {
