@@ -12,6 +12,7 @@ from benchmarks import (
     interview_answers,
     labelled_sets,
     metrics,
+    retrieval,
     risk,
     run_throughput,
     stages,
@@ -40,6 +41,8 @@ def main() -> None:
     challenge.main([])
     print("\n## Validation of JSON lines\n", flush=True)
     validation.main([])
+    print("\n## References\n", flush=True)
+    retrieval.main([])
     print("\n## Metrics\n", flush=True)
     metrics.main([])
     print("\n## What intervals hold\n", flush=True)

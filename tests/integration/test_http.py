@@ -102,6 +102,7 @@ META_REVIEW = {"severity", "severity_label", "explanation", "is_mdd", "contradic
 ITEM = {
     "frequency",
     "label",
+    "belief",
     "score",
     "unknown_reason",
     "proposed_score",
@@ -113,7 +114,6 @@ ITEM = {
     "llm_evidence_count",
     "llm_evidence_extracted_count",
     "llm_evidence_rejected_count",
-    "belief",
     "drive",
 }
 

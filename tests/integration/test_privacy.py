@@ -77,6 +77,7 @@ COMMANDS = {
     "pipeline run",
     "evaluate run",
     "evaluate metrics",
+    "evaluate belief",
     "evaluate replicate",
     "evaluate report",
     "evaluate compare",

@@ -242,6 +242,8 @@ def test_runs_over_hostile_models_keep_words_in_the_ledger(tmp_path: Path, log_f
     told(tmp_path, "evaluate", "runs", "series")
     told(tmp_path, "evaluate", "table", "series", "--out", "series.csv")
     told(tmp_path, "evaluate", "metrics", "run")
+    told(tmp_path, "evaluate", "belief", "run", "--out", "fit.json", codes=(2,))
+    told(tmp_path, "evaluate", "belief", "run", "--json", codes=(2,))
     told(tmp_path, "evaluate", "metrics", "run", "--compare", "run", "--json")
     told(tmp_path, "evaluate", "compare", "run", "run")
     told(tmp_path, "evaluate", "runs", ".")

@@ -82,9 +82,9 @@ async def _assess(
 ) -> Response:
     body = given.body
     if body.transcript_text is None:
-        services.scoring(body.wanted_mode)
+        await services.scoring(body.wanted_mode)
     async with reading_wanted(body, request, services, given.named) as wanted:
         # Refused no sooner: a refusal tells of the danger that was read.
-        scoring = services.scoring(body.wanted_mode)
+        scoring = await services.scoring(body.wanted_mode)
         assessed = await assess_wanted(wanted, request, services, parts, scoring)
     return json_of(as_result(assessed.assessment, about=services.about(assessed.id)))

@@ -138,7 +138,7 @@ async def _starting_point(
         return _StartingPoint()
     async with reading_wanted(body, request, services) as wanted:
         assessed = await assess_wanted(
-            wanted, request, services, frozenset({Part.SCORES}), services.scoring()
+            wanted, request, services, frozenset({Part.SCORES}), await services.scoring()
         )
     scores = assessed.assessment.quantitative
     if scores is None:

@@ -17,6 +17,7 @@ from ai_psychiatrist.agents.definition import ABLATION, AGENT_ORDER, DANGER
 from ai_psychiatrist.agents.meta_review import MetaReviewAgent
 from ai_psychiatrist.agents.prompts.digests import TASKS, Tasks
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
+from ai_psychiatrist.agents.references import ReferenceSource, required
 from ai_psychiatrist.assessment.ablation import MOST_CALLS, with_drives, without_drives
 from ai_psychiatrist.assessment.believing import BELIEF, Beliefs, Believer
 from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop, narrative_of
@@ -106,6 +107,8 @@ class AssessmentPipeline:
     is_delimited: bool = False
     tasks: Tasks = field(default_factory=lambda: TASKS, repr=False)
     """What the agents are asked."""
+    references: ReferenceSource | None = field(default=None, repr=False)
+    """Where scoring finds examples of other participants; `None` where there are none."""
 
     async def assess(
         self,
@@ -128,8 +131,11 @@ class AssessmentPipeline:
         transcript if it is made already; otherwise it is made before any model is asked. `scoring`:
         how the caller wants the items scored. `store`:
         where the calls are kept, and found when they were made before. `stopping`: moves the
-        deadline up when the service stops.
+        deadline up when the service stops. Raises `RequestConflict` for a mode that shows
+        references where there are none.
         """
+        if scoring.mode.shows_references:
+            required(scoring.mode, self.references)
         if risk is None:
             risk = await work_on_text(transcript.text, detect_risk, transcript)
         case = open_case(
@@ -141,10 +147,11 @@ class AssessmentPipeline:
             unread=risk.examined.wholly_unread,
             tasks=self.tasks,
             scoring=scoring,
+            references=self.references,
         )
         results, telling = _Results(), Telling(on_finished)
         if self.believer is not None:
-            results.beliefs = self.believer.begin()
+            results.beliefs = self.believer.begin(scoring.mode)
         unread = FailureCode.INTERNAL_ERROR
         with collect_failures() as failures, sharing_analysis(), remembering_clauses():
             try:
@@ -237,9 +244,10 @@ class AssessmentPipeline:
     ) -> None:
         def keep(unscored: PHQ8Assessment) -> None:
             results.quantitative = unscored
-            ask(unscored)
 
-        results.quantitative = await self.quantitative.assess(case, on_evidence=keep)
+        results.quantitative = await self.quantitative.assess(
+            case, on_evidence=keep, on_scoring=ask
+        )
         if results.quantitative is not None and results.quantitative.is_accepted:
             on_finished(Part.SCORES)
 
@@ -337,6 +345,7 @@ def _assessment(
         meta_review=results.meta_review,
         attempts=_in_agent_order(case.calls.attempts),
         failures=tuple(sorted(failures, key=lambda failure: failure.stage)),
+        references=_digest_of_references(case),
     )
     logger.info(
         "assessment_finished",
@@ -354,6 +363,12 @@ def _believed(results: _Results) -> PHQ8Assessment | None:
     if scores is None or results.beliefs is None:
         return scores
     return results.beliefs.of(scores)
+
+
+def _digest_of_references(case: Case) -> str | None:
+    if case.references is None or not case.scoring.mode.shows_references:
+        return None
+    return case.references.digest
 
 
 def _in_agent_order(attempts: list[Attempt]) -> tuple[Attempt, ...]:

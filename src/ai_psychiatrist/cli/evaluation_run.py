@@ -82,7 +82,7 @@ def _variants(services: Services, wanted: WantedRun) -> Sequence[Variant | None]
     """Return the runs of a folder of several; raises `InputError` for a folder of other use."""
     if not wanted.is_several:
         return [None]
-    mode = services.scoring(wanted.mode).mode
+    mode = wanted.mode or services.settings.features.default_mode
     variants = variants_of(
         wanted.prompts, wanted.repeats or 1, models=services.agent_models, mode=mode
     )

@@ -18,6 +18,7 @@ from ai_psychiatrist.domain.phq8 import (
     require_score_or_reason,
     total_of,
 )
+from ai_psychiatrist.domain.references import NoReferences, ShownReference
 from ai_psychiatrist.domain.risk import RiskReport
 from ai_psychiatrist.domain.transcript import Transcript
 
@@ -57,6 +58,9 @@ class WantedScoring:
     mode: AssessmentMode = AssessmentMode.ZERO_SHOT
     ablates: bool = False
     """Whether to score again with the evidence changed, to tell whether it drives the scores."""
+    participant: int | str | None = None
+    """Whose references are never shown, and with the next those of whoever said the same words."""
+    session: str | None = None
 
 
 AS_SET: Final = WantedScoring()
@@ -160,6 +164,10 @@ class ItemAssessment:
     """How likely each score is; `None` where nobody was asked."""
     drive: ItemDrive | None = None
     """Whether the evidence drives the score, where that was asked for and there is a score."""
+    references: tuple[ShownReference, ...] = ()
+    """Examples of other participants that scoring was shown for the item."""
+    no_references: NoReferences | None = None
+    """Why there are none, in a mode that shows them."""
 
     def __post_init__(self) -> None:
         require_score_or_reason(self.score, self.unknown_reason)
@@ -242,3 +250,5 @@ class Assessment:
     meta_review: MetaReview | None
     attempts: tuple[Attempt, ...]
     failures: tuple[FailureRecord, ...]
+    references: str | None = None
+    """Digest of all references that there were to show, 64 hexadecimal digits."""

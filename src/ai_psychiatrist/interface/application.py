@@ -94,7 +94,7 @@ class Application:
         """
         services = self.services
         _refuse_no_time(deadline_seconds)
-        scoring = services.scoring(wanted_mode(mode))
+        scoring = await services.scoring(wanted_mode(mode))
         with forgetting_causes(), services.active(), identified_assessment() as assessment_id:
             read = await self._read(transcript, named_roles(participant, interviewer))
             assessment = await services.pipeline.assess(

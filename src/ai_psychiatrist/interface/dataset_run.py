@@ -1,5 +1,6 @@
 """A run over a dataset, begun or gone on with: what `evaluate run` and Python both do."""
 
+import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
@@ -8,9 +9,11 @@ from typing import TypeAlias
 
 from ai_psychiatrist.agents.contracts.contract import shipped_contract
 from ai_psychiatrist.assessment.pipeline import FULL, Part
+from ai_psychiatrist.belief.settings import BeliefSettings
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import AssessmentMode, WantedScoring
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
+from ai_psychiatrist.evaluation.runs.overlap import refuse_overlap
 from ai_psychiatrist.evaluation.runs.provenance import changes_of, provenance
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, OnUnit, RunTally, RunTools
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
@@ -18,6 +21,7 @@ from ai_psychiatrist.evaluation.runs.session import RunState, run_session
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.evaluation.runs.start import EvaluationRequest, StartOptions, open_run
 from ai_psychiatrist.evaluation.runs.variants import Variant
+from ai_psychiatrist.infrastructure.digests import plain_digest
 from ai_psychiatrist.ledger.keys.cipher import cipher_of
 from ai_psychiatrist.results.frozen_table import FrozenTable
 from ai_psychiatrist.results.result import Result
@@ -89,7 +93,10 @@ async def make_run(
     `open_run` does, `RequestConflict` for a mode whose references are missing, and `RunBusy` when
     another process works on the run.
     """
-    scoring = services.scoring(wanted.mode)
+    scoring = await services.scoring(wanted.mode)
+    if scoring.mode.shows_references and services.references is not None:
+        references = await services.references.open()
+        await asyncio.to_thread(refuse_overlap, wanted.dataset, references.people)
     request = _request(services, wanted, scoring)
     folder, contract = request.folder, request.contract
     with folder.held(), open_run(request) as ledger:
@@ -133,6 +140,7 @@ def _request(services: Services, wanted: DatasetRun, scoring: WantedScoring) -> 
         record=provenance(
             wanted.dataset,
             mode=scoring.mode,
+            references=_references_record(services, scoring),
             concerns_depression=wanted.concerns_depression,
             models=services.agent_models,
             variant=wanted.variant,
@@ -146,6 +154,21 @@ def _request(services: Services, wanted: DatasetRun, scoring: WantedScoring) -> 
     )
 
 
+def _believing(settings: BeliefSettings) -> dict[str, object]:
+    """Return what decides on beliefs; the fit by its digest."""
+    fit = None if settings.fit is None else plain_digest(settings.fit.read_text("utf-8"))
+    kept = {"sources", "level", "rescorings", "temperature", "seed"}
+    return {**settings.model_dump(mode="json", include=kept), "fit": fit}
+
+
+def _references_record(services: Services, scoring: WantedScoring) -> dict[str, object] | None:
+    """Return which references are shown and how they are chosen; `None` where none are."""
+    if not scoring.mode.shows_references or services.references is None:
+        return None
+    settings = services.settings.references.model_dump(mode="json", exclude={"dir"})
+    return {"digest": services.references.digest, **settings}
+
+
 def deciding_settings(settings: Settings) -> dict[str, object]:
     """Return the settings that decide on a result; none of them is a secret."""
     return {
@@ -157,5 +180,6 @@ def deciding_settings(settings: Settings) -> dict[str, object]:
         "quantitative": settings.quantitative.model_dump(mode="json"),
         "qualitative": settings.qualitative.model_dump(mode="json"),
         "feedback": settings.feedback.model_dump(mode="json"),
+        "belief": _believing(settings.belief),
         "transcript": settings.transcript.model_dump(mode="json"),
     }

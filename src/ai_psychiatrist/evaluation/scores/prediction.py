@@ -33,6 +33,7 @@ from ai_psychiatrist.domain.phq8 import (
     require_score_or_reason,
     total_of,
 )
+from ai_psychiatrist.domain.references import NoReferences, ShownReference
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.evaluation.scores.belief_prediction import (
     BeliefPrediction,
@@ -81,6 +82,10 @@ class ItemPrediction:
     """Names of the clinical rules that speak against the model's answer."""
     belief: BeliefPrediction | None = None
     """How likely each score is; `None` in runs that were made without it."""
+    references: tuple[ShownReference, ...] = ()
+    """Examples of other participants that scoring was shown for the item."""
+    no_references: NoReferences | None = None
+    """Why there are none, in a mode that shows them."""
 
     def __post_init__(self) -> None:
         require_score_or_reason(self.score, self.unknown_reason)
@@ -230,6 +235,8 @@ def _item_of(found: ItemAssessment) -> ItemPrediction:
         confidence=found.confidence,
         warnings=found.warnings,
         belief=belief_prediction_of(found.belief),
+        references=found.references,
+        no_references=found.no_references,
         signals=ItemSignals(
             llm_evidence_count=found.llm_evidence_count,
             llm_evidence_extracted_count=found.llm_evidence_extracted_count,
