@@ -11,7 +11,7 @@ from ai_psychiatrist.domain.assessment import (
     ItemAssessment,
     PHQ8Assessment,
 )
-from ai_psychiatrist.domain.belief import BeliefSource, ItemBelief
+from ai_psychiatrist.domain.belief import BeliefSource, ItemBelief, ScoreSet
 from ai_psychiatrist.domain.evidence import (
     Frequency,
     Grounding,
@@ -114,6 +114,19 @@ def test_beliefs_are_given_where_an_item_has_one() -> None:
     assert prediction_of(an_assessment(QUOTE), "a").items[Item.SLEEP].probabilities is None
     believed = prediction_of(an_assessment(QUOTE, belief=BELIEF), "a")
     assert believed.items[Item.SLEEP].probabilities == (0.0, 0.25, 0.25, 0.5, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "not_determinable", "outcomes"),
+    [(1, 3, False, (1, 2, 3)), (0, 0, True, (0, None)), (None, None, True, (None,))],
+)
+def test_sets_are_given_where_a_belief_has_one(
+    low: int | None, high: int | None, not_determinable: bool, outcomes: tuple[int | None, ...]
+) -> None:
+    found = ScoreSet(low=low, high=high, not_determinable=not_determinable, level=0.9)
+    belief = replace(BELIEF, score_set=found)
+    answer = prediction_of(an_assessment(QUOTE, belief=belief), "a").items[Item.SLEEP]
+    assert answer.outcomes == outcomes
 
 
 def test_an_assessment_without_scores_has_failed() -> None:
