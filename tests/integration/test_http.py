@@ -76,6 +76,7 @@ QUANTITATIVE = {
     "severity_lower_bound",
     "severity_upper_bound",
     "na_count",
+    "total_interval",
     "accepted",
     "items",
 }
@@ -101,6 +102,7 @@ META_REVIEW = {"severity", "severity_label", "explanation", "is_mdd", "contradic
 ITEM = {
     "frequency",
     "label",
+    "belief",
     "score",
     "unknown_reason",
     "proposed_score",
@@ -112,6 +114,7 @@ ITEM = {
     "llm_evidence_count",
     "llm_evidence_extracted_count",
     "llm_evidence_rejected_count",
+    "drive",
 }
 
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from ai_psychiatrist.domain.belief import ItemBelief, TotalInterval
+from ai_psychiatrist.domain.drive import ItemDrive
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.evidence import Frequency, Grounding, Quote, UnverifiedQuote
 from ai_psychiatrist.domain.failures import Attempt, FailureRecord
@@ -54,6 +56,8 @@ class WantedScoring:
     """How a caller wants the items scored."""
 
     mode: AssessmentMode = AssessmentMode.ZERO_SHOT
+    ablates: bool = False
+    """Whether to score again with the evidence changed, to tell whether it drives the scores."""
     participant: int | str | None = None
     """Whose references are never shown, and with the next those of whoever said the same words."""
     session: str | None = None
@@ -156,6 +160,10 @@ class ItemAssessment:
     """Quotes of the evidence stage that are grounded."""
     llm_evidence_extracted_count: int
     llm_evidence_rejected_count: int
+    belief: ItemBelief | None = None
+    """How likely each score is; `None` where nobody was asked."""
+    drive: ItemDrive | None = None
+    """Whether the evidence drives the score, where that was asked for and there is a score."""
     references: tuple[ShownReference, ...] = ()
     """Examples of other participants that scoring was shown for the item."""
     no_references: NoReferences | None = None
@@ -177,6 +185,8 @@ class PHQ8Assessment:
     validated_count: int
     rejected_count: int
     unknown_keys: int
+    total_interval: TotalInterval | None = None
+    """Where the beliefs of the items let the total lie; `None` where there are none."""
 
     @property
     def total(self) -> TotalScore:
@@ -187,6 +197,11 @@ class PHQ8Assessment:
     def is_scored(self) -> bool:
         """Whether any model gave scores, accepted or not."""
         return any(item.unknown_reason is not UnknownReason.SCORING_FAILED for item in self.items)
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether any item has a score."""
+        return any(item.score is not None for item in self.items)
 
     @property
     def na_count(self) -> int:

@@ -45,6 +45,8 @@ class RejectionCode(StrEnum):
     UNKNOWN_ID = "unknown_id"
     """An id names nothing that the task lists."""
     TOO_LONG = "too_long"
+    NO_PROBABILITIES = "no_probabilities"
+    """The backend tells no probabilities of tokens."""
 
 
 class FailureCode(StrEnum):

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from ai_psychiatrist.agents.contracts.contract import shipped_contract
 from ai_psychiatrist.assessment.pipeline import FULL, Part
+from ai_psychiatrist.belief.settings import BeliefSettings
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import AssessmentMode, WantedScoring
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
@@ -20,6 +21,7 @@ from ai_psychiatrist.evaluation.runs.session import RunState, run_session
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.evaluation.runs.start import EvaluationRequest, StartOptions, open_run
 from ai_psychiatrist.evaluation.runs.variants import Variant
+from ai_psychiatrist.infrastructure.digests import plain_digest
 from ai_psychiatrist.ledger.keys.cipher import cipher_of
 from ai_psychiatrist.results.frozen_table import FrozenTable
 from ai_psychiatrist.results.result import Result
@@ -152,6 +154,13 @@ def _request(services: Services, wanted: DatasetRun, scoring: WantedScoring) -> 
     )
 
 
+def _believing(settings: BeliefSettings) -> dict[str, object]:
+    """Return what decides on beliefs; the fit by its digest."""
+    fit = None if settings.fit is None else plain_digest(settings.fit.read_text("utf-8"))
+    kept = {"sources", "level", "rescorings", "temperature", "seed"}
+    return {**settings.model_dump(mode="json", include=kept), "fit": fit}
+
+
 def _references_record(services: Services, scoring: WantedScoring) -> dict[str, object] | None:
     """Return which references are shown and how they are chosen; `None` where none are."""
     if not scoring.mode.shows_references or services.references is None:
@@ -171,5 +180,6 @@ def deciding_settings(settings: Settings) -> dict[str, object]:
         "quantitative": settings.quantitative.model_dump(mode="json"),
         "qualitative": settings.qualitative.model_dump(mode="json"),
         "feedback": settings.feedback.model_dump(mode="json"),
+        "belief": _believing(settings.belief),
         "transcript": settings.transcript.model_dump(mode="json"),
     }

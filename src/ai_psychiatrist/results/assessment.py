@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Final
 
 from ai_psychiatrist.agents.baseline.model import BASELINE
+from ai_psychiatrist.agents.definition import BELIEF_AGENTS
 from ai_psychiatrist.agents.prompts.digests import PROMPT_DIGESTS
 from ai_psychiatrist.domain.assessment import Assessment, Metric, Narrative
 from ai_psychiatrist.domain.failures import Attempt, AttemptOutcome
@@ -37,8 +38,10 @@ _GROUP_OF_AGENT: Final = {
     "qualitative": "qualitative",
     "evidence": "quantitative",
     "quantitative": "quantitative",
+    "ablation": "quantitative",
     "meta_review": "meta_review",
     "danger": "danger",
+    **{name: name for name in BELIEF_AGENTS},
     **{f"judge_{metric.value}": "judge" for metric in Metric},
 }
 

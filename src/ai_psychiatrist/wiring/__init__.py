@@ -27,6 +27,7 @@ from ai_psychiatrist.results.assessment import About
 from ai_psychiatrist.services.risk.clause_memory import forget_clauses
 from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.transcript_store import TranscriptStore
+from ai_psychiatrist.wiring.belief import belief_chains, believer
 from ai_psychiatrist.wiring.configured_references import ConfiguredReferences
 from ai_psychiatrist.wiring.danger import danger_agent, danger_chain, of_models
 
@@ -194,15 +195,17 @@ def _services(
         if settings.references.dir is None
         else ConfiguredReferences(settings.references, connections)
     )
+    quantitative = QuantitativeAssessmentAgent(
+        chains["quantitative"],
+        pydantic_ai_settings=pydantic_ai,
+        ollama_base_url=base_url,
+        settings=settings.quantitative,
+        temperature=temperature,
+    )
+    chains |= belief_chains(settings, connections, chains["quantitative"])
     pipeline = AssessmentPipeline(
         feedback_loop=feedback_loop,
-        quantitative=QuantitativeAssessmentAgent(
-            chains["quantitative"],
-            pydantic_ai_settings=pydantic_ai,
-            ollama_base_url=base_url,
-            settings=settings.quantitative,
-            temperature=temperature,
-        ),
+        quantitative=quantitative,
         meta_review=MetaReviewAgent(
             chains["meta_review"],
             pydantic_ai_settings=pydantic_ai,
@@ -210,6 +213,7 @@ def _services(
             temperature=temperature,
         ),
         danger=danger_agent(settings, danger_models, settings.pydantic_ai),
+        believer=believer(settings, chains, quantitative),
         references=references,
         max_calls=model.max_calls,
         is_delimited=settings.qualitative.delimit_transcript,

@@ -3,7 +3,14 @@
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
-from ai_psychiatrist.agents.prompts import danger, judge, meta_review, qualitative, quantitative
+from ai_psychiatrist.agents.prompts import (
+    belief,
+    danger,
+    judge,
+    meta_review,
+    qualitative,
+    quantitative,
+)
 from ai_psychiatrist.agents.prompts.shared import DELIMITED, SYSTEM
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.infrastructure.digests import plain_digest
@@ -21,6 +28,7 @@ TASKS: Final[Tasks] = {
     **{f"judge_{metric.value}": template for metric, template in judge.JUDGE.items()},
     "meta_review": meta_review.META_REVIEW,
     "danger": danger.DANGER,
+    "belief_tokens": belief.TOKENS,
 }
 
 SCORING_TASKS: Final[Mapping[AssessmentMode, str]] = {
@@ -45,6 +53,7 @@ def prompt_digests(tasks: Tasks, mode: AssessmentMode = AssessmentMode.ZERO_SHOT
         **asked_tasks(tasks, mode),
         "qualitative_verbatim": tasks["qualitative"] + qualitative.ONLY_VERBATIM,
         "delimiter": DELIMITED,
+        "belief_decision": belief.DECISION,
     }
     return {name: plain_digest(f"{SYSTEM}\n{wording}") for name, wording in wordings.items()}
 

@@ -35,6 +35,10 @@ from ai_psychiatrist.domain.phq8 import (
 )
 from ai_psychiatrist.domain.references import NoReferences, ShownReference
 from ai_psychiatrist.domain.risk import RiskLevel
+from ai_psychiatrist.evaluation.scores.belief_prediction import (
+    BeliefPrediction,
+    belief_prediction_of,
+)
 
 _STRICT: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -76,6 +80,8 @@ class ItemPrediction:
     signals: ItemSignals
     warnings: tuple[str, ...] = ()
     """Names of the clinical rules that speak against the model's answer."""
+    belief: BeliefPrediction | None = None
+    """How likely each score is; `None` in runs that were made without it."""
     references: tuple[ShownReference, ...] = ()
     """Examples of other participants that scoring was shown for the item."""
     no_references: NoReferences | None = None
@@ -228,6 +234,7 @@ def _item_of(found: ItemAssessment) -> ItemPrediction:
         proposed_score=found.proposed_score,
         confidence=found.confidence,
         warnings=found.warnings,
+        belief=belief_prediction_of(found.belief),
         references=found.references,
         no_references=found.no_references,
         signals=ItemSignals(

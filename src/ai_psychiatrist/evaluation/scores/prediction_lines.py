@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.references import ShownReference
+from ai_psychiatrist.evaluation.scores.belief_prediction import BeliefPrediction, SetPrediction
 from ai_psychiatrist.evaluation.scores.prediction import (
     AttemptSummary,
     FailureSummary,
@@ -88,6 +89,8 @@ _KEYS: Final = frozenset(
     name
     for record in (
         ItemSignals,
+        BeliefPrediction,
+        SetPrediction,
         ShownReference,
         ItemPrediction,
         AttemptSummary,
