@@ -74,6 +74,15 @@ class LedgerSettings(Options):
     )
 
 
+class CertificateSettings(Options):
+    """How certificates of results are signed."""
+
+    key_file: Path | None = Field(
+        default=None,
+        description="File of an Ed25519 key, 32 bytes in hexadecimal, that signs certificates.",
+    )
+
+
 class InterviewSettings(Options):
     """How interviews are held, and where they are kept."""
 
@@ -179,6 +188,7 @@ class Settings(BaseSettings):
     transcript: TranscriptSettings = TranscriptSettings()
     data: DataSettings = DataSettings()
     ledger: LedgerSettings = LedgerSettings()
+    certificate: CertificateSettings = CertificateSettings()
     interview: InterviewSettings = InterviewSettings()
     api: ApiSettings = ApiSettings()
     risk: RiskSettings = RiskSettings()

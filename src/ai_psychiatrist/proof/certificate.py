@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, TypeVar
 
 from ai_psychiatrist import __version__
 from ai_psychiatrist.agents.contracts.item_check import check_item
@@ -14,13 +14,12 @@ from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, Item, UnknownReason
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.proof.rule_set import rule_set_digest
 from ai_psychiatrist.proof.signing import Signer
-from ai_psychiatrist.proof.verify import Refused, verify, words_digest
+from ai_psychiatrist.proof.verify import Refused, verify
 from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.results.models import (
     CertificateResult,
     Envelope,
     ItemResult,
-    MetaReviewPart,
     QuantitativePart,
 )
 from ai_psychiatrist.results.risk_result import RiskResult, RiskSignalResult
@@ -29,6 +28,15 @@ _Fields = dict[str, object]
 _VERSION: Final = 1
 _UNFOUND: Final = "quote_in_transcript"
 """The rule that a quote which nobody said breaks."""
+
+
+Certified = TypeVar("Certified", bound=Envelope)
+
+
+def certified(result: Certified, transcript: Transcript, signer: Signer | None) -> Certified:
+    """Return a result with its certificate; raises `InputError` as `certificate_of` does."""
+    certificate = certificate_of(result, transcript, signer=signer)
+    return result.model_copy(update={"certificate": certificate})
 
 
 def certificate_of(
@@ -77,7 +85,6 @@ def _without_fractions(value: object) -> object:
 
 
 def _certificate(result: Envelope, transcript: Transcript) -> _Fields:
-    review = result.meta_review if isinstance(result, FullResult) else None
     return {
         "version": _VERSION,
         "program": __version__,
@@ -91,7 +98,6 @@ def _certificate(result: Envelope, transcript: Transcript) -> _Fields:
         "failures": [f"{one.stage}.{one.code or one.category}" for one in result.failures],
         "transcript": _transcript(transcript),
         "scores": _scores(result, transcript),
-        "review": None if review is None else _review(review),
         "danger": _danger(result.risk, transcript),
     }
 
@@ -103,11 +109,20 @@ def _transcript(transcript: Transcript) -> _Fields:
     )
     return {
         "sha256": hashlib.sha256(transcript.text.encode()).hexdigest(),
-        "characters": len(transcript.text),
         "turns": turns,
-        "words": words_digest(transcript.text, turns),
+        "words": _words_digest(transcript, turns),
         "speakers_assumed": transcript.speakers_assumed,
     }
+
+
+def _words_digest(transcript: Transcript, spans: list[dict[str, int]]) -> str:
+    """Return a digest of words that nobody can guess who has not the whole transcript.
+
+    A plain one of a few words could be found by trying; the key of this one is made of all.
+    """
+    words = " ".join(transcript.text[span["start"] : span["end"]] for span in spans)
+    key = hashlib.sha256(b"words of\0" + transcript.text.encode()).digest()
+    return hashlib.blake2b(words.encode(), digest_size=32, key=key).hexdigest()
 
 
 def _spans(segments: Iterable[Segment | RiskSignalResult]) -> list[dict[str, int]]:
@@ -133,15 +148,20 @@ def _scores(result: Envelope, transcript: Transcript) -> _Fields | None:
             "severity": part.severity,
             "severity_lower_bound": part.severity_lower_bound,
             "severity_upper_bound": part.severity_upper_bound,
-            "interval": part.model_dump(mode="json").get("total_interval"),
+            "interval": _interval(part),
         },
     }
+
+
+def _interval(part: QuantitativePart) -> object:
+    """Return where the total is believed to lie, without its mean, which is no claim."""
+    found = part.model_dump(mode="json").get("total_interval")
+    return found and {name: found[name] for name in ("low", "high", "level")}
 
 
 def _item(key: Item, item: ItemResult, transcript: Transcript, *, is_checked: bool) -> _Fields:
     return {
         "quotes": [_quote(quote, transcript) for quote in item.evidence],
-        "frequency": item.frequency.value,
         "allowed": _allowed(key, item.evidence) if is_checked else [],
         "reply": _reply(item),
         "rules": list(item.warnings),
@@ -155,7 +175,7 @@ def _quote(quote: Quote, transcript: Transcript) -> _Fields:
     spans = _spans(quote.segments)
     return {
         "segments": spans,
-        "words": words_digest(transcript.text, spans),
+        "words": _words_digest(transcript, spans),
         "match": quote.match.value,
         "relevance": quote.relevance.value,
         "polarity": quote.polarity.value,
@@ -189,13 +209,6 @@ def _reply(item: ItemResult) -> _Fields | None:
     }
 
 
-def _review(review: MetaReviewPart) -> _Fields:
-    return {
-        "severity": review.severity,
-        "contradicts_item_scores": review.contradicts_item_scores,
-    }
-
-
 def _danger(risk: RiskResult, transcript: Transcript) -> _Fields:
     return {
         "level": risk.level.value,
@@ -204,7 +217,7 @@ def _danger(risk: RiskResult, transcript: Transcript) -> _Fields:
         "signals": [
             {
                 "segments": _spans([signal]),
-                "words": words_digest(transcript.text, _spans([signal])),
+                "words": _words_digest(transcript, _spans([signal])),
                 "kind": signal.kind.value,
                 "polarity": signal.polarity.value,
                 "level": signal.level.value,

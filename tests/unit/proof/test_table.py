@@ -73,14 +73,14 @@ def assert_same_rules(quotes: list[Quote], score: int | None, chance: random.Ran
 
 @pytest.mark.parametrize("score", SCORES)
 def test_each_fact_by_itself_gives_the_rules_of_the_contract(score: int | None) -> None:
-    chance = random.Random(0)
+    chance = random.Random(0)  # noqa: S311
     assert_same_rules([], score, chance)
     for facts in FACTS:
         assert_same_rules([quote(0, facts)], score, chance)
 
 
 def test_facts_together_give_the_rules_of_the_contract() -> None:
-    chance = random.Random(1)
+    chance = random.Random(1)  # noqa: S311
     for _ in range(400):
         several = [quote(at, chance.choice(FACTS)) for at in range(chance.randint(2, 5))]
         assert_same_rules(several, chance.choice(SCORES), chance)
