@@ -26,7 +26,7 @@ serve: $(RUN_STAMP) ## Serve the HTTP API on 127.0.0.1:8000.
 	$(BIN)/ai-psychiatrist serve
 
 test: $(DEV_STAMP) ## Run the tests on every core, and name the slowest.
-	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --numprocesses auto --dist worksteal --durations 20
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal --durations 20
 
 check: $(DEV_STAMP) ## Check format, lint, types and import contracts.
 	$(BIN)/ruff format --check .
@@ -76,7 +76,7 @@ format: $(DEV_STAMP) ## Format and mend what can be mended.
 	$(BIN)/ruff check --fix .
 
 requirements: $(SUPPLY_STAMP) ## Pin the newest versions that the project allows, with the hashes of their files.
-	$(COMPILE) --extra evaluation --output-file requirements/run.txt pyproject.toml
+	$(COMPILE) --extra evaluation --extra few-shot --output-file requirements/run.txt pyproject.toml
 	$(COMPILE) --extra dev --constraint requirements/run.txt --output-file requirements/dev.txt pyproject.toml
 	$(COMPILE) --constraint requirements/dev.txt --output-file requirements/docs.txt requirements/docs.in
 	$(COMPILE) --output-file requirements/build.txt requirements/build.in

@@ -76,6 +76,7 @@ QUANTITATIVE = {
     "severity_lower_bound",
     "severity_upper_bound",
     "na_count",
+    "total_interval",
     "accepted",
     "items",
 }
@@ -307,7 +308,19 @@ REFUSED_BODIES = {
         {"transcript_text": INTERVIEW, "mode": "few_shot"},
         409,
         "not_available",
-        ["few-shot"],
+        ["REFERENCES_DIR", "references build"],
+    ),
+    "mode random_references": (
+        {"participant_id": 300, "mode": "random_references"},
+        409,
+        "not_available",
+        ["REFERENCES_DIR"],
+    ),
+    "mode unknown": (
+        {"transcript_text": INTERVIEW, "mode": "one_shot"},
+        422,
+        "invalid_request",
+        ["descriptions_only"],
     ),
     "mode true": (
         {"transcript_text": INTERVIEW, "mode": True},

@@ -49,6 +49,7 @@ DEFAULTS = {
     "MODEL_QUANTITATIVE_MODEL": "",
     "MODEL_JUDGE_MODEL": "",
     "DANGER_MODEL": "",
+    "BELIEF_LEVEL": "0.9",
     "MODEL_META_REVIEW_MODEL": "",
     "MODEL_FALLBACKS": "",
     "MODEL_TEMPERATURE": "0.0",
@@ -87,7 +88,17 @@ DEFAULTS = {
     "TRANSCRIPT_PARTICIPANT_LABELS": "",
     "TRANSCRIPT_INTERVIEWER_LABELS": "",
     "DATA_TRANSCRIPTS_DIR": "",
+    "REFERENCES_DIR": "",
+    "REFERENCES_EMBEDDER": "lexical",
+    "REFERENCES_CHUNK_LINES": "8",
+    "REFERENCES_CHUNK_STEP": "2",
+    "REFERENCES_TOP_K": "2",
+    "REFERENCES_MIN_SIMILARITY": "0.0",
+    "REFERENCES_MAX_TOKENS": "600",
+    "REFERENCES_SAME_ITEM": "true",
+    "REFERENCES_CHECK": "reading",
     "LEDGER_KEY_FILE": "",
+    "CERTIFICATE_KEY_FILE": "",
     "INTERVIEW_MODEL": "",
     "INTERVIEW_OUTPUT_MODE": "auto",
     "INTERVIEW_COMBINED_DIGEST": "false",
@@ -474,6 +485,9 @@ def test_danger_is_read_by_the_model_that_is_set_for_it(
             {"DATA_TRANSCRIPTS_DIR": "/nowhere/at/all"}, "DATA_TRANSCRIPTS_DIR", id="no_folder"
         ),
         pytest.param({"LEDGER_KEY_FILE": "/nowhere/key"}, "LEDGER_KEY_FILE", id="no_key_file"),
+        pytest.param(
+            {"CERTIFICATE_KEY_FILE": "/nowhere/key"}, "CERTIFICATE_KEY_FILE", id="no_signing_key"
+        ),
         pytest.param(
             {"INTERVIEW_PROTOCOLS": "/nowhere/at/all"},
             "INTERVIEW_PROTOCOLS: the protocol all/protocol.yaml cannot be used",

@@ -49,6 +49,20 @@ class Case:
         """Return the case for an agent that may spend this budget."""
         return replace(self, calls=replace(self.calls, budget=budget))
 
+    def changed_to(self, transcript: Transcript) -> "Case":
+        """Return the case of another transcript with the same turns, under the same budget."""
+        boundary = boundary_for(transcript.text)
+        block = marked_block("transcript", boundary, rendered_for_models(transcript))
+        is_delimited = self.transcript_block.startswith(DELIMITED)
+        return replace(
+            self,
+            transcript=transcript,
+            boundary=boundary,
+            transcript_block=f"{DELIMITED}\n{block}" if is_delimited else block,
+            index=TranscriptIndex(transcript),
+            reader=ItemReader(transcript, self.reader.unread),
+        )
+
     def prompt(self, task: str, **blocks: str) -> Prompt:
         """Render a task whose placeholders are named like the blocks."""
         filled = task.format(**{name: self.block(name, text) for name, text in blocks.items()})

@@ -19,6 +19,8 @@ EVIDENCE: Final = AgentDefinition(name="evidence", extract=extract_evidence, sys
 QUANTITATIVE: Final = AgentDefinition(
     name="quantitative", extract=extract_quantitative, system=SYSTEM
 )
+ABLATION: Final = AgentDefinition(name="ablation", extract=extract_quantitative, system=SYSTEM)
+"""The scoring of a changed transcript."""
 JUDGE: Final = {
     metric: AgentDefinition(
         name=f"judge_{metric.value}", extract=extract_judge_metric, system=SYSTEM
@@ -33,6 +35,7 @@ AGENT_ORDER: Final = (
     EVIDENCE.name,
     *(definition.name for definition in JUDGE.values()),
     QUANTITATIVE.name,
+    ABLATION.name,
     META_REVIEW.name,
     DANGER.name,
 )

@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from ai_psychiatrist.agents.case import Case, open_case
 from ai_psychiatrist.agents.contracts.item_check import UNCHECKED, Served, check_item, served_by
-from ai_psychiatrist.agents.definition import EVIDENCE, QUANTITATIVE
+from ai_psychiatrist.agents.definition import ABLATION, EVIDENCE, QUANTITATIVE
 from ai_psychiatrist.agents.item_review import JudgedItem, SentBackOnce
 from ai_psychiatrist.agents.model_agent import ModelAgent
 from ai_psychiatrist.agents.output_models import (
@@ -19,7 +19,12 @@ from ai_psychiatrist.agents.output_models import (
     ItemScoreOutput,
     QuantitativeOutput,
 )
-from ai_psychiatrist.agents.pydantic_agents import create_evidence_agent, create_quantitative_agent
+from ai_psychiatrist.agents.prompts.digests import SCORING_TASKS
+from ai_psychiatrist.agents.pydantic_agents import (
+    create_ablation_agent,
+    create_evidence_agent,
+    create_quantitative_agent,
+)
 from ai_psychiatrist.agents.unscored import distinct_texts, unscored_item
 from ai_psychiatrist.domain.assessment import ItemAssessment, PHQ8Assessment
 from ai_psychiatrist.domain.errors import AgentFailed
@@ -38,7 +43,8 @@ from ai_psychiatrist.domain.failures import (
 )
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
 from ai_psychiatrist.infrastructure.failure_log import record_failure
-from ai_psychiatrist.llm.runner import AgentRunner
+from ai_psychiatrist.llm.prompt import Prompt
+from ai_psychiatrist.llm.runner import AgentOutcome, AgentRunner
 from ai_psychiatrist.services.evidence_validation import (
     EvidenceGroundingError,
     EvidenceSchemaError,
@@ -72,6 +78,10 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
     @cached_property
     def _scorer(self) -> AgentRunner[QuantitativeOutput]:
         return self._runner(QUANTITATIVE, create_quantitative_agent)
+
+    @cached_property
+    def _ablation_scorer(self) -> AgentRunner[QuantitativeOutput]:
+        return self._runner(ABLATION, create_ablation_agent)
 
     @property
     def most_calls(self) -> int:
@@ -170,8 +180,7 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
 
     async def _score(self, case: Case, evidence: Evidence) -> PHQ8Assessment | None:
         report = evidence.report
-        quotes = json.dumps(_texts(report), ensure_ascii=False, indent=1)
-        prompt = case.prompt(case.tasks[QUANTITATIVE.name], evidence=quotes)
+        prompt = _scoring_prompt(case, _texts(report))
         review = SentBackOnce(partial(self._judged, case, report), is_checked=self._is_checked)
         outcome = await self._scorer.run(prompt, case.calls, review=review)
         # A model that cannot be asked again, or then replies with nothing usable, has insisted.
@@ -180,6 +189,15 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
             return None
         items = [one.assessment for one in await review.judged(output)]
         return self._assessment(evidence, items, is_accepted=outcome.output is not None)
+
+    async def score_changed(
+        self, case: Case, evidence: Mapping[str, Sequence[str]]
+    ) -> AgentOutcome[QuantitativeOutput]:
+        """Return what the model says of a changed transcript, which no rule speaks against.
+
+        `evidence`: item key → quotes.
+        """
+        return await self._ablation_scorer.run(_scoring_prompt(case, evidence), case.calls)
 
     def _assessment(
         self, evidence: Evidence, items: Sequence[ItemAssessment], *, is_accepted: bool = False
@@ -251,6 +269,11 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
             warnings=finding.rules if self._is_checked else (),
         )
         return JudgedItem(assessment=assessment, errors=finding.errors)
+
+
+def _scoring_prompt(case: Case, evidence: Mapping[str, Sequence[str]]) -> Prompt:
+    quotes = json.dumps(evidence, ensure_ascii=False, indent=1)
+    return case.prompt(case.tasks[SCORING_TASKS[case.scoring.mode]], evidence=quotes)
 
 
 def _all_refused(report: GroundingReport) -> str:

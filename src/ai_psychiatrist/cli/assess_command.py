@@ -15,12 +15,17 @@ from ai_psychiatrist.cli.given_transcript import (
     ParticipantOption,
     given_transcript,
 )
+from ai_psychiatrist.cli.mode_option import ModeOption
 from ai_psychiatrist.cli.progress import part_progress
 from ai_psychiatrist.cli.report import print_report
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
+<<<<<<< HEAD
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.infrastructure.given_files import reason_of
 from ai_psychiatrist.infrastructure.private_files import write_whole
+=======
+from ai_psychiatrist.domain.assessment import AssessmentMode
+>>>>>>> main
 from ai_psychiatrist.infrastructure.worker_processes import WORKS_IN_PLACE
 from ai_psychiatrist.interface.application import open_application
 from ai_psychiatrist.results.full_result import FullResult
@@ -39,7 +44,11 @@ Examples:
 
   ai-psychiatrist assess interview.txt --model ollama:gemma3
 
+<<<<<<< HEAD
   ai-psychiatrist assess interview.txt --certificate interview.certificate.json
+=======
+  ai-psychiatrist assess interview.txt --model ollama:gemma3 --mode descriptions_only
+>>>>>>> main
 
 Exit status: 0 complete, 1 partial, 2 bad input or settings, 3 nothing finished.
 """
@@ -65,6 +74,7 @@ def assess(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the whole result as JSON.")
     ] = False,
+    mode: ModeOption = None,
     model: ModelOption = None,
     certificate: Annotated[
         Path | None,
@@ -78,10 +88,14 @@ def assess(
     gc.set_threshold(_YOUNG_OBJECTS)
     with refusing_bad_input():
         speakers = NamedSpeakers(participant=participant, interviewer=interviewer)
+<<<<<<< HEAD
         wanted = certificate is not None
         result = asyncio.run(_assess(file, speakers, model, is_certified=wanted))
         if certificate is not None and result.certificate is not None:
             _write_certificate(result.certificate, certificate)
+=======
+        result = asyncio.run(_assess(file, speakers, mode, model))
+>>>>>>> main
     with writing_output():
         if as_json:
             # Escaped, so that nothing in it acts on a terminal and every encoding can carry it.
@@ -91,6 +105,7 @@ def assess(
     raise typer.Exit(_EXIT_CODES[result.status.value])
 
 
+<<<<<<< HEAD
 def _write_certificate(certificate: CertificateResult, path: Path) -> None:
     try:
         write_whole(path, [certificate.text.encode()])
@@ -104,14 +119,22 @@ def _write_certificate(certificate: CertificateResult, path: Path) -> None:
 
 async def _assess(
     file: str, speakers: NamedSpeakers, model: str | None, *, is_certified: bool
+=======
+async def _assess(
+    file: str, speakers: NamedSpeakers, mode: AssessmentMode | None, model: str | None
+>>>>>>> main
 ) -> FullResult:
     WORKS_IN_PLACE.set(True)
     settings = quiet(read_settings(model))
     transcript = given_transcript(file, settings, speakers, field="FILE")
     async with open_application(settings) as opened:
         with part_progress() as on_finished:
+<<<<<<< HEAD
             result = await opened.assess(
                 transcript, on_progress=on_finished, certificate=is_certified
             )
+=======
+            result = await opened.assess(transcript, mode=mode, on_progress=on_finished)
+>>>>>>> main
         tell_causes(result.status, opened.causes(result))
         return result

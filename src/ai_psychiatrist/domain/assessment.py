@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from ai_psychiatrist.domain.belief import ItemBelief, TotalInterval
+from ai_psychiatrist.domain.drive import ItemDrive
+from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.evidence import Frequency, Grounding, Quote, UnverifiedQuote
 from ai_psychiatrist.domain.failures import Attempt, FailureRecord
 from ai_psychiatrist.domain.phq8 import (
@@ -31,12 +34,29 @@ class AssessmentMode(StrEnum):
     DESCRIPTIONS_ONLY = "descriptions_only"
     """What each item is about, in more words, and no example."""
 
+    @property
+    def shows_references(self) -> bool:
+        """Whether scored examples of other participants are needed."""
+        return self in {AssessmentMode.FEW_SHOT, AssessmentMode.RANDOM_REFERENCES}
+
+    @classmethod
+    def named(cls, name: str) -> "AssessmentMode":
+        """Return the mode of a name, in which `-` may stand for `_`; raises `InputError`."""
+        wanted = name.strip().casefold().replace("-", "_")
+        for mode in cls:
+            if mode == wanted:
+                return mode
+        msg = f"mode has to be {', '.join(list(cls)[:-1])} or {list(cls)[-1]}"
+        raise InputError(msg, field="mode")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedScoring:
     """How a caller wants the items scored."""
 
     mode: AssessmentMode = AssessmentMode.ZERO_SHOT
+    ablates: bool = False
+    """Whether to score again with the evidence changed, to tell whether it drives the scores."""
 
 
 AS_SET: Final = WantedScoring()
@@ -136,6 +156,10 @@ class ItemAssessment:
     """Quotes of the evidence stage that are grounded."""
     llm_evidence_extracted_count: int
     llm_evidence_rejected_count: int
+    belief: ItemBelief | None = None
+    """How likely each score is; `None` where nobody was asked."""
+    drive: ItemDrive | None = None
+    """Whether the evidence drives the score, where that was asked for and there is a score."""
 
     def __post_init__(self) -> None:
         require_score_or_reason(self.score, self.unknown_reason)
@@ -153,6 +177,8 @@ class PHQ8Assessment:
     validated_count: int
     rejected_count: int
     unknown_keys: int
+    total_interval: TotalInterval | None = None
+    """Where the beliefs of the items let the total lie; `None` where there are none."""
 
     @property
     def total(self) -> TotalScore:
@@ -163,6 +189,11 @@ class PHQ8Assessment:
     def is_scored(self) -> bool:
         """Whether any model gave scores, accepted or not."""
         return any(item.unknown_reason is not UnknownReason.SCORING_FAILED for item in self.items)
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether any item has a score."""
+        return any(item.score is not None for item in self.items)
 
     @property
     def na_count(self) -> int:

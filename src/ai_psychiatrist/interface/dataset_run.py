@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from ai_psychiatrist.agents.contracts.contract import shipped_contract
 from ai_psychiatrist.config import Settings
+from ai_psychiatrist.domain.assessment import AssessmentMode, WantedScoring
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
 from ai_psychiatrist.evaluation.runs.provenance import changes_of, provenance
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, OnUnit, RunTally, RunTools
@@ -20,8 +21,6 @@ from ai_psychiatrist.ledger.keys.cipher import cipher_of
 from ai_psychiatrist.results.frozen_table import FrozenTable
 from ai_psychiatrist.results.result import Result
 from ai_psychiatrist.wiring import Services
-
-ZERO_SHOT: Final = "zero-shot"
 
 Watch: TypeAlias = Callable[[int, int], AbstractContextManager[OnUnit]]
 """Told how many units are requested and how many are done already; gives what is told of each."""
@@ -63,7 +62,8 @@ class DatasetRun:
     folder: RunFolder
     start: StartOptions
     options: EvaluationOptions
-    mode: str = ZERO_SHOT
+    mode: AssessmentMode | None = None
+    """`None`: as the settings say."""
     variant: Variant | None = None
     concerns_depression: bool | None = None
     """`False` for interviews in which no symptom should be found; `None` where nobody knows."""
@@ -83,15 +83,18 @@ async def make_run(
 
     `tally`: of all runs that one bound on failures is for. Digests are made with the run's own key
     from then on, so that services have to be active. Raises `InputError` and `ArtifactMismatch` as
-    `open_run` does, and `RunBusy` when another process works on the run.
+    `open_run` does, `RequestConflict` for a mode whose references are missing, and `RunBusy` when
+    another process works on the run.
     """
-    request = _request(services, wanted)
+    scoring = services.scoring(wanted.mode)
+    request = _request(services, wanted, scoring)
     folder, contract = request.folder, request.contract
     with folder.held(), open_run(request) as ledger:
         tools = RunTools(
             dataset=request.dataset,
             ledger=ledger,
             pipeline=replace(services.pipeline, tasks=request.tasks),
+            scoring=scoring,
             limits=contract.retry,
             deadline_seconds=contract.deadline_seconds,
             changes=len(changes_of(folder.require_run())),
@@ -118,14 +121,14 @@ def run_result(state: RunState, folder: RunFolder) -> DatasetRunResult:
     )
 
 
-def _request(services: Services, wanted: DatasetRun) -> EvaluationRequest:
+def _request(services: Services, wanted: DatasetRun, scoring: WantedScoring) -> EvaluationRequest:
     contract = shipped_contract()
     return EvaluationRequest(
         dataset=wanted.dataset,
         folder=wanted.folder,
         record=provenance(
             wanted.dataset,
-            mode=wanted.mode,
+            mode=scoring.mode,
             concerns_depression=wanted.concerns_depression,
             models=services.agent_models,
             variant=wanted.variant,

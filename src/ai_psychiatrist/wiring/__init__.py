@@ -15,7 +15,10 @@ from ai_psychiatrist.agents.qualitative import QualitativeAssessmentAgent
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop
 from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
+from ai_psychiatrist.belief.believer import Believer
 from ai_psychiatrist.config import Settings, refuse_contradictions
+from ai_psychiatrist.domain.assessment import AssessmentMode, WantedScoring
+from ai_psychiatrist.domain.errors import RequestConflict
 from ai_psychiatrist.infrastructure.digests import load_installation_key, using_installation_key
 from ai_psychiatrist.infrastructure.logging import EventLog, get_logger, logging_to
 from ai_psychiatrist.llm.backend_options import BackendOptions
@@ -68,6 +71,21 @@ class Services:
             chains=self.agent_models,
             crisis_resources=self.crisis_resources,
         )
+
+    def scoring(self, mode: AssessmentMode | None = None) -> WantedScoring:
+        """Return how items are scored in a mode; `None`: as the settings say.
+
+        Raises `RequestConflict` for a mode that shows references where there are none.
+        """
+        wanted = AssessmentMode.ZERO_SHOT if mode is None else mode
+        if wanted.shows_references:
+            msg = (
+                f"mode {wanted.value} shows references, and none are configured: set "
+                f"REFERENCES_DIR to a folder that `ai-psychiatrist references build` made, or "
+                f"use mode {AssessmentMode.ZERO_SHOT.value}"
+            )
+            raise RequestConflict(msg, field="mode")
+        return WantedScoring(mode=wanted)
 
     @cached_property
     def interviews(self) -> "Interviews":
@@ -189,6 +207,7 @@ def _services(
             temperature=temperature,
         ),
         danger=danger_agent(settings, danger_models, settings.pydantic_ai),
+        believer=Believer(settings=settings.belief),
         max_calls=model.max_calls,
         is_delimited=settings.qualitative.delimit_transcript,
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
-from ai_psychiatrist.domain.assessment import AssessmentStatus
+from ai_psychiatrist.domain.assessment import AS_SET, AssessmentStatus, WantedScoring
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.failures import FailureCategory, FailureStage
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
@@ -48,6 +48,7 @@ class RunTools:
     ledger: Ledger
     pipeline: AssessmentPipeline
     limits: RetryLimits
+    scoring: WantedScoring = AS_SET
     deadline_seconds: float | None = None
     """Of one assessment."""
     changes: int = 0
@@ -109,9 +110,12 @@ async def _assessed(tools: RunTools, calls: UnitCalls) -> FinishedUnit:
     try:
         transcript = await asyncio.to_thread(tools.dataset.transcript, calls.unit_id)
     except InputError:
-        return _unreadable(calls)
+        return _unreadable(calls, tools.scoring)
     assessment = await tools.pipeline.assess(
-        transcript, deadline_seconds=tools.deadline_seconds, store=calls
+        transcript,
+        scoring=tools.scoring,
+        deadline_seconds=tools.deadline_seconds,
+        store=calls,
     )
     prediction = prediction_of(assessment, calls.unit_id)
     stage = None
@@ -124,12 +128,12 @@ async def _assessed(tools: RunTools, calls: UnitCalls) -> FinishedUnit:
     )
 
 
-def _unreadable(calls: UnitCalls) -> FinishedUnit:
+def _unreadable(calls: UnitCalls, scoring: WantedScoring) -> FinishedUnit:
     failure = FailureSummary(
         category=FailureCategory.TRANSCRIPT_UNREADABLE, stage="transcript", code=None
     )
     return FinishedUnit(
-        prediction=failed_prediction(calls.unit_id, failure),
+        prediction=failed_prediction(calls.unit_id, failure, mode=scoring.mode),
         attempt=calls.attempt,
         stage=FailureStage.PIPELINE_INTERNAL,
     )
