@@ -13,11 +13,7 @@ from ai_psychiatrist.api.sent_file import FILE_BODY, NamedInQuery
 from ai_psychiatrist.api.served import ServicesOf, json_of
 from ai_psychiatrist.api.wanted_assessment import assess_wanted, reading_wanted
 from ai_psychiatrist.assessment.pipeline import FULL, Part
-<<<<<<< HEAD
-from ai_psychiatrist.domain.errors import RequestConflict
 from ai_psychiatrist.proof.certificate import certified
-=======
->>>>>>> main
 from ai_psychiatrist.results.assessment import (
     full_result,
     qualitative_result,
@@ -105,18 +101,11 @@ async def _assess(
     if body.transcript_text is None:
         services.scoring(body.wanted_mode)
     async with reading_wanted(body, request, services, given.named) as wanted:
-<<<<<<< HEAD
-        if body.is_few_shot:
-            raise RequestConflict(_NO_FEW_SHOT, field="mode")
-        assessed = await assess_wanted(wanted, request, services, parts)
+        # Refused no sooner: a refusal tells of the danger that was read.
+        scoring = services.scoring(body.wanted_mode)
+        assessed = await assess_wanted(wanted, request, services, parts, scoring)
     result = as_result(assessed.assessment, about=services.about(assessed.id))
     if given.wants_certificate:
         transcript = assessed.assessment.transcript
         result = await asyncio.to_thread(certified, result, transcript, services.signer)
     return json_of(result)
-=======
-        # Refused no sooner: a refusal tells of the danger that was read.
-        scoring = services.scoring(body.wanted_mode)
-        assessed = await assess_wanted(wanted, request, services, parts, scoring)
-    return json_of(as_result(assessed.assessment, about=services.about(assessed.id)))
->>>>>>> main

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -19,13 +20,10 @@ from ai_psychiatrist.cli.mode_option import ModeOption
 from ai_psychiatrist.cli.progress import part_progress
 from ai_psychiatrist.cli.report import print_report
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
-<<<<<<< HEAD
+from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.infrastructure.given_files import reason_of
 from ai_psychiatrist.infrastructure.private_files import write_whole
-=======
-from ai_psychiatrist.domain.assessment import AssessmentMode
->>>>>>> main
 from ai_psychiatrist.infrastructure.worker_processes import WORKS_IN_PLACE
 from ai_psychiatrist.interface.application import open_application
 from ai_psychiatrist.results.full_result import FullResult
@@ -44,11 +42,9 @@ Examples:
 
   ai-psychiatrist assess interview.txt --model ollama:gemma3
 
-<<<<<<< HEAD
   ai-psychiatrist assess interview.txt --certificate interview.certificate.json
-=======
+
   ai-psychiatrist assess interview.txt --model ollama:gemma3 --mode descriptions_only
->>>>>>> main
 
 Exit status: 0 complete, 1 partial, 2 bad input or settings, 3 nothing finished.
 """
@@ -88,24 +84,28 @@ def assess(
     gc.set_threshold(_YOUNG_OBJECTS)
     with refusing_bad_input():
         speakers = NamedSpeakers(participant=participant, interviewer=interviewer)
-<<<<<<< HEAD
-        wanted = certificate is not None
-        result = asyncio.run(_assess(file, speakers, model, is_certified=wanted))
-        if certificate is not None and result.certificate is not None:
-            _write_certificate(result.certificate, certificate)
-=======
-        result = asyncio.run(_assess(file, speakers, mode, model))
->>>>>>> main
+        wants = _Wants(mode=mode, model=model, certificate=certificate is not None)
+        result = asyncio.run(_assess(file, speakers, wants))
     with writing_output():
         if as_json:
             # Escaped, so that nothing in it acts on a terminal and every encoding can carry it.
             typer.echo(result.model_dump_json(indent=2, ensure_ascii=True))
         else:
             print_report(result)
+    if certificate is not None and result.certificate is not None:
+        # After the result, which a full disk must not cost.
+        with refusing_bad_input():
+            _write_certificate(result.certificate, certificate)
     raise typer.Exit(_EXIT_CODES[result.status.value])
 
 
-<<<<<<< HEAD
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wants:
+    mode: AssessmentMode | None
+    model: str | None
+    certificate: bool
+
+
 def _write_certificate(certificate: CertificateResult, path: Path) -> None:
     try:
         write_whole(path, [certificate.text.encode()])
@@ -117,24 +117,17 @@ def _write_certificate(certificate: CertificateResult, path: Path) -> None:
         typer.echo(f"certificate: signed by {certificate.signed_by}", err=True)
 
 
-async def _assess(
-    file: str, speakers: NamedSpeakers, model: str | None, *, is_certified: bool
-=======
-async def _assess(
-    file: str, speakers: NamedSpeakers, mode: AssessmentMode | None, model: str | None
->>>>>>> main
-) -> FullResult:
+async def _assess(file: str, speakers: NamedSpeakers, wants: _Wants) -> FullResult:
     WORKS_IN_PLACE.set(True)
-    settings = quiet(read_settings(model))
+    settings = quiet(read_settings(wants.model))
     transcript = given_transcript(file, settings, speakers, field="FILE")
     async with open_application(settings) as opened:
         with part_progress() as on_finished:
-<<<<<<< HEAD
             result = await opened.assess(
-                transcript, on_progress=on_finished, certificate=is_certified
+                transcript,
+                mode=wants.mode,
+                on_progress=on_finished,
+                certificate=wants.certificate,
             )
-=======
-            result = await opened.assess(transcript, mode=mode, on_progress=on_finished)
->>>>>>> main
         tell_causes(result.status, opened.causes(result))
         return result

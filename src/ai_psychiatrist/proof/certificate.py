@@ -120,7 +120,9 @@ def _words_digest(transcript: Transcript, spans: list[dict[str, int]]) -> str:
 
     A plain one of a few words could be found by trying; the key of this one is made of all.
     """
-    words = " ".join(transcript.text[span["start"] : span["end"]] for span in spans)
+    words = " ".join(
+        f"{span['turn']} {transcript.text[span['start'] : span['end']]}" for span in spans
+    )
     key = hashlib.sha256(b"words of\0" + transcript.text.encode()).digest()
     return hashlib.blake2b(words.encode(), digest_size=32, key=key).hexdigest()
 

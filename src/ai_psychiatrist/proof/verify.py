@@ -48,7 +48,7 @@ REASONS = {  # the rows that a score cannot stand against, and why the item is u
 }  # fmt: skip
 TRUSTED = """\
 on trust: who speaks, what quotes say of items (rules {:.12}), what models replied ({}), beliefs
-held by the digest alone: id, versions, prompts, models, mode, status, failures, kinds of danger"""
+held by the digest alone: id, versions, prompts, models, mode, status, failures, acceptance"""
 
 
 class Refused(Exception):
@@ -159,7 +159,7 @@ class Verifier:
 
     def words_digest(self, spans: list[Table]) -> str:
         """Return a digest of words that nobody can guess who has not the whole text."""
-        words = " ".join(self.text[span["start"] : span["end"]] for span in spans)
+        words = " ".join(f"{one['turn']} {self.text[one['start'] : one['end']]}" for one in spans)
         return hashlib.blake2b(words.encode(), digest_size=32, key=self.key).hexdigest()
 
     def check_signature(self, key: str) -> str:
@@ -220,7 +220,7 @@ def verify(text: str, content: bytes, *, digest: str = "", key: str = "") -> lis
     if it.fields["scores"] is not None:
         it.check_scores(it.fields["scores"])
     for signal in danger["signals"]:
-        it.check_said(signal, "danger")
+        check(it.words_digest(signal["segments"]) == signal["words"], "danger: the words of a sign")
     rising = "none low not_examined moderate high".split()
     levels = [rising[2 if danger["turns_not_examined"] else 0]]
     highest = max([*levels, *(one["level"] for one in danger["signals"])], key=rising.index)
