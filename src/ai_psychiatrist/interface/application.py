@@ -81,6 +81,7 @@ class Application:
         mode: GivenMode = None,
         on_progress: OnPart = lambda _: None,
         deadline_seconds: float | None = None,
+        certificate: bool = False,
     ) -> FullResult:
         """Assess one interview; what fails is told in the result, and what finished is kept.
 
@@ -88,9 +89,9 @@ class Application:
         `mode`: what scoring sees beside the transcript, such as `descriptions_only`; else that of
         the settings, which is `zero_shot` unless they say otherwise.
         `deadline_seconds`: what has not finished by then is left out; else the models' own time
-        limits hold. Raises `InputError` for a transcript that cannot be used: of these
-        `SpeakersUnknown` has the labels to choose from. Where nothing finished the status is
-        `failed`, and `causes` says why.
+        limits hold. `certificate`: whether the result has one. Raises `InputError` for a transcript
+        that cannot be used: of these `SpeakersUnknown` has the labels to choose from. Where nothing
+        finished the status is `failed`, and `causes` says why.
         """
         services = self.services
         _refuse_no_time(deadline_seconds)
@@ -103,7 +104,12 @@ class Application:
                 on_finished=on_progress,
                 deadline_seconds=deadline_seconds,
             )
-            return full_result(assessment, about=services.about(assessment_id))
+            result = full_result(assessment, about=services.about(assessment_id))
+            if not certificate:
+                return result
+            from ai_psychiatrist.proof.certificate import certified  # noqa: PLC0415
+
+            return await asyncio.to_thread(certified, result, read, services.signer)
 
     def causes(self, result: FullResult) -> tuple[Cause, ...]:
         """Return why a result is not whole, each cause with its cure; none if it is whole."""
@@ -196,6 +202,7 @@ def assess_sync(
     mode: GivenMode = None,
     on_progress: OnPart = lambda _: None,
     deadline_seconds: float | None = None,
+    certificate: bool = False,
     settings: Settings | None = None,
     model: str | None = None,
 ) -> FullResult:
@@ -216,6 +223,7 @@ def assess_sync(
                 mode=mode,
                 on_progress=on_progress,
                 deadline_seconds=deadline_seconds,
+                certificate=certificate,
             )
 
     return asyncio.run(assess())
