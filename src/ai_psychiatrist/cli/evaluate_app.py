@@ -46,6 +46,10 @@ COMMANDS: Final = {
         place="datasets_command:datasets_app",
         help="Check datasets of interviews, and make up a synthetic one.",
     ),
+    "challenge": Later(
+        place="challenge_command:challenge_app",
+        help="Measure any system on interviews of difficult patients whose truth is known.",
+    ),
 }
 
 evaluate_app = typer.Typer(

@@ -8,6 +8,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from ai_psychiatrist.agents.settings import DangerSettings, QualitativeSettings
 from ai_psychiatrist.assessment.settings import FeedbackSettings
+from ai_psychiatrist.belief.settings import BeliefSettings
 from ai_psychiatrist.config.server import ApiSettings
 from ai_psychiatrist.infrastructure.logging import LogFormat, LogLevel
 from ai_psychiatrist.llm.output_mode import OutputModeSetting
@@ -21,6 +22,7 @@ from ai_psychiatrist.llm.settings import (
     PydanticAISettings,
 )
 from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
+from ai_psychiatrist.services.retrieval.settings import ReferenceSettings
 from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
 
 GENERAL_RESOURCES: Final = (
@@ -176,8 +178,10 @@ class Settings(BaseSettings):
     qualitative: QualitativeSettings = QualitativeSettings()
     feedback: FeedbackSettings = FeedbackSettings()
     danger: DangerSettings = DangerSettings()
+    belief: BeliefSettings = BeliefSettings()
     transcript: TranscriptSettings = TranscriptSettings()
     data: DataSettings = DataSettings()
+    references: ReferenceSettings = ReferenceSettings()
     ledger: LedgerSettings = LedgerSettings()
     interview: InterviewSettings = InterviewSettings()
     api: ApiSettings = ApiSettings()

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from ai_psychiatrist.domain.belief import ItemBelief, TotalInterval
 from ai_psychiatrist.domain.drive import ItemDrive
 from ai_psychiatrist.domain.evidence import Frequency, Grounding, Quote, UnverifiedQuote
 from ai_psychiatrist.domain.failures import Attempt, FailureRecord
@@ -141,6 +142,8 @@ class ItemAssessment:
     llm_evidence_rejected_count: int
     drive: ItemDrive | None = None
     """Whether the evidence drives the score, where that was asked for and there is a score."""
+    belief: ItemBelief | None = None
+    """How likely each score is; `None` where nobody was asked."""
 
     def __post_init__(self) -> None:
         require_score_or_reason(self.score, self.unknown_reason)
@@ -158,6 +161,8 @@ class PHQ8Assessment:
     validated_count: int
     rejected_count: int
     unknown_keys: int
+    total_interval: TotalInterval | None = None
+    """Where the beliefs of the items let the total lie; `None` where there are none."""
 
     @property
     def total(self) -> TotalScore:

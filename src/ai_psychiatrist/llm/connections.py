@@ -9,6 +9,7 @@ from ai_psychiatrist.llm.cures import Accounted, Cause, cause_of, causes
 from ai_psychiatrist.llm.routes import ModelChain, ModelRoute
 
 if TYPE_CHECKING:
+    from ai_psychiatrist.llm.embedders import ServerEmbedder
     from ai_psychiatrist.llm.probe import ModelProbe
     from ai_psychiatrist.llm.servers import ModelServers
 
@@ -49,6 +50,13 @@ class ModelConnections:
         from ai_psychiatrist.llm.probe import local_probe  # noqa: PLC0415
 
         return local_probe(route)
+
+    def embedder(self, name: str) -> "ServerEmbedder":
+        """Return an embedding model of a server, `ollama:NAME` or `openai:NAME`.
+
+        Raises `ConfigurationError` where nothing can serve it.
+        """
+        return self._servers.embedder(name)
 
     def causes(self, assessment: Accounted) -> tuple[Cause, ...]:
         """Return why an assessment is not whole and what to do about it, each cause once."""

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import httpx2
 from pydantic_ai.settings import ModelSettings as RequestSettings
@@ -31,6 +32,9 @@ from ai_psychiatrist.llm.routes import DEFAULT_TIMEOUT_SECONDS, ModelRoute
 from ai_psychiatrist.llm.settings import AnthropicSettings, GoogleSettings, OpenAISettings
 from ai_psychiatrist.llm.windowed_model import PromptWindow, WindowedModel
 
+if TYPE_CHECKING:
+    from ai_psychiatrist.llm.embedders import ServerEmbedder
+
 
 class ModelServers:
     """Connects each server once and closes all of them together."""
@@ -57,6 +61,36 @@ class ModelServers:
         if provider.name not in self._backends:
             self._backends[provider.name] = self._backend(provider, name)
         return self._connected(name, model, self._backends[provider.name])
+
+    def embedder(self, name: str) -> "ServerEmbedder":
+        """Return an embedding model of Ollama or of a server of OpenAI's protocol.
+
+        Raises `ConfigurationError` where nothing can serve it.
+        """
+        # Its arrays need an extra, which only few-shot scoring has to have.
+        from ai_psychiatrist.llm.embedders import server_embedder  # noqa: PLC0415
+
+        if provider_of(name) is providers.OLLAMA:
+            address, key = f"{self._options.ollama.base_url}/v1", ""
+            access = self._access(providers.OLLAMA, address, key)
+        else:
+            given, known = self._options.openai, providers.OPENAI
+            key = given.api_key.get_secret_value()
+            if given.base_url is None and not key:
+                msg = (
+                    f"REFERENCES_EMBEDDER={name} needs {known.url_variable}, or for OpenAI itself "
+                    f"its key in {known.key_variable}"
+                )
+                raise ConfigurationError(msg)
+            address = given.base_url or known.default_url or ""
+            access = self._access(known, address, key)
+        limiter = asyncio.Semaphore(self._options.models.max_concurrency)
+        return server_embedder(
+            name,
+            access,
+            limiter=self._limiters.setdefault(access.address, limiter),
+            retries=replace(BUSY_RETRIES, waits_seconds=self._options.models.busy_waits_seconds),
+        )
 
     async def unserved(self, route: ModelRoute) -> ModelCallFailed | None:
         """Return why a model would not answer now, or `None` where it would."""

@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Final, Literal
 from pydantic import BeforeValidator, Field
 
 from ai_psychiatrist.domain.assessment import AssessmentStatus, Metric, MetricScore
+from ai_psychiatrist.domain.belief import BeliefSource, ScoreSet, TotalInterval
 from ai_psychiatrist.domain.evidence import (
     Frequency,
     Grounding,
@@ -53,6 +54,20 @@ class SupportingQuoteResult(Result):
     segments: tuple[Segment, ...] = ()
 
 
+class BeliefResult(Result):
+    """How likely each score of an item is."""
+
+    scores: tuple[float, float, float, float]
+    """Probabilities of the scores 0 to 3."""
+    not_determinable: float
+    """Probability that no score can be told; with the scores' it adds up to 1."""
+    sources: tuple[BeliefSource, ...]
+    calibrated: bool = Field(validation_alias=called("is_calibrated", "calibrated"))
+    """Whether it was recalibrated on labelled participants; if not, it is no observed rate."""
+    set: ScoreSet | None = Field(None, validation_alias=called("score_set", "set"))
+    """Null where no fit is configured."""
+
+
 class ItemResult(Result):
     """One item of the PHQ-8."""
 
@@ -75,6 +90,8 @@ class ItemResult(Result):
     llm_evidence_count: int
     llm_evidence_extracted_count: int
     llm_evidence_rejected_count: int
+    belief: BeliefResult | None = None
+    """Null in results that were made without it."""
 
     shown_texts: ClassVar[frozenset[str]] = frozenset({"label"})
 
@@ -110,6 +127,8 @@ class QuantitativePart(Result):
     """How many items are unknown."""
     accepted: bool = Field(default=True, validation_alias=called("is_accepted", "accepted"))
     """Whether a reply with scores was accepted; if not, the items keep the evidence."""
+    total_interval: TotalInterval | None = None
+    """Where the beliefs of the items let the total lie; the items are taken as independent."""
     items: Annotated[FrozenTable[str, ItemResult] | None, BeforeValidator(by_item)] = None
 
     shown_texts: ClassVar[frozenset[str]] = frozenset({"severity_label"})

@@ -15,6 +15,7 @@ from ai_psychiatrist.agents.qualitative import QualitativeAssessmentAgent
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop
 from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
+from ai_psychiatrist.belief.believer import Believer
 from ai_psychiatrist.config import Settings, refuse_contradictions
 from ai_psychiatrist.infrastructure.digests import load_installation_key, using_installation_key
 from ai_psychiatrist.infrastructure.logging import EventLog, get_logger, logging_to
@@ -183,6 +184,7 @@ def _services(
             temperature=temperature,
         ),
         danger=danger_agent(settings, danger_models, settings.pydantic_ai),
+        believer=Believer(settings=settings.belief),
         max_calls=model.max_calls,
         is_delimited=settings.qualitative.delimit_transcript,
     )

@@ -33,6 +33,10 @@ from ai_psychiatrist.domain.phq8 import (
     total_of,
 )
 from ai_psychiatrist.domain.risk import RiskLevel
+from ai_psychiatrist.evaluation.scores.belief_prediction import (
+    BeliefPrediction,
+    belief_prediction_of,
+)
 
 _STRICT: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -74,6 +78,8 @@ class ItemPrediction:
     signals: ItemSignals
     warnings: tuple[str, ...] = ()
     """Names of the clinical rules that speak against the model's answer."""
+    belief: BeliefPrediction | None = None
+    """How likely each score is; `None` in runs that were made without it."""
 
     def __post_init__(self) -> None:
         require_score_or_reason(self.score, self.unknown_reason)
@@ -215,6 +221,7 @@ def _item_of(found: ItemAssessment) -> ItemPrediction:
         proposed_score=found.proposed_score,
         confidence=found.confidence,
         warnings=found.warnings,
+        belief=belief_prediction_of(found.belief),
         signals=ItemSignals(
             llm_evidence_count=found.llm_evidence_count,
             llm_evidence_extracted_count=found.llm_evidence_extracted_count,

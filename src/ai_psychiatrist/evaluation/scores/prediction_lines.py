@@ -10,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.evaluation.scores.belief_prediction import BeliefPrediction, SetPrediction
 from ai_psychiatrist.evaluation.scores.prediction import (
     AttemptSummary,
     FailureSummary,
@@ -85,6 +86,14 @@ _DERIVED: Final = (
 
 _KEYS: Final = frozenset(
     name
-    for record in (ItemSignals, ItemPrediction, AttemptSummary, FailureSummary, UnitPrediction)
+    for record in (
+        ItemSignals,
+        BeliefPrediction,
+        SetPrediction,
+        ItemPrediction,
+        AttemptSummary,
+        FailureSummary,
+        UnitPrediction,
+    )
     for name in record.__dataclass_fields__
 ) | frozenset(Item)

@@ -1,0 +1,123 @@
+"""Chunks: stretches of consecutive lines of one session, and what is read of each item in them."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import IntFlag
+from typing import Final
+
+from ai_psychiatrist.domain.evidence import Polarity, Timeframe
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.domain.transcript import Speaker, Transcript
+from ai_psychiatrist.services.language.assertion import Status
+from ai_psychiatrist.services.language.conversation import Conversation
+from ai_psychiatrist.services.language.identification import examined_in
+from ai_psychiatrist.services.language.mentions import Mention
+
+_LABELS: Final = {
+    Speaker.INTERVIEWER: "Interviewer",
+    Speaker.PARTICIPANT: "Participant",
+    Speaker.OTHER: "Other Speaker",
+    Speaker.UNKNOWN: "Unknown Speaker",
+}
+
+
+class Reading(IntFlag):
+    """What the rules read of an item in a chunk; they read English alone."""
+
+    NOTHING = 0
+    NAMED = 1
+    """The participant speaks of it, of themselves."""
+    AFFIRMED = 2
+    """And says that it is there, not only that it once was."""
+    DENIED = 4
+    """Or says that it is not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """Some lines of a session, each as `Speaker: words`."""
+
+    text: str = field(repr=False)
+    first_line: int
+    """Of the session, from 0; empty lines do not count."""
+    lines: int
+    readings: Mapping[Item, Reading]
+    """Items of which nothing was read are left out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Line:
+    text: str
+    is_participant: bool
+    readings: Mapping[Item, Reading]
+
+
+def chunks_of(transcript: Transcript, *, lines: int, step: int) -> Iterator[Chunk]:
+    """Yield chunks of `lines` lines, one beginning every `step` lines; the last one ends the text.
+
+    A line is a line of a turn that holds anything. Chunks without a word of the participant are
+    left out: they can be a reference of nothing.
+    """
+    whole = tuple(_lines(transcript))
+    for first in _beginnings(len(whole), lines, step):
+        part = whole[first : first + lines]
+        if not any(line.is_participant for line in part):
+            continue
+        readings: dict[Item, Reading] = {}
+        for line in part:
+            for item, reading in line.readings.items():
+                readings[item] = readings.get(item, Reading.NOTHING) | reading
+        yield Chunk(
+            text="\n".join(line.text for line in part),
+            first_line=first,
+            lines=len(part),
+            readings=readings,
+        )
+
+
+def _beginnings(count: int, lines: int, step: int) -> Iterator[int]:
+    last = max(0, count - lines)
+    yield from range(0, last, step)
+    if count:
+        yield last
+
+
+def _lines(transcript: Transcript) -> Iterator[_Line]:
+    conversation = Conversation()
+    unread = examined_in(transcript).wholly_unread
+    for turn in transcript.turns:
+        words = transcript.words(turn)
+        is_participant = turn.speaker is Speaker.PARTICIPANT
+        mentions: tuple[Mention, ...] = ()
+        if is_participant:
+            mentions = conversation.answer("" if turn.index in unread else words)
+        else:
+            conversation.ask(words)
+        start = 0
+        for line in words.splitlines(keepends=True):
+            end = start + len(line)
+            own = [one for one in mentions if one.start < end and start < one.end]
+            start = end
+            if line.strip():
+                yield _Line(
+                    text=f"{_LABELS[turn.speaker]}: {' '.join(line.split())}",
+                    is_participant=is_participant,
+                    readings=_readings(own),
+                )
+
+
+def _readings(mentions: Iterable[Mention]) -> dict[Item, Reading]:
+    """Read a line: what is only inferred is no word against what is stated in it."""
+    own = [one for one in mentions if one.status is not Status.OTHER]
+    stated = {one.concept for one in own if one.is_stated and one.polarity in _OF_POLARITY}
+    readings: dict[Item, Reading] = {}
+    for one in own:
+        found = Reading.NAMED
+        if one.timeframe is not Timeframe.PAST and (one.is_stated or one.concept not in stated):
+            found |= _OF_POLARITY.get(one.polarity, Reading.NOTHING)
+        item = Item(one.concept)
+        readings[item] = readings.get(item, Reading.NOTHING) | found
+    return readings
+
+
+_OF_POLARITY: Final = {Polarity.AFFIRMED: Reading.AFFIRMED, Polarity.DENIED: Reading.DENIED}

@@ -1,0 +1,61 @@
+"""Likeness by vectors: a byte a dimension, and a scale for each row."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ai_psychiatrist.domain.errors import ArtifactMismatch
+from ai_psychiatrist.services.retrieval.arrays import read_array, write_array
+from ai_psychiatrist.services.retrieval.embedding import Embedder, Vectors, unit_rows
+
+_VECTORS: Final = "vectors.npy"
+_SCALES: Final = "scales.npy"
+DENSE_FILES: Final = (_VECTORS, _SCALES)
+_LARGEST: Final = 127
+_BLOCK: Final = 8_192
+"""Rows that are made numbers of four bytes at a time, so that they stay in the cache."""
+
+
+def write_dense(folder: Path, vectors: Vectors) -> None:
+    """Write (chunks, dimensions); raises `ValueError` for rows of no length."""
+    rows = unit_rows(vectors)
+    scales = np.abs(rows).max(axis=1) / _LARGEST
+    write_array(folder / _VECTORS, np.rint(rows / scales[:, None]).astype(np.int8))
+    write_array(folder / _SCALES, scales.astype(np.float32))
+
+
+class DenseIndex:
+    """Finds the chunks whose vectors point where a query's does."""
+
+    def __init__(self, folder: Path, embedder: Embedder, dimensions: int) -> None:
+        """Open the files; raises `ArtifactMismatch` where they do not fit together."""
+        self._vectors = read_array(folder / _VECTORS, np.int8, columns=dimensions)
+        self._scales = read_array(folder / _SCALES, np.float32)
+        self._embedder = embedder
+        if len(self._vectors) != len(self._scales):
+            msg = "the vectors of the references and their scales do not fit; build them anew"
+            raise ArtifactMismatch(msg)
+
+    async def similarities(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Return (texts, chunks): the cosine of the angle between their vectors, at least 0.
+
+        Raises `ModelCallFailed` where a server gives no vectors, and `ArtifactMismatch` for vectors
+        of another size.
+        """
+        queries = await self._embedder.embed(texts, is_query=True)
+        if queries.shape != (len(texts), self._vectors.shape[1]):
+            msg = f"{self._embedder.name!r} gives vectors of another size than the references have"
+            raise ArtifactMismatch(msg)
+        return await asyncio.to_thread(self._compared, unit_rows(queries))
+
+    def _compared(self, queries: Vectors) -> npt.NDArray[np.float32]:
+        found = np.empty((len(queries), len(self._vectors)), dtype=np.float32)
+        for start in range(0, len(self._vectors), _BLOCK):
+            rows = self._vectors[start : start + _BLOCK].astype(np.float32)
+            found[:, start : start + _BLOCK] = queries @ rows.T
+        found *= self._scales
+        return np.maximum(found, 0, out=found)

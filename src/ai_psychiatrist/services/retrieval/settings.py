@@ -1,0 +1,58 @@
+"""Options of references for few-shot scoring; read from the environment by `config` alone."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+LEXICAL: Final = "lexical"
+ONNX: Final = "onnx"
+_EMBEDDER: Final = re.compile(rf"{LEXICAL}|{ONNX}|(openai|ollama):\S+")
+
+
+def _known_embedder(name: str) -> str:
+    if not _EMBEDDER.fullmatch(name):
+        msg = f"write {LEXICAL}, {ONNX}, openai:MODEL or ollama:MODEL"
+        raise ValueError(msg)
+    return name
+
+
+EmbedderName = Annotated[str, AfterValidator(_known_embedder)]
+
+
+class ReferenceSettings(BaseModel):
+    """Where the references of few-shot scoring are, and which of them are shown."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    dir: Path | None = Field(
+        default=None, description="Folder that `references build` made; needed for few-shot."
+    )
+    embedder: EmbedderName = Field(
+        default=LEXICAL,
+        description="What likeness is told by: `lexical`, `onnx`, `openai:MODEL`, `ollama:MODEL`.",
+    )
+    chunk_lines: int = Field(
+        default=8, ge=1, le=100, description="Lines of a transcript in one reference."
+    )
+    chunk_step: int = Field(
+        default=2, ge=1, le=100, description="After how many lines the next reference begins."
+    )
+    top_k: int = Field(default=2, ge=1, le=20, description="Most references of an item.")
+    min_similarity: float = Field(
+        default=0.0,
+        ge=0.0,
+        le=1.0,
+        description="A reference is more like the evidence than this; each embedder has its scale.",
+    )
+    max_tokens: int = Field(
+        default=600, ge=16, description="Most tokens of an item's references, about 4 bytes each."
+    )
+    same_item: bool = Field(
+        default=True, description="Show only references whose words were read as about the item."
+    )
+    check: Literal["off", "reading"] = Field(
+        default="reading",
+        description="`reading`: leave out a score that the reading of its own words contradicts.",
+    )

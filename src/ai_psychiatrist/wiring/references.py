@@ -1,0 +1,63 @@
+"""The references that the settings name, opened with their embedder."""
+
+from typing import TYPE_CHECKING
+
+from ai_psychiatrist.agents.definition import EVIDENCE, QUANTITATIVE
+from ai_psychiatrist.agents.prompts.digests import TASKS, prompt_digests
+from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.llm.connections import ModelConnections
+from ai_psychiatrist.services.retrieval.settings import LEXICAL, ONNX, ReferenceSettings
+
+if TYPE_CHECKING:
+    from ai_psychiatrist.services.retrieval.embedding import Embedder
+    from ai_psychiatrist.services.retrieval.references import References
+
+
+def references_of(
+    settings: ReferenceSettings, connections: ModelConnections, *, needs_scores: bool = True
+) -> "References":
+    """Open the references that the settings name.
+
+    Raises `ConfigurationError` where none are named or a package is missing, and `ArtifactMismatch`
+    for those that are damaged, made with other settings, or not scored although they have to be.
+    """
+    refuse_missing_packages()
+    from ai_psychiatrist.services.retrieval.opening import open_references  # noqa: PLC0415
+
+    return open_references(
+        settings,
+        embedder=embedder_of(settings.embedder, connections),
+        prompts=scoring_prompts(),
+        needs_scores=needs_scores,
+    )
+
+
+def embedder_of(name: str, connections: ModelConnections) -> "Embedder | None":
+    """Return what tells likeness, `None` for shared words.
+
+    Raises `ConfigurationError` where a package or an address is missing, and `ArtifactMismatch`
+    where a package has other files than are known.
+    """
+    if name == LEXICAL:
+        return None
+    if name == ONNX:
+        from ai_psychiatrist.services.retrieval.onnx_embedder import OnnxEmbedder  # noqa: PLC0415
+
+        return OnnxEmbedder()
+    return connections.embedder(name)
+
+
+def scoring_prompts() -> dict[str, str]:
+    """Return the digests of the prompts that a model scores chunks with."""
+    digests = prompt_digests(TASKS)
+    return {agent: digests[agent] for agent in (EVIDENCE.name, QUANTITATIVE.name)}
+
+
+def refuse_missing_packages() -> None:
+    """Raise `ConfigurationError` with the cure where the packages of references are missing."""
+    try:
+        import bm25s  # noqa: F401, PLC0415
+        import numpy  # noqa: F401, ICN001, PLC0415
+    except ImportError:
+        msg = "references need an extra: pip install 'ai-psychiatrist[few-shot]'"
+        raise ConfigurationError(msg) from None

@@ -1,0 +1,107 @@
+"""Interviews of several people, and artefacts of references cut from them."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ai_psychiatrist.domain.evidence import Quote
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.domain.transcript import Transcript
+from ai_psychiatrist.services.evidence_validation.transcript_index import TranscriptIndex
+from ai_psychiatrist.services.retrieval.artefact import Recipe, Session, write_references
+from ai_psychiatrist.services.retrieval.chunks import chunks_of
+from ai_psychiatrist.services.retrieval.embedding import Embedder
+from ai_psychiatrist.services.retrieval.identity import Identity, identity_of
+from ai_psychiatrist.services.retrieval.manifest import Chunking
+from ai_psychiatrist.services.retrieval.opening import open_references
+from ai_psychiatrist.services.retrieval.references import References
+from ai_psychiatrist.services.retrieval.scoring import scores_of_labels, write_scores
+from ai_psychiatrist.services.retrieval.settings import ReferenceSettings
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
+
+TALKS: Mapping[str, Sequence[tuple[str, str]]] = {
+    "301": [
+        ("How have you been sleeping?", "I lie awake until four nearly every night."),
+        ("And your appetite?", "I eat well, my appetite is good."),
+    ],
+    "302": [
+        ("How is your sleep?", "I sleep well, no trouble sleeping at all."),
+        ("How is your mood?", "I feel down most days."),
+    ],
+    "303": [
+        ("How do you sleep?", "I wake up at three and lie awake most nights."),
+        ("Do you still enjoy things?", "I have lost interest in everything lately."),
+    ],
+}
+LABELS: Mapping[str, Mapping[Item, int | None]] = {
+    "301": {Item.SLEEP: 3, Item.APPETITE: 0},
+    "302": {Item.SLEEP: 0, Item.DEPRESSED: 2},
+    "303": {Item.SLEEP: 2, Item.NO_INTEREST: 3},
+}
+LEXICAL_SETTINGS = ReferenceSettings(chunk_lines=2, chunk_step=2)
+
+
+def talk(name: str) -> Transcript:
+    """Return an interview by the number of its participant."""
+    return parse_transcript(
+        "\n".join(f"Interviewer: {asked}\nParticipant: {said}" for asked, said in TALKS[name])
+    )
+
+
+def session(name: str, settings: ReferenceSettings = LEXICAL_SETTINGS) -> Session:
+    """Return the references that are cut from an interview."""
+    said = talk(name)
+    return Session(
+        identity=identity_of(said, participant_id=name, session_id=name),
+        chunks=tuple(chunks_of(said, lines=settings.chunk_lines, step=settings.chunk_step)),
+        labels=LABELS[name],
+    )
+
+
+def made_references(
+    folder: Path,
+    sessions: Sequence[Session] | None = None,
+    *,
+    settings: ReferenceSettings = LEXICAL_SETTINGS,
+    embedder: Embedder | None = None,
+    is_scored: bool = True,
+) -> ReferenceSettings:
+    """Write an artefact, scored from labels, and return the settings that name it."""
+    settings = settings.model_copy(update={"dir": folder})
+    recipe = Recipe(
+        dataset="d" * 64,
+        chunking=Chunking(lines=settings.chunk_lines, step=settings.chunk_step),
+        embedder=embedder,
+    )
+    given = [session(name, settings) for name in TALKS] if sessions is None else sessions
+    asyncio.run(write_references(folder, given, recipe))
+    if is_scored:
+        found = opened(settings, embedder=embedder, needs_scores=False)
+        write_scores(folder, found.manifest, scores_of_labels(found))
+    return settings
+
+
+def opened(
+    settings: ReferenceSettings,
+    *,
+    embedder: Embedder | None = None,
+    prompts: Mapping[str, str] | None = None,
+    needs_scores: bool = True,
+) -> References:
+    """Open an artefact."""
+    return open_references(
+        settings, embedder=embedder, prompts=prompts or {}, needs_scores=needs_scores
+    )
+
+
+def grounded(said: Transcript, *quotes: str) -> tuple[Quote, ...]:
+    """Return quotes with their places, which they have to have."""
+    index = TranscriptIndex(said)
+    found = tuple(index.ground(quote) for quote in quotes)
+    assert all(isinstance(quote, Quote) for quote in found)
+    return tuple(quote for quote in found if isinstance(quote, Quote))
+
+
+def stranger(text: str = "Participant: Somebody else altogether.") -> Identity:
+    """Return the identity of a person who is in no artefact."""
+    return identity_of(parse_transcript(text), participant_id="999", session_id="999")

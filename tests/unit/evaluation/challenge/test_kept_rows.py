@@ -1,0 +1,27 @@
+"""The rows of the public measure that ship with the project are those that the code makes."""
+
+from benchmarks.challenge import BASELINE, COMMAND, SLICE, WHOLE, kept, scored
+from benchmarks.challenge_systems import SYSTEMS
+
+from ai_psychiatrist.evaluation.challenge.folder import Manifest
+from ai_psychiatrist.evaluation.challenge.make import challenge_contents
+
+
+def test_a_slice_of_the_rows_is_made_again_as_it_stands() -> None:
+    assert kept()["slice"] == scored(SLICE), COMMAND
+
+
+def test_the_rows_are_of_the_interviews_that_are_made_now() -> None:
+    manifest = Manifest.model_validate_json(challenge_contents(WHOLE)["challenge.json"])
+    assert kept()["whole"]["challenge"] == manifest.model_dump(), COMMAND
+
+
+def test_reading_pays_and_guessing_does_not() -> None:
+    charged = {
+        system["name"]: system["all"]["charged_error"] for system in kept()["whole"]["systems"]
+    }
+    assert set(charged) == {BASELINE, *SYSTEMS}
+    silent = charged["always-unknown"]["value"]
+    assert charged[BASELINE]["interval"][1] < charged["keywords"]["interval"][0]
+    assert charged["keywords"]["interval"][1] < silent
+    assert silent < charged["prior-only"]["value"] < charged["always-zero"]["value"]

@@ -1,0 +1,179 @@
+import asyncio
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.fakes.references import (
+    LEXICAL_SETTINGS,
+    TALKS,
+    grounded,
+    made_references,
+    opened,
+    session,
+    stranger,
+    talk,
+)
+
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.services.retrieval.found import ItemReferences, NoReferences
+from ai_psychiatrist.services.retrieval.identity import Identity, identity_of
+from ai_psychiatrist.services.retrieval.scoring import write_scores
+from ai_psychiatrist.services.retrieval.settings import ReferenceSettings
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
+
+ASKER = "Interviewer: Sleep?\nParticipant: I lie awake until four, I cannot sleep at night."
+QUOTE = "I lie awake until four"
+
+
+def found_for(
+    settings: ReferenceSettings, excluded: Identity | None = None, item: Item = Item.SLEEP
+) -> ItemReferences:
+    quotes = grounded(parse_transcript(ASKER), QUOTE)
+    references = opened(settings)
+    search = references.references_for({item: quotes}, excluded or stranger())
+    return asyncio.run(search)[item]
+
+
+def drawn_for(settings: ReferenceSettings, excluded: Identity, seed: int) -> ItemReferences:
+    quotes = grounded(parse_transcript(ASKER), QUOTE)
+    draw = opened(settings).random_references({Item.SLEEP: quotes}, excluded, seed=seed)
+    return asyncio.run(draw)[Item.SLEEP]
+
+
+def test_the_most_alike_comes_first_with_its_score(tmp_path: Path) -> None:
+    found = found_for(made_references(tmp_path / "out"))
+
+    assert [reference.score for reference in found.references] == [3, 2]
+    first, second = (reference.similarity or 0.0 for reference in found.references)
+    assert 1 >= first > second > 0
+    assert "nearly every night" in found.references[0].text
+    assert found.none_because is None
+
+
+def test_no_words_stand_in_what_is_printed_of_references(tmp_path: Path) -> None:
+    found = found_for(made_references(tmp_path / "out"))
+
+    assert "awake" not in repr(found)
+    assert found.references[0].digest in repr(found)
+
+
+@pytest.mark.parametrize(
+    "excluded",
+    [
+        identity_of(parse_transcript("Participant: Other words."), participant_id=301),
+        identity_of(parse_transcript("Participant: Other words."), session_id="0301"),
+        identity_of(talk("301")),
+        identity_of(
+            parse_transcript(
+                "Patient: i lie awake until four   nearly every night\n\n"
+                "Doctor: ...\nPatient: I eat WELL my appetite is good"
+            )
+        ),
+    ],
+    ids=["participant", "session", "transcript", "the same words otherwise written"],
+)
+def test_nobody_is_shown_their_own_words(tmp_path: Path, excluded: Identity) -> None:
+    settings = made_references(tmp_path / "out")
+
+    found = found_for(settings, excluded)
+
+    assert [reference.score for reference in found.references] == [2, 0]
+    draws = [drawn_for(settings, excluded, seed) for seed in range(20)]
+    assert all(reference.score != 3 for draw in draws for reference in draw.references)
+
+
+def test_all_sessions_of_a_person_are_left_out(tmp_path: Path) -> None:
+    """A second session of 301 goes under a name of its own, and says other words."""
+    second = session("303")
+    second_of_301 = type(second)(
+        identity=identity_of(talk("303"), participant_id="301", session_id="301b"),
+        chunks=second.chunks,
+        labels=second.labels,
+    )
+    settings = made_references(tmp_path / "out", [session("301"), second_of_301])
+
+    assert len(found_for(settings).references) == 1
+    excluded = identity_of(talk("303"))
+    assert found_for(settings, excluded).none_because is NoReferences.NONE_LEFT
+
+
+def test_words_that_nobody_said_search_for_nothing(tmp_path: Path) -> None:
+    references = opened(made_references(tmp_path / "out"))
+
+    with pytest.raises(TypeError, match="grounded quotes alone") as caught:
+        asyncio.run(references.references_for({Item.SLEEP: (QUOTE,)}, stranger()))  # type: ignore[dict-item]
+
+    assert QUOTE not in str(caught.value)
+    found = asyncio.run(references.references_for({Item.SLEEP: ()}, stranger()))
+    assert found[Item.SLEEP].none_because is NoReferences.NO_EVIDENCE
+
+
+def test_only_chunks_about_the_item_are_shown_unless_that_is_off(tmp_path: Path) -> None:
+    settings = made_references(tmp_path / "out")
+    references = opened(settings, needs_scores=False)
+    everywhere = np.full_like(references.scores, 1)
+    write_scores(tmp_path / "out", references.manifest, everywhere, models=("model",))
+
+    assert found_for(settings, item=Item.MOVING).none_because is NoReferences.NONE_LEFT
+    anything = settings.model_copy(update={"same_item": False})
+    assert found_for(anything, item=Item.MOVING).references
+
+
+def test_a_score_that_its_own_words_contradict_is_passed_over(tmp_path: Path) -> None:
+    """Two say that they lie awake, one that she sleeps well; all are scored 0."""
+    settings = made_references(tmp_path / "out")
+    references = opened(settings, needs_scores=False)
+    nothing = np.zeros_like(references.scores)
+    write_scores(tmp_path / "out", references.manifest, nothing, models=("model",))
+
+    found = found_for(settings)
+    assert [reference.score for reference in found.references] == [0]
+    assert "I sleep well" in found.references[0].text
+    assert found.unfit == 2
+    unchecked = settings.model_copy(update={"check": "off"})
+    assert "awake" in found_for(unchecked).references[0].text
+
+
+def test_the_floor_leaves_out_what_is_not_alike(tmp_path: Path) -> None:
+    settings = made_references(tmp_path / "out")
+    likeness = [reference.similarity or 0.0 for reference in found_for(settings).references]
+
+    higher = settings.model_copy(update={"min_similarity": likeness[1]})
+    assert [reference.score for reference in found_for(higher).references] == [3]
+    highest = settings.model_copy(update={"min_similarity": 1.0})
+    assert found_for(highest).none_because is NoReferences.BELOW_FLOOR
+
+
+def test_references_stay_within_their_tokens(tmp_path: Path) -> None:
+    settings = made_references(tmp_path / "out")
+    first = found_for(settings).references[0]
+
+    short = settings.model_copy(update={"max_tokens": first.tokens})
+    found = found_for(short)
+    assert found.references == (first,)
+    assert found.over_budget == 2
+    shortest = settings.model_copy(update={"max_tokens": 16})
+    assert found_for(shortest).none_because is NoReferences.OVER_BUDGET
+
+
+def test_a_draw_is_the_same_for_the_same_seed_and_another_for_others(tmp_path: Path) -> None:
+    settings = made_references(tmp_path / "out").model_copy(update={"top_k": 1})
+    draws = [drawn_for(settings, stranger(), seed).references[0].chunk for seed in range(12)]
+
+    assert draws == [
+        drawn_for(settings, stranger(), seed).references[0].chunk for seed in range(12)
+    ]
+    assert len(set(draws)) == len(TALKS)
+    assert drawn_for(settings, stranger(), 0).references[0].similarity is None
+
+
+def test_chunks_of_one_person_are_shown_once(tmp_path: Path) -> None:
+    """Chunks overlap: the second most alike would nearly always be the same lines again."""
+    overlapping = LEXICAL_SETTINGS.model_copy(update={"chunk_lines": 2, "chunk_step": 1})
+    given = [session(name, overlapping) for name in TALKS]
+    settings = made_references(tmp_path / "out", given, settings=overlapping)
+
+    found = found_for(settings.model_copy(update={"top_k": 20}))
+
+    texts = [reference.text for reference in found.references]
+    assert len(texts) == len(set(texts)) == 3
