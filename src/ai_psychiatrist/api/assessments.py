@@ -12,6 +12,7 @@ from ai_psychiatrist.api.sent_file import FILE_BODY, NamedInQuery
 from ai_psychiatrist.api.served import ServicesOf, json_of
 from ai_psychiatrist.api.wanted_assessment import assess_wanted, reading_wanted
 from ai_psychiatrist.assessment.pipeline import FULL, Part
+from ai_psychiatrist.domain.assessment import WantedScoring
 from ai_psychiatrist.domain.errors import RequestConflict
 from ai_psychiatrist.results.assessment import (
     full_result,
@@ -88,5 +89,6 @@ async def _assess(
     async with reading_wanted(body, request, services, given.named) as wanted:
         if body.is_few_shot:
             raise RequestConflict(_NO_FEW_SHOT, field="mode")
-        assessed = await assess_wanted(wanted, request, services, parts)
+        scoring = WantedScoring(ablates=body.ablate)
+        assessed = await assess_wanted(wanted, request, services, parts, scoring)
     return json_of(as_result(assessed.assessment, about=services.about(assessed.id)))

@@ -7,6 +7,7 @@ from pydantic import (
     ConfigDict,
     Field,
     InstanceOf,
+    StrictBool,
     StrictInt,
     StrictStr,
     model_validator,
@@ -87,6 +88,8 @@ class AssessmentRequest(RequestBody):
     """A body that is no JSON but the transcript itself."""
     mode: ModeName | Annotated[StrictInt, Field(ge=0, le=1)] | None = None
     """`zero_shot` (0), which null means too, or `few_shot` (1), which there is not yet."""
+    ablate: StrictBool = False
+    """Whether to score again with the evidence changed, to tell whether it drives the scores."""
 
     @property
     def is_few_shot(self) -> bool:

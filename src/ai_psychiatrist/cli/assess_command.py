@@ -6,6 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
+from ai_psychiatrist.cli.ablate_option import AblateOption
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input, writing_output
 from ai_psychiatrist.cli.failure_account import tell_causes
 from ai_psychiatrist.cli.given_transcript import (
@@ -34,6 +35,8 @@ Examples:
 
   ai-psychiatrist assess interview.txt --model ollama:gemma3
 
+  ai-psychiatrist assess interview.txt --ablate
+
 Exit status: 0 complete, 1 partial, 2 bad input or settings, 3 nothing finished.
 """
 _YOUNG_OBJECTS: Final = 1_000_000
@@ -58,13 +61,14 @@ def assess(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the whole result as JSON.")
     ] = False,
+    ablate: AblateOption = False,
     model: ModelOption = None,
 ) -> None:
     """Assess one interview and print the result."""
     gc.set_threshold(_YOUNG_OBJECTS)
     with refusing_bad_input():
         speakers = NamedSpeakers(participant=participant, interviewer=interviewer)
-        result = asyncio.run(_assess(file, speakers, model))
+        result = asyncio.run(_assess(file, speakers, model, ablate=ablate))
     with writing_output():
         if as_json:
             # Escaped, so that nothing in it acts on a terminal and every encoding can carry it.
@@ -74,12 +78,14 @@ def assess(
     raise typer.Exit(_EXIT_CODES[result.status.value])
 
 
-async def _assess(file: str, speakers: NamedSpeakers, model: str | None) -> FullResult:
+async def _assess(
+    file: str, speakers: NamedSpeakers, model: str | None, *, ablate: bool
+) -> FullResult:
     WORKS_IN_PLACE.set(True)
     settings = quiet(read_settings(model))
     transcript = given_transcript(file, settings, speakers, field="FILE")
     async with open_application(settings) as opened:
         with part_progress() as on_finished:
-            result = await opened.assess(transcript, on_progress=on_finished)
+            result = await opened.assess(transcript, ablate=ablate, on_progress=on_finished)
         tell_causes(result.status, opened.causes(result))
         return result

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ai_psychiatrist.cli.ablate_option import AblateOption
 from ai_psychiatrist.cli.dataset_options import (
     CodesOption,
     DatasetArgument,
@@ -51,6 +52,8 @@ Examples:
 
   ai-psychiatrist evaluate run interviews/ --out wordings --model ollama:gemma3 --repeats 3
   --prompts shipped --prompts strict=strict.toml
+
+  ai-psychiatrist evaluate run interviews/ --out runs/driven --ablate
 
   ai-psychiatrist evaluate run interviews/ --out runs/anna --participant Anna --interviewer Tom
 
@@ -105,6 +108,7 @@ def run(
             help="With --resume: go on under another version, prompts or rules, noted by unit.",
         ),
     ] = False,
+    ablate: AblateOption = False,
     max_failures: Annotated[
         int | None, typer.Option(min=0, help="Begin no unit once more than N have failed.")
     ] = None,
@@ -158,6 +162,7 @@ def run(
             prompts=tuple(prompts or ()),
             repeats=repeats,
             is_unrelated=unrelated,
+            ablates=ablate,
         )
         code = assess_dataset(settings, wanted)
     raise typer.Exit(code)

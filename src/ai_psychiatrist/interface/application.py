@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ai_psychiatrist.assessment.pipeline import Part
 from ai_psychiatrist.config import Settings, load_settings, quiet, with_model
+from ai_psychiatrist.domain.assessment import WantedScoring
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.log_ids import identified_assessment
@@ -76,12 +77,14 @@ class Application:
         *,
         participant: GivenLabels = (),
         interviewer: GivenLabels = (),
+        ablate: bool = False,
         on_progress: OnPart = lambda _: None,
         deadline_seconds: float | None = None,
     ) -> FullResult:
         """Assess one interview; what fails is told in the result, and what finished is kept.
 
         `participant`, `interviewer`: whose labels are whose, where the transcript does not tell.
+        `ablate`: score again with the evidence changed, to tell whether it drives the scores.
         `deadline_seconds`: what has not finished by then is left out; else the models' own time
         limits hold. Raises `InputError` for a transcript that cannot be used: of these
         `SpeakersUnknown` has the labels to choose from. Where nothing finished the status is
@@ -92,7 +95,10 @@ class Application:
         with forgetting_causes(), services.active(), identified_assessment() as assessment_id:
             read = await self._read(transcript, named_roles(participant, interviewer))
             assessment = await services.pipeline.assess(
-                read, on_finished=on_progress, deadline_seconds=deadline_seconds
+                read,
+                scoring=WantedScoring(ablates=ablate),
+                on_finished=on_progress,
+                deadline_seconds=deadline_seconds,
             )
             return full_result(assessment, about=services.about(assessment_id))
 
@@ -109,6 +115,7 @@ class Application:
         retry_failed: bool = False,
         limit: int | None = None,
         split: str | None = None,
+        ablate: bool = False,
         concurrency: int = 8,
         max_failures: int | None = None,
         keep_raw: bool = True,
@@ -134,7 +141,14 @@ class Application:
         )
         with forgetting_causes(), services.active():
             return await evaluated(
-                services, path, place, split=split, start=start, options=options, told=on_progress
+                services,
+                path,
+                place,
+                split=split,
+                ablates=ablate,
+                start=start,
+                options=options,
+                told=on_progress,
             )
 
     async def _read(self, given: GivenTranscript, roles: Roles) -> Transcript:
@@ -176,6 +190,7 @@ def assess_sync(
     *,
     participant: GivenLabels = (),
     interviewer: GivenLabels = (),
+    ablate: bool = False,
     on_progress: OnPart = lambda _: None,
     deadline_seconds: float | None = None,
     settings: Settings | None = None,
@@ -195,6 +210,7 @@ def assess_sync(
                 transcript,
                 participant=participant,
                 interviewer=interviewer,
+                ablate=ablate,
                 on_progress=on_progress,
                 deadline_seconds=deadline_seconds,
             )

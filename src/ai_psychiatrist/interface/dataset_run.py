@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 
 from ai_psychiatrist.agents.contracts.contract import shipped_contract
 from ai_psychiatrist.config import Settings
+from ai_psychiatrist.domain.assessment import WantedScoring
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
 from ai_psychiatrist.evaluation.runs.provenance import changes_of, provenance
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, OnUnit, RunTally, RunTools
@@ -67,6 +68,8 @@ class DatasetRun:
     variant: Variant | None = None
     concerns_depression: bool | None = None
     """`False` for interviews in which no symptom should be found; `None` where nobody knows."""
+    ablates: bool = False
+    """Whether to score again with the evidence changed, to tell whether it drives the scores."""
 
 
 @contextmanager
@@ -92,6 +95,7 @@ async def make_run(
             dataset=request.dataset,
             ledger=ledger,
             pipeline=replace(services.pipeline, tasks=request.tasks),
+            scoring=WantedScoring(ablates=wanted.ablates),
             limits=contract.retry,
             deadline_seconds=contract.deadline_seconds,
             changes=len(changes_of(folder.require_run())),
@@ -126,6 +130,7 @@ def _request(services: Services, wanted: DatasetRun) -> EvaluationRequest:
         record=provenance(
             wanted.dataset,
             mode=wanted.mode,
+            ablates=wanted.ablates,
             concerns_depression=wanted.concerns_depression,
             models=services.agent_models,
             variant=wanted.variant,

@@ -27,6 +27,7 @@ async def evaluated(
     folder: Path,
     *,
     split: str | None,
+    ablates: bool,
     start: StartOptions,
     options: EvaluationOptions,
     told: Callable[[int, int], None],
@@ -41,6 +42,7 @@ async def evaluated(
         folder=RunFolder(folder),
         start=start,
         options=options,
+        ablates=ablates,
     )
     state = await make_run(services, run, tally=RunTally(), watch=partial(_counting, told))
     if state.unbalanced_steps:

@@ -20,6 +20,7 @@ from ai_psychiatrist.domain.evidence import (
 )
 from ai_psychiatrist.domain.failures import Attempt, FailureRecord
 from ai_psychiatrist.domain.phq8 import UnknownReason
+from ai_psychiatrist.results.drive_result import DriveResult
 from ai_psychiatrist.results.frozen_table import FrozenTable
 from ai_psychiatrist.results.result import Result, called
 from ai_psychiatrist.results.risk_result import RiskResult
@@ -92,6 +93,8 @@ class ItemResult(Result):
     llm_evidence_rejected_count: int
     belief: BeliefResult | None = None
     """Null in results that were made without it."""
+    drive: DriveResult | None = None
+    """Whether the evidence drives the score; null where that was not asked for, or none is."""
 
     shown_texts: ClassVar[frozenset[str]] = frozenset({"label"})
 

@@ -17,7 +17,7 @@ from ai_psychiatrist.evaluation.runs.variants import Variant
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 
 SCHEMA_VERSION: Final = 1
-_MUST_AGREE: Final = ("dataset", "mode", "models", "settings")
+_MUST_AGREE: Final = ("dataset", "mode", "ablates", "models", "settings")
 _MAY_CHANGE: Final = ("version", "git_commit", "prompts", "contracts")
 """What a run goes on with under another one when that is accepted."""
 _CHANGES: Final = "changes"
@@ -28,6 +28,7 @@ def provenance(
     dataset: Dataset,
     *,
     mode: str,
+    ablates: bool = False,
     concerns_depression: bool | None,
     models: Mapping[str, tuple[str, ...]],
     variant: Variant | None,
@@ -37,7 +38,8 @@ def provenance(
     """Return the record of a run; the same inputs give the same record.
 
     `concerns_depression`: `False` for interviews in which no symptom should be found, `None` where
-    that is not known. `models`: agent → chain of model names. `variant`: which of several runs it
+    that is not known. `ablates`: whether scores are asked for again with their evidence changed.
+    `models`: agent → chain of model names. `variant`: which of several runs it
     is. `contracts`: name → digest. `settings`: what decides on the result, without secrets.
     """
     return {
@@ -53,6 +55,7 @@ def provenance(
             **({} if dataset.selection is None else {"selection": dataset.selection}),
         },
         "mode": mode,
+        **({"ablates": True} if ablates else {}),
         "models": {agent: list(chain) for agent, chain in models.items()},
         **({} if variant is None else {"variant": variant.name, "repeat": variant.repeat}),
         "prompts": prompt_digests(TASKS if variant is None else variant.tasks),

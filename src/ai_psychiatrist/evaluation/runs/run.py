@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
-from ai_psychiatrist.domain.assessment import AssessmentStatus
+from ai_psychiatrist.domain.assessment import AS_SET, AssessmentStatus, WantedScoring
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.failures import FailureCategory, FailureStage
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
@@ -48,6 +48,8 @@ class RunTools:
     ledger: Ledger
     pipeline: AssessmentPipeline
     limits: RetryLimits
+    scoring: WantedScoring = AS_SET
+    """How items are scored."""
     deadline_seconds: float | None = None
     """Of one assessment."""
     changes: int = 0
@@ -111,7 +113,7 @@ async def _assessed(tools: RunTools, calls: UnitCalls) -> FinishedUnit:
     except InputError:
         return _unreadable(calls)
     assessment = await tools.pipeline.assess(
-        transcript, deadline_seconds=tools.deadline_seconds, store=calls
+        transcript, scoring=tools.scoring, deadline_seconds=tools.deadline_seconds, store=calls
     )
     prediction = prediction_of(assessment, calls.unit_id)
     stage = None

@@ -37,6 +37,7 @@ from ai_psychiatrist.evaluation.scores.belief_prediction import (
     BeliefPrediction,
     belief_prediction_of,
 )
+from ai_psychiatrist.evaluation.scores.drive_prediction import DrivePrediction, drive_prediction_of
 
 _STRICT: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -80,6 +81,8 @@ class ItemPrediction:
     """Names of the clinical rules that speak against the model's answer."""
     belief: BeliefPrediction | None = None
     """How likely each score is; `None` in runs that were made without it."""
+    drive: DrivePrediction | None = None
+    """Whether the evidence drives the score; `None` in runs that were made without it."""
 
     def __post_init__(self) -> None:
         require_score_or_reason(self.score, self.unknown_reason)
@@ -222,6 +225,7 @@ def _item_of(found: ItemAssessment) -> ItemPrediction:
         confidence=found.confidence,
         warnings=found.warnings,
         belief=belief_prediction_of(found.belief),
+        drive=drive_prediction_of(found.drive),
         signals=ItemSignals(
             llm_evidence_count=found.llm_evidence_count,
             llm_evidence_extracted_count=found.llm_evidence_extracted_count,

@@ -11,6 +11,10 @@ from pydantic import TypeAdapter, ValidationError
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.scores.belief_prediction import BeliefPrediction, SetPrediction
+from ai_psychiatrist.evaluation.scores.drive_prediction import (
+    ChangedScorePrediction,
+    DrivePrediction,
+)
 from ai_psychiatrist.evaluation.scores.prediction import (
     AttemptSummary,
     FailureSummary,
@@ -90,6 +94,8 @@ _KEYS: Final = frozenset(
         ItemSignals,
         BeliefPrediction,
         SetPrediction,
+        DrivePrediction,
+        ChangedScorePrediction,
         ItemPrediction,
         AttemptSummary,
         FailureSummary,
