@@ -3,6 +3,7 @@
 from benchmarks import (
     calibration_error,
     calls,
+    challenge,
     coverage,
     evidence,
     grounding_volume,
@@ -36,6 +37,8 @@ def main() -> None:
     risk.main()
     print("\n## What words mean\n", flush=True)
     meaning.main([])
+    print("\n## The challenge\n", flush=True)
+    challenge.main([])
     print("\n## Validation of JSON lines\n", flush=True)
     validation.main([])
     print("\n## References\n", flush=True)

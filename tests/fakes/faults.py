@@ -193,7 +193,7 @@ def _echo(status: int, kind: str) -> Script:
     def script(request: Request) -> Reply:
         prompt = "\n".join(message.content for message in request.messages)
         body = encode_error(request.wire, f"cannot serve this prompt: {prompt}", kind=kind)
-        headers = {"Retry-After": "1"} if status == 429 else {}
+        headers = {"Retry-After": "1", "Retry-After-Ms": "10"} if status == 429 else {}
         return Reply(status=status, raw_body=body, headers=headers)
 
     return script

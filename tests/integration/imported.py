@@ -42,6 +42,7 @@ def import_all() -> None:
         importlib.import_module(name)
     _read_phrases()
     _read_contract()
+    _read_certificates()
     for kept in gc.get_objects():
         if type(kept) is TypeAdapter:
             kept.rebuild(raise_errors=False)
@@ -68,6 +69,12 @@ def _read_phrases() -> None:
     analysis = analyse(text)
     for item in Item:
         analysis.quotes(item)
+
+
+def _read_certificates() -> None:
+    from ai_psychiatrist.llm.http_client import trusted_certificates  # noqa: PLC0415
+
+    trusted_certificates()
 
 
 def _read_contract() -> None:

@@ -12,6 +12,8 @@ import typer
 
 from ai_psychiatrist import __version__
 from ai_psychiatrist.cli.app import COMMANDS, app
+from ai_psychiatrist.cli.challenge_command import COMMANDS as CHALLENGE
+from ai_psychiatrist.cli.challenge_command import challenge_app
 from ai_psychiatrist.cli.evaluate_app import COMMANDS as EVALUATE
 from ai_psychiatrist.cli.evaluate_app import evaluate_app
 from ai_psychiatrist.cli.loaded_later import Later
@@ -77,6 +79,14 @@ def test_help_and_version_are_printed(
     [
         (["--help"], ("pydantic_ai", "fastapi", "rich", "ai_psychiatrist.wiring")),
         (["evaluate", "--help"], ("pydantic_ai", "numpy", "ai_psychiatrist.evaluation")),
+        (
+            ["evaluate", "challenge", "--help"],
+            ("pydantic_ai", "numpy", "ai_psychiatrist.evaluation"),
+        ),
+        (
+            ["evaluate", "challenge", "make", "--help"],
+            ("pydantic_ai", "numpy", "ai_psychiatrist.wiring"),
+        ),
         (["assess", "--help"], ("pydantic_ai", "fastapi", "ai_psychiatrist.interview")),
         (
             ["assess", str(EXAMPLE)],
@@ -109,7 +119,9 @@ def test_what_a_command_does_not_use_is_not_imported(
 
 
 @pytest.mark.parametrize(
-    ("listed", "group"), [(COMMANDS, app), (EVALUATE, evaluate_app)], ids=["all", "evaluate"]
+    ("listed", "group"),
+    [(COMMANDS, app), (EVALUATE, evaluate_app), (CHALLENGE, challenge_app)],
+    ids=["all", "evaluate", "challenge"],
 )
 def test_commands_are_listed_with_the_first_sentence_of_their_help(
     listed: Mapping[str, Later], group: typer.Typer

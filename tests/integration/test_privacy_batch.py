@@ -13,6 +13,10 @@ from pathlib import Path
 import pytest
 
 from ai_psychiatrist.domain.errors import AssessmentServiceError
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.evaluation.challenge.difficulty import Difficulty
+from ai_psychiatrist.evaluation.challenge.folder import Interview, contents_of
+from ai_psychiatrist.evaluation.challenge.truth import InterviewTruth, ItemTruth, read_truth
 from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
 from ai_psychiatrist.evaluation.scores.labels_file import read_labels
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
@@ -238,6 +242,8 @@ def test_runs_over_hostile_models_keep_words_in_the_ledger(tmp_path: Path, log_f
     told(tmp_path, "evaluate", "runs", "series")
     told(tmp_path, "evaluate", "table", "series", "--out", "series.csv")
     told(tmp_path, "evaluate", "metrics", "run")
+    told(tmp_path, "evaluate", "belief", "run", "--out", "fit.json", codes=(2,))
+    told(tmp_path, "evaluate", "belief", "run", "--json", codes=(2,))
     told(tmp_path, "evaluate", "metrics", "run", "--compare", "run", "--json")
     told(tmp_path, "evaluate", "compare", "run", "run")
     told(tmp_path, "evaluate", "runs", ".")
@@ -252,6 +258,72 @@ def test_runs_over_hostile_models_keep_words_in_the_ledger(tmp_path: Path, log_f
     exported = list((tmp_path / "run" / "export").rglob("*"))
     assert_silent(*(path.name for path in exported))
     assert any(CANARY in path.read_text("utf-8") for path in exported if path.is_file())
+
+
+def hostile_challenge(folder: Path) -> Path:
+    """Write a challenge of one interview for each way in which a model can fail."""
+    texts = {f"u{at}": f"{INTERVIEW}{_mark(at)}" for at in range(len(SCENARIOS))}
+    truth = [
+        InterviewTruth(
+            unit_id=unit_id,
+            participant=unit_id,
+            difficulty=Difficulty.PLAIN,
+            noise=None,
+            injected=None,
+            items=dict.fromkeys(Item, ItemTruth(score=1)),
+            danger=(),
+            is_dangerous=False,
+        )
+        for unit_id in texts
+    ]
+    interviews = [Interview(unit_id=unit_id, text=text) for unit_id, text in texts.items()]
+    folder.mkdir()
+    for name, content in contents_of(interviews, truth, seed=0, size=1).items():
+        (folder / name).write_bytes(content)
+    return folder
+
+
+@pytest.mark.parametrize("log_format", LOG_FORMATS)
+def test_challenges_over_hostile_models_keep_words_in_the_predictions(
+    tmp_path: Path, log_format: str
+) -> None:
+    told(tmp_path, "evaluate", "challenge", "make", "--out", "made", "--size", "1")
+    folder, home = hostile_challenge(tmp_path / "challenge"), tmp_path / "home"
+    home.mkdir()
+    command = ("evaluate", "challenge")
+    with ModelServerThread(hostile_reply) as models:
+        settings = model_at(models.url) | {"LOG_FORMAT": log_format}
+        run_it = (*command, "run", folder, "--out", "said.jsonl")
+        told(home, *run_it, settings=settings, codes=(1,))
+        told(home, *run_it, "--resume", settings=settings, codes=(1,))
+    assert CANARY in (home / "said.jsonl").read_text("utf-8")
+    told(home, *command, "score", folder, "said.jsonl", codes=(1,))
+    told(home, *command, "score", folder, "said.jsonl", "--json", codes=(1,))
+    assert_files_silent(home, sinks=frozenset({"said.jsonl"}))
+
+
+def test_unusable_predictions_and_challenges_are_refused_without_their_words(
+    tmp_path: Path,
+) -> None:
+    folder = hostile_challenge(tmp_path / "challenge")
+    items = {item.value: {"score": None} for item in Item}
+    quotes = [{"text": CANARY, "start": 0, "end": 3}]
+    for number, unusable in enumerate(
+        (
+            f'{{"unit_id": "{CANARY}',
+            {"unit_id": CANARY, "items": items},
+            {"unit_id": "u0", "items": items | {CANARY: {"score": 1}}},
+            {"unit_id": "u0", "items": items, CANARY: CANARY},
+            {"unit_id": "u0", "items": items | {"PHQ8_Sleep": {"score": CANARY}}},
+            {"unit_id": "u0", "items": items | {"PHQ8_Sleep": {"score": 1, "quotes": quotes}}},
+        )
+    ):
+        path = tmp_path / f"{number}.jsonl"
+        path.write_text(json_lines(unusable), "utf-8")
+        told(tmp_path, "evaluate", "challenge", "score", folder, path, codes=(2,))
+    for name in ("truth.jsonl", "interviews.jsonl", "challenge.json"):
+        (folder / name).write_text(f'{{"unit_id": "{CANARY}", "{CANARY}": "{CANARY}"}}\n', "utf-8")
+        told(tmp_path, "evaluate", "challenge", "score", folder, path, codes=(2,))
 
 
 @pytest.mark.parametrize(
@@ -555,6 +627,7 @@ UNREADABLE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a prediction": (read_predictions, f'{{"unit_id": "{CANARY}", "{CANARY}": "{CANARY}"}}'),
     "a broken prediction": (read_predictions, f'{{"{CANARY}'),
     "a label": (read_labels, f'{{"unit_id": "{CANARY}", "items": {{"{CANARY}": "{CANARY}"}}}}'),
+    "a truth": (read_truth, f'{{"unit_id": "{CANARY}", "items": {{"{CANARY}": "{CANARY}"}}}}'),
     "a dataset": (open_dataset, CANARY),
 }  # fmt: skip
 

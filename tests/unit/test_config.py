@@ -49,6 +49,15 @@ DEFAULTS = {
     "MODEL_QUANTITATIVE_MODEL": "",
     "MODEL_JUDGE_MODEL": "",
     "DANGER_MODEL": "",
+    "BELIEF_SOURCES": "rules",
+    "BELIEF_LEVEL": "0.9",
+    "BELIEF_RESCORINGS": "5",
+    "BELIEF_TEMPERATURE": "0.7",
+    "BELIEF_SEED": "0",
+    "BELIEF_DECISION_MODEL": "",
+    "BELIEF_DECISION_URL": "",
+    "BELIEF_DECISION_API_KEY": "",
+    "BELIEF_FIT": "",
     "MODEL_META_REVIEW_MODEL": "",
     "MODEL_FALLBACKS": "",
     "MODEL_TEMPERATURE": "0.0",
@@ -96,7 +105,9 @@ DEFAULTS = {
     "REFERENCES_MAX_TOKENS": "600",
     "REFERENCES_SAME_ITEM": "true",
     "REFERENCES_CHECK": "reading",
+    "REFERENCES_SEED": "0",
     "LEDGER_KEY_FILE": "",
+    "CERTIFICATE_KEY_FILE": "",
     "INTERVIEW_MODEL": "",
     "INTERVIEW_OUTPUT_MODE": "auto",
     "INTERVIEW_COMBINED_DIGEST": "false",
@@ -483,6 +494,9 @@ def test_danger_is_read_by_the_model_that_is_set_for_it(
             {"DATA_TRANSCRIPTS_DIR": "/nowhere/at/all"}, "DATA_TRANSCRIPTS_DIR", id="no_folder"
         ),
         pytest.param({"LEDGER_KEY_FILE": "/nowhere/key"}, "LEDGER_KEY_FILE", id="no_key_file"),
+        pytest.param(
+            {"CERTIFICATE_KEY_FILE": "/nowhere/key"}, "CERTIFICATE_KEY_FILE", id="no_signing_key"
+        ),
         pytest.param(
             {"INTERVIEW_PROTOCOLS": "/nowhere/at/all"},
             "INTERVIEW_PROTOCOLS: the protocol all/protocol.yaml cannot be used",

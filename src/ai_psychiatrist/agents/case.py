@@ -6,6 +6,8 @@ from typing import Final
 
 from ai_psychiatrist.agents.prompts.digests import TASKS, Tasks
 from ai_psychiatrist.agents.prompts.shared import DELIMITED, SYSTEM
+from ai_psychiatrist.agents.references import ReferenceSource
+from ai_psychiatrist.domain.assessment import AS_SET, WantedScoring
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.worker_processes import (
@@ -42,10 +44,32 @@ class Case:
     calls: CallLog = field(repr=False)
     tasks: Tasks = field(repr=False)
     """What the agents are asked."""
+    scoring: WantedScoring = AS_SET
+    references: ReferenceSource | None = field(default=None, repr=False)
+    """Where scoring finds examples of other participants; `None` where there are none."""
+    beside: dict[str, str] = field(default_factory=dict, repr=False)
+    """Block name → text, of what scoring was shown beside transcript and evidence.
+
+    It is looked up once and shared with what is scored again, so that only the change differs.
+    """
 
     def within(self, budget: CallBudget) -> "Case":
         """Return the case for an agent that may spend this budget."""
         return replace(self, calls=replace(self.calls, budget=budget))
+
+    def changed_to(self, transcript: Transcript) -> "Case":
+        """Return the case of another transcript with the same turns, under the same budget."""
+        boundary = boundary_for(transcript.text)
+        block = marked_block("transcript", boundary, rendered_for_models(transcript))
+        is_delimited = self.transcript_block.startswith(DELIMITED)
+        return replace(
+            self,
+            transcript=transcript,
+            boundary=boundary,
+            transcript_block=f"{DELIMITED}\n{block}" if is_delimited else block,
+            index=TranscriptIndex(transcript),
+            reader=ItemReader(transcript, self.reader.unread),
+        )
 
     def prompt(self, task: str, **blocks: str) -> Prompt:
         """Render a task whose placeholders are named like the blocks."""
@@ -84,13 +108,16 @@ def open_case(
     store: CallStore | None = None,
     unread: frozenset[int] = frozenset(),
     tasks: Tasks = TASKS,
+    scoring: WantedScoring = AS_SET,
+    references: ReferenceSource | None = None,
 ) -> Case:
     """Prepare a transcript for its calls.
 
     The boundary is a digest of the transcript under the installation's key: nobody who writes a
     transcript can know it, and the same transcript always gets the same one. `is_delimited` adds a
     sentence that says that the transcript is data. `store`: where the calls are kept. `unread`:
-    turns in a language that is not read. `tasks`: those of all agents.
+    turns in a language that is not read. `tasks`: those of all agents. `scoring`: how the caller
+    wants the items scored. `references`: where examples of other participants are found.
     """
     boundary = boundary_for(transcript.text)
     block = marked_block("transcript", boundary, rendered_for_models(transcript))
@@ -103,6 +130,8 @@ def open_case(
         reader=ItemReader(transcript, unread),
         calls=CallLog.of(max_calls, store=store),
         tasks=tasks,
+        scoring=scoring,
+        references=references,
     )
 
 

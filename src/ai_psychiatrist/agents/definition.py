@@ -19,6 +19,8 @@ EVIDENCE: Final = AgentDefinition(name="evidence", extract=extract_evidence, sys
 QUANTITATIVE: Final = AgentDefinition(
     name="quantitative", extract=extract_quantitative, system=SYSTEM
 )
+ABLATION: Final = AgentDefinition(name="ablation", extract=extract_quantitative, system=SYSTEM)
+"""The scoring of a changed transcript."""
 JUDGE: Final = {
     metric: AgentDefinition(
         name=f"judge_{metric.value}", extract=extract_judge_metric, system=SYSTEM
@@ -27,13 +29,23 @@ JUDGE: Final = {
 }
 META_REVIEW: Final = AgentDefinition(name="meta_review", extract=extract_meta_review, system=SYSTEM)
 DANGER: Final = AgentDefinition(name="danger", extract=extract_danger, system=SYSTEM)
+RESCORING: Final = AgentDefinition(name="rescoring", extract=extract_quantitative, system=SYSTEM)
+BELIEF_TOKENS: Final = "belief_tokens"
+BELIEF_DECISION: Final = "belief_decision"
+"""Asked for probabilities, and for no reply that could be read."""
+BELIEF_AGENTS: Final = (RESCORING.name, BELIEF_TOKENS, BELIEF_DECISION)
+"""Asked how sure the scores are, where that is set."""
+OPTIONAL_AGENTS: Final = frozenset({DANGER.name, *BELIEF_AGENTS})
+"""Without which an assessment is complete all the same."""
 
 AGENT_ORDER: Final = (
     QUALITATIVE.name,
     EVIDENCE.name,
     *(definition.name for definition in JUDGE.values()),
     QUANTITATIVE.name,
+    ABLATION.name,
     META_REVIEW.name,
     DANGER.name,
+    *BELIEF_AGENTS,
 )
 """The order in which accounts list the agents, whichever call ended first."""

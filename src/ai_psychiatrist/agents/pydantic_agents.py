@@ -4,6 +4,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from ai_psychiatrist.agents.definition import (
+    ABLATION,
     DANGER,
     EVIDENCE,
     JUDGE,
@@ -25,6 +26,8 @@ create_evidence_agent: Final = partial(create_agent, EVIDENCE)
 """Return the agent that extracts quotes for each item."""
 create_quantitative_agent: Final = partial(create_agent, QUANTITATIVE)
 """Return the agent that scores the items."""
+create_ablation_agent: Final = partial(create_agent, ABLATION)
+"""Return the agent that scores the items of a changed transcript."""
 create_meta_review_agent: Final = partial(create_agent, META_REVIEW)
 """Return the agent that reviews everything together."""
 create_danger_agent: Final = partial(create_agent, DANGER)

@@ -17,7 +17,7 @@ from ai_psychiatrist.api.risk import keep_risk
 from ai_psychiatrist.api.sent_file import SentFile
 from ai_psychiatrist.api.shared_room import SharedRoom
 from ai_psychiatrist.assessment.pipeline import Part
-from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
+from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus, WantedScoring
 from ai_psychiatrist.domain.errors import InputError, TranscriptTooLong
 from ai_psychiatrist.domain.risk import RiskReport
 from ai_psychiatrist.domain.transcript import Transcript
@@ -102,7 +102,11 @@ def _roles(body: AssessmentRequest | InterviewRequest) -> Roles:
 
 
 async def assess_wanted(
-    wanted: WantedAssessment, request: Request, services: Services, parts: frozenset[Part]
+    wanted: WantedAssessment,
+    request: Request,
+    services: Services,
+    parts: frozenset[Part],
+    scoring: WantedScoring,
 ) -> Assessed:
     """Return the assessment; raises `Refusal` when nothing finished."""
     assessment_id = begin_assessment()
@@ -112,6 +116,7 @@ async def assess_wanted(
         risk=wanted.risk,
         participant_id=wanted.participant_id,
         parts=parts,
+        scoring=scoring,
         deadline_seconds=seconds_left(request.scope),
         stopping=stopping,
     )

@@ -13,22 +13,26 @@ from typing import Final
 from ai_psychiatrist.agents.baseline.shared_analysis import sharing_analysis
 from ai_psychiatrist.agents.case import Case, open_case
 from ai_psychiatrist.agents.danger import DangerAgent
-from ai_psychiatrist.agents.definition import AGENT_ORDER, DANGER
+from ai_psychiatrist.agents.definition import ABLATION, AGENT_ORDER, DANGER
 from ai_psychiatrist.agents.meta_review import MetaReviewAgent
 from ai_psychiatrist.agents.prompts.digests import TASKS, Tasks
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
+from ai_psychiatrist.agents.references import ReferenceSource, required
+from ai_psychiatrist.assessment.ablation import MOST_CALLS, with_drives, without_drives
+from ai_psychiatrist.assessment.believing import BELIEF, Beliefs, Believer
 from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop, narrative_of
 from ai_psychiatrist.assessment.spending import NARRATIVE_SHARE_OF_TIME, share_out
 from ai_psychiatrist.assessment.telling import ListenerFailed, Telling
 from ai_psychiatrist.assessment.unfinished import record_defect, record_late, record_skipped
 from ai_psychiatrist.domain.assessment import (
+    AS_SET,
     Assessment,
-    AssessmentMode,
     AssessmentStatus,
     JudgedRound,
     MetaReview,
     Metric,
     PHQ8Assessment,
+    WantedScoring,
 )
 from ai_psychiatrist.domain.failures import Attempt, FailureCode, FailureRecord
 from ai_psychiatrist.domain.risk import ModelReading, ReadingStatus, RiskReport, with_model_reading
@@ -59,6 +63,7 @@ FULL: Final = frozenset(Part)
 SHARE_OF_STOPPING: Final = 0.75  # The rest of that time is for telling what has finished.
 
 OnFinished = Callable[[Part], None]
+_Ask = Callable[[PHQ8Assessment], None]
 
 
 @dataclass(slots=True)
@@ -67,10 +72,13 @@ class _Results:
 
     rounds: list[JudgedRound] = field(default_factory=list)
     quantitative: PHQ8Assessment | None = None
+    ablated: PHQ8Assessment | None = None
+    """The same with a verdict on each score."""
     meta_review: MetaReview | None = None
     danger: ModelReading | None = None
     late: frozenset[Part] = frozenset()
     """What was ended so that a part that needs its time could have it."""
+    beliefs: Beliefs | None = None
 
     def finished(self) -> Iterable[Part]:
         narrative = narrative_of(self.rounds)
@@ -93,10 +101,14 @@ class AssessmentPipeline:
     meta_review: MetaReviewAgent
     danger: DangerAgent | None = None
     """Reads for danger beside the rules; `None` where they are alone."""
+    believer: Believer | None = None
+    """Says how sure the scores are; `None` for nobody."""
     max_calls: int = DEFAULT_MAX_CALLS
     is_delimited: bool = False
     tasks: Tasks = field(default_factory=lambda: TASKS, repr=False)
     """What the agents are asked."""
+    references: ReferenceSource | None = field(default=None, repr=False)
+    """Where scoring finds examples of other participants; `None` where there are none."""
 
     async def assess(
         self,
@@ -105,6 +117,7 @@ class AssessmentPipeline:
         risk: RiskReport | None = None,
         participant_id: int | None = None,
         parts: frozenset[Part] = FULL,
+        scoring: WantedScoring = AS_SET,
         deadline_seconds: float | None = None,
         on_finished: OnFinished = lambda _: None,
         store: CallStore | None = None,
@@ -115,10 +128,14 @@ class AssessmentPipeline:
         `parts`: what to make; `on_finished` is told of each as it is done, and an error of its own
         ends the assessment and is raised as it is. At the deadline the calls under way are
         cancelled. Cancelling the caller cancels them too. `risk`: the rules' report on this
-        transcript if it is made already; otherwise it is made before any model is asked. `store`:
+        transcript if it is made already; otherwise it is made before any model is asked. `scoring`:
+        how the caller wants the items scored. `store`:
         where the calls are kept, and found when they were made before. `stopping`: moves the
-        deadline up when the service stops.
+        deadline up when the service stops. Raises `RequestConflict` for a mode that shows
+        references where there are none.
         """
+        if scoring.mode.shows_references:
+            required(scoring.mode, self.references)
         if risk is None:
             risk = await work_on_text(transcript.text, detect_risk, transcript)
         case = open_case(
@@ -129,8 +146,12 @@ class AssessmentPipeline:
             store=store,
             unread=risk.examined.wholly_unread,
             tasks=self.tasks,
+            scoring=scoring,
+            references=self.references,
         )
         results, telling = _Results(), Telling(on_finished)
+        if self.believer is not None:
+            results.beliefs = self.believer.begin(scoring.mode)
         unread = FailureCode.INTERNAL_ERROR
         with collect_failures() as failures, sharing_analysis(), remembering_clauses():
             try:
@@ -144,14 +165,23 @@ class AssessmentPipeline:
             except TimeoutError:
                 _record_deadline(parts - results.late, results)
                 unread = FailureCode.DEADLINE_EXCEEDED
-                if self.danger is not None and results.danger is None:
-                    record_late(DANGER.name)
+                self._record_late_beside(case, results)
         if telling.error is not None:
             raise telling.error
+        if _lacks_drives(case, results) and results.quantitative is not None:
+            results.ablated = without_drives(results.quantitative, unread)
         if self.danger is not None:
             failed = ModelReading(status=ReadingStatus.FAILED, code=unread)
             risk = with_model_reading(risk, results.danger or failed)
         return _assessment(case, risk, parts, results, failures)
+
+    def _record_late_beside(self, case: Case, results: _Results) -> None:
+        if self.danger is not None and results.danger is None:
+            record_late(DANGER.name)
+        if results.beliefs is not None and results.beliefs.is_asking:
+            record_late(BELIEF)
+        if _lacks_drives(case, results):
+            record_late(ABLATION.name)
 
     async def _run(
         self, case: Case, parts: frozenset[Part], results: _Results, on_finished: OnFinished
@@ -173,14 +203,20 @@ class AssessmentPipeline:
             most_scores=self.quantitative.most_calls if Part.SCORES in parts else 0,
             most_review=self.meta_review.most_calls if Part.META_REVIEW in parts else 0,
             most_danger=0 if self.danger is None else self.danger.most_calls,
+            most_belief=0 if self.believer is None else self.believer.most_calls,
+            most_ablation=MOST_CALLS if case.scoring.ablates and Part.SCORES in parts else 0,
         )
         async with asyncio.TaskGroup() as group:
             if Part.FINDINGS in parts:
                 work = self._narrate(case.within(spending.narrative), parts, results, on_finished)
                 group.create_task(_guarded(_in_time(work, case, parts, results)))
             if Part.SCORES in parts:
-                work = self._score(case.within(spending.scores), results, on_finished)
-                group.create_task(_guarded(work))
+                ask = _asking(beside, case.within(spending.belief), results)
+                work = self._score(case.within(spending.scores), results, on_finished, ask)
+                scoring = group.create_task(_guarded(work))
+                if case.scoring.ablates:
+                    work = self._ablate(scoring, case.within(spending.ablation), results)
+                    beside.create_task(_guarded(work))
             if self.danger is not None:
                 # Last, so that a backend with few places serves what others wait for before it.
                 work = _read_for_danger(self.danger, case.within(spending.danger), results)
@@ -203,13 +239,23 @@ class AssessmentPipeline:
         elif Part.JUDGEMENT in parts:
             record_skipped(Part.JUDGEMENT.value)
 
-    async def _score(self, case: Case, results: _Results, on_finished: OnFinished) -> None:
+    async def _score(
+        self, case: Case, results: _Results, on_finished: OnFinished, ask: _Ask
+    ) -> None:
         def keep(unscored: PHQ8Assessment) -> None:
             results.quantitative = unscored
 
-        results.quantitative = await self.quantitative.assess(case, on_evidence=keep)
+        results.quantitative = await self.quantitative.assess(
+            case, on_evidence=keep, on_scoring=ask
+        )
         if results.quantitative is not None and results.quantitative.is_accepted:
             on_finished(Part.SCORES)
+
+    async def _ablate(self, scoring: asyncio.Task[None], case: Case, results: _Results) -> None:
+        """Score again once there are scores; nothing but the result waits for it."""
+        await asyncio.wait([scoring])
+        if results.quantitative is not None and results.quantitative.has_scores:
+            results.ablated = await with_drives(self.quantitative, case, results.quantitative)
 
     async def _review(self, case: Case, results: _Results, on_finished: OnFinished) -> None:
         if results.quantitative is None or not results.quantitative.is_scored:
@@ -220,6 +266,22 @@ class AssessmentPipeline:
         results.meta_review = await self.meta_review.review(case, findings, results.quantitative)
         if results.meta_review is not None:
             on_finished(Part.META_REVIEW)
+
+
+def _asking(beside: asyncio.TaskGroup, case: Case, results: _Results) -> _Ask:
+    """Return what has beliefs asked for while the items are scored, and the meta-review made."""
+
+    def ask(found: PHQ8Assessment) -> None:
+        if results.beliefs is not None:
+            beside.create_task(_guarded(results.beliefs.ask(case, found)))
+
+    return ask
+
+
+def _lacks_drives(case: Case, results: _Results) -> bool:
+    scores = results.quantitative
+    is_wanted = case.scoring.ablates and scores is not None and scores.has_scores
+    return is_wanted and results.ablated is None
 
 
 async def _read_for_danger(agent: DangerAgent, case: Case, results: _Results) -> None:
@@ -276,13 +338,14 @@ def _assessment(
         transcript=case.transcript,
         risk=risk,
         participant_id=case.participant_id,
-        mode=AssessmentMode.ZERO_SHOT,
+        mode=case.scoring.mode,
         status=status,
         narrative=narrative_of(results.rounds),
-        quantitative=results.quantitative,
+        quantitative=_believed(results),
         meta_review=results.meta_review,
         attempts=_in_agent_order(case.calls.attempts),
         failures=tuple(sorted(failures, key=lambda failure: failure.stage)),
+        references=_digest_of_references(case),
     )
     logger.info(
         "assessment_finished",
@@ -293,6 +356,19 @@ def _assessment(
         participant_id=case.participant_id,
     )
     return assessment
+
+
+def _believed(results: _Results) -> PHQ8Assessment | None:
+    scores = results.ablated or results.quantitative
+    if scores is None or results.beliefs is None:
+        return scores
+    return results.beliefs.of(scores)
+
+
+def _digest_of_references(case: Case) -> str | None:
+    if case.references is None or not case.scoring.mode.shows_references:
+        return None
+    return case.references.digest
 
 
 def _in_agent_order(attempts: list[Attempt]) -> tuple[Attempt, ...]:

@@ -27,6 +27,10 @@ class Spending:
     narrative: CallBudget
     danger: CallBudget
     """Never shared: it may still be read when the meta-review begins."""
+    belief: CallBudget
+    """Never shared either."""
+    ablation: CallBudget
+    """Never shared either."""
 
     def for_meta_review(self) -> CallBudget:
         """Return the budget of the meta-review with all that the other parts have left over."""
@@ -35,12 +39,22 @@ class Spending:
         return self.meta_review
 
 
-def share_out(max_calls: int, *, most_scores: int, most_review: int, most_danger: int) -> Spending:
+def share_out(
+    max_calls: int,
+    *,
+    most_scores: int,
+    most_review: int,
+    most_danger: int,
+    most_belief: int = 0,
+    most_ablation: int = 0,
+) -> Spending:
     """Share calls out: one for each step, then scores' and review's retries, then the rest.
 
     `most_scores`, `most_review`, `most_danger`: what evidence and scores, the review, and the
-    reading for danger cost with all retries; 0 for a part that is not wanted. Of the rest a
-    quarter at most is for the reading's retries; the narrative and its rounds get all else.
+    reading for danger cost with all retries; `most_belief`: what is asked to know how sure the
+    scores are; 0 for a part that is not wanted. Of the rest a quarter at most is for the reading's
+    retries, then `most_ablation` for scoring again after changes, and half of what is then left
+    for belief; the narrative and its rounds get all else.
     """
     budget = CallBudget(max_calls)
     scores = budget.set_aside(min(_LEAST_SCORES, most_scores))
@@ -50,5 +64,14 @@ def share_out(max_calls: int, *, most_scores: int, most_review: int, most_danger
     scores.take_back(budget.set_aside(most_scores - scores.left))
     meta_review.take_back(budget.set_aside(most_review - meta_review.left))
     danger.take_back(budget.set_aside(min(most_danger - danger.left, budget.left // 4)))
+    ablation = budget.set_aside(most_ablation)
+    belief = budget.set_aside(min(most_belief, budget.left // 2))
     narrative.take_back(budget)
-    return Spending(scores=scores, meta_review=meta_review, narrative=narrative, danger=danger)
+    return Spending(
+        scores=scores,
+        meta_review=meta_review,
+        narrative=narrative,
+        danger=danger,
+        belief=belief,
+        ablation=ablation,
+    )

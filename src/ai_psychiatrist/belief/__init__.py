@@ -1,1 +1,1 @@
-"""How sure an assessment is, and why: distributions, sets, certificates, counterfactual audits."""
+"""Item-level belief: its sources, how they are pooled and recalibrated, sets and totals."""

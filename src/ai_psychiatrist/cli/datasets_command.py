@@ -1,14 +1,12 @@
 """The commands that check a dataset and make up a synthetic one."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
@@ -25,6 +23,7 @@ from ai_psychiatrist.cli.dataset_options import (
 )
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
 from ai_psychiatrist.cli.settings_source import quiet, read_settings
+from ai_psychiatrist.cli.step_progress import step_progress
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.check import DatasetCheck, check_of_dataset
 from ai_psychiatrist.evaluation.datasets.dataset import SpeakerFilter
@@ -107,7 +106,7 @@ def check(
             codes=codes,
             labels=with_labels(known, participant, interviewer),
         )
-        with _progress("reading") as on_progress:
+        with step_progress("reading") as on_progress:
             found = check_of_dataset(choice.opened(on_progress))
     _print_json(found) if as_json else _print_table(found)
     raise typer.Exit(ExitCode.COMPLETE if found.is_whole else ExitCode.PARTIAL)
@@ -124,7 +123,7 @@ def make(
     """Make up a dataset with every known quirk; for demos and tests, never for accuracy."""
     with refusing_bad_input():
         recipe = DatasetRecipe(units=units, seed=seed, form=form)
-        with _progress("writing") as on_progress:
+        with step_progress("writing") as on_progress:
             make_dataset(out, recipe, on_progress=on_progress)
     typer.echo(f"{units} participants written; README.md there says what is odd about which.")
 
@@ -152,7 +151,7 @@ def split(
         choice = DatasetChoice(
             path=dataset, kind=kind, split=of, labels=quiet(read_settings()).transcript.labels
         )
-        with _progress("reading") as on_progress:
+        with step_progress("reading") as on_progress:
             splits = drawn_splits(choice.opened(on_progress), _sizes(part), seed=seed)
         write_splits(out, splits)
     for name, members in splits.parts.items():
@@ -173,15 +172,6 @@ def _sizes(parts: list[str]) -> dict[str, int]:
             raise InputError(msg, field="--part")
         sizes[name] = int(size)
     return sizes
-
-
-@contextmanager
-def _progress(doing: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar on a terminal, on the error stream, and nothing elsewhere."""
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(doing, total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
 def _print_json(found: DatasetCheck) -> None:

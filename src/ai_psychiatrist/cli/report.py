@@ -8,6 +8,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from ai_psychiatrist.cli.belief_words import item_belief, total_belief
 from ai_psychiatrist.domain.evidence import Frequency, Quote, Timeframe
 from ai_psychiatrist.domain.phq8 import Severity, UnknownReason
 from ai_psychiatrist.domain.risk import ReadingStatus, RiskLevel, RiskSource
@@ -82,6 +83,8 @@ def _heading(out: Console, result: FullResult) -> None:
             f"Total: between {scores.total_score_min} and {scores.total_score_max} of 24 "
             f"({scores.na_count} items unknown), {span}"
         )
+    if scores is not None and (believed := total_belief(scores)):
+        out.print(Text(believed, style="dim"))
     _transcript(out, result)
     out.print()
 
@@ -190,6 +193,11 @@ def _scores(out: Console, result: FullResult, scores: QuantitativePart) -> None:
 
 
 def _score(item: ItemResult) -> Text:
+    shown, believed = _answer(item), item_belief(item)
+    return shown.append(f"\n{believed}", style="not bold dim") if believed else shown
+
+
+def _answer(item: ItemResult) -> Text:
     if item.score is None:
         reason = item.unknown_reason.value.replace("_", " ") if item.unknown_reason else ""
         proposed = "" if item.proposed_score is None else f"\n(proposed {item.proposed_score})"

@@ -3,15 +3,16 @@
 from ai_psychiatrist.config.groups import Settings
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.ledger.keys.cipher import load_cipher
+from ai_psychiatrist.proof.signing import signer_of
 from ai_psychiatrist.services.evidence_validation.similarity import similarity_package
 
 
 def refuse_contradictions(settings: Settings) -> None:
     """Raise `ConfigurationError`, naming the variable, for settings that nothing can follow."""
-    if settings.features.enable_few_shot:
+    if settings.features.enable_few_shot and settings.references.dir is None:
         msg = (
-            "ENABLE_FEW_SHOT=true cannot be followed: scoring with examples of other participants "
-            "does not exist yet; remove it, or set it to false"
+            "ENABLE_FEW_SHOT=true cannot be followed without references: set REFERENCES_DIR to a "
+            "folder that `ai-psychiatrist references build` made, or ENABLE_FEW_SHOT to false"
         )
         raise ConfigurationError(msg)
     if settings.quantitative.evidence_quote_validation_mode == "fuzzy":
@@ -22,3 +23,4 @@ def refuse_contradictions(settings: Settings) -> None:
         raise ConfigurationError(msg)
     if settings.ledger.key_file is not None:
         load_cipher(settings.ledger.key_file)
+    signer_of(settings.certificate.key_file)

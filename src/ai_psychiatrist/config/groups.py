@@ -8,7 +8,9 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from ai_psychiatrist.agents.settings import DangerSettings, QualitativeSettings
 from ai_psychiatrist.assessment.settings import FeedbackSettings
+from ai_psychiatrist.belief.settings import BeliefSettings
 from ai_psychiatrist.config.server import ApiSettings
+from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.infrastructure.logging import LogFormat, LogLevel
 from ai_psychiatrist.llm.output_mode import OutputModeSetting
 from ai_psychiatrist.llm.settings import (
@@ -72,6 +74,15 @@ class LedgerSettings(Options):
     key_file: Path | None = Field(
         default=None,
         description="File of 32 bytes in hexadecimal; encrypts ledgers and new interviews.",
+    )
+
+
+class CertificateSettings(Options):
+    """How certificates of results are signed."""
+
+    key_file: Path | None = Field(
+        default=None,
+        description="File of an Ed25519 key, 32 bytes in hexadecimal, that signs certificates.",
     )
 
 
@@ -158,8 +169,13 @@ class FeatureSettings(Options):
 
     enable_few_shot: bool = Field(
         default=False,
-        description="Score with examples of others; there are none yet: true is refused.",
+        description="Score in mode few_shot where no mode is named; needs REFERENCES_DIR.",
     )
+
+    @property
+    def default_mode(self) -> AssessmentMode:
+        """How items are scored where nobody says."""
+        return AssessmentMode.FEW_SHOT if self.enable_few_shot else AssessmentMode.ZERO_SHOT
 
 
 class Settings(BaseSettings):
@@ -177,10 +193,12 @@ class Settings(BaseSettings):
     qualitative: QualitativeSettings = QualitativeSettings()
     feedback: FeedbackSettings = FeedbackSettings()
     danger: DangerSettings = DangerSettings()
+    belief: BeliefSettings = BeliefSettings()
     transcript: TranscriptSettings = TranscriptSettings()
     data: DataSettings = DataSettings()
     references: ReferenceSettings = ReferenceSettings()
     ledger: LedgerSettings = LedgerSettings()
+    certificate: CertificateSettings = CertificateSettings()
     interview: InterviewSettings = InterviewSettings()
     api: ApiSettings = ApiSettings()
     risk: RiskSettings = RiskSettings()

@@ -22,6 +22,45 @@ class BeliefSource(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreSet:
+    """Neighbouring scores of which one is the true one, as often as its level says."""
+
+    low: int | None
+    """Lowest score 0-3; `None`, as `high` then is, where not determinable is all there is."""
+    high: int | None
+    not_determinable: bool
+    """Whether it may be that no score can be told."""
+    level: float
+    """In how many of such sets the truth lies, on cases like those that it was fitted on."""
+
+    def __post_init__(self) -> None:
+        if (self.low is None) != (self.high is None):
+            msg = "a set has both its lowest and its highest score, or neither"
+            raise ValueError(msg)
+        if self.low is None and not self.not_determinable:
+            msg = "a set holds something"
+            raise ValueError(msg)
+
+    @property
+    def size(self) -> int:
+        """How many answers it holds, not determinable among them."""
+        scores = 0 if self.low is None or self.high is None else self.high - self.low + 1
+        return scores + self.not_determinable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TotalInterval:
+    """Where the total is believed to lie, the items taken as independent of one another."""
+
+    low: int
+    """Lowest total 0-24 of the interval, which is central: as much is left out on either side."""
+    high: int
+    level: float
+    """The belief that the interval holds at least."""
+    mean: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ItemBelief:
     """Probabilities of the scores 0 to 3 and of not determinable; together they are 1."""
 
@@ -30,6 +69,10 @@ class ItemBelief:
     sources: tuple[BeliefSource, ...]
     is_calibrated: bool = False
     """Whether it was recalibrated on labelled participants other than this one."""
+    score_set: ScoreSet | None = None
+    """`None` where no fit is configured that sets are made from."""
+    raw: tuple[float, ...] | None = None
+    """The probabilities before they were recalibrated; `None` where these are they."""
 
     def __post_init__(self) -> None:
         shares = self.probabilities
@@ -44,3 +87,12 @@ class ItemBelief:
     def probabilities(self) -> tuple[float, ...]:
         """Those of 0, 1, 2, 3 and not determinable, in this order."""
         return (*self.scores, self.not_determinable)
+
+    @property
+    def most_likely(self) -> int | None:
+        """The score of the largest probability; `None` where that is of not determinable.
+
+        Of equals the lower score, and not determinable before any.
+        """
+        largest = max(self.probabilities)
+        return None if self.not_determinable == largest else self.scores.index(largest)

@@ -16,12 +16,14 @@ from ai_psychiatrist.infrastructure.log_ids import identified_assessment
 from ai_psychiatrist.infrastructure.worker_processes import WORKS_IN_PLACE, work_on_text
 from ai_psychiatrist.interface.given import (
     GivenLabels,
+    GivenMode,
     GivenTranscript,
     content_of,
     forgetting_causes,
     named_path,
     named_roles,
     read_given,
+    wanted_mode,
 )
 from ai_psychiatrist.llm.cures import Cause
 from ai_psychiatrist.results.assessment import full_result
@@ -76,25 +78,38 @@ class Application:
         *,
         participant: GivenLabels = (),
         interviewer: GivenLabels = (),
+        mode: GivenMode = None,
         on_progress: OnPart = lambda _: None,
         deadline_seconds: float | None = None,
+        certificate: bool = False,
     ) -> FullResult:
         """Assess one interview; what fails is told in the result, and what finished is kept.
 
         `participant`, `interviewer`: whose labels are whose, where the transcript does not tell.
+        `mode`: what scoring sees beside the transcript, such as `descriptions_only`; else that of
+        the settings, which is `zero_shot` unless they say otherwise.
         `deadline_seconds`: what has not finished by then is left out; else the models' own time
-        limits hold. Raises `InputError` for a transcript that cannot be used: of these
-        `SpeakersUnknown` has the labels to choose from. Where nothing finished the status is
-        `failed`, and `causes` says why.
+        limits hold. `certificate`: whether the result has one. Raises `InputError` for a transcript
+        that cannot be used: of these `SpeakersUnknown` has the labels to choose from. Where nothing
+        finished the status is `failed`, and `causes` says why.
         """
         services = self.services
         _refuse_no_time(deadline_seconds)
+        scoring = await services.scoring(wanted_mode(mode))
         with forgetting_causes(), services.active(), identified_assessment() as assessment_id:
             read = await self._read(transcript, named_roles(participant, interviewer))
             assessment = await services.pipeline.assess(
-                read, on_finished=on_progress, deadline_seconds=deadline_seconds
+                read,
+                scoring=scoring,
+                on_finished=on_progress,
+                deadline_seconds=deadline_seconds,
             )
-            return full_result(assessment, about=services.about(assessment_id))
+            result = full_result(assessment, about=services.about(assessment_id))
+            if not certificate:
+                return result
+            from ai_psychiatrist.proof.certificate import certified  # noqa: PLC0415
+
+            return await asyncio.to_thread(certified, result, read, services.signer)
 
     def causes(self, result: FullResult) -> tuple[Cause, ...]:
         """Return why a result is not whole, each cause with its cure; none if it is whole."""
@@ -109,6 +124,7 @@ class Application:
         retry_failed: bool = False,
         limit: int | None = None,
         split: str | None = None,
+        mode: GivenMode = None,
         concurrency: int = 8,
         max_failures: int | None = None,
         keep_raw: bool = True,
@@ -134,7 +150,14 @@ class Application:
         )
         with forgetting_causes(), services.active():
             return await evaluated(
-                services, path, place, split=split, start=start, options=options, told=on_progress
+                services,
+                path,
+                place,
+                split=split,
+                mode=mode,
+                start=start,
+                options=options,
+                told=on_progress,
             )
 
     async def _read(self, given: GivenTranscript, roles: Roles) -> Transcript:
@@ -176,8 +199,10 @@ def assess_sync(
     *,
     participant: GivenLabels = (),
     interviewer: GivenLabels = (),
+    mode: GivenMode = None,
     on_progress: OnPart = lambda _: None,
     deadline_seconds: float | None = None,
+    certificate: bool = False,
     settings: Settings | None = None,
     model: str | None = None,
 ) -> FullResult:
@@ -195,8 +220,10 @@ def assess_sync(
                 transcript,
                 participant=participant,
                 interviewer=interviewer,
+                mode=mode,
                 on_progress=on_progress,
                 deadline_seconds=deadline_seconds,
+                certificate=certificate,
             )
 
     return asyncio.run(assess())

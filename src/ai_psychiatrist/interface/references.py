@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.assessment.pipeline import Part
+from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
 from ai_psychiatrist.evaluation.references.chunk_dataset import (
@@ -35,7 +36,6 @@ from ai_psychiatrist.wiring.references import embedder_of, references_of, scorin
 
 SCORING_FOLDER: Final = "scoring"
 """The runs that score chunks, inside the artefact; their ledgers hold what models replied."""
-_MODE: Final = "reference-scores"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +117,7 @@ async def score_by_model(
             folder=run,
             start=StartOptions(is_resumed=run.run.exists(), accepts_changed=True),
             options=EvaluationOptions(concurrency=concurrency, retries_failed=True),
-            mode=_MODE,
+            mode=AssessmentMode.ZERO_SHOT,
             parts=frozenset({Part.SCORES}),
         ),
         tally=RunTally(),

@@ -24,8 +24,6 @@ from ai_psychiatrist.llm.model_list import unserved
 from ai_psychiatrist.llm.provider_settings import LOG_PROBABILITIES
 from ai_psychiatrist.llm.routes import ModelRoute
 
-PATIENCE_SECONDS: Final = 120.0
-"""The longest wait for one step, which may have to load the model."""
 _PROMPT: Final = "Reply with the single word: ready"
 _SCHEMA_PROMPT: Final = 'Reply with the JSON object {"ready": true} and nothing else.'
 _SCHEMA: Final = {
@@ -180,7 +178,7 @@ async def _first_reply(route: ModelRoute) -> _FirstReply:
     try:
         if route.chat is None:
             raise ModelCallFailed(FailureCode.REQUEST_REFUSED)
-        async with asyncio.timeout(PATIENCE_SECONDS):
+        async with asyncio.timeout(route.timeout_seconds):
             reply = await route.chat.simple_chat(_PROMPT)
         if not reply.text.strip():
             raise ModelCallFailed(FailureCode.OUTPUT_REJECTED)
@@ -193,7 +191,7 @@ async def _first_reply(route: ModelRoute) -> _FirstReply:
 
 async def _checked(route: ModelRoute, step: Awaitable[bool]) -> Check:
     try:
-        async with asyncio.timeout(PATIENCE_SECONDS):
+        async with asyncio.timeout(route.timeout_seconds):
             works = await step
     except Exception as error:  # noqa: BLE001  a backend may make a library fail in any way
         return _failed(route, call_failure(error))

@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Final, Literal
 from pydantic import BeforeValidator, Field
 
 from ai_psychiatrist.domain.assessment import AssessmentStatus, Metric, MetricScore
+from ai_psychiatrist.domain.belief import BeliefSource, ScoreSet, TotalInterval
 from ai_psychiatrist.domain.evidence import (
     Frequency,
     Grounding,
@@ -19,12 +20,13 @@ from ai_psychiatrist.domain.evidence import (
 )
 from ai_psychiatrist.domain.failures import Attempt, FailureRecord
 from ai_psychiatrist.domain.phq8 import UnknownReason
+from ai_psychiatrist.domain.references import NoReferences, ShownReference
 from ai_psychiatrist.results.frozen_table import FrozenTable
 from ai_psychiatrist.results.result import Result, called
 from ai_psychiatrist.results.risk_result import RiskResult
 from ai_psychiatrist.results.transcript_result import TranscriptResult
 
-SCHEMA_VERSION: Final = "1"
+SCHEMA_VERSION: Final = "2"
 NOTICE: Final = (
     "For research and engineering. Not a medical device, not a diagnosis, and no substitute for "
     "the judgement of a clinician."
@@ -53,6 +55,20 @@ class SupportingQuoteResult(Result):
     segments: tuple[Segment, ...] = ()
 
 
+class BeliefResult(Result):
+    """How likely each score of an item is."""
+
+    scores: tuple[float, float, float, float]
+    """Probabilities of the scores 0 to 3."""
+    not_determinable: float
+    """Probability that no score can be told; with the scores' it adds up to 1."""
+    sources: tuple[BeliefSource, ...]
+    calibrated: bool = Field(validation_alias=called("is_calibrated", "calibrated"))
+    """Whether it was recalibrated on labelled participants; if not, it is no observed rate."""
+    set: ScoreSet | None = Field(None, validation_alias=called("score_set", "set"))
+    """Null where no fit is configured."""
+
+
 class ItemResult(Result):
     """One item of the PHQ-8."""
 
@@ -75,6 +91,12 @@ class ItemResult(Result):
     llm_evidence_count: int
     llm_evidence_extracted_count: int
     llm_evidence_rejected_count: int
+    belief: BeliefResult | None = None
+    """Null in results that were made without it."""
+    references: tuple[ShownReference, ...] = ()
+    """Examples of other participants that scoring was shown, in the modes that show any."""
+    no_references: NoReferences | None = None
+    """Why there are none, in such a mode."""
 
     shown_texts: ClassVar[frozenset[str]] = frozenset({"label"})
 
@@ -110,6 +132,8 @@ class QuantitativePart(Result):
     """How many items are unknown."""
     accepted: bool = Field(default=True, validation_alias=called("is_accepted", "accepted"))
     """Whether a reply with scores was accepted; if not, the items keep the evidence."""
+    total_interval: TotalInterval | None = None
+    """Where the beliefs of the items let the total lie; the items are taken as independent."""
     items: Annotated[FrozenTable[str, ItemResult] | None, BeforeValidator(by_item)] = None
 
     shown_texts: ClassVar[frozenset[str]] = frozenset({"severity_label"})
@@ -193,11 +217,24 @@ class GroundingResult(Result):
     unknown_keys: int
 
 
+class CertificateResult(Result):
+    """What a result says in places and codes, without words, for others to derive it again."""
+
+    sha256: str
+    """Digest of what the certificate says; whoever checks it has to know it, or the key."""
+    signed_by: str | None
+    """Ed25519 public key in hexadecimal; null where no key is set."""
+    text: str
+    """The certificate itself, in canonical JSON: to be kept as it is, byte for byte."""
+
+    shown_texts: ClassVar[frozenset[str]] = frozenset({"sha256", "signed_by"})
+
+
 class Envelope(Result):
     """What every result says about itself."""
 
     assessment_id: str
-    schema_version: Literal["1"] = SCHEMA_VERSION
+    schema_version: Literal["2"] = SCHEMA_VERSION
     status: AssessmentStatus
     risk: RiskResult
     notice: str = NOTICE
@@ -209,11 +246,15 @@ class Envelope(Result):
     models: FrozenTable[str, AgentModels]
     prompts: FrozenTable[str, str]
     """Prompt name → digest of its wording."""
+    references: str | None = None
+    """Digest of all references that there were to show; null in a mode that shows none."""
     grounding: GroundingResult | None
     attempts: tuple[Attempt, ...]
     failures: tuple[FailureRecord, ...]
     transcript_text: str | None
     """The text that offsets count in, where it was made from a file; null for a text as sent."""
+    certificate: CertificateResult | None = None
+    """Null unless it was asked for."""
 
 
 class QuantitativeResult(QuantitativePart, Envelope):

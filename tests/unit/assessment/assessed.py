@@ -21,6 +21,7 @@ from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop
 from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
 from ai_psychiatrist.assessment.settings import FeedbackSettings
+from ai_psychiatrist.belief.believer import Believer
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.llm.chat import ChatReply
 from ai_psychiatrist.llm.routes import ModelRoute
@@ -97,6 +98,7 @@ def pipeline(server: Server, *, max_calls: int = 60, retries: int = 1) -> Assess
         quantitative=QuantitativeAssessmentAgent(chain, **built),
         meta_review=MetaReviewAgent(chain, **built),
         danger=DangerAgent(chain, **built),
+        believer=Believer(),
         max_calls=max_calls,
     )
 

@@ -53,6 +53,13 @@ def test_part_that_is_not_wanted_gets_nothing() -> None:
     assert left(20, most_scores=0, most_review=0, most_danger=0) == (0, 0, 0, 20)
 
 
+def test_scoring_again_takes_of_what_only_refinement_would_use() -> None:
+    shares = share_out(60, most_scores=10, most_review=5, most_danger=5, most_ablation=20)
+    assert (shares.ablation.left, shares.narrative.left) == (20, 20)
+    shares = share_out(25, most_scores=10, most_review=5, most_danger=5, most_ablation=20)
+    assert (shares.ablation.left, shares.narrative.left) == (3, 5)
+
+
 def test_meta_review_may_spend_what_the_others_leave() -> None:
     shares = share_out(60, most_scores=10, most_review=5, most_danger=5)
     assert shares.for_meta_review().left == 55

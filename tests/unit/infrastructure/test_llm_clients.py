@@ -1,5 +1,6 @@
 import asyncio
 import json
+import ssl
 import tracemalloc
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -15,6 +16,7 @@ from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.llm.backend_options import BackendOptions
 from ai_psychiatrist.llm.chat import ChatReply, SimpleChatClient
 from ai_psychiatrist.llm.connections import ModelConnections
+from ai_psychiatrist.llm.http_client import http_client
 from ai_psychiatrist.llm.settings import (
     ModelCallSettings,
     OllamaSettings,
@@ -253,3 +255,9 @@ def test_dead_server_fails_as_a_connection(wire: Wire) -> None:
 
 def test_text_of_a_reply_is_kept_out_of_its_representation() -> None:
     assert "four" not in repr(ChatReply(text=SECRET))
+
+
+def test_certificates_are_read_once_in_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    http_client(timeout_seconds=1, max_reply_bytes=1)
+    monkeypatch.delattr(ssl, "SSLContext")
+    http_client(timeout_seconds=1, max_reply_bytes=1)

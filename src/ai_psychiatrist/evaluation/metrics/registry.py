@@ -37,6 +37,16 @@ class Scale(Enum):
     AGREEMENT = (-1.0, 1.0, 2, "")
     UNIT = (0.0, 1.0, 3, "")
     """Areas and scores between 0 and 1 that are no shares."""
+    SIGNED_ITEM_POINTS = (-3.0, 3.0, 2, "")
+    SIGNED_TOTAL_POINTS = (-24.0, 24.0, 1, "")
+
+    @property
+    def signed(self) -> "Scale":
+        """The scale of differences between its points."""
+        return {
+            Scale.ITEM_POINTS: Scale.SIGNED_ITEM_POINTS,
+            Scale.TOTAL_POINTS: Scale.SIGNED_TOTAL_POINTS,
+        }.get(self, self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +74,15 @@ class RegisteredMetric:
     better: Better
     scale: Scale | None
     """`None` for the points of the data itself."""
+    is_signed: bool
+    """Whether those points may be below 0."""
     smallest_n: int
     """Participants that an interval, and with it a verdict, needs."""
 
     def scale_on(self, kind: type) -> Scale:
         """Return what it is measured in there."""
         points: Scale = getattr(kind, "points", Scale.UNIT)
-        return self.scale or points
+        return self.scale or (points.signed if self.is_signed else points)
 
 
 _FORMULAS: Final = "ai_psychiatrist.evaluation.metrics.formulas"
@@ -83,6 +95,7 @@ def metric(
     better: Better,
     source: str | None = None,
     scale: Scale | None = None,
+    is_signed: bool = False,
     smallest_n: int = SMALLEST_N,
 ) -> Callable[[Function], Function]:
     """Declare a function to be a metric: its name is the key, its first paragraph what it is."""
@@ -96,6 +109,7 @@ def metric(
             source=source,
             better=better,
             scale=scale,
+            is_signed=is_signed,
             smallest_n=smallest_n,
         )
         return function

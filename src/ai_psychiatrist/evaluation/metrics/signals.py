@@ -28,6 +28,10 @@ def _hybrid(item: ItemPrediction) -> float | None:
     return None if said is None else (said + quotes) / 2
 
 
+def _belief(item: ItemPrediction) -> float | None:
+    return None if item.belief is None else item.belief.of(item.score)
+
+
 @dataclass(frozen=True, slots=True)
 class ConfidenceSignal:
     """A signal of confidence."""
@@ -46,6 +50,7 @@ SIGNALS: Final[Mapping[str, ConfidenceSignal]] = {
     ),
     "verbalised": ConfidenceSignal("stated by the model", _verbalised),
     "hybrid": ConfidenceSignal("quotes and statement", _hybrid),
+    "belief": ConfidenceSignal("belief in the score", _belief),
 }
 
 

@@ -8,6 +8,10 @@ SOURCES: Final = (
         "Restrictions. Wiley."
     ),
     (
+        "Bland & Altman 1986. Statistical methods for assessing agreement between two methods of "
+        "clinical measurement. Lancet 327:307–310."
+    ),
+    (
         "Brier 1950. Verification of forecasts expressed in terms of probability. Mon Weather Rev"
         " 78:1–3."
     ),

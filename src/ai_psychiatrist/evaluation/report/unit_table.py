@@ -17,7 +17,7 @@ from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
 from ai_psychiatrist.infrastructure.private_files import write_whole
 
-Cell: TypeAlias = str | int | None
+Cell: TypeAlias = str | int | float | None
 
 _FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")
 _HEADER: Final = (
@@ -27,6 +27,8 @@ _HEADER: Final = (
     *("total", "total_min", "total_max", "severity", "risk_level"),
     *(f"label_{item.value}" for item in Item),
     *("label_total", "label_binary", "failures", "changes"),
+    *(f"belief_{item.value}_{answer}" for item in Item for answer in (*range(4), "unknown")),
+    *(f"set_{item.value}" for item in Item),
 )
 
 
@@ -91,7 +93,24 @@ def _row(unit: UnitPrediction, known: RunUnit | None, labels: Labels | None) -> 
         binary,
         " ".join(code.value for code in failures),
         unit.changes,
+        *(share for item in Item for share in _belief_cells(unit, item)),
+        *(_set_cell(unit, item) for item in Item),
     )
+
+
+def _belief_cells(unit: UnitPrediction, item: Item) -> Sequence[Cell]:
+    found = unit.items.get(item)
+    return [None] * 5 if found is None or found.belief is None else found.belief.probabilities
+
+
+def _set_cell(unit: UnitPrediction, item: Item) -> Cell:
+    """Return the scores of a set, separated by blanks, such as `1 2 unknown`."""
+    found = unit.items.get(item)
+    chosen = None if found is None or found.belief is None else found.belief.set
+    if chosen is None:
+        return None
+    scores = () if chosen.low is None else range(chosen.low, (chosen.high or 0) + 1)
+    return " ".join([*map(str, scores), *(["unknown"] if chosen.not_determinable else [])])
 
 
 def _inert(name: str) -> str:

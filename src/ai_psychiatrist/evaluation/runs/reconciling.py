@@ -9,10 +9,10 @@ from typing import Final
 import orjson
 
 from ai_psychiatrist.agents.definition import (
-    DANGER,
     EVIDENCE,
     JUDGE,
     META_REVIEW,
+    OPTIONAL_AGENTS,
     QUALITATIVE,
     QUANTITATIVE,
 )
@@ -121,7 +121,7 @@ def _without(prediction: UnitPrediction, rejected: Rejected) -> UnitPrediction:
                 )
             )
     status = prediction.status
-    if lost - {DANGER.name} and status is AssessmentStatus.COMPLETE:
+    if lost - OPTIONAL_AGENTS and status is AssessmentStatus.COMPLETE:
         status = AssessmentStatus.PARTIAL
     if lost >= {QUALITATIVE.name, QUANTITATIVE.name}:
         status = AssessmentStatus.FAILED

@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field
 
 from ai_psychiatrist.domain.assessment import (
     Assessment,
+    AssessmentMode,
     AssessmentStatus,
     ItemAssessment,
     PHQ8Assessment,
@@ -32,7 +33,12 @@ from ai_psychiatrist.domain.phq8 import (
     require_score_or_reason,
     total_of,
 )
+from ai_psychiatrist.domain.references import NoReferences, ShownReference
 from ai_psychiatrist.domain.risk import RiskLevel
+from ai_psychiatrist.evaluation.scores.belief_prediction import (
+    BeliefPrediction,
+    belief_prediction_of,
+)
 
 _STRICT: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -74,6 +80,12 @@ class ItemPrediction:
     signals: ItemSignals
     warnings: tuple[str, ...] = ()
     """Names of the clinical rules that speak against the model's answer."""
+    belief: BeliefPrediction | None = None
+    """How likely each score is; `None` in runs that were made without it."""
+    references: tuple[ShownReference, ...] = ()
+    """Examples of other participants that scoring was shown for the item."""
+    no_references: NoReferences | None = None
+    """Why there are none, in a mode that shows them."""
 
     def __post_init__(self) -> None:
         require_score_or_reason(self.score, self.unknown_reason)
@@ -118,6 +130,8 @@ class UnitPrediction:
 
     unit_id: Annotated[str, Field(min_length=1)]
     status: AssessmentStatus
+    mode: AssessmentMode = AssessmentMode.ZERO_SHOT
+    """The only one that there was before predictions told it."""
     items: Mapping[Item, ItemPrediction] = field(default_factory=dict)
     """All eight items, or none when scoring failed."""
     meta_review_severity: Severity | None = None
@@ -187,6 +201,7 @@ def prediction_of(assessment: Assessment, unit_id: str) -> UnitPrediction:
     return UnitPrediction(
         unit_id=unit_id,
         status=assessment.status,
+        mode=assessment.mode,
         items=_items_of(assessment.quantitative),
         meta_review_severity=None if review is None else review.severity,
         risk_level=assessment.risk.level,
@@ -196,9 +211,13 @@ def prediction_of(assessment: Assessment, unit_id: str) -> UnitPrediction:
     )
 
 
-def failed_prediction(unit_id: str, *failures: FailureSummary) -> UnitPrediction:
+def failed_prediction(
+    unit_id: str, *failures: FailureSummary, mode: AssessmentMode = AssessmentMode.ZERO_SHOT
+) -> UnitPrediction:
     """Return the prediction of a unit that gave no assessment at all."""
-    return UnitPrediction(unit_id=unit_id, status=AssessmentStatus.FAILED, failures=failures)
+    return UnitPrediction(
+        unit_id=unit_id, status=AssessmentStatus.FAILED, mode=mode, failures=failures
+    )
 
 
 def _items_of(scores: PHQ8Assessment | None) -> dict[Item, ItemPrediction]:
@@ -215,6 +234,9 @@ def _item_of(found: ItemAssessment) -> ItemPrediction:
         proposed_score=found.proposed_score,
         confidence=found.confidence,
         warnings=found.warnings,
+        belief=belief_prediction_of(found.belief),
+        references=found.references,
+        no_references=found.no_references,
         signals=ItemSignals(
             llm_evidence_count=found.llm_evidence_count,
             llm_evidence_extracted_count=found.llm_evidence_extracted_count,

@@ -10,6 +10,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.domain.references import ShownReference
+from ai_psychiatrist.evaluation.scores.belief_prediction import BeliefPrediction, SetPrediction
 from ai_psychiatrist.evaluation.scores.prediction import (
     AttemptSummary,
     FailureSummary,
@@ -85,6 +87,15 @@ _DERIVED: Final = (
 
 _KEYS: Final = frozenset(
     name
-    for record in (ItemSignals, ItemPrediction, AttemptSummary, FailureSummary, UnitPrediction)
+    for record in (
+        ItemSignals,
+        BeliefPrediction,
+        SetPrediction,
+        ShownReference,
+        ItemPrediction,
+        AttemptSummary,
+        FailureSummary,
+        UnitPrediction,
+    )
     for name in record.__dataclass_fields__
 ) | frozenset(Item)

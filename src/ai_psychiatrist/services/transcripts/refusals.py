@@ -14,7 +14,7 @@ _REASONS: Final = {
         "it holds several interviews; assess them with `ai-psychiatrist evaluate run`"
     ),
     FileFault.WRONG_HEADER: "its header is not that of a transcript",
-    FileFault.BROKEN_ROW: "a row does not have the columns of the header",
+    FileFault.BROKEN_ROW: "a row or record is broken: cut off, or not as its form has it",
     FileFault.SUBTITLES_REFUSED: "it is a malformed subtitle file",
     FileFault.DOCUMENT_REFUSED: "it is a malformed or oversized document",
     FileFault.TOO_LARGE: "it is larger than a transcript can be",

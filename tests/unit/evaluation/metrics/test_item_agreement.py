@@ -6,9 +6,12 @@ from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
 from tests.unit.evaluation.metrics.built import at, labels, plain, random_run, unit, value
 
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.metrics.items import item_section
+from ai_psychiatrist.evaluation.metrics.items import AllItems, item_section
 from ai_psychiatrist.evaluation.metrics.labelled_units import beside_labels
+from ai_psychiatrist.evaluation.metrics.registry import shown_on
+from ai_psychiatrist.evaluation.report.figure_row import FigureRow
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction, failed_prediction
+from ai_psychiatrist.statistics.figure import Figure
 
 RIGHT = [0, 1, 2, 3, 0, 1, 2, 3]
 
@@ -34,10 +37,20 @@ def test_errors_are_means_over_items_units_and_kinds_of_item() -> None:
     assert value(found, "mae") == pytest.approx(4 / 3)
     assert value(found, "mae_by_participant") == pytest.approx((2 + 0) / 2)
     assert value(found, "mae_mean_of_items") == pytest.approx((1.5 + 1) / 2)
+    assert value(found, "bias") == pytest.approx(4 / 3)
     assert value(found, "exact_agreement") == pytest.approx(1 / 3)
     assert value(found, "coverage") == pytest.approx(3 / 16)
     assert value(found, "mae_charged") == pytest.approx((4 + 13 * 3) / 16)
     assert at(found, "counts") == {"labelled": 16, "scored": 3, "both": 3}
+
+
+def test_a_bias_has_the_sign_of_most_errors_and_a_scale_around_zero() -> None:
+    found = section([unit("a", [0, 1, 0, None, 0, 1, 2, 3])], RIGHT)
+    assert value(found, "bias") == pytest.approx(-2 / 7)
+    (bias,) = (metric for metric, _ in shown_on(AllItems) if metric.key == "bias")
+    figure = Figure(value=-1.5, n=1)
+    row = FigureRow(name="", figure=figure, scale=bias.scale_on(AllItems))
+    assert (row.dot, row.value, row.ends) == (25, "\u22121.50", ["\u22123", "3"])
 
 
 def test_item_without_label_is_no_part_of_any_error() -> None:

@@ -52,26 +52,25 @@ def test_every_source_is_told_in_full() -> None:
         assert any(author in told and f"{year}. " in told for told in SOURCES), source
 
 
-BIAS = """
+FAR_OFF = """
 from ai_psychiatrist.evaluation.metrics.items import AllItems
 from ai_psychiatrist.statistics.measure import Measure, ratio
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
 
 
 @metric(
-    on={AllItems: Row(0, "Bias")},
+    on={AllItems: Row(0, "Far off")},
     better=Better.NEITHER,
     smallest_n=12,
 )
-def bias(items: AllItems) -> Measure:
-    '''Mean of score less label.'''
-    apart = (items.said - items.truth) * items.is_both
-    return ratio(apart.sum(axis=1), items.answered, undefined=items.no_pair)
+def far_off(items: AllItems) -> Measure:
+    '''Share of scores that are one or more points off.'''
+    return ratio((items.distance >= 1).sum(axis=1), items.answered, undefined=items.no_pair)
 """
 
 
 def test_a_new_file_alone_adds_a_metric(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "bias.py").write_text(BIAS, encoding="utf-8")
+    (tmp_path / "far_off.py").write_text(FAR_OFF, encoding="utf-8")
     monkeypatch.setattr(formulas, "__path__", [*formulas.__path__, str(tmp_path)])
     monkeypatch.setattr(registry, "_METRICS", {one.key: one for one in all_metrics()})
     all_metrics.cache_clear()
@@ -79,11 +78,13 @@ def test_a_new_file_alone_adds_a_metric(tmp_path: Path, monkeypatch: pytest.Monk
         few, enough = (metrics(*random_run(people, seed=1)) for people in (11, 12))
         (first, *_), *_ = [group.rows for group in headline_of(enough)]
         listed = list(metric_list())
-        place = listed.index("bias")
-        assert listed[place + 1] == "  Mean of score less label."
+        place = listed.index("far_off")
+        assert listed[place + 1] == "  Share of scores that are one or more points off."
     finally:
-        sys.modules.pop(f"{formulas.__name__}.bias")
+        sys.modules.pop(f"{formulas.__name__}.far_off")
         all_metrics.cache_clear()
-    assert at(few, "items/bias/reason") == "no interval: it rests on 11 participants, and needs 12"
-    assert first.name == "Bias"
+    assert (
+        at(few, "items/far_off/reason") == "no interval: it rests on 11 participants, and needs 12"
+    )
+    assert first.name == "Far off"
     assert first.span is not None

@@ -1,0 +1,88 @@
+"""Whether the cited evidence drives the scores: they are asked for again after changes of it."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final, TypeAlias
+
+from ai_psychiatrist.agents.case import Case
+from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
+from ai_psychiatrist.domain.assessment import PHQ8Assessment
+from ai_psychiatrist.domain.drive import (
+    NOT_MADE,
+    Change,
+    ChangedScore,
+    ScoringEnd,
+    drive_of,
+)
+from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.infrastructure.worker_processes import work_on_text
+from ai_psychiatrist.services.counterfactuals.changed_transcripts import (
+    ChangedTranscript,
+    CitedItem,
+    changed_transcripts,
+)
+
+MOST_CALLS: Final = 20
+"""How many calls are set aside for it: seldom more than ten are made, and some asked again."""
+
+Scores: TypeAlias = Mapping[tuple[Item, Change], ChangedScore]
+
+
+async def with_drives(
+    agent: QuantitativeAssessmentAgent, case: Case, scores: PHQ8Assessment
+) -> PHQ8Assessment:
+    """Return the items with a verdict on each score; the calls are made at the same time."""
+    cited = [CitedItem(item=one.item, score=one.score, quotes=one.quotes) for one in scores.items]
+    changed = await work_on_text(
+        case.transcript.text, changed_transcripts, case.transcript, cited, case.reader.unread
+    )
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(_scored(agent, case, one)) for one in changed]
+    found = {key: score for task in tasks for key, score in task.result().items()}
+    return _judged(scores, found)
+
+
+def without_drives(scores: PHQ8Assessment, code: FailureCode) -> PHQ8Assessment:
+    """Return the items with every verdict open, because the calls came to nothing."""
+    failed = ChangedScore(end=ScoringEnd.FAILED, code=code)
+    return _judged(
+        scores, {(one.item, change): failed for one in scores.items for change in Change}
+    )
+
+
+def _judged(scores: PHQ8Assessment, found: Scores) -> PHQ8Assessment:
+    return replace(
+        scores,
+        items=tuple(
+            one
+            if one.score is None
+            else replace(
+                one,
+                drive=drive_of(
+                    one.score,
+                    {change: found.get((one.item, change), NOT_MADE) for change in Change},
+                ),
+            )
+            for one in scores.items
+        ),
+    )
+
+
+async def _scored(
+    agent: QuantitativeAssessmentAgent, case: Case, changed: ChangedTranscript
+) -> Scores:
+    again = case.changed_to(changed.transcript)
+    outcome = await agent.score_changed(again, changed.evidence)
+    if outcome.output is None:
+        code = outcome.failure or FailureCode.OUTPUT_REJECTED
+        failed = ChangedScore(end=ScoringEnd.FAILED, code=code)
+        return {(item, changed.change): failed for item in changed.items}
+    said = outcome.output.items
+    return {(item, changed.change): _score(said[item.value].score) for item in changed.items}
+
+
+def _score(score: int | None) -> ChangedScore:
+    end = ScoringEnd.NOT_DETERMINABLE if score is None else ScoringEnd.SCORED
+    return ChangedScore(end=end, score=score)

@@ -1,0 +1,96 @@
+"""The command that puts a challenge to the configured models."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
+from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
+from ai_psychiatrist.cli.unit_progress import unit_progress
+from ai_psychiatrist.config import Settings
+from ai_psychiatrist.evaluation.challenge.answering import (
+    AnsweredChallenge,
+    answer_challenge,
+    answers_before,
+)
+from ai_psychiatrist.evaluation.challenge.folder import ChallengeFolder, read_interviews
+from ai_psychiatrist.wiring import open_services
+
+run_app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+RUN_EXAMPLES = """
+Examples:
+
+  ai-psychiatrist evaluate challenge run challenge --out baseline.jsonl
+
+  ai-psychiatrist evaluate challenge run challenge --out gemma.jsonl --model ollama:gemma3:27b
+
+  ai-psychiatrist evaluate challenge run challenge --out gemma.jsonl --model ollama:gemma3:27b
+  --resume
+
+Only scores and danger are asked for: findings and reviews are not measured. Answers stand in the
+file as they come, so that a stop loses none.
+
+Exit status: 0 every interview was answered, 1 some were not, 2 bad input or settings, 3 none was,
+130 stopped by Ctrl-C (go on with --resume).
+"""
+
+
+@run_app.command(epilog=RUN_EXAMPLES)
+def run(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Folder of the challenge.", show_default=False)
+    ],
+    *,
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="For the predictions.")],
+    concurrency: Annotated[
+        int, typer.Option(min=1, help="Interviews assessed at the same time.")
+    ] = 8,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Assess what is not in FILE yet, or failed.")
+    ] = False,
+    model: ModelOption = None,
+) -> None:
+    """Assess the interviews of a challenge, and write what is said of them."""
+    with refusing_bad_input():
+        settings = quiet(read_settings(model))
+        texts = read_interviews(ChallengeFolder(path=folder))
+        try:
+            found = asyncio.run(
+                _answered(settings, texts, out, concurrency=concurrency, is_resumed=resume)
+            )
+        except KeyboardInterrupt:
+            typer.echo("stopped; what was answered is kept: go on with --resume", err=True)
+            raise typer.Exit(ExitCode.STOPPED) from None
+    typer.echo(
+        f"{found.answered} of {found.interviews} interviews answered, {found.failed} failed; "
+        f"{found.calls} model calls made now",
+        err=True,
+    )
+    typer.echo(f"next: ai-psychiatrist evaluate challenge score {folder} {out}", err=True)
+    raise typer.Exit(_exit_code(found))
+
+
+async def _answered(
+    settings: Settings, texts: dict[str, str], out: Path, *, concurrency: int, is_resumed: bool
+) -> AnsweredChallenge:
+    async with open_services(settings) as services:
+        before = answers_before(out, texts, is_resumed=is_resumed)
+        what = f"answering {out.name}"
+        with unit_progress(what, requested=len(texts), done=len(before)) as on_end:
+            return await answer_challenge(
+                services.pipeline,
+                texts,
+                out,
+                concurrency=concurrency,
+                before=before,
+                on_answer=lambda one: on_end("scores" if one.is_failed else None),
+            )
+
+
+def _exit_code(found: AnsweredChallenge) -> ExitCode:
+    if found.answered == 0:
+        return ExitCode.NOTHING_FINISHED
+    return ExitCode.COMPLETE if found.answered == found.interviews else ExitCode.PARTIAL

@@ -1,0 +1,107 @@
+"""Puts the interviews of a challenge to the assessment, and writes what it says."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from ai_psychiatrist.assessment.pipeline import AssessmentPipeline, Part
+from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.evaluation.challenge.own_answers import prediction_of
+from ai_psychiatrist.evaluation.challenge.prediction import ChallengePrediction
+from ai_psychiatrist.evaluation.challenge.prediction_lines import read_challenge_predictions
+from ai_psychiatrist.infrastructure.private_files import make_file, write_whole
+from ai_psychiatrist.infrastructure.worker_tasks import work_together
+from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
+
+_MEASURED: Final = frozenset({Part.SCORES})
+"""What a challenge looks at, danger besides; nothing else is paid for."""
+
+OnAnswer = Callable[[ChallengePrediction], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnsweredChallenge:
+    """How many interviews were answered."""
+
+    interviews: int
+    answered: int
+    failed: int
+    calls: int
+    """Made now."""
+
+
+async def answer_challenge(
+    pipeline: AssessmentPipeline,
+    texts: Mapping[str, str],
+    out: Path,
+    *,
+    concurrency: int,
+    before: Mapping[str, ChallengePrediction],
+    on_answer: OnAnswer = lambda _: None,
+) -> AnsweredChallenge:
+    """Assess all interviews but those answered `before`, and write every answer to `out`.
+
+    Each answer is in the file as soon as it is there, so that a stop loses none; at the end they
+    stand in the order of the interviews.
+    """
+    done = dict(before)
+    waiting = iter([unit_id for unit_id in texts if unit_id not in before])
+    calls = 0
+    write_whole(out, (one.to_line() for one in before.values()))
+    with out.open("ab") as file:
+
+        async def work() -> None:
+            nonlocal calls
+            for unit_id in waiting:
+                assessment = await pipeline.assess(read_transcript(texts[unit_id]), parts=_MEASURED)
+                prediction = prediction_of(assessment, unit_id)
+                _append(file, prediction)
+                done[unit_id] = prediction
+                calls += prediction.calls or 0
+                on_answer(prediction)
+
+        await work_together(min(concurrency, len(texts) - len(before)), work)
+    write_whole(out, (done[unit_id].to_line() for unit_id in texts))
+    failed = sum(one.is_failed for one in done.values())
+    return AnsweredChallenge(
+        interviews=len(texts), answered=len(done) - failed, failed=failed, calls=calls
+    )
+
+
+def answers_before(
+    out: Path, texts: Mapping[str, str], *, is_resumed: bool
+) -> dict[str, ChallengePrediction]:
+    """Return the answers that a file holds from before, without those that failed.
+
+    Raises `InputError` for a file that is there and not to be gone on with, or of other interviews.
+    """
+    try:
+        if not is_resumed:
+            os.close(make_file(out))
+            return {}
+        _cut_torn_line(out)
+        if out.stat().st_size == 0:
+            return {}
+    except FileExistsError:
+        msg = f"{out.name!r} is there already; name a new file, or go on with --resume"
+        raise InputError(msg, field="--out") from None
+    except OSError as error:
+        msg = f"{out.name!r} cannot be written: {error.strerror}"
+        raise InputError(msg, field="--out") from None
+    found = read_challenge_predictions(out, texts)
+    return {unit_id: one for unit_id, one in found.items() if not one.is_failed}
+
+
+def _cut_torn_line(path: Path) -> None:
+    """Take away a last line that a stop left half written."""
+    content = path.read_bytes()
+    if not content.endswith(b"\n"):
+        with path.open("r+b") as file:
+            file.truncate(content.rfind(b"\n") + 1)
+
+
+def _append(file: BinaryIO, prediction: ChallengePrediction) -> None:
+    file.write(prediction.to_line())
+    file.flush()
