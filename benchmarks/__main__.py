@@ -4,6 +4,7 @@ from benchmarks import (
     calibration_error,
     calls,
     challenge,
+    conformal,
     coverage,
     evidence,
     grounding_volume,
@@ -47,6 +48,8 @@ def main() -> None:
     metrics.main([])
     print("\n## What intervals hold\n", flush=True)
     coverage.main([])
+    print("\n## What sets of scores hold\n", flush=True)
+    conformal.main([])
     print("\n## Calibration errors of signals that have none\n", flush=True)
     calibration_error.main([])
     print("\n## Answers to an interviewer, labelled by hand\n", flush=True)
