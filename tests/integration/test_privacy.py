@@ -93,6 +93,7 @@ COMMANDS = {
     "interview schemas",
     "interview list",
     "interview delete",
+    "verify",
 }
 
 
