@@ -35,6 +35,14 @@ TEXTS: Mapping[str, str] = {
     "not read": "Participant: Ich schlafe jede Nacht sehr schlecht und bin immer müde.\n",
     "nothing said": "Interviewer: How do you sleep?\nParticipant: hm\n",
 }
+REPLIES = (
+    "hallucinated_quotes",
+    "interviewer_quotes",
+    "numbers_as_strings",
+    "prose",
+    "severity_nine",
+)
+"""Faults of models after which an assessment is whole, in part, or nothing."""
 TWO_TURNS = """\
 Interviewer: How are you?
 Participant: I wake up at four every night.
@@ -105,8 +113,7 @@ def assessed_by(scripts: Mapping[str, Script], tmp_path: Path, **more: str) -> N
 
 
 def test_certificates_hold_whatever_models_reply(tmp_path: Path) -> None:
-    slow = {"hang", "slow", "trickle", "drip"}
-    scripts = {name: script for name, script in FAULTS.items() if not slow & {*name.split("_")}}
+    scripts = {name: FAULTS[name] for name in REPLIES}
     assessed_by(scripts | {"two turns": two_turns_at_once}, tmp_path)
 
 
