@@ -7,12 +7,19 @@ from pathlib import Path
 import pytest
 
 import ai_psychiatrist as ap
+from ai_psychiatrist.domain.assessment import PHQ8Assessment
 from ai_psychiatrist.domain.belief import BeliefSource
 from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
 from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.results.models import ItemResult
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
+from ai_psychiatrist.wiring import open_services
+from tests.fakes.call_memory import CallMemory
 from tests.fakes.decisions import LEVELS, TOLD
 from tests.fakes.model_server import ModelServerThread, Reply, Request, good_replies
+from tests.integration.command import run as run_command
 
 INTERVIEW = """\
 Interviewer: How have you been sleeping?
@@ -30,18 +37,18 @@ def server() -> Iterator[ModelServerThread]:
         yield started
 
 
+def settings_at(server: ModelServerThread, state: Path) -> dict[str, str]:
+    return {
+        "DATA_STATE_DIR": str(state),
+        "MODEL_DEFAULT": "openai-chat:fake-model",
+        "OPENAI_BASE_URL": f"{server.url}/v1",
+        "DANGER_MODEL": "off",
+        "FEEDBACK_ENABLED": "false",
+    }
+
+
 def assessed(server: ModelServerThread, state: Path, **variables: str) -> FullResult:
-    settings = ap.load_settings(
-        {
-            "DATA_STATE_DIR": str(state),
-            "MODEL_DEFAULT": "openai-chat:fake-model",
-            "OPENAI_BASE_URL": f"{server.url}/v1",
-            "DANGER_MODEL": "off",
-            "FEEDBACK_ENABLED": "false",
-            **variables,
-        },
-        None,
-    )
+    settings = ap.load_settings(settings_at(server, state) | variables, None)
 
     async def run() -> FullResult:
         async with ap.open(settings) as app:
@@ -235,3 +242,44 @@ def test_a_source_that_nothing_can_serve_is_refused_at_start(
 
     with pytest.raises(ConfigurationError, match=named):
         asyncio.run(opened())
+
+
+def test_what_was_asked_before_is_found_again_and_believed_alike(
+    server: ModelServerThread, tmp_path: Path
+) -> None:
+    """Probabilities outlive the call, as replies do."""
+    variables = settings_at(server, tmp_path) | decision(server)
+    variables |= {"BELIEF_SOURCES": "rescoring,tokens,decision"}
+    memory, transcript = CallMemory(), parse_transcript(INTERVIEW)
+
+    async def twice() -> list[PHQ8Assessment | None]:
+        async with open_services(ap.load_settings(variables, None)) as services:
+            first = await services.pipeline.assess(transcript, store=memory)
+            made = len(server.requests) + len(server.server.decisions)
+            again = await services.pipeline.assess(transcript, store=memory)
+            assert len(server.requests) + len(server.server.decisions) == made
+            return [first.quantitative, again.quantitative]
+
+    first, again = asyncio.run(twice())
+    assert first is not None
+    assert first == again
+    belief = first.items[2].belief
+    assert belief is not None
+    assert belief.sources == (RULES, RESCORING, TOKENS, DECISION)
+
+
+def test_a_run_with_all_sources_can_be_judged_again(
+    server: ModelServerThread, tmp_path: Path
+) -> None:
+    (tmp_path / "talks").mkdir()
+    (tmp_path / "talks" / "a.txt").write_text(INTERVIEW, "utf-8")
+    variables = settings_at(server, tmp_path) | decision(server)
+    variables |= {"BELIEF_SOURCES": "rescoring,tokens,decision"}
+    done = run_command(["evaluate", "run", "talks", "--out", "run"], tmp_path, variables)
+    assert done.code == 0, done.err
+    again = run_command(["revalidate", "run", "--json"], tmp_path)
+    assert again.code == 0, again.err
+    (unit,) = read_predictions(tmp_path / "run" / "predictions.jsonl")
+    belief = unit.items[Item.SLEEP].belief
+    assert belief is not None
+    assert belief.sources == (RULES, RESCORING, TOKENS, DECISION)

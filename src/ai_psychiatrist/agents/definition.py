@@ -32,10 +32,11 @@ DANGER: Final = AgentDefinition(name="danger", extract=extract_danger, system=SY
 RESCORING: Final = AgentDefinition(name="rescoring", extract=extract_quantitative, system=SYSTEM)
 BELIEF_TOKENS: Final = "belief_tokens"
 BELIEF_DECISION: Final = "belief_decision"
+PROBABILITY_AGENTS: Final = frozenset({BELIEF_TOKENS, BELIEF_DECISION})
 """Asked for probabilities, and for no reply that could be read."""
 BELIEF_AGENTS: Final = (RESCORING.name, BELIEF_TOKENS, BELIEF_DECISION)
 """Asked how sure the scores are, where that is set."""
-OPTIONAL_AGENTS: Final = frozenset({DANGER.name, *BELIEF_AGENTS})
+OPTIONAL_AGENTS: Final = frozenset({DANGER.name, ABLATION.name, *BELIEF_AGENTS})
 """Without which an assessment is complete all the same."""
 
 AGENT_ORDER: Final = (

@@ -102,7 +102,7 @@ async def _assess(
         await services.scoring(body.wanted_mode)
     async with reading_wanted(body, request, services, given.named) as wanted:
         # Refused no sooner: a refusal tells of the danger that was read.
-        scoring = await services.scoring(body.wanted_mode)
+        scoring = await services.scoring(body.wanted_mode, ablates=body.ablate)
         assessed = await assess_wanted(wanted, request, services, parts, scoring)
     result = as_result(assessed.assessment, about=services.about(assessed.id))
     if given.wants_certificate:

@@ -11,6 +11,7 @@ FIELD_CURES: Final = {
     "interviewer": "interviewer has to be a label of the transcript, 1-60 characters.",
     "mode": 'mode has to be "zero_shot", "few_shot", "random_references", "descriptions_only", 0, '
     "1 or null.",
+    "ablate": "ablate has to be true or false.",
     "protocol": 'protocol has to be the name of a protocol, such as "phq8".',
     "inputs": "inputs has to be an object of at most 50 strings or whole numbers.",
     "assessment": "assessment has to be the JSON of an assessment: its item scores, 0-3 or null, "

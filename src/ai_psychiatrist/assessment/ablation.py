@@ -12,6 +12,7 @@ from ai_psychiatrist.domain.drive import (
     NOT_MADE,
     Change,
     ChangedScore,
+    ItemDrive,
     ScoringEnd,
     drive_of,
 )
@@ -30,44 +31,41 @@ MOST_CALLS: Final = 20
 Scores: TypeAlias = Mapping[tuple[Item, Change], ChangedScore]
 
 
-async def with_drives(
+async def drives_of(
     agent: QuantitativeAssessmentAgent, case: Case, scores: PHQ8Assessment
-) -> PHQ8Assessment:
-    """Return the items with a verdict on each score; the calls are made at the same time."""
+) -> Mapping[Item, ItemDrive]:
+    """Return a verdict on each score; the calls are made at the same time."""
     cited = [CitedItem(item=one.item, score=one.score, quotes=one.quotes) for one in scores.items]
     changed = await work_on_text(
         case.transcript.text, changed_transcripts, case.transcript, cited, case.reader.unread
     )
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(_scored(agent, case, one)) for one in changed]
-    found = {key: score for task in tasks for key, score in task.result().items()}
-    return _judged(scores, found)
+    return _verdicts(scores, {key: score for task in tasks for key, score in task.result().items()})
 
 
-def without_drives(scores: PHQ8Assessment, code: FailureCode) -> PHQ8Assessment:
-    """Return the items with every verdict open, because the calls came to nothing."""
+def open_drives(scores: PHQ8Assessment, code: FailureCode) -> Mapping[Item, ItemDrive]:
+    """Return open verdicts, because the calls came to nothing."""
     failed = ChangedScore(end=ScoringEnd.FAILED, code=code)
-    return _judged(
+    return _verdicts(
         scores, {(one.item, change): failed for one in scores.items for change in Change}
     )
 
 
-def _judged(scores: PHQ8Assessment, found: Scores) -> PHQ8Assessment:
-    return replace(
-        scores,
-        items=tuple(
-            one
-            if one.score is None
-            else replace(
-                one,
-                drive=drive_of(
-                    one.score,
-                    {change: found.get((one.item, change), NOT_MADE) for change in Change},
-                ),
-            )
-            for one in scores.items
-        ),
-    )
+def with_drives(scores: PHQ8Assessment, drives: Mapping[Item, ItemDrive]) -> PHQ8Assessment:
+    """Return the items with their verdicts."""
+    items = tuple(replace(one, drive=drives.get(one.item)) for one in scores.items)
+    return replace(scores, items=items)
+
+
+def _verdicts(scores: PHQ8Assessment, found: Scores) -> Mapping[Item, ItemDrive]:
+    return {
+        one.item: drive_of(
+            one.score, {change: found.get((one.item, change), NOT_MADE) for change in Change}
+        )
+        for one in scores.items
+        if one.score is not None
+    }
 
 
 async def _scored(

@@ -5,7 +5,7 @@ Beside all of them a model reads for danger, and nothing but the result waits fo
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
@@ -18,7 +18,7 @@ from ai_psychiatrist.agents.meta_review import MetaReviewAgent
 from ai_psychiatrist.agents.prompts.digests import TASKS, Tasks
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.agents.references import ReferenceSource, required
-from ai_psychiatrist.assessment.ablation import MOST_CALLS, with_drives, without_drives
+from ai_psychiatrist.assessment.ablation import MOST_CALLS, drives_of, open_drives, with_drives
 from ai_psychiatrist.assessment.believing import BELIEF, Beliefs, Believer
 from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop, narrative_of
 from ai_psychiatrist.assessment.spending import NARRATIVE_SHARE_OF_TIME, share_out
@@ -34,7 +34,9 @@ from ai_psychiatrist.domain.assessment import (
     PHQ8Assessment,
     WantedScoring,
 )
+from ai_psychiatrist.domain.drive import ItemDrive
 from ai_psychiatrist.domain.failures import Attempt, FailureCode, FailureRecord
+from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.risk import ModelReading, ReadingStatus, RiskReport, with_model_reading
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.failure_log import collect_failures
@@ -72,13 +74,13 @@ class _Results:
 
     rounds: list[JudgedRound] = field(default_factory=list)
     quantitative: PHQ8Assessment | None = None
-    ablated: PHQ8Assessment | None = None
-    """The same with a verdict on each score."""
     meta_review: MetaReview | None = None
     danger: ModelReading | None = None
     late: frozenset[Part] = frozenset()
     """What was ended so that a part that needs its time could have it."""
     beliefs: Beliefs | None = None
+    drives: Mapping[Item, ItemDrive] | None = None
+    """Whether the evidence drives each score, where that is asked for."""
 
     def finished(self) -> Iterable[Part]:
         narrative = narrative_of(self.rounds)
@@ -165,23 +167,16 @@ class AssessmentPipeline:
             except TimeoutError:
                 _record_deadline(parts - results.late, results)
                 unread = FailureCode.DEADLINE_EXCEEDED
-                self._record_late_beside(case, results)
+                if self.danger is not None and results.danger is None:
+                    record_late(DANGER.name)
+                _record_late_doubts(case, results)
         if telling.error is not None:
             raise telling.error
-        if _lacks_drives(case, results) and results.quantitative is not None:
-            results.ablated = without_drives(results.quantitative, unread)
+        _leave_drives_open(case, results, unread)
         if self.danger is not None:
             failed = ModelReading(status=ReadingStatus.FAILED, code=unread)
             risk = with_model_reading(risk, results.danger or failed)
         return _assessment(case, risk, parts, results, failures)
-
-    def _record_late_beside(self, case: Case, results: _Results) -> None:
-        if self.danger is not None and results.danger is None:
-            record_late(DANGER.name)
-        if results.beliefs is not None and results.beliefs.is_asking:
-            record_late(BELIEF)
-        if _lacks_drives(case, results):
-            record_late(ABLATION.name)
 
     async def _run(
         self, case: Case, parts: frozenset[Part], results: _Results, on_finished: OnFinished
@@ -203,8 +198,8 @@ class AssessmentPipeline:
             most_scores=self.quantitative.most_calls if Part.SCORES in parts else 0,
             most_review=self.meta_review.most_calls if Part.META_REVIEW in parts else 0,
             most_danger=0 if self.danger is None else self.danger.most_calls,
-            most_belief=0 if self.believer is None else self.believer.most_calls,
             most_ablation=MOST_CALLS if case.scoring.ablates and Part.SCORES in parts else 0,
+            most_belief=0 if self.believer is None else self.believer.most_calls,
         )
         async with asyncio.TaskGroup() as group:
             if Part.FINDINGS in parts:
@@ -255,7 +250,7 @@ class AssessmentPipeline:
         """Score again once there are scores; nothing but the result waits for it."""
         await asyncio.wait([scoring])
         if results.quantitative is not None and results.quantitative.has_scores:
-            results.ablated = await with_drives(self.quantitative, case, results.quantitative)
+            results.drives = await drives_of(self.quantitative, case, results.quantitative)
 
     async def _review(self, case: Case, results: _Results, on_finished: OnFinished) -> None:
         if results.quantitative is None or not results.quantitative.is_scored:
@@ -268,6 +263,25 @@ class AssessmentPipeline:
             on_finished(Part.META_REVIEW)
 
 
+def _lacks_drives(case: Case, results: _Results) -> bool:
+    scores = results.quantitative
+    is_wanted = case.scoring.ablates and scores is not None and scores.has_scores
+    return is_wanted and results.drives is None
+
+
+def _leave_drives_open(case: Case, results: _Results, code: FailureCode) -> None:
+    if results.quantitative is not None and _lacks_drives(case, results):
+        results.drives = open_drives(results.quantitative, code)
+
+
+def _record_late_doubts(case: Case, results: _Results) -> None:
+    """Record what of how sure the scores are was not told in time."""
+    if _lacks_drives(case, results):
+        record_late(ABLATION.name)
+    if results.beliefs is not None and results.beliefs.is_asking:
+        record_late(BELIEF)
+
+
 def _asking(beside: asyncio.TaskGroup, case: Case, results: _Results) -> _Ask:
     """Return what has beliefs asked for while the items are scored, and the meta-review made."""
 
@@ -276,12 +290,6 @@ def _asking(beside: asyncio.TaskGroup, case: Case, results: _Results) -> _Ask:
             beside.create_task(_guarded(results.beliefs.ask(case, found)))
 
     return ask
-
-
-def _lacks_drives(case: Case, results: _Results) -> bool:
-    scores = results.quantitative
-    is_wanted = case.scoring.ablates and scores is not None and scores.has_scores
-    return is_wanted and results.ablated is None
 
 
 async def _read_for_danger(agent: DangerAgent, case: Case, results: _Results) -> None:
@@ -341,7 +349,7 @@ def _assessment(
         mode=case.scoring.mode,
         status=status,
         narrative=narrative_of(results.rounds),
-        quantitative=_believed(results),
+        quantitative=_with_belief_and_drives(results),
         meta_review=results.meta_review,
         attempts=_in_agent_order(case.calls.attempts),
         failures=tuple(sorted(failures, key=lambda failure: failure.stage)),
@@ -358,17 +366,18 @@ def _assessment(
     return assessment
 
 
-def _believed(results: _Results) -> PHQ8Assessment | None:
-    scores = results.ablated or results.quantitative
-    if scores is None or results.beliefs is None:
-        return scores
-    return results.beliefs.of(scores)
-
-
 def _digest_of_references(case: Case) -> str | None:
     if case.references is None or not case.scoring.mode.shows_references:
         return None
     return case.references.digest
+
+
+def _with_belief_and_drives(results: _Results) -> PHQ8Assessment | None:
+    scores = results.quantitative
+    if scores is None:
+        return None
+    scores = scores if results.drives is None else with_drives(scores, results.drives)
+    return scores if results.beliefs is None else results.beliefs.of(scores)
 
 
 def _in_agent_order(attempts: list[Attempt]) -> tuple[Attempt, ...]:

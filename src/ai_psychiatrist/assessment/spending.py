@@ -27,9 +27,9 @@ class Spending:
     narrative: CallBudget
     danger: CallBudget
     """Never shared: it may still be read when the meta-review begins."""
-    belief: CallBudget
-    """Never shared either."""
     ablation: CallBudget
+    """Never shared either, nor is the next."""
+    belief: CallBudget
     """Never shared either."""
 
     def for_meta_review(self) -> CallBudget:
@@ -52,9 +52,9 @@ def share_out(
 
     `most_scores`, `most_review`, `most_danger`: what evidence and scores, the review, and the
     reading for danger cost with all retries; `most_belief`: what is asked to know how sure the
-    scores are; 0 for a part that is not wanted. Of the rest a quarter at most is for the reading's
-    retries, then `most_ablation` for scoring again after changes, and half of what is then left
-    for belief; the narrative and its rounds get all else.
+    scores are; `most_ablation`: what scoring changed transcripts may cost; 0 for a part that is not
+    wanted. Of the rest a quarter at most is for the reading's retries, and half of what is then
+    left for belief, then for ablation; the narrative and its rounds get all else.
     """
     budget = CallBudget(max_calls)
     scores = budget.set_aside(min(_LEAST_SCORES, most_scores))
@@ -64,8 +64,8 @@ def share_out(
     scores.take_back(budget.set_aside(most_scores - scores.left))
     meta_review.take_back(budget.set_aside(most_review - meta_review.left))
     danger.take_back(budget.set_aside(min(most_danger - danger.left, budget.left // 4)))
-    ablation = budget.set_aside(most_ablation)
     belief = budget.set_aside(min(most_belief, budget.left // 2))
+    ablation = budget.set_aside(min(most_ablation, budget.left // 2))
     narrative.take_back(budget)
     return Spending(
         scores=scores,

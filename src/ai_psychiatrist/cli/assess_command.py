@@ -8,6 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
+from ai_psychiatrist.cli.ablate_option import AblateOption
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input, writing_output
 from ai_psychiatrist.cli.failure_account import tell_causes
 from ai_psychiatrist.cli.given_transcript import (
@@ -46,6 +47,8 @@ Examples:
 
   ai-psychiatrist assess interview.txt --model ollama:gemma3 --mode descriptions_only
 
+  ai-psychiatrist assess interview.txt --ablate
+
 Exit status: 0 complete, 1 partial, 2 bad input or settings, 3 nothing finished.
 """
 _YOUNG_OBJECTS: Final = 1_000_000
@@ -71,6 +74,7 @@ def assess(
         bool, typer.Option("--json", help="Print the whole result as JSON.")
     ] = False,
     mode: ModeOption = None,
+    ablate: AblateOption = False,
     model: ModelOption = None,
     certificate: Annotated[
         Path | None,
@@ -84,7 +88,7 @@ def assess(
     gc.set_threshold(_YOUNG_OBJECTS)
     with refusing_bad_input():
         speakers = NamedSpeakers(participant=participant, interviewer=interviewer)
-        wants = _Wants(mode=mode, model=model, certificate=certificate is not None)
+        wants = _Wants(mode=mode, ablates=ablate, model=model, certificate=certificate is not None)
         result = asyncio.run(_assess(file, speakers, wants))
     with writing_output():
         if as_json:
@@ -102,6 +106,7 @@ def assess(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Wants:
     mode: AssessmentMode | None
+    ablates: bool
     model: str | None
     certificate: bool
 
@@ -126,6 +131,7 @@ async def _assess(file: str, speakers: NamedSpeakers, wants: _Wants) -> FullResu
             result = await opened.assess(
                 transcript,
                 mode=wants.mode,
+                ablate=wants.ablates,
                 on_progress=on_finished,
                 certificate=wants.certificate,
             )

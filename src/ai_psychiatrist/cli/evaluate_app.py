@@ -20,6 +20,10 @@ COMMANDS: Final = {
         place="evaluation_figures:figures_app",
         help="Compute the figures of a run, with intervals, and write RUN/metrics.json.",
     ),
+    "ablate": Later(
+        place="evaluation_drives:drives_app",
+        help="Show how many scores of a run the evidence drives; the run was made with --ablate.",
+    ),
     "compare": Later(
         place="evaluation_figures:figures_app",
         help="Show how runs over the same interviews differ from the first of them.",

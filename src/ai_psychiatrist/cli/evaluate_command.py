@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ai_psychiatrist.cli.ablate_option import AblateOption
 from ai_psychiatrist.cli.dataset_options import (
     CodesOption,
     DatasetArgument,
@@ -55,6 +56,8 @@ Examples:
 
   ai-psychiatrist evaluate run DAIC-WOZ/ --out runs/described --mode descriptions_only
 
+  ai-psychiatrist evaluate run interviews/ --out runs/driven --ablate
+
   ai-psychiatrist evaluate run interviews/ --out runs/anna --participant Anna --interviewer Tom
 
 Who speaks is told by labels such as Patient or Interviewer. Others are named with --participant and
@@ -102,6 +105,7 @@ def run(
             help="With --resume: go on under another version, prompts or rules, noted by unit.",
         ),
     ] = False,
+    ablate: AblateOption = False,
     max_failures: Annotated[
         int | None, typer.Option(min=0, help="Begin no unit once more than N have failed.")
     ] = None,
@@ -155,6 +159,7 @@ def run(
             prompts=tuple(prompts or ()),
             repeats=repeats,
             is_unrelated=unrelated,
+            ablates=ablate,
         )
         code = assess_dataset(settings, wanted)
     raise typer.Exit(code)

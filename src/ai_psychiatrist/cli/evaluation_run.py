@@ -42,6 +42,8 @@ class WantedRun:
     """As `NAME=FILE` or `shipped`."""
     repeats: int | None = None
     is_unrelated: bool = False
+    ablates: bool = False
+    """Whether to score again with the evidence changed."""
 
     @property
     def is_several(self) -> bool:
@@ -113,6 +115,7 @@ def _wanted_run(wanted: WantedRun, dataset: Dataset, variant: Variant | None) ->
         mode=wanted.mode,
         variant=variant,
         concerns_depression=False if wanted.is_unrelated else None,
+        ablates=wanted.ablates,
     )
 
 

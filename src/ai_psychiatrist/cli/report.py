@@ -8,7 +8,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from ai_psychiatrist.agents.definition import ABLATION
 from ai_psychiatrist.cli.belief_words import item_belief, total_belief
+from ai_psychiatrist.cli.drive_words import STYLES, has_drives, item_drive
 from ai_psychiatrist.domain.evidence import Frequency, Quote, Timeframe
 from ai_psychiatrist.domain.phq8 import Severity, UnknownReason
 from ai_psychiatrist.domain.risk import ReadingStatus, RiskLevel, RiskSource
@@ -183,13 +185,22 @@ def _scores(out: Console, result: FullResult, scores: QuantitativePart) -> None:
     table.add_column("Item", ratio=2)
     table.add_column("Score", ratio=2)
     table.add_column("The participant's words, and where they stand", ratio=7)
-    for item in (scores.items or {}).values():
+    items = [*(scores.items or {}).values()]
+    if has_drives(items):
+        table.add_column("Does the evidence drive it?", ratio=4)
+    for item in items:
         evidence = _evidence(item, result.transcript.turn_seconds)
-        table.add_row(Text(item.label), _score(item), evidence)
+        table.add_row(Text(item.label), _score(item), evidence, *_drive(item))
     out.print(table)
     if scores.na_count and not _is_unread(scores):
         out.print(Text("An unknown item is not a 0: the total is a range.", style="dim"))
     out.print()
+
+
+def _drive(item: ItemResult) -> tuple[Text, ...]:
+    if item.drive is None:
+        return ()
+    return (Text(item_drive(item.drive), style=STYLES[item.drive.verdict]),)
 
 
 def _score(item: ItemResult) -> Text:
@@ -282,6 +293,9 @@ def _meta_review(out: Console, review: MetaReviewPart) -> None:
 def _account(out: Console, result: FullResult) -> None:
     rejected = sum(attempt.code is not None for attempt in result.attempts)
     lines = [f"{len(result.attempts)} model calls, {rejected} of them without an accepted reply"]
+    again = sum(attempt.agent == ABLATION.name for attempt in result.attempts)
+    if again:
+        lines.append(f"{again} of them scored again with the evidence changed")
     lines += [
         f"{agent}: {', '.join(models.answered_by) or 'no model answered'}"
         for agent, models in result.models.items()

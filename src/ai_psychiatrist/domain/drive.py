@@ -149,15 +149,13 @@ class _Deciding:
     def _means_something(self) -> bool:
         """Whether the score is another where the cited words mean something else.
 
-        One of the two changes is enough to show it; that it is not so, both have to show.
+        Either of two changes can show it; that it is not so, both have to show.
         """
         changes = (Change.TEN_YEARS_BACK, Change.REVERSED)
-        made = [change for change in changes if self._is_made(change)]
-        if any(self._scores[change].is_answer and self._moves(change) for change in made):
+        answered = [change for change in changes if self._scores[change].is_answer]
+        if any(self._moves(change) for change in answered):
             return True
-        if not made:
-            raise _Undecided(DriveReason.CHANGE_NOT_MADE)
-        return any(self._moves(change) for change in made)
+        return any(self._moves(change) for change in changes)
 
     def _is_made(self, change: Change) -> bool:
         return self._scores[change].end is not ScoringEnd.NOT_MADE

@@ -79,6 +79,7 @@ class Application:
         participant: GivenLabels = (),
         interviewer: GivenLabels = (),
         mode: GivenMode = None,
+        ablate: bool = False,
         on_progress: OnPart = lambda _: None,
         deadline_seconds: float | None = None,
         certificate: bool = False,
@@ -88,6 +89,7 @@ class Application:
         `participant`, `interviewer`: whose labels are whose, where the transcript does not tell.
         `mode`: what scoring sees beside the transcript, such as `descriptions_only`; else that of
         the settings, which is `zero_shot` unless they say otherwise.
+        `ablate`: score again with the evidence changed, to tell whether it drives the scores.
         `deadline_seconds`: what has not finished by then is left out; else the models' own time
         limits hold. `certificate`: whether the result has one. Raises `InputError` for a transcript
         that cannot be used: of these `SpeakersUnknown` has the labels to choose from. Where nothing
@@ -95,7 +97,7 @@ class Application:
         """
         services = self.services
         _refuse_no_time(deadline_seconds)
-        scoring = await services.scoring(wanted_mode(mode))
+        scoring = await services.scoring(wanted_mode(mode), ablates=ablate)
         with forgetting_causes(), services.active(), identified_assessment() as assessment_id:
             read = await self._read(transcript, named_roles(participant, interviewer))
             assessment = await services.pipeline.assess(
@@ -125,6 +127,7 @@ class Application:
         limit: int | None = None,
         split: str | None = None,
         mode: GivenMode = None,
+        ablate: bool = False,
         concurrency: int = 8,
         max_failures: int | None = None,
         keep_raw: bool = True,
@@ -155,6 +158,7 @@ class Application:
                 place,
                 split=split,
                 mode=mode,
+                ablates=ablate,
                 start=start,
                 options=options,
                 told=on_progress,
@@ -200,6 +204,7 @@ def assess_sync(
     participant: GivenLabels = (),
     interviewer: GivenLabels = (),
     mode: GivenMode = None,
+    ablate: bool = False,
     on_progress: OnPart = lambda _: None,
     deadline_seconds: float | None = None,
     certificate: bool = False,
@@ -221,6 +226,7 @@ def assess_sync(
                 participant=participant,
                 interviewer=interviewer,
                 mode=mode,
+                ablate=ablate,
                 on_progress=on_progress,
                 deadline_seconds=deadline_seconds,
                 certificate=certificate,

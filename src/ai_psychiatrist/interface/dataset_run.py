@@ -74,6 +74,8 @@ class DatasetRun:
     """Of an assessment, those that are made."""
     concerns_depression: bool | None = None
     """`False` for interviews in which no symptom should be found; `None` where nobody knows."""
+    ablates: bool = False
+    """Whether to score again with the evidence changed, to tell whether it drives the scores."""
 
 
 @contextmanager
@@ -93,7 +95,7 @@ async def make_run(
     `open_run` does, `RequestConflict` for a mode whose references are missing, and `RunBusy` when
     another process works on the run.
     """
-    scoring = await services.scoring(wanted.mode)
+    scoring = await services.scoring(wanted.mode, ablates=wanted.ablates)
     if scoring.mode.shows_references and services.references is not None:
         references = await services.references.open()
         await asyncio.to_thread(refuse_overlap, wanted.dataset, references.people)
@@ -141,6 +143,7 @@ def _request(services: Services, wanted: DatasetRun, scoring: WantedScoring) -> 
             wanted.dataset,
             mode=scoring.mode,
             references=_references_record(services, scoring),
+            ablates=wanted.ablates,
             concerns_depression=wanted.concerns_depression,
             models=services.agent_models,
             variant=wanted.variant,

@@ -29,6 +29,7 @@ async def evaluated(
     *,
     split: str | None,
     mode: GivenMode,
+    ablates: bool,
     start: StartOptions,
     options: EvaluationOptions,
     told: Callable[[int, int], None],
@@ -44,6 +45,7 @@ async def evaluated(
         start=start,
         options=options,
         mode=wanted_mode(mode),
+        ablates=ablates,
     )
     state = await make_run(services, run, tally=RunTally(), watch=partial(_counting, told))
     if state.unbalanced_steps:

@@ -21,6 +21,7 @@ from ai_psychiatrist.domain.evidence import (
 from ai_psychiatrist.domain.failures import Attempt, FailureRecord
 from ai_psychiatrist.domain.phq8 import UnknownReason
 from ai_psychiatrist.domain.references import NoReferences, ShownReference
+from ai_psychiatrist.results.drive_result import DriveResult
 from ai_psychiatrist.results.frozen_table import FrozenTable
 from ai_psychiatrist.results.result import Result, called
 from ai_psychiatrist.results.risk_result import RiskResult
@@ -97,6 +98,8 @@ class ItemResult(Result):
     """Examples of other participants that scoring was shown, in the modes that show any."""
     no_references: NoReferences | None = None
     """Why there are none, in such a mode."""
+    drive: DriveResult | None = None
+    """Whether the evidence drives the score; null where that was not asked for, or none is."""
 
     shown_texts: ClassVar[frozenset[str]] = frozenset({"label"})
 

@@ -55,9 +55,9 @@ def test_part_that_is_not_wanted_gets_nothing() -> None:
 
 def test_scoring_again_takes_of_what_only_refinement_would_use() -> None:
     shares = share_out(60, most_scores=10, most_review=5, most_danger=5, most_ablation=20)
-    assert (shares.ablation.left, shares.narrative.left) == (20, 20)
+    assert (shares.ablation.left, shares.narrative.left) == (17, 23)
     shares = share_out(25, most_scores=10, most_review=5, most_danger=5, most_ablation=20)
-    assert (shares.ablation.left, shares.narrative.left) == (3, 5)
+    assert (shares.ablation.left, shares.narrative.left) == (1, 7)
 
 
 def test_meta_review_may_spend_what_the_others_leave() -> None:

@@ -94,6 +94,18 @@ def without(change: Change) -> dict[Change, ChangedScore]:
             "call_failed",
             id="meaning-failed",
         ),
+        pytest.param(
+            without(Change.TEN_YEARS_BACK) | {Change.REVERSED: SAME},
+            "undetermined",
+            "change_not_made",
+            id="several-clauses-of-which-one-is-reversed",
+        ),
+        pytest.param(
+            without(Change.REVERSED) | {Change.TEN_YEARS_BACK: SAME},
+            "undetermined",
+            "change_not_made",
+            id="no-reversal",
+        ),
         pytest.param({}, "undetermined", "change_not_made", id="nothing-made"),
     ],
 )

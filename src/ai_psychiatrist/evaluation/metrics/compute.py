@@ -7,6 +7,7 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.metrics.binary import binary_section
 from ai_psychiatrist.evaluation.metrics.calibration import calibration_section
+from ai_psychiatrist.evaluation.metrics.drive import drive_section
 from ai_psychiatrist.evaluation.metrics.evidence import evidence_rates
 from ai_psychiatrist.evaluation.metrics.items import item_section, noise_section
 from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits, beside_labels, is_label
@@ -93,6 +94,7 @@ def counted_sections(predictions: Sequence[UnitPrediction]) -> dict[str, Tree]:
     """Return the sections that need no labels."""
     return {
         "evidence": evidence_rates(predictions),
+        "drive": drive_section(predictions),
         "coverage_by_reason": coverage_by_reason(predictions),
         "rule_warnings": warning_counts(predictions),
         "failures": failure_section(predictions),

@@ -97,6 +97,20 @@ class FiguresByItem(Figures):
     by_item: Mapping[Item, ItemFigures]
 
 
+class DrivenItemFigures(ItemFigures):
+    """Of one item that was scored again with its evidence changed."""
+
+    counts: Counts
+    """By verdict."""
+
+
+class DriveFigures(Figures):
+    """How many scores the cited evidence drives, over all items and by item."""
+
+    counts: Counts
+    by_item: Mapping[Item, DrivenItemFigures]
+
+
 class Curve(MetricsModel):
     """The mean error of the items kept (0-3) at shares of the labelled items (0-1), rising."""
 
@@ -259,6 +273,7 @@ class RunMetrics(MetricsModel):
     calibration: CalibrationFigures
     noise_ceiling: FiguresByItem
     evidence: FiguresByItem
+    drive: DriveFigures
     coverage_by_reason: CoverageByReason
     rule_warnings: Mapping[str, int]
     failures: FailureFigures

@@ -10,6 +10,7 @@ from ai_psychiatrist.evaluation.metrics.binary import (
     RangeClassifier,
 )
 from ai_psychiatrist.evaluation.metrics.calibration import Forecast
+from ai_psychiatrist.evaluation.metrics.drive import AllDrivenItems
 from ai_psychiatrist.evaluation.metrics.evidence import EvidenceFound, ItemEvidence
 from ai_psychiatrist.evaluation.metrics.items import AllItems, RatedItems, ScoredItems
 from ai_psychiatrist.evaluation.metrics.outcomes import Outcomes
@@ -83,7 +84,25 @@ def evidence_of(metrics: RunMetrics) -> tuple[RowGroup, ...]:
     return (
         RowGroup("Symptoms found, over all items", rows_of(found, EvidenceFound)),
         RowGroup("Conversations in which the item is scored 1 or more", tuple(by_item)),
+        *_drive_of(metrics),
     )
+
+
+def _drive_of(metrics: RunMetrics) -> Iterator[RowGroup]:
+    """Yield whether the evidence drives the scores, where they were asked for again."""
+    found = metrics.drive
+    if found.counts.total:
+        yield RowGroup("Does the evidence drive the score?", rows_of(found, AllDrivenItems))
+        by_item = [
+            replace(
+                row_of(found, AllDrivenItems, "not_evidence_driven"),
+                name=one.label,
+                figure=one["not_evidence_driven"],
+                note="",
+            )
+            for one in found.by_item.values()
+        ]
+        yield RowGroup("Scores that the evidence does not drive, by item", tuple(by_item))
 
 
 @dataclass(frozen=True, slots=True)

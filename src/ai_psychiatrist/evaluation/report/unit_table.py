@@ -29,6 +29,7 @@ _HEADER: Final = (
     *("label_total", "label_binary", "failures", "changes"),
     *(f"belief_{item.value}_{answer}" for item in Item for answer in (*range(4), "unknown")),
     *(f"set_{item.value}" for item in Item),
+    *(f"{item.value}_drive" for item in Item),
 )
 
 
@@ -95,12 +96,19 @@ def _row(unit: UnitPrediction, known: RunUnit | None, labels: Labels | None) -> 
         unit.changes,
         *(share for item in Item for share in _belief_cells(unit, item)),
         *(_set_cell(unit, item) for item in Item),
+        *(_drive_cell(unit, item) for item in Item),
     )
 
 
 def _belief_cells(unit: UnitPrediction, item: Item) -> Sequence[Cell]:
     found = unit.items.get(item)
     return [None] * 5 if found is None or found.belief is None else found.belief.probabilities
+
+
+def _drive_cell(unit: UnitPrediction, item: Item) -> Cell:
+    """Return the verdict on a score, nothing where none was asked for."""
+    found = unit.items.get(item)
+    return None if found is None or found.drive is None else found.drive.verdict.value
 
 
 def _set_cell(unit: UnitPrediction, item: Item) -> Cell:

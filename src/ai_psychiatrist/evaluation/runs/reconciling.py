@@ -9,6 +9,7 @@ from typing import Final
 import orjson
 
 from ai_psychiatrist.agents.definition import (
+    ABLATION,
     EVIDENCE,
     JUDGE,
     META_REVIEW,
@@ -20,7 +21,11 @@ from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.domain.failures import FailureCategory, FailureCode, FailureStage
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.evaluation.runs.unit_records import FinishedUnit, unit_attempt
-from ai_psychiatrist.evaluation.scores.prediction import FailureSummary, UnitPrediction
+from ai_psychiatrist.evaluation.scores.prediction import (
+    FailureSummary,
+    ItemPrediction,
+    UnitPrediction,
+)
 from ai_psychiatrist.evaluation.scores.prediction_lines import from_line
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.records import AttemptRecord, CurrentRow, Origin
@@ -32,6 +37,7 @@ Rejected = Mapping[str, FailureStage]
 _STANDS_ON: Final[Mapping[str, tuple[str, ...]]] = {
     **{judge.name: (QUALITATIVE.name,) for judge in JUDGE.values()},
     QUANTITATIVE.name: (EVIDENCE.name,),
+    ABLATION.name: (QUANTITATIVE.name,),
     META_REVIEW.name: (QUALITATIVE.name, QUANTITATIVE.name),
 }
 
@@ -125,13 +131,19 @@ def _without(prediction: UnitPrediction, rejected: Rejected) -> UnitPrediction:
         status = AssessmentStatus.PARTIAL
     if lost >= {QUALITATIVE.name, QUANTITATIVE.name}:
         status = AssessmentStatus.FAILED
-    has_scores = QUANTITATIVE.name not in lost
+    items = prediction.items if QUANTITATIVE.name not in lost else {}
+    if ABLATION.name in lost:
+        items = {item: _without_verdict(found) for item, found in items.items()}
     return replace(
         prediction,
         status=status,
-        items=prediction.items if has_scores else {},
+        items=items,
         meta_review_severity=(
             None if META_REVIEW.name in lost else prediction.meta_review_severity
         ),
         failures=tuple(failures),
     )
+
+
+def _without_verdict(found: ItemPrediction) -> ItemPrediction:
+    return found if found.drive is None else replace(found, drive=found.drive.left_open)

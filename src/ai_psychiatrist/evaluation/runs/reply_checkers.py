@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from ai_psychiatrist.agents.contracts.contract import contract_steps, step_of_agent
 from ai_psychiatrist.agents.contracts.item_check import item_verdict, served_by
 from ai_psychiatrist.agents.definition import (
+    ABLATION,
     AGENT_ORDER,
     DANGER,
     EVIDENCE,
@@ -46,6 +47,7 @@ _EXTRACTS: Mapping[str, Extract] = {
     QUALITATIVE.name: QUALITATIVE.extract,
     EVIDENCE.name: EVIDENCE.extract,
     QUANTITATIVE.name: QUANTITATIVE.extract,
+    ABLATION.name: ABLATION.extract,
     **{definition.name: definition.extract for definition in JUDGE.values()},
     META_REVIEW.name: META_REVIEW.extract,
     DANGER.name: DANGER.extract,

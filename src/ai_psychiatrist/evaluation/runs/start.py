@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from ai_psychiatrist.agents.definition import AGENT_ORDER, OPTIONAL_AGENTS
+from ai_psychiatrist.agents.definition import ABLATION, AGENT_ORDER, OPTIONAL_AGENTS
 from ai_psychiatrist.agents.prompts.digests import TASKS, Tasks
 from ai_psychiatrist.agents.prompts.task_file import task_lines
 from ai_psychiatrist.domain.errors import InputError
@@ -120,10 +120,12 @@ def _prompt_key(request: EvaluationRequest) -> str:
 
 
 def _agents(request: EvaluationRequest) -> list[str]:
-    """Return the agents that are asked; of the optional ones those that have a model."""
+    """Return the agents that are asked; of the optional ones those that have a model or a wish."""
     models = request.record.get("models")
-    optional = OPTIONAL_AGENTS - set(models if isinstance(models, dict) else ())
-    return [agent for agent in AGENT_ORDER if agent not in optional]
+    asked = set(models if isinstance(models, dict) else ())
+    if request.record.get("ablates"):
+        asked.add(ABLATION.name)
+    return [agent for agent in AGENT_ORDER if agent not in OPTIONAL_AGENTS - asked]
 
 
 def _clear_half_begun(folder: RunFolder, cipher: Cipher | None) -> None:

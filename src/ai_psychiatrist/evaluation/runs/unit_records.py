@@ -8,6 +8,7 @@ import orjson
 
 from ai_psychiatrist.agents.contracts.contract import step_of_agent
 from ai_psychiatrist.agents.contracts.shipped_step import shipped_step
+from ai_psychiatrist.agents.definition import PROBABILITY_AGENTS
 from ai_psychiatrist.domain.failure_stages import stage_of_code
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
@@ -48,6 +49,9 @@ def _replies(ledger: Ledger, unit: FinishedUnit) -> Iterator[AttemptRecord]:
         if (agent, number) not in made:
             made[agent, number] = len(ledger.history(unit_id, agent, round=number))
         made[agent, number] += 1
+        # Probabilities are no reply that a contract has rules for.
+        is_checked = agent not in PROBABILITY_AGENTS
+        step = shipped_step(step_of_agent(agent)) if is_checked else None
         yield AttemptRecord(
             unit_id=unit_id,
             step=agent,
@@ -58,8 +62,8 @@ def _replies(ledger: Ledger, unit: FinishedUnit) -> Iterator[AttemptRecord]:
             errors=_errors(judgement),
             raw=judgement.text,
             output=judgement.output if ledger.keeps_raw else None,
-            ruleset_digest=shipped_step(step_of_agent(agent)).ruleset_digest,
-            schema_digest=shipped_step(step_of_agent(agent)).schema_digest,
+            ruleset_digest="" if step is None else step.ruleset_digest,
+            schema_digest="" if step is None else step.schema_digest,
         )
 
 

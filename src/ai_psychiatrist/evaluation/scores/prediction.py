@@ -39,6 +39,7 @@ from ai_psychiatrist.evaluation.scores.belief_prediction import (
     BeliefPrediction,
     belief_prediction_of,
 )
+from ai_psychiatrist.evaluation.scores.drive_prediction import DrivePrediction, drive_prediction_of
 
 _STRICT: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -86,6 +87,8 @@ class ItemPrediction:
     """Examples of other participants that scoring was shown for the item."""
     no_references: NoReferences | None = None
     """Why there are none, in a mode that shows them."""
+    drive: DrivePrediction | None = None
+    """Whether the evidence drives the score; `None` in runs that were made without it."""
 
     def __post_init__(self) -> None:
         require_score_or_reason(self.score, self.unknown_reason)
@@ -237,6 +240,7 @@ def _item_of(found: ItemAssessment) -> ItemPrediction:
         belief=belief_prediction_of(found.belief),
         references=found.references,
         no_references=found.no_references,
+        drive=drive_prediction_of(found.drive),
         signals=ItemSignals(
             llm_evidence_count=found.llm_evidence_count,
             llm_evidence_extracted_count=found.llm_evidence_extracted_count,

@@ -12,6 +12,10 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.references import ShownReference
 from ai_psychiatrist.evaluation.scores.belief_prediction import BeliefPrediction, SetPrediction
+from ai_psychiatrist.evaluation.scores.drive_prediction import (
+    ChangedScorePrediction,
+    DrivePrediction,
+)
 from ai_psychiatrist.evaluation.scores.prediction import (
     AttemptSummary,
     FailureSummary,
@@ -92,6 +96,8 @@ _KEYS: Final = frozenset(
         BeliefPrediction,
         SetPrediction,
         ShownReference,
+        DrivePrediction,
+        ChangedScorePrediction,
         ItemPrediction,
         AttemptSummary,
         FailureSummary,

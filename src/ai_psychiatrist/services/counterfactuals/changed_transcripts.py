@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from typing import TypeAlias
 
 from ai_psychiatrist.domain.drive import Change
-from ai_psychiatrist.domain.evidence import Quote, Relevance
+from ai_psychiatrist.domain.evidence import Quote, Relevance, Timeframe
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
 from ai_psychiatrist.services.counterfactuals.cited_clauses import (
@@ -169,11 +169,17 @@ class _Changes:
         ]
 
     def _ten_years_back(self, one: _ItemClauses) -> Sequence[Edit]:
-        texts = [clause_ten_years_back(self._in_place(span), one.item) for span in one.clauses]
-        told = [text for text in texts if text is not None]
-        if len(told) < len(one.clauses):
-            return ()
-        return [Edit(span, text) for span, text in zip(one.clauses, told, strict=True)]
+        """Return the clauses told of ten years ago; none unless no quote then tells of now."""
+        edits = [
+            Edit(span, clause_ten_years_back(self._in_place(span), one.item))
+            for span in one.clauses
+        ]
+        after = edited(self.transcript, edits)
+        places = (after.place_of(quote) for quote in one.quotes)
+        told = ItemReader(after.transcript, self.unread).for_item(places, one.item)
+        is_of_now = any(quote.supports_symptom or quote.denies_symptom for quote in told)
+        is_past = any(quote.timeframe is Timeframe.PAST for quote in told)
+        return edits if is_past and not is_of_now else ()
 
     def _reversed(self, one: _ItemClauses) -> Sequence[Edit]:
         for span in one.clauses:

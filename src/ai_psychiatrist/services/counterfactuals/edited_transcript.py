@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate, islice, takewhile
 from typing import Final
 
-from ai_psychiatrist.domain.evidence import Quote
+from ai_psychiatrist.domain.evidence import Match, Quote, Segment
 from ai_psychiatrist.domain.transcript import Transcript
 
 _WORD_CHARACTER: Final = re.compile(r"[^\W_]")
@@ -61,20 +61,29 @@ class EditedTranscript:
 
         A quote that touches what was written anew goes with the whole of it.
         """
-        parts = [self._words(Span(one.start, one.end)) for one in quote.segments]
-        kept = [words for words in parts if words is not None]
-        return " ".join(kept) if len(kept) == len(parts) else None
+        edits = (edit for segment in quote.segments for edit in self._touched(segment))
+        return None if any(edit.is_struck for edit in edits) else self.place_of(quote).text
 
-    def _words(self, span: Span) -> str | None:
-        first = bisect_right(self._ends, span.start)
+    def place_of(self, quote: Quote) -> Quote:
+        """Return what stands where a quote was as a quote, not read yet."""
+        segments = tuple(map(self._moved, quote.segments))
+        texts = (self.transcript.text[one.start : one.end] for one in segments)
+        return Quote(text=" ".join(texts), match=Match.EXACT, segments=segments)
+
+    def _moved(self, segment: Segment) -> Segment:
+        spans = [edit.span for edit in self._touched(segment)]
+        start = min([segment.start, *(span.start for span in spans)])
+        end = max([segment.end, *(span.end for span in spans)])
+        return Segment(
+            turn=segment.turn,
+            start=_moved(start, self._ends, self._shifts),
+            end=_moved(end, self._ends, self._shifts),
+        )
+
+    def _touched(self, segment: Segment) -> Sequence[Edit]:
+        first = bisect_right(self._ends, segment.start)
         after = islice(self.edits, first, None)
-        touched = [*takewhile(lambda edit: edit.span.start < span.end, after)]
-        if any(edit.is_struck for edit in touched):
-            return None
-        start = min([span.start, *(edit.span.start for edit in touched)])
-        end = max([span.end, *(edit.span.end for edit in touched)])
-        places = (_moved(offset, self._ends, self._shifts) for offset in (start, end))
-        return self.transcript.text[slice(*places)].strip()
+        return [*takewhile(lambda edit: edit.span.start < segment.end, after)]
 
 
 def edited(transcript: Transcript, edits: Iterable[Edit]) -> EditedTranscript:

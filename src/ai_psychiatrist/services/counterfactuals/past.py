@@ -11,13 +11,19 @@ from ai_psychiatrist.services.counterfactuals.cited_clauses import ClauseInPlace
 from ai_psychiatrist.services.counterfactuals.openings import without_capital
 from ai_psychiatrist.services.language.temporality import clause_time
 
-_FRAMES: Final = ("Ten years ago, {}", "That was ten years ago: {}", "{}, but that was years ago")
-_STOPS: Final = " .!?;,"
+_FRAMES: Final = ("{lead}Ten years ago, {rest}", "{lead}That was ten years ago: {rest}")
+_LEAD: Final = re.compile(
+    r"(?:(?:and|but|so|then|or|no|yes|yeah|well|oh|um|uh)\b,?\s+)*", re.IGNORECASE
+)
 _TENSES: Final = tuple(
     (re.compile(rf"\b{present}\b", re.IGNORECASE), past)
     for present, past in (
+        (r"I (?:have not|haven['’]t) been|I['’]ve not been", "I was not"),
+        (r"(?:have not|haven['’]t|has not|hasn['’]t) been", "was not"),
+        (r"I['’]ve been", "I was"),
+        (r"(?<=\w)['’]s been", " was"),
+        (r"(?:have|has) been", "was"),
         (r"have not|haven['’]t|has not|hasn['’]t", "had not"),
-        (r"(?:have|has) been", "had been"),
         (r"I['’]ve|I have", "I had"),
         (r"I['’]m|I am", "I was"),
         (r"can['’]t|cannot", "couldn't"),
@@ -38,25 +44,22 @@ _TENSES: Final = tuple(
 _AFTER_AUXILIARY: Final = re.compile(r"\b(?:do|did|can|could|to|not|will|would)(?:n['’]t)?\s+\Z")
 
 
-def clause_ten_years_back(clause: ClauseInPlace, item: Item) -> str | None:
-    """Return a wording that tells of the past alone; `None` where none is read as that."""
-    return next(
-        (
-            text
-            for text in _wordings(clause.text)
-            if clause.read(text, item).timeframe is Timeframe.PAST
-        ),
-        None,
-    )
+def clause_ten_years_back(clause: ClauseInPlace, item: Item) -> str:
+    """Return a wording that tells of the past, one that by itself is read as that if there is."""
+    wordings = [*_wordings(clause.text)]
+    told = (text for text in wordings if clause.read(text, item).timeframe is Timeframe.PAST)
+    return next(told, wordings[0])
 
 
 def _wordings(text: str) -> Iterator[str]:
     undated = _without_these_weeks(text)
     for told in dict.fromkeys((_in_past_tense(undated), undated)):
-        ended = told.rstrip(_STOPS)
-        yield _FRAMES[0].format(without_capital(told))
-        yield _FRAMES[1].format(without_capital(told))
-        yield _FRAMES[2].format(ended)
+        found = _LEAD.match(told)
+        lead = found[0] if found is not None else ""
+        rest = without_capital(told[len(lead) :])
+        for frame in _FRAMES:
+            framed = frame.format(lead=lead, rest=rest)
+            yield without_capital(framed) if lead else framed
 
 
 def _without_these_weeks(text: str) -> str:
