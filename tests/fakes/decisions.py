@@ -11,6 +11,8 @@ def decided(body: dict[str, object]) -> object:
     answers = {name: _answer(question["type"]) for name, question in questions.items()}
     return {
         "model": body["model"],
+        # Servers may give back what they were sent, which nothing may repeat.
+        "echo": body["state"],
         "answers": answers,
         "usage": {"input_tokens": 100, "output_tokens": 0, "total_tokens": 100},
     }

@@ -283,3 +283,19 @@ def test_a_run_with_all_sources_can_be_judged_again(
     belief = unit.items[Item.SLEEP].belief
     assert belief is not None
     assert belief.sources == (RULES, RESCORING, TOKENS, DECISION)
+
+
+@pytest.mark.parametrize("status", [200, 400, 500])
+def test_no_word_of_the_interview_is_logged(
+    server: ModelServerThread, tmp_path: Path, status: int
+) -> None:
+    """Whatever a decision model gives back, and whatever becomes of it."""
+    server.server.decision_status = status
+    (tmp_path / "talk.txt").write_text(INTERVIEW, "utf-8")
+    variables = settings_at(server, tmp_path) | decision(server)
+    variables |= {"BELIEF_SOURCES": "rescoring,tokens,decision", "LOG_LEVEL": "DEBUG"}
+    done = run_command(["assess", "talk.txt", "--json"], tmp_path, variables)
+    assert done.code == 0, done.err
+    assert "attempt_finished" in done.err
+    assert "nearly every night" not in done.err
+    assert "How have you been sleeping" not in done.err

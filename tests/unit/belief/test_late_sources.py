@@ -1,0 +1,65 @@
+"""A source that never answers, or breaks: the others are believed, and it is told."""
+
+import asyncio
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+import ai_psychiatrist as ap
+from ai_psychiatrist.agents.case import Case
+from ai_psychiatrist.belief.believer import Believer
+from ai_psychiatrist.belief.heard import Heard
+from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus, PHQ8Assessment
+from ai_psychiatrist.domain.belief import BeliefSource
+from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
+from ai_psychiatrist.wiring import open_services
+
+TALK = "Interviewer: How do you sleep?\nParticipant: I hardly sleep, nearly every day.\n"
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A source that ends in a defect, or hangs."""
+
+    is_hanging: bool
+    name: BeliefSource = BeliefSource.TOKENS
+    agent: str = "belief_tokens"
+    most_calls: int = 1
+
+    async def ask(self, case: Case, found: PHQ8Assessment) -> Heard:
+        del case, found
+        if self.is_hanging:
+            await asyncio.Event().wait()
+        raise KeyError
+
+
+def assessed(source: Broken, state: Path, deadline_seconds: float | None) -> Assessment:
+    async def run() -> Assessment:
+        settings = ap.load_settings({"DATA_STATE_DIR": str(state)}, None)
+        async with open_services(settings) as services:
+            pipeline = replace(services.pipeline, believer=Believer(sources=(source,)))
+            return await pipeline.assess(parse_transcript(TALK), deadline_seconds=deadline_seconds)
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    ("is_hanging", "stage", "code"),
+    [
+        pytest.param(True, "belief", FailureCode.DEADLINE_EXCEEDED, id="late"),
+        pytest.param(False, "belief_tokens", FailureCode.INTERNAL_ERROR, id="broken"),
+    ],
+)
+def test_a_source_that_gives_nothing_is_told_and_costs_nothing_else(
+    tmp_path: Path, is_hanging: bool, stage: str, code: FailureCode
+) -> None:
+    deadline_seconds = 2.0 if is_hanging else None
+    found = assessed(Broken(is_hanging), tmp_path, deadline_seconds)
+    assert found.status is AssessmentStatus.COMPLETE
+    assert [(failure.stage, failure.code) for failure in found.failures] == [(stage, code)]
+    assert found.quantitative is not None
+    for item in found.quantitative.items:
+        assert item.belief is not None
+        assert item.belief.sources == (BeliefSource.RULES,)
