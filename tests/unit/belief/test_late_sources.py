@@ -19,7 +19,7 @@ from ai_psychiatrist.wiring import open_services
 TALK = "Interviewer: How do you sleep?\nParticipant: I hardly sleep, nearly every day.\n"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Broken:
     """A source that ends in a defect, or hangs."""
 
