@@ -18,6 +18,7 @@ from ai_psychiatrist.proof.signing import Signer
 from ai_psychiatrist.proof.verify import Refused, verify
 from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.results.models import (
+    BeliefResult,
     CertificateResult,
     Envelope,
     ItemResult,
@@ -156,6 +157,12 @@ def _scores(result: Envelope, transcript: Transcript) -> _Fields | None:
     }
 
 
+def _belief(belief: BeliefResult) -> _Fields:
+    return belief.model_dump(
+        mode="json", include={"scores", "not_determinable", "sources", "calibrated", "set"}
+    )
+
+
 def _interval(interval: TotalInterval) -> _Fields:
     return {"low": interval.low, "high": interval.high, "level": interval.level}
 
@@ -168,7 +175,7 @@ def _item(key: Item, item: ItemResult, transcript: Transcript, *, is_checked: bo
         "rules": list(item.warnings),
         "score": item.score,
         "unknown_reason": item.unknown_reason,
-        "belief": None if item.belief is None else item.belief.model_dump(mode="json"),
+        "belief": None if item.belief is None else _belief(item.belief),
     }
 
 

@@ -118,9 +118,9 @@ def check_interval(beliefs: list[Table | None], interval: Table | None) -> None:
         if held := belief["set"]:
             low, high = held["low"], held["high"]
             inside = [] if low is None else shares[low : (high or 0) + 1]
-            likely = max([*inside, shares[4] * held["not_determinable"]])
             is_set = (low is None) == (high is None) == (not inside)
-            check(is_set and likely == max(shares), "belief.set")
+            is_open = held["not_determinable"] == (not inside or shares[4] > min(inside))
+            check(is_set and is_open and max(inside or shares[:4]) == max(shares[:4]), "belief.set")
         sums = [0.0] * (len(totals) + 3)
         for at, score in [(at, score) for at in range(len(totals)) for score in range(4)]:
             sums[at + score] += totals[at] * (shares[score] + shares[4] / 4)

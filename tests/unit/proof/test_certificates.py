@@ -3,7 +3,9 @@
 import asyncio
 import hashlib
 import json
+import random
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,7 +23,12 @@ from tests.fakes.replies import (
 from tests.integration.running_app import model_at, settings_with
 
 import ai_psychiatrist as ap
+from ai_psychiatrist.belief.pooling import normalised
+from ai_psychiatrist.belief.sets import set_of
+from ai_psychiatrist.belief.totals import total_interval
+from ai_psychiatrist.domain.belief import BeliefSource, ItemBelief
 from ai_psychiatrist.proof.verify import Refused, verify
+from ai_psychiatrist.results.models import BeliefResult
 
 CHANGES = 600
 """A slice of the benchmark, which does 100,000."""
@@ -240,3 +247,28 @@ def test_belief_and_its_interval_have_to_agree(settings: ap.Settings) -> None:
     belief["set"]["low"] = belief["set"]["high"] = 2
     refused = ap.verify(TWO_TURNS, sealed(parts))
     assert refused.refusal == "belief.set"
+
+
+def test_certificates_hold_with_the_sets_of_a_fit(settings: ap.Settings) -> None:
+    result = ap.assess_sync(TWO_TURNS, settings=settings)
+    assert result.quantitative is not None
+    assert result.quantitative.items is not None
+    chance = random.Random(0)  # noqa: S311
+    items, beliefs = {}, []
+    for name, item in result.quantitative.items.items():
+        *shares, unknown = normalised([chance.random() for _ in range(5)])
+        first, second, third, fourth = shares
+        belief = ItemBelief(
+            scores=(first, second, third, fourth),
+            not_determinable=unknown,
+            sources=(BeliefSource.RULES,),
+            is_calibrated=True,
+        )
+        score_set = set_of(belief, normalised(shares), limit=0.8, level=0.9)
+        beliefs.append(replace(belief, score_set=score_set))
+        shown = BeliefResult.model_validate(beliefs[-1])
+        items[name] = item.model_copy(update={"belief": shown})
+    update = {"items": items, "total_interval": total_interval(beliefs, 0.9)}
+    part = result.quantitative.model_copy(update=update)
+    certificate = ap.certify(result.model_copy(update={"quantitative": part}), TWO_TURNS)
+    assert ap.verify(TWO_TURNS, certificate, digest=certificate.sha256).holds
