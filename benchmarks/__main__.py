@@ -3,6 +3,7 @@
 from benchmarks import (
     calibration_error,
     calls,
+    certificates,
     challenge,
     conformal,
     coverage,
@@ -56,6 +57,8 @@ def main() -> None:
     interview_answers.main()
     print("\n## Interviews with a simulated participant\n", flush=True)
     interview.main([])
+    print("\n## Certificates, changed and checked\n", flush=True)
+    certificates.main([])
     print("\n## Start\n", flush=True)
     imports.main()
     print("\n## Where the time of an assessment goes\n", flush=True)

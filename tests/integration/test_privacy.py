@@ -97,6 +97,7 @@ COMMANDS = {
     "interview schemas",
     "interview list",
     "interview delete",
+    "verify",
 }
 
 
