@@ -413,3 +413,15 @@ def test_a_search_that_fails_is_a_failure_of_its_own_and_can_be_gone_on_with(
     assert "backend_error" in units[0]["codes"]
     assert done.code == 0, done.err
     assert len(references_in(prompts(server)[0])[SLEEP]) == 2
+
+
+def test_references_are_scored_without_references(tmp_path: Path) -> None:
+    """Whatever is set for assessments: there are none to show before they are scored."""
+    made_references(tmp_path / "refs", is_scored=False)
+    settings = shown_by(tmp_path / "refs", ENABLE_FEW_SHOT="true")
+    refused = run(["assess", "-"], tmp_path, settings, stdin=ASKER.encode())
+    assert (refused.code, "references score" in refused.err) == (2, True)
+    scored = run(["references", "score", "refs", "--by", "model"], tmp_path, settings)
+    assert scored.code == 0, scored.err
+    assessed = run(["assess", "-", "--json"], tmp_path, settings, stdin=ASKER.encode())
+    assert json.loads(assessed.out)["mode"] == "few_shot"
