@@ -26,7 +26,7 @@ serve: $(RUN_STAMP) ## Serve the HTTP API on 127.0.0.1:8000.
 	$(BIN)/ai-psychiatrist serve
 
 test: $(DEV_STAMP) ## Run the tests on every core, and name the slowest.
-	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --numprocesses auto --dist worksteal --durations 20
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal --durations 20
 
 check: $(DEV_STAMP) ## Check format, lint, types and import contracts.
 	$(BIN)/ruff format --check .

@@ -3,6 +3,7 @@
 from benchmarks import (
     calibration_error,
     calls,
+    challenge,
     coverage,
     evidence,
     grounding_volume,
@@ -11,6 +12,7 @@ from benchmarks import (
     interview_answers,
     labelled_sets,
     metrics,
+    retrieval,
     risk,
     run_throughput,
     stages,
@@ -35,8 +37,12 @@ def main() -> None:
     risk.main()
     print("\n## What words mean\n", flush=True)
     meaning.main([])
+    print("\n## The challenge\n", flush=True)
+    challenge.main([])
     print("\n## Validation of JSON lines\n", flush=True)
     validation.main([])
+    print("\n## References\n", flush=True)
+    retrieval.main([])
     print("\n## Metrics\n", flush=True)
     metrics.main([])
     print("\n## What intervals hold\n", flush=True)

@@ -2,20 +2,46 @@
 
 import gc
 import itertools
-import logging
 import os
+import shutil
+import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.log_as_it_was import log_as_it_was
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 _NUMBERS = itertools.count()
+_MEMORY: Final = Path("/dev/shm")  # noqa: S108  pytest makes a private folder of its own there
+_MEMORY_BYTES: Final = 2_000_000_000
+"""Ten times what the files of all tests take."""
 
 # On a busy machine any example may take long to draw and to try.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+
+
+def pytest_configure() -> None:
+    """Let files lie in memory and bytecode be kept, in the commands that tests start as well.
+
+    What is made durable waits for the disk, thousands of times; a program without its bytecode is
+    compiled anew each time that it starts.
+    """
+    if _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _MEMORY_BYTES:
+        os.environ.setdefault("TMPDIR", str(_MEMORY))
+        tempfile.tempdir = None
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Return one worker more than there are cores: tests wait for the processes that they start."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -71,12 +97,5 @@ def _state_of_its_own(monkeypatch: pytest.MonkeyPatch, _no_settings_from_outside
 @pytest.fixture(autouse=True)
 def _logging_as_it_was() -> Iterator[None]:
     """Take back what setting up the logging changes in the process."""
-    from ai_psychiatrist.infrastructure.logging import _OfProcess  # noqa: PLC0415
-
-    root = logging.getLogger()
-    handlers, level, log = root.handlers, root.level, _OfProcess.log
-    yield
-    root.handlers = handlers
-    root.setLevel(level)
-    logging.captureWarnings(capture=False)
-    _OfProcess.log = log
+    with log_as_it_was():
+        yield

@@ -64,6 +64,8 @@ class Reply:
     content_type: str = "application/json"
     headers: Mapping[str, str] = field(default_factory=dict)
     finish_reason: str | None = "stop"
+    tokens: Mapping[str, float] | None = None
+    """Probabilities of the first token, told to who asks for them."""
     prompt_tokens: int | None = None
     """Reported size of the prompt; an estimate from its length when absent."""
     delay_seconds: float = 0.0

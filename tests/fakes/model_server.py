@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
+from tests.fakes.decisions import decided
 from tests.fakes.delivery import deliver
 from tests.fakes.exchange import Drip, Message, Reply, Request, Script, Wire
 from tests.fakes.faults import FAULTS, fault
@@ -75,6 +76,9 @@ class ModelServer:
         self.models = models
         self.list_status = list_status
         self.paths: list[str] = []
+        self.decisions: list[dict[str, object]] = []
+        """What was sent to the decision model, which says the same of everything."""
+        self.decision_status = 200
         self.delay_seconds = delay_seconds
         self.url = ""
         self.requests: list[Request] = []
@@ -135,6 +139,12 @@ class ModelServer:
         wire = _CHAT_WIRES.get(call.path)
         if wire is not None and call.method == "POST":
             await self._chat(wire, call, transport)
+            return
+        if call.path == "/v1/systemone" and call.method == "POST":
+            self.decisions.append(json.loads(call.body))
+            status, payload = self.decision_status, decided(self.decisions[-1])
+            body = encode_json(payload)
+            transport.write(response_head(status, "application/json", len(body)) + body)
             return
         status, payload = self._look_up(call)
         if call.path in _LISTS and self.list_status != 200:

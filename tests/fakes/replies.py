@@ -20,6 +20,9 @@ JUDGE_TASKS = ("judge_coherence", "judge_completeness", "judge_specificity", "ju
 QUALITATIVE_TASKS = ("qualitative", "qualitative_refine")
 TASKS = (*QUALITATIVE_TASKS, "evidence", "scoring", *JUDGE_TASKS, "meta_review", "danger")
 
+TOKENS = {"1": 0.6, "2": 0.2, " 2": 0.05, "N": 0.1, "I": 0.05}
+"""How likely each first token of a belief is."""
+
 SHORTEST_QUOTE_CHARS = 12
 
 _PARTICIPANT_LINE = re.compile(
@@ -37,7 +40,8 @@ def good_replies(quotes: int = 8) -> Script:
     """Answer each task as its contract says, with at most `quotes` participant sentences."""
 
     def reply(request: Request) -> Reply:
-        return Reply(text=good_text(request.task, participant_quotes(request.transcript, quotes)))
+        text = good_text(request.task, participant_quotes(request.transcript, quotes))
+        return Reply(text=text, tokens=TOKENS if request.task == "belief_tokens" else None)
 
     return reply
 
@@ -52,6 +56,8 @@ def good_text(task: str, quotes: Sequence[str]) -> str:
         return qualitative_text(quotes)
     if task in JUDGE_TASKS:
         return judge_text("4")
+    if task == "belief_tokens":
+        return "1"
     others = {"meta_review": meta_review_text("2"), "danger": danger_text()}
     return others.get(task, "Understood.")
 

@@ -1,6 +1,7 @@
 """Read and write the chat messages of the two wires: OpenAI's and Ollama's."""
 
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -99,6 +100,8 @@ def _openai_completion(request: Request, reply: Reply) -> object:
         function = {"name": reply.call.name, "arguments": arguments}
         message["tool_calls"] = [{"id": "call_1", "type": "function", "function": function}]
     choice = {"index": 0, "message": message, "finish_reason": reply.finish_reason}
+    if reply.tokens is not None and request.body.get("logprobs"):
+        choice["logprobs"] = {"content": [_token(reply.tokens, request.body.get("top_logprobs"))]}
     return {
         "id": "chatcmpl-fake",
         "object": "chat.completion",
@@ -111,6 +114,16 @@ def _openai_completion(request: Request, reply: Reply) -> object:
             "total_tokens": prompt_tokens + completion_tokens,
         },
     }
+
+
+def _token(tokens: Mapping[str, float], most: object) -> object:
+    """Write the likeliest token with as many alternatives as were asked for."""
+    ranked = sorted(tokens, key=lambda token: -tokens[token])
+    listed = [
+        {"token": token, "logprob": math.log(tokens[token]), "bytes": list(token.encode())}
+        for token in ranked[: most if isinstance(most, int) else 0]
+    ]
+    return {**listed[0], "top_logprobs": listed}
 
 
 def _ollama_message(request: Request, reply: Reply) -> object:

@@ -17,7 +17,7 @@ _COULD_NOT_FLUSH: Final = 120
 
 def run_to_the_end(command: Callable[[], None]) -> NoReturn:
     """Run a command and end the process with its status."""
-    status = _status_of(command)
+    status = status_of(command)
     # In the order of the interpreter: threads, what was registered for the exit, the streams.
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
@@ -29,7 +29,8 @@ def run_to_the_end(command: Callable[[], None]) -> NoReturn:
     os._exit(status & 0xFF)
 
 
-def _status_of(command: Callable[[], None]) -> int:
+def status_of(command: Callable[[], None]) -> int:
+    """Run a command and return the exit status of its process, −n where signal n would end it."""
     try:
         command()
     except SystemExit as end:

@@ -11,7 +11,8 @@ from ai_psychiatrist.cli.checkup import EXTRAS
 from tests.fakes.faults import FAULTS
 from tests.fakes.model_server import ModelServerThread, Reply, Request, Script
 from tests.integration.canary import CANARY, assert_files_silent, assert_silent, broken
-from tests.integration.command import Finished, run
+from tests.integration.command import Finished
+from tests.integration.command_here import run_here
 from tests.integration.running_app import model_at
 
 ROOT = Path(__file__).parents[2]
@@ -29,7 +30,7 @@ def able(request: Request) -> Reply:
 def doctor(
     folder: Path, *arguments: str, settings: dict[str, str] | None = None
 ) -> tuple[Finished, Found]:
-    done = run(["doctor", "--json", *arguments], folder, settings)
+    done = run_here(["doctor", "--json", *arguments], folder, settings)
     found = json.loads(done.out)["findings"] if done.out else []
     return done, {finding["check"]: finding for finding in found}
 
@@ -85,7 +86,7 @@ def test_a_crisis_line_that_is_not_set_is_warned_of(tmp_path: Path, line: str, l
 
 
 def test_words_say_the_same_in_a_table(tmp_path: Path) -> None:
-    done = run(["doctor"], tmp_path)
+    done = run_here(["doctor"], tmp_path)
     assert done.code == 0, done.out
     here = ("ok    settings", "warn  crisis line", "GB free")
     for words in (*here, "baseline", "sends nothing", "Nothing is wrong"):
@@ -107,7 +108,7 @@ def test_a_server_that_does_not_answer_is_named_with_its_cure(tmp_path: Path) ->
     assert levels(found) == ["fail"] + ["skip"] * 5
     assert NOBODY in found["server"]["words"]
     assert "ollama serve" in found["server"]["cure"]
-    words = run(["doctor"], tmp_path, model_at(NOBODY, "ollama"))
+    words = run_here(["doctor"], tmp_path, model_at(NOBODY, "ollama"))
     assert words.code == 1
     assert "fail  server" in words.out
     assert "ollama serve" in words.out
@@ -185,7 +186,7 @@ def test_neither_keys_nor_replies_are_shown(
             "LOG_LEVEL": "DEBUG",
             "LOG_FORMAT": "json",
         }
-        done = run(["doctor", *output], tmp_path, settings)
+        done = run_here(["doctor", *output], tmp_path, settings)
     assert done.code in {0, 1}
     assert "OPENAI_API_KEY" in done.out
     assert_silent(done.out, done.err)

@@ -16,6 +16,7 @@ from openpyxl import load_workbook  # type: ignore[import-untyped]
 from tests.fakes.faults import FAULTS, first_attempts, only_for
 from tests.fakes.model_server import ModelServerThread, Reply, Request, Script, fault, good_replies
 from tests.integration.command import COMMAND, Finished, environment_of, run
+from tests.integration.command_here import run_here
 from tests.integration.started import start
 from tests.patience import wait_until
 
@@ -73,7 +74,10 @@ def copied(made: Made, tmp_path: Path) -> Path:
 def evaluate(
     folder: Path, *arguments: str | Path, settings: Mapping[str, str] | None = None
 ) -> Finished:
-    return run(["evaluate", *(os.fspath(one) for one in arguments)], folder, settings)
+    """What goes on with a run, or is to start differently, is a process of its own."""
+    texts = ["evaluate", *(os.fspath(one) for one in arguments)]
+    is_apart = "--resume" in texts or "PYTHONHASHSEED" in (settings or {})
+    return (run if is_apart else run_here)(texts, folder, settings)
 
 
 def served(url: str) -> dict[str, str]:
@@ -340,7 +344,7 @@ def test_run_without_raw_text_keeps_no_words(tmp_path: Path, interviews: Path) -
     assert done.code == 0
     kept = b"".join(path.read_bytes() for path in (tmp_path / "run").glob("*") if path.is_file())
     assert b"hardly sleep" not in kept
-    checked = run(["revalidate", "run"], tmp_path)
+    checked = run_here(["revalidate", "run"], tmp_path)
     assert (checked.code, "--no-raw" in checked.err) == (2, True)
 
 
@@ -376,7 +380,7 @@ def test_rules_applied_again_to_a_run_change_nothing(tmp_path: Path, interviews:
     with ModelServerThread(fault("hallucinated_quotes")) as server:
         evaluate(tmp_path, "run", interviews, "--out", "run", settings=served(server.url))
     for _ in range(2):
-        done = run(["revalidate", "run", "--json"], tmp_path)
+        done = run_here(["revalidate", "run", "--json"], tmp_path)
         assert done.code == 0
         steps = json.loads(done.out)["steps"]
         assert {step["changed"] for step in steps} == {0}
@@ -394,7 +398,7 @@ def test_rules_applied_again_know_of_which_item_a_quote_is(
     items = one["items"]
     assert isinstance(items, dict)
     assert (items["PHQ8_Sleep"]["score"], items["PHQ8_Tired"]["score"]) == (0, 3)
-    done = run(["revalidate", "run", "--json"], tmp_path)
+    done = run_here(["revalidate", "run", "--json"], tmp_path)
     assert done.code == 0
     outcomes = {step["step"]: step["outcomes"] for step in json.loads(done.out)["steps"]}
     assert outcomes["quantitative"] == [{"old": "valid", "new": "valid", "units": 1}]
@@ -411,7 +415,7 @@ def test_rules_applied_again_know_the_speakers_that_the_run_was_told(tmp_path: P
     with ModelServerThread(fault("hallucinated_quotes")) as server:
         arguments = ("run", folder, "--out", "run", "--participant", "Anna")
         evaluate(tmp_path, *arguments, settings=served(server.url))
-    done = run(["revalidate", "run", "--json"], tmp_path)
+    done = run_here(["revalidate", "run", "--json"], tmp_path)
     assert done.code == 0
     steps = json.loads(done.out)["steps"]
     (scoring,) = (step for step in steps if step["step"] == "quantitative")
@@ -427,7 +431,7 @@ def test_stricter_rules_over_a_run_name_the_units_that_they_reject(
     text = contract.read_text(encoding="utf-8")
     stricter = text.replace('expr: "len(items) == 8"', 'expr: "len(items) == 9"')
     (tmp_path / "run/config/stricter.yaml").write_text(stricter, encoding="utf-8")
-    done = run(
+    done = run_here(
         ["revalidate", "run", "--rules", "run/config/stricter.yaml", "--dry-run", "--json"],
         tmp_path,
     )
@@ -440,7 +444,7 @@ def test_stricter_rules_over_a_run_name_the_units_that_they_reject(
     assert rejected == {"quantitative": ["a", "b"]}
     assert lines(tmp_path / "run/failures.jsonl") == []
     demoting = ["revalidate", "run", "--rules", "run/config/stricter.yaml", "--demote"]
-    assert run(demoting, tmp_path).code == 0
+    assert run_here(demoting, tmp_path).code == 0
     failures = lines(tmp_path / "run/failures.jsonl")
     assert [(one["unit_id"], one["step"]) for one in failures] == [
         *(("a", "assessment"), ("b", "assessment")),
@@ -461,10 +465,10 @@ def test_results_follow_the_verdicts_that_rules_come_to_by_now(
     (tmp_path / "run/config/stricter.yaml").write_text(stricter, encoding="utf-8")
     stricter_rules = ("revalidate", "run", "--rules", "run/config/stricter.yaml")
     for command in (stricter_rules, (*stricter_rules, "--demote", "--dry-run")):
-        assert run(list(command), tmp_path).code == 0
+        assert run_here(list(command), tmp_path).code == 0
         now = {name: (tmp_path / "run" / name).read_bytes() for name in made}
         assert [name for name in made if now[name] != before[name]] == []
-    demoted = run([*stricter_rules, "--demote"], tmp_path)
+    demoted = run_here([*stricter_rules, "--demote"], tmp_path)
     assert "predictions of 3 units changed" in demoted.out
     assert "assessment: 3 requested = 0 valid + 3 failed + 0 pending" in demoted.out
     for one in lines(tmp_path / "run/predictions.jsonl"):
@@ -480,11 +484,12 @@ def test_results_follow_the_verdicts_that_rules_come_to_by_now(
     figures = json.loads((tmp_path / "run/metrics.json").read_bytes())
     assert figures["units"]["by_status"]["partial"] == 3
     assert (tmp_path / "run/report.html").read_bytes() != before["report.html"]
-    again = run(["revalidate", "run", "--json"], tmp_path)
+    again = run_here(["revalidate", "run", "--json"], tmp_path)
     assert json.loads(again.out)["changed_predictions"] == 3
     assert {name: (tmp_path / "run" / name).read_bytes() for name in made} == before
     assert (
-        json.loads(run(["revalidate", "run", "--json"], tmp_path).out)["changed_predictions"] == 0
+        json.loads(run_here(["revalidate", "run", "--json"], tmp_path).out)["changed_predictions"]
+        == 0
     )
 
 
@@ -595,13 +600,13 @@ def test_each_of_several_runs_is_compared_and_named(tmp_path: Path) -> None:
     (compared,) = prompts["comparisons"]
     second = compared["second"]
     assert (second["folder"], second["model"], second["mode"]) == (
-        *("served", "ollama:fake", "zero-shot"),
+        *("served", "ollama:fake", "zero_shot"),
     )
     evaluate(tmp_path, "report", "first", "--compare", "again", "--compare", "served")
     page = (tmp_path / "first/report.html").read_text(encoding="utf-8")
     for text in (" ".join(done.out.split()), page):
         assert "Second: again (baseline" in text
-        assert f"Second: served (ollama:fake, zero-shot, prompts {second['prompts']})" in text
+        assert f"Second: served (ollama:fake, zero_shot, prompts {second['prompts']})" in text
 
 
 @pytest.mark.parametrize("command", ["metrics", "report"])

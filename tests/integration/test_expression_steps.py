@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from tests.integration.canary import CANARY
-from tests.integration.command import Finished, run
+from tests.integration.command import Finished
+from tests.integration.command_here import run_here
 
 PIPELINE = """
 pipeline:
@@ -58,7 +59,7 @@ def folder(tmp_path: Path) -> Path:
 def drawn(folder: Path, *units: dict[str, object], options: tuple[str, ...] = ()) -> Finished:
     (folder / "units.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in units), "utf-8")
     command = ["validate", "--config", "pipeline.yaml", "--step", "draw", "units.jsonl"]
-    return run([*command, *options], folder)
+    return run_here([*command, *options], folder)
 
 
 def test_what_expressions_find_is_written_like_an_answer(folder: Path) -> None:
@@ -135,7 +136,7 @@ def test_options_of_the_other_kind_of_step_are_refused(
     folder: Path, step: str, options: tuple[str, ...], named: str
 ) -> None:
     command = ["validate", "--config", "pipeline.yaml", "--step", step, *options]
-    done = run(command, folder, stdin=b'{"unit_id": "u1"}\n')
+    done = run_here(command, folder, stdin=b'{"unit_id": "u1"}\n')
 
     assert done.code == 2
     assert named in done.err
@@ -185,7 +186,7 @@ def test_hands_of_the_published_pipeline_are_verified(public_data: Path, tmp_pat
     config = str(public_data / "octobatch" / "Blackjack" / "config.yaml")
     text = "".join(f"{json.dumps(one)}\n" for one in units)
 
-    done = run(
+    done = run_here(
         ["validate", "--config", config, "--step", "verify_hand"], tmp_path, stdin=text.encode()
     )
 

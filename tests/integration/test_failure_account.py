@@ -6,7 +6,8 @@ import pytest
 
 from tests.fakes.faults import FAULTS, only_for
 from tests.fakes.model_server import ModelServerThread, Reply, Script
-from tests.integration.command import Finished, run
+from tests.integration.command import Finished
+from tests.integration.command_here import run_here
 from tests.integration.running_app import model_at
 
 INTERVIEW = b"Participant: I feel tired nearly every day.\n"
@@ -19,7 +20,7 @@ BUSY: Script = lambda _: Reply(status=503, raw_body=b'{"error": "server busy"}')
 def assess(folder: Path, script: Script, *arguments: str, wire: str = "ollama") -> Finished:
     with ModelServerThread(script) as models:
         settings = model_at(models.url, wire)
-        done = run(["assess", "-", *arguments], folder, settings, stdin=INTERVIEW)
+        done = run_here(["assess", "-", *arguments], folder, settings, stdin=INTERVIEW)
     return Finished(code=done.code, out=done.out, err=done.err.replace(models.url, "URL"))
 
 
@@ -36,7 +37,7 @@ def test_a_model_that_is_not_there_is_named_with_its_cure(
 
 def test_a_server_that_does_not_answer_is_named_with_its_cure(tmp_path: Path) -> None:
     settings = model_at(NOBODY)
-    done = run(["assess", "-"], tmp_path, settings, stdin=INTERVIEW)
+    done = run_here(["assess", "-"], tmp_path, settings, stdin=INTERVIEW)
     assert done.code == 3
     assert f"openai-chat:fake-model at {NOBODY}/v1: connection_failed" in done.err
     assert "OPENAI_BASE_URL" in done.err
@@ -45,7 +46,7 @@ def test_a_server_that_does_not_answer_is_named_with_its_cure(tmp_path: Path) ->
 def test_a_server_without_room_is_not_called_broken(tmp_path: Path) -> None:
     with ModelServerThread(BUSY) as models:
         settings = model_at(models.url) | {"MODEL_BUSY_WAITS_SECONDS": "0.01"}
-        done = run(["assess", "-"], tmp_path, settings, stdin=INTERVIEW)
+        done = run_here(["assess", "-"], tmp_path, settings, stdin=INTERVIEW)
     assert done.code == 3
     assert "backend_error, HTTP 503" in done.err
     assert "failed on its side" not in done.err
@@ -75,7 +76,7 @@ def test_what_is_shown_is_in_the_table_of_the_readme(
         settings = model_at(models.url) | {"MODEL_BUSY_WAITS_SECONDS": "0.01"}
         if told == "timed_out":
             settings["PYDANTIC_AI_TIMEOUT_SECONDS"] = "0.5"
-        done = run(["assess", "-"], tmp_path, settings, stdin=INTERVIEW)
+        done = run_here(["assess", "-"], tmp_path, settings, stdin=INTERVIEW)
     assert told in done.err + done.out
     (row,) = [line for line in README.read_text("utf-8").splitlines() if f"`{told}`" in line]
     assert variable in row
@@ -83,7 +84,7 @@ def test_what_is_shown_is_in_the_table_of_the_readme(
 
 def test_a_password_in_an_address_is_not_shown(tmp_path: Path) -> None:
     settings = model_at("http://somebody:quillaya@127.0.0.1:1")
-    done = run(["assess", "-"], tmp_path, settings, stdin=INTERVIEW)
+    done = run_here(["assess", "-"], tmp_path, settings, stdin=INTERVIEW)
     assert done.code == 3
     assert f"at {NOBODY}/v1" in done.err
     assert "quillaya" not in done.err + done.out
@@ -99,7 +100,7 @@ def test_a_part_whose_replies_were_rejected_names_the_model(tmp_path: Path) -> N
 def test_a_whole_assessment_says_nothing_of_the_kind(tmp_path: Path) -> None:
     with ModelServerThread(FAULTS["status_500"]) as models:
         settings = model_at(models.url) | {"MODEL_FALLBACKS": "baseline"}
-        done = run(["assess", "-"], tmp_path, settings, stdin=INTERVIEW)
+        done = run_here(["assess", "-"], tmp_path, settings, stdin=INTERVIEW)
     assert done.code == 0
     assert done.err == ""
 
@@ -108,7 +109,7 @@ def test_an_interview_that_begins_with_a_failed_assessment_says_why(tmp_path: Pa
     (tmp_path / "interview.txt").write_bytes(INTERVIEW)
     with ModelServerThread(MISSING) as models:
         command = ["interview", "--protocol", "phq8", "--transcript", "interview.txt"]
-        done = run(command, tmp_path, model_at(models.url, "ollama"))
+        done = run_here(command, tmp_path, model_at(models.url, "ollama"))
     assert done.code == 3
     assert "ollama pull fake-model" in done.err
     assert "ai-psychiatrist doctor --model ollama:fake-model" in done.err

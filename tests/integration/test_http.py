@@ -76,6 +76,7 @@ QUANTITATIVE = {
     "severity_lower_bound",
     "severity_upper_bound",
     "na_count",
+    "total_interval",
     "accepted",
     "items",
 }
@@ -101,6 +102,7 @@ META_REVIEW = {"severity", "severity_label", "explanation", "is_mdd", "contradic
 ITEM = {
     "frequency",
     "label",
+    "belief",
     "score",
     "unknown_reason",
     "proposed_score",
@@ -112,6 +114,7 @@ ITEM = {
     "llm_evidence_count",
     "llm_evidence_extracted_count",
     "llm_evidence_rejected_count",
+    "drive",
 }
 
 
@@ -307,7 +310,19 @@ REFUSED_BODIES = {
         {"transcript_text": INTERVIEW, "mode": "few_shot"},
         409,
         "not_available",
-        ["few-shot"],
+        ["REFERENCES_DIR", "references build"],
+    ),
+    "mode random_references": (
+        {"participant_id": 300, "mode": "random_references"},
+        409,
+        "not_available",
+        ["REFERENCES_DIR"],
+    ),
+    "mode unknown": (
+        {"transcript_text": INTERVIEW, "mode": "one_shot"},
+        422,
+        "invalid_request",
+        ["descriptions_only"],
     ),
     "mode true": (
         {"transcript_text": INTERVIEW, "mode": True},

@@ -21,6 +21,7 @@ from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
 from ai_psychiatrist.evaluation.scores.labels_file import read_labels
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
 from ai_psychiatrist.ledger.exchange.line_import import refuse_unusable_lines
+from tests.fakes.embedding_server import answer, embedding_server
 from tests.fakes.model_server import ModelServerThread, Reply, Request
 from tests.fakes.pipeline_folder import PIPELINE, changed, written
 from tests.integration.canary import (
@@ -30,6 +31,8 @@ from tests.integration.canary import (
     SCENARIOS,
     assert_files_silent,
     assert_silent,
+    canary_as_quote,
+    canary_as_wrong_type,
 )
 from tests.integration.command import Finished, run
 from tests.integration.running_app import model_at
@@ -149,6 +152,61 @@ def test_datasets_of_every_form_are_checked_and_assessed_without_their_words(
     assert_files_silent(home, sinks=LEDGER)
 
 
+WORDS_OF_REFERENCES = frozenset({"chunks.jsonl", "bm25_words.json"})
+
+
+@pytest.mark.parametrize(
+    ("form", "log_format"), [("jsonl", "json"), ("text", "console"), ("daic-woz", "json")]
+)
+def test_references_are_made_without_their_words(
+    tmp_path: Path, form: str, log_format: str
+) -> None:
+    dataset = laid_out(tmp_path / "data", DATASETS[form])
+    home = tmp_path / "home"
+    home.mkdir()
+    settings = {"LOG_FORMAT": log_format}
+    told(home, "references", "build", dataset, "--out", "refs", settings=settings, codes=(1,))
+    told(home, "references", "score", "refs", "--by", "labels", codes=(0, 2))
+    told(home, "references", "score", "refs", "--by", "model", settings=settings)
+    told(home, "references", "check", "refs")
+    told(home, "references", "check", "refs", "--json")
+    assert CANARY.encode() in (home / "refs" / "chunks.jsonl").read_bytes()
+    assert_files_silent(home, sinks=LEDGER | WORDS_OF_REFERENCES)
+    path = home / "refs" / "chunks.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"tired", b"weary"))
+    told(home, "references", "check", "refs", codes=(2,))
+
+
+def test_hostile_models_leak_nothing_of_references(tmp_path: Path) -> None:
+    talks = laid_out(tmp_path / "data", {"talks.jsonl": json_lines({"id": "a", "text": INTERVIEW})})
+    told(tmp_path, "references", "build", talks, "--out", "refs")
+    score = ("references", "score", "refs", "--by", "model")
+    for script in (canary_as_wrong_type, canary_as_quote):
+        with ModelServerThread(script) as server:
+            told(tmp_path, *score, settings=model_at(server.url), codes=(0, 1, 3))
+
+
+HOSTILE_VECTORS: dict[str, tuple[int, object]] = {
+    "refused": (400, {"error": {"message": f"{CANARY} is no input", "code": CANARY}}),
+    "failing": (500, f"{CANARY}".encode()),
+    "no vectors": (200, {"data": [CANARY], "model": CANARY}),
+    "words": (200, answer([]) | {"data": [{"embedding": [CANARY], "index": 0}]}),
+    "none": (200, answer([])),
+    "no length": (200, answer([[0.0, 0.0]])),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_VECTORS)
+def test_hostile_embedders_leak_nothing(tmp_path: Path, name: str) -> None:
+    talks = laid_out(tmp_path / "data", {"talks.jsonl": json_lines({"id": "a", "text": INTERVIEW})})
+    with embedding_server(lambda _: HOSTILE_VECTORS[name]) as (url, asked):
+        settings = {"REFERENCES_EMBEDDER": "openai:any", "OPENAI_BASE_URL": f"{url}/v1"}
+        build = ("references", "build", talks, "--out", "dense")
+        told(tmp_path, *build, settings=settings, codes=(2,))
+    assert CANARY in json.dumps(asked)
+    assert not (tmp_path / "dense").exists()
+
+
 def hostile_talks(folder: Path) -> Path:
     """Write one interview for each way in which a model can fail."""
     path = folder / "talks.jsonl"
@@ -184,6 +242,8 @@ def test_runs_over_hostile_models_keep_words_in_the_ledger(tmp_path: Path, log_f
     told(tmp_path, "evaluate", "runs", "series")
     told(tmp_path, "evaluate", "table", "series", "--out", "series.csv")
     told(tmp_path, "evaluate", "metrics", "run")
+    told(tmp_path, "evaluate", "belief", "run", "--out", "fit.json", codes=(2,))
+    told(tmp_path, "evaluate", "belief", "run", "--json", codes=(2,))
     told(tmp_path, "evaluate", "metrics", "run", "--compare", "run", "--json")
     told(tmp_path, "evaluate", "compare", "run", "run")
     told(tmp_path, "evaluate", "runs", ".")

@@ -9,6 +9,7 @@ import pytest
 from tests.fakes.faults import FAULTS, only_for
 from tests.fakes.model_server import ModelServerThread, Reply, Request, good_replies
 from tests.integration.command import Finished, run
+from tests.integration.command_here import run_here
 
 TIRED = "Interviewer: How are you?\nParticipant: I have been tired nearly every day, I am {}.\n"
 STRICT = """
@@ -40,7 +41,8 @@ def folder(tmp_path: Path) -> Path:
 def assess(folder: Path, url: str | None, *arguments: str) -> Finished:
     served = {"MODEL_DEFAULT": "ollama:fake", "OLLAMA_HOST": url, "PYDANTIC_AI_RETRIES": "1"}
     settings = {} if url is None else {name: value or "" for name, value in served.items()}
-    return run(["evaluate", "run", "talks.jsonl", "--out", "out", *arguments], folder, settings)
+    command = ["evaluate", "run", "talks.jsonl", "--out", "out", *arguments]
+    return (run if "--resume" in arguments else run_here)(command, folder, settings)
 
 
 def prompts_of(request: Request) -> str:
@@ -48,7 +50,7 @@ def prompts_of(request: Request) -> str:
 
 
 def listed(folder: Path) -> list[dict[str, object]]:
-    found = json.loads(run(["evaluate", "runs", "out", "--json"], folder).out)
+    found = json.loads(run_here(["evaluate", "runs", "out", "--json"], folder).out)
     return [one["name"] for one in found["runs"]]
 
 
@@ -99,7 +101,7 @@ def test_changed_wording_is_not_gone_on_with_unless_that_is_accepted(folder: Pat
     assert accepted.code == 0
     changed = (folder / "out/strict-1/changes/1/prompts.toml").read_text(encoding="utf-8")
     assert "Judge kindly." in changed
-    shown = run(["evaluate", "runs", "out"], folder).out
+    shown = run_here(["evaluate", "runs", "out"], folder).out
     assert "strict-1: 1 unit was assessed after a change of prompts was accepted." in shown
 
 
@@ -116,30 +118,32 @@ def test_repeats_are_compared_as_groups_with_their_spread(folder: Path) -> None:
     with ModelServerThread(script) as server:
         arguments = (*BOTH, "--repeats", "2", "--concurrency", "1")
         assess(folder, server.url, *arguments, "--max-failures", "99")
-    found = json.loads(run(["evaluate", "compare", "out", "--json"], folder).out)["groups"]
+    found = json.loads(run_here(["evaluate", "compare", "out", "--json"], folder).out)["groups"]
     assert [[name["variant"] for name in group["runs"]] for group in found] == [
         ["shipped"] * 2,
         ["strict"] * 2,
     ]
     for group in found:
         for place, name in enumerate(one["folder"] for one in group["runs"]):
-            shown = json.loads(run(["evaluate", "metrics", f"out/{name}", "--json"], folder).out)
+            shown = json.loads(
+                run_here(["evaluate", "metrics", f"out/{name}", "--json"], folder).out
+            )
             coverage = shown["metrics"]["items"]["coverage"]["value"]
             assert group["figures"]["items.coverage"]["values"][place] == coverage
-    text = run(["evaluate", "compare", "out"], folder).out
+    text = run_here(["evaluate", "compare", "out"], folder).out
     assert "prompts strict" in text
     assert "±" in text
 
 
 def test_results_of_all_runs_are_one_table(folder: Path) -> None:
     assess(folder, None, "--repeats", "2")
-    assert run(["evaluate", "table", "out", "--out", "all.csv"], folder).code == 0
+    assert run_here(["evaluate", "table", "out", "--out", "all.csv"], folder).code == 0
     with (folder / "all.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [(one["run"], one["prompts"], one["repeat"], one["unit_id"]) for one in rows] == [
         (f"shipped-{repeat}", "shipped", repeat, unit) for repeat in "12" for unit in "ab"
     ]
-    assert {(one["model"], one["mode"]) for one in rows} == {("baseline", "zero-shot")}
+    assert {(one["model"], one["mode"]) for one in rows} == {("baseline", "zero_shot")}
 
 
 @pytest.mark.parametrize(
@@ -175,5 +179,5 @@ def test_one_run_and_several_do_not_share_a_folder(folder: Path) -> None:
     assess(folder, None)
     mixed = assess(folder, None, "--repeats", "2", "--resume")
     assert (mixed.code, "one run alone" in mixed.err) == (2, True)
-    single = run(["evaluate", "compare", "out"], folder)
+    single = run_here(["evaluate", "compare", "out"], folder)
     assert (single.code, "name another one" in single.err) == (2, True)

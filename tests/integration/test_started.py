@@ -1,4 +1,4 @@
-"""A forked command is what it would be if it were started afresh."""
+"""A forked command, or one in this process, is what it would be if it were started afresh."""
 
 import os
 import signal
@@ -10,6 +10,7 @@ import pytest
 
 from tests.fakes.pipeline_folder import PIPELINE, written
 from tests.integration.command import COMMAND, environment_of, run
+from tests.integration.command_here import run_here
 from tests.integration.started import Started, start
 from tests.patience import wait_until
 
@@ -31,6 +32,7 @@ def test_it_writes_and_ends_as_one_started_afresh(tmp_path: Path, case: str) -> 
         run(arguments, tmp_path, stdin=stdin, is_afresh=is_afresh) for is_afresh in (False, True)
     )
     assert forked == afresh
+    assert run_here(arguments, tmp_path, stdin=stdin) == afresh
 
 
 def test_it_reads_the_settings_and_the_folder_that_it_is_given(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Final
 
 import httpx
 
-from tests.integration.command import run
+from tests.integration.command_here import run_here
 from tests.integration.running_app import client_of, settings_with
 
 FILES: Final = Path(__file__).parents[1] / "data" / "transcripts"
@@ -70,7 +70,7 @@ def samples() -> tuple[Sample, ...]:
 def assessed(sample: Sample, folder: Path, participant: str | None = None) -> Seen:
     """Give a file to the command."""
     named = [] if participant is None else ["--participant", participant]
-    done = run(["assess", str(sample.path), "--json", *named], folder)
+    done = run_here(["assess", str(sample.path), "--json", *named], folder)
     if done.code in {0, 1}:
         return _read(json.loads(done.out))
     assert done.code == 2, done.err
@@ -98,7 +98,7 @@ def sent_as_text(sample: Sample, client: httpx.Client, participant: str | None =
 
 def checked(sample: Sample, folder: Path) -> Seen:
     """Open a file as a dataset of one interview."""
-    done = run(["evaluate", "datasets", "check", str(sample.path), "--json"], folder)
+    done = run_here(["evaluate", "datasets", "check", str(sample.path), "--json"], folder)
     assert done.code in {0, 1, 2}, done.err
     if done.code == 2:
         return Seen(_reason(done.err))

@@ -6,6 +6,7 @@ from typing import Final
 
 from ai_psychiatrist.agents.prompts.digests import TASKS, Tasks
 from ai_psychiatrist.agents.prompts.shared import DELIMITED, SYSTEM
+from ai_psychiatrist.agents.references import ReferenceSource
 from ai_psychiatrist.domain.assessment import AS_SET, WantedScoring
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.digests import keyed_digest
@@ -44,6 +45,13 @@ class Case:
     tasks: Tasks = field(repr=False)
     """What the agents are asked."""
     scoring: WantedScoring = AS_SET
+    references: ReferenceSource | None = field(default=None, repr=False)
+    """Where scoring finds examples of other participants; `None` where there are none."""
+    beside: dict[str, str] = field(default_factory=dict, repr=False)
+    """Block name → text, of what scoring was shown beside transcript and evidence.
+
+    It is looked up once and shared with what is scored again, so that only the change differs.
+    """
 
     def within(self, budget: CallBudget) -> "Case":
         """Return the case for an agent that may spend this budget."""
@@ -101,6 +109,7 @@ def open_case(
     unread: frozenset[int] = frozenset(),
     tasks: Tasks = TASKS,
     scoring: WantedScoring = AS_SET,
+    references: ReferenceSource | None = None,
 ) -> Case:
     """Prepare a transcript for its calls.
 
@@ -108,7 +117,7 @@ def open_case(
     transcript can know it, and the same transcript always gets the same one. `is_delimited` adds a
     sentence that says that the transcript is data. `store`: where the calls are kept. `unread`:
     turns in a language that is not read. `tasks`: those of all agents. `scoring`: how the caller
-    wants the items scored.
+    wants the items scored. `references`: where examples of other participants are found.
     """
     boundary = boundary_for(transcript.text)
     block = marked_block("transcript", boundary, rendered_for_models(transcript))
@@ -122,6 +131,7 @@ def open_case(
         calls=CallLog.of(max_calls, store=store),
         tasks=tasks,
         scoring=scoring,
+        references=references,
     )
 
 

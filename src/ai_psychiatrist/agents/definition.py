@@ -29,6 +29,14 @@ JUDGE: Final = {
 }
 META_REVIEW: Final = AgentDefinition(name="meta_review", extract=extract_meta_review, system=SYSTEM)
 DANGER: Final = AgentDefinition(name="danger", extract=extract_danger, system=SYSTEM)
+RESCORING: Final = AgentDefinition(name="rescoring", extract=extract_quantitative, system=SYSTEM)
+BELIEF_TOKENS: Final = "belief_tokens"
+BELIEF_DECISION: Final = "belief_decision"
+"""Asked for probabilities, and for no reply that could be read."""
+BELIEF_AGENTS: Final = (RESCORING.name, BELIEF_TOKENS, BELIEF_DECISION)
+"""Asked how sure the scores are, where that is set."""
+OPTIONAL_AGENTS: Final = frozenset({ABLATION.name, DANGER.name, *BELIEF_AGENTS})
+"""Without which an assessment is complete all the same."""
 
 AGENT_ORDER: Final = (
     QUALITATIVE.name,
@@ -38,5 +46,6 @@ AGENT_ORDER: Final = (
     ABLATION.name,
     META_REVIEW.name,
     DANGER.name,
+    *BELIEF_AGENTS,
 )
 """The order in which accounts list the agents, whichever call ended first."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 from ai_psychiatrist.agents.case import Case, open_case
 from ai_psychiatrist.agents.contracts.item_check import UNCHECKED, Served, check_item, served_by
@@ -19,14 +19,16 @@ from ai_psychiatrist.agents.output_models import (
     ItemScoreOutput,
     QuantitativeOutput,
 )
+from ai_psychiatrist.agents.prompts.digests import SCORING_TASKS
 from ai_psychiatrist.agents.pydantic_agents import (
     create_ablation_agent,
     create_evidence_agent,
     create_quantitative_agent,
 )
+from ai_psychiatrist.agents.references import ShownReferences, required, shown_references
 from ai_psychiatrist.agents.unscored import distinct_texts, unscored_item
 from ai_psychiatrist.domain.assessment import ItemAssessment, PHQ8Assessment
-from ai_psychiatrist.domain.errors import AgentFailed
+from ai_psychiatrist.domain.errors import AgentFailed, ModelCallFailed
 from ai_psychiatrist.domain.evidence import (
     Grounding,
     GroundingReport,
@@ -53,6 +55,8 @@ from ai_psychiatrist.services.evidence_validation import (
 )
 from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
+
+OnUnscored: TypeAlias = Callable[[PHQ8Assessment], None]
 
 _WRONG_SHAPE = "The evidence did not have the shape that was asked for."
 
@@ -88,12 +92,17 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         return self._finder.most_calls + self._scorer.most_calls
 
     async def assess(
-        self, case: Case, *, on_evidence: Callable[[PHQ8Assessment], None] = lambda _: None
+        self,
+        case: Case,
+        *,
+        on_evidence: OnUnscored = lambda _: None,
+        on_scoring: OnUnscored = lambda _: None,
     ) -> PHQ8Assessment | None:
         """Return the eight items, or `None` when neither evidence nor scores could be had.
 
         When scoring fails, the items are unknown for that reason and keep what evidence there is.
-        `on_evidence` is told of such items before the scoring begins, which may be cut short.
+        `on_evidence` is told of such items as soon as there are quotes, as what follows may be cut
+        short; `on_scoring` once there is all that scoring is shown.
         """
         try:
             evidence = await self._evidence(case)
@@ -105,7 +114,7 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         if not evidence.report.validated_count:
             return await self._score(case, evidence)
         on_evidence(unscored)
-        return await self._score(case, evidence) or unscored
+        return await self._score(case, evidence, partial(on_scoring, unscored)) or unscored
 
     async def _extract_evidence(
         self, transcript_text: str, *, participant_id: int | None
@@ -177,9 +186,19 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         if self._settings.evidence_quote_fail_on_all_rejected:
             raise EvidenceGroundingError(message)
 
-    async def _score(self, case: Case, evidence: Evidence) -> PHQ8Assessment | None:
+    async def _score(
+        self, case: Case, evidence: Evidence, on_scoring: Callable[[], None] = lambda: None
+    ) -> PHQ8Assessment | None:
         report = evidence.report
-        prompt = _scoring_prompt(case, _texts(report))
+        try:
+            shown = await self._shown(case, report)
+        except ModelCallFailed as error:
+            self._handle_no_lookup(case, error)
+            return None
+        if shown is not None:
+            case.beside["references"] = shown.text
+        on_scoring()
+        prompt = scoring_prompt(case, _texts(report))
         review = SentBackOnce(partial(self._judged, case, report), is_checked=self._is_checked)
         outcome = await self._scorer.run(prompt, case.calls, review=review)
         # A model that cannot be asked again, or then replies with nothing usable, has insisted.
@@ -187,6 +206,8 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         if output is None:
             return None
         items = [one.assessment for one in await review.judged(output)]
+        if shown is not None:
+            items = [shown.told_in(one) for one in items]
         return self._assessment(evidence, items, is_accepted=outcome.output is not None)
 
     async def score_changed(
@@ -196,7 +217,37 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
 
         `evidence`: item key → quotes.
         """
-        return await self._ablation_scorer.run(_scoring_prompt(case, evidence), case.calls)
+        return await self._ablation_scorer.run(scoring_prompt(case, evidence), case.calls)
+
+    async def _shown(self, case: Case, report: GroundingReport) -> ShownReferences | None:
+        if not case.scoring.mode.shows_references:
+            return None
+        source = required(case.scoring.mode, case.references)
+        scoring = case.scoring
+        if scoring.participant is None:
+            scoring = replace(scoring, participant=case.participant_id)
+        return await shown_references(source, report.accepted, case.transcript, scoring)
+
+    def _handle_no_lookup(self, case: Case, error: ModelCallFailed) -> None:
+        """Score nothing: without its references the mode would be another one."""
+        record_failure(
+            FailureCategory.REFERENCES_FAILED,
+            FailureSeverity.ERROR,
+            "The references could not be looked up, so that no item was scored.",
+            participant_id=case.participant_id,
+            stage="references",
+            code=error.code,
+            mode=case.scoring.mode.value,
+        )
+
+    async def standing(
+        self, case: Case, found: PHQ8Assessment, output: QuantitativeOutput
+    ) -> dict[Item, int | None]:
+        """Return which scores of a reply about evidence that is found stand on it, else `None`."""
+        accepted = {item.item.value: item.quotes for item in found.items}
+        report = GroundingReport(accepted=accepted, rejected=dict.fromkeys(accepted, ()))
+        judged = await self._judged(case, report, output)
+        return {one.assessment.item: one.assessment.score for one in judged}
 
     def _assessment(
         self, evidence: Evidence, items: Sequence[ItemAssessment], *, is_accepted: bool = False
@@ -270,9 +321,10 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         return JudgedItem(assessment=assessment, errors=finding.errors)
 
 
-def _scoring_prompt(case: Case, evidence: Mapping[str, Sequence[str]]) -> Prompt:
+def scoring_prompt(case: Case, evidence: Mapping[str, Sequence[str]]) -> Prompt:
+    """Return what scoring is asked in the case's mode; `evidence`: item key → quotes."""
     quotes = json.dumps(evidence, ensure_ascii=False, indent=1)
-    return case.prompt(case.tasks[QUANTITATIVE.name], evidence=quotes)
+    return case.prompt(case.tasks[SCORING_TASKS[case.scoring.mode]], evidence=quotes, **case.beside)
 
 
 def _all_refused(report: GroundingReport) -> str:

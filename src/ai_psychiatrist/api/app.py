@@ -60,6 +60,7 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
                 else opened
             )
             stack.enter_context(services.active())
+            await services.open_references()
             await stack.enter_async_context(services.interviews.tended())
             _warn(resolved)
             stack.callback(setattr, app.state, "services", opened)

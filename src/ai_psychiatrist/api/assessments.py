@@ -1,7 +1,7 @@
 """The routes that assess a transcript."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from fastapi import APIRouter, Request, Response
@@ -12,8 +12,6 @@ from ai_psychiatrist.api.sent_file import FILE_BODY, NamedInQuery
 from ai_psychiatrist.api.served import ServicesOf, json_of
 from ai_psychiatrist.api.wanted_assessment import assess_wanted, reading_wanted
 from ai_psychiatrist.assessment.pipeline import FULL, Part
-from ai_psychiatrist.domain.assessment import WantedScoring
-from ai_psychiatrist.domain.errors import RequestConflict
 from ai_psychiatrist.results.assessment import (
     full_result,
     qualitative_result,
@@ -24,11 +22,10 @@ from ai_psychiatrist.results.models import Envelope, QualitativeResult, Quantita
 from ai_psychiatrist.services.transcripts.speaker_labels import Roles
 from ai_psychiatrist.wiring import Services
 
-_NO_FEW_SHOT: Final = "few-shot scoring is not available yet; use mode zero_shot"
 _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
     400: {"description": "The body is no valid JSON."},
     404: {"description": "No transcript is stored for this participant."},
-    409: {"description": "Few-shot scoring is not available yet."},
+    409: {"description": "The mode needs references, and the service has none."},
     413: {"description": "The body or the transcript is too large."},
     422: {"description": "The request names no usable transcript; the body says which field."},
     502: {"description": "No part finished, because the model backend failed."},
@@ -84,11 +81,10 @@ async def _assess(
     as_result: AsResult,
 ) -> Response:
     body = given.body
-    if body.is_few_shot and body.transcript_text is None:
-        raise RequestConflict(_NO_FEW_SHOT, field="mode")
+    if body.transcript_text is None:
+        await services.scoring(body.wanted_mode)
     async with reading_wanted(body, request, services, given.named) as wanted:
-        if body.is_few_shot:
-            raise RequestConflict(_NO_FEW_SHOT, field="mode")
-        scoring = WantedScoring(ablates=body.ablate)
+        # Refused no sooner: a refusal tells of the danger that was read.
+        scoring = replace(await services.scoring(body.wanted_mode), ablates=body.ablate)
         assessed = await assess_wanted(wanted, request, services, parts, scoring)
     return json_of(as_result(assessed.assessment, about=services.about(assessed.id)))

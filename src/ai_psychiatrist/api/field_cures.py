@@ -9,7 +9,8 @@ FIELD_CURES: Final = {
     "each participant, interviewer or other.",
     "participant": "participant has to be a label of the transcript, 1-60 characters.",
     "interviewer": "interviewer has to be a label of the transcript, 1-60 characters.",
-    "mode": 'mode has to be "zero_shot", "few_shot", 0, 1 or null.',
+    "mode": 'mode has to be "zero_shot", "few_shot", "random_references", "descriptions_only", 0, '
+    "1 or null.",
     "ablate": "ablate has to be true or false.",
     "protocol": 'protocol has to be the name of a protocol, such as "phq8".',
     "inputs": "inputs has to be an object of at most 50 strings or whole numbers.",

@@ -137,7 +137,9 @@ async def _starting_point(
     if not body.has_transcript:
         return _StartingPoint()
     async with reading_wanted(body, request, services) as wanted:
-        assessed = await assess_wanted(wanted, request, services, frozenset({Part.SCORES}))
+        assessed = await assess_wanted(
+            wanted, request, services, frozenset({Part.SCORES}), await services.scoring()
+        )
     scores = assessed.assessment.quantitative
     if scores is None:
         raise unfinished(assessed, services)

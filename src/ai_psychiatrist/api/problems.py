@@ -7,7 +7,7 @@ from typing import Final
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from ai_psychiatrist.agents.definition import DANGER
+from ai_psychiatrist.agents.definition import OPTIONAL_AGENTS
 from ai_psychiatrist.api.field_cures import FIELD_CURES, UNKNOWN_FIELD
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.failures import FailureCode
@@ -91,7 +91,7 @@ def nothing_finished(
     assessment: Assessment, causes: tuple[Cause, ...], *, assessment_id: str
 ) -> JSONResponse:
     """Return the problem of an assessment without any finished part."""
-    parts = [failure for failure in assessment.failures if failure.stage != DANGER.name]
+    parts = [failure for failure in assessment.failures if failure.stage not in OPTIONAL_AGENTS]
     codes = {failure.code for failure in parts if failure.code is not None}
     is_late = bool(codes) and codes - {FailureCode.MISSING_INPUT} <= TOO_LATE
     named = f" --model {causes[0].model}" if causes else ""

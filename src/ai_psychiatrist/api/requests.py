@@ -17,9 +17,10 @@ from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
 
 from ai_psychiatrist.api.sent_file import SentFile
+from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.services.transcripts.speaker_labels import LONGEST_LABEL
 
-ModeName: TypeAlias = Literal["zero_shot", "few_shot"]
+ModeName: TypeAlias = Literal["zero_shot", "few_shot", "random_references", "descriptions_only"]
 SpeakerRole: TypeAlias = Literal["participant", "interviewer", "other"]
 Speakers: TypeAlias = Annotated[
     dict[Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_LABEL)], SpeakerRole],
@@ -67,6 +68,8 @@ class RequestBody(BaseModel):
 
 _SOURCES: Final = ("participant_id", "transcript_text")
 
+_NUMBERED: Final[tuple[ModeName, ...]] = ("zero_shot", "few_shot")
+
 
 class AssessmentRequest(RequestBody):
     """One transcript to assess: a stored one by its participant, or a text."""
@@ -87,11 +90,17 @@ class AssessmentRequest(RequestBody):
     file: SkipJsonSchema[InstanceOf[SentFile] | None] = Field(default=None, exclude=True)
     """A body that is no JSON but the transcript itself."""
     mode: ModeName | Annotated[StrictInt, Field(ge=0, le=1)] | None = None
-    """`zero_shot` (0), which null means too, or `few_shot` (1), which there is not yet."""
+    """What scoring sees beside the transcript: by `zero_shot` (0) nothing, by `few_shot` (1)
+    scored examples of other participants that are like the evidence, by `random_references` such
+    examples drawn by chance, by `descriptions_only` what each item is about in more words. Null:
+    as the service is set up, which is `zero_shot` unless it says otherwise."""
     ablate: StrictBool = False
     """Whether to score again with the evidence changed, to tell whether it drives the scores."""
 
     @property
-    def is_few_shot(self) -> bool:
-        """Whether few-shot is asked for."""
-        return self.mode in {"few_shot", 1}
+    def wanted_mode(self) -> AssessmentMode | None:
+        """The mode, `None` where the service is to choose."""
+        if self.mode is None:
+            return None
+        name = _NUMBERED[self.mode] if isinstance(self.mode, int) else self.mode
+        return AssessmentMode(name)

@@ -5,7 +5,7 @@ from typing import Literal
 from fastapi import APIRouter
 from pydantic import BaseModel
 
-from ai_psychiatrist.agents.definition import DANGER
+from ai_psychiatrist.agents.definition import OPTIONAL_AGENTS
 from ai_psychiatrist.api.problems import ModelProblem, Refusal, causes_field, problem
 from ai_psychiatrist.api.served import ServicesOf
 
@@ -49,9 +49,9 @@ async def healthz() -> Alive:
 @router.head("/readyz", include_in_schema=False)
 @router.get("/readyz", responses={503: {"description": "An agent has no model that would answer."}})
 async def readyz(services: ServicesOf) -> Alive:
-    """Say whether every agent has a model that would answer, but for the one beside the rules."""
+    """Say whether every agent has a model that would answer, but for the optional ones."""
     unready = await services.connections.unready()
-    agents = [agent for agent in services.unready_agents(unready) if agent != DANGER.name]
+    agents = [agent for agent in services.unready_agents(unready) if agent not in OPTIONAL_AGENTS]
     if agents:
         detail = "No model of these agents would answer; the causes say what to do."
         more = {"agents": agents, **causes_field(unready.values())}

@@ -17,12 +17,7 @@ from ai_psychiatrist.api.risk import keep_risk
 from ai_psychiatrist.api.sent_file import SentFile
 from ai_psychiatrist.api.shared_room import SharedRoom
 from ai_psychiatrist.assessment.pipeline import Part
-from ai_psychiatrist.domain.assessment import (
-    AS_SET,
-    Assessment,
-    AssessmentStatus,
-    WantedScoring,
-)
+from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus, WantedScoring
 from ai_psychiatrist.domain.errors import InputError, TranscriptTooLong
 from ai_psychiatrist.domain.risk import RiskReport
 from ai_psychiatrist.domain.transcript import Transcript
@@ -111,7 +106,7 @@ async def assess_wanted(
     request: Request,
     services: Services,
     parts: frozenset[Part],
-    scoring: WantedScoring = AS_SET,
+    scoring: WantedScoring,
 ) -> Assessed:
     """Return the assessment; raises `Refusal` when nothing finished."""
     assessment_id = begin_assessment()

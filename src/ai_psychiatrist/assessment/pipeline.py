@@ -17,6 +17,7 @@ from ai_psychiatrist.agents.definition import ABLATION, AGENT_ORDER, DANGER
 from ai_psychiatrist.agents.meta_review import MetaReviewAgent
 from ai_psychiatrist.agents.prompts.digests import TASKS, Tasks
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
+from ai_psychiatrist.agents.references import ReferenceSource, required
 from ai_psychiatrist.assessment.ablation import MOST_CALLS, drives_of, open_drives, with_drives
 from ai_psychiatrist.assessment.believing import BELIEF, Beliefs, Believer
 from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop, narrative_of
@@ -108,6 +109,8 @@ class AssessmentPipeline:
     is_delimited: bool = False
     tasks: Tasks = field(default_factory=lambda: TASKS, repr=False)
     """What the agents are asked."""
+    references: ReferenceSource | None = field(default=None, repr=False)
+    """Where scoring finds examples of other participants; `None` where there are none."""
 
     async def assess(
         self,
@@ -130,8 +133,11 @@ class AssessmentPipeline:
         transcript if it is made already; otherwise it is made before any model is asked. `scoring`:
         how the caller wants the items scored. `store`:
         where the calls are kept, and found when they were made before. `stopping`: moves the
-        deadline up when the service stops.
+        deadline up when the service stops. Raises `RequestConflict` for a mode that shows
+        references where there are none.
         """
+        if scoring.mode.shows_references:
+            required(scoring.mode, self.references)
         if risk is None:
             risk = await work_on_text(transcript.text, detect_risk, transcript)
         case = open_case(
@@ -143,10 +149,11 @@ class AssessmentPipeline:
             unread=risk.examined.wholly_unread,
             tasks=self.tasks,
             scoring=scoring,
+            references=self.references,
         )
         results, telling = _Results(), Telling(on_finished)
         if self.believer is not None:
-            results.beliefs = self.believer.begin()
+            results.beliefs = self.believer.begin(scoring.mode)
         unread = FailureCode.INTERNAL_ERROR
         with collect_failures() as failures, sharing_analysis(), remembering_clauses():
             try:
@@ -160,9 +167,7 @@ class AssessmentPipeline:
             except TimeoutError:
                 _record_deadline(parts - results.late, results)
                 unread = FailureCode.DEADLINE_EXCEEDED
-                if self.danger is not None and results.danger is None:
-                    record_late(DANGER.name)
-                _record_late_doubts(case, results)
+                self._record_late_beside(case, results)
         if telling.error is not None:
             raise telling.error
         _leave_drives_open(case, results, unread)
@@ -170,6 +175,14 @@ class AssessmentPipeline:
             failed = ModelReading(status=ReadingStatus.FAILED, code=unread)
             risk = with_model_reading(risk, results.danger or failed)
         return _assessment(case, risk, parts, results, failures)
+
+    def _record_late_beside(self, case: Case, results: _Results) -> None:
+        if self.danger is not None and results.danger is None:
+            record_late(DANGER.name)
+        if results.beliefs is not None and results.beliefs.is_asking:
+            record_late(BELIEF)
+        if _lacks_drives(case, results):
+            record_late(ABLATION.name)
 
     async def _run(
         self, case: Case, parts: frozenset[Part], results: _Results, on_finished: OnFinished
@@ -191,8 +204,8 @@ class AssessmentPipeline:
             most_scores=self.quantitative.most_calls if Part.SCORES in parts else 0,
             most_review=self.meta_review.most_calls if Part.META_REVIEW in parts else 0,
             most_danger=0 if self.danger is None else self.danger.most_calls,
-            most_ablation=MOST_CALLS if case.scoring.ablates and Part.SCORES in parts else 0,
             most_belief=0 if self.believer is None else self.believer.most_calls,
+            most_ablation=MOST_CALLS if case.scoring.ablates and Part.SCORES in parts else 0,
         )
         async with asyncio.TaskGroup() as group:
             if Part.FINDINGS in parts:
@@ -232,9 +245,10 @@ class AssessmentPipeline:
     ) -> None:
         def keep(unscored: PHQ8Assessment) -> None:
             results.quantitative = unscored
-            ask(unscored)
 
-        results.quantitative = await self.quantitative.assess(case, on_evidence=keep)
+        results.quantitative = await self.quantitative.assess(
+            case, on_evidence=keep, on_scoring=ask
+        )
         if results.quantitative is not None and results.quantitative.is_accepted:
             on_finished(Part.SCORES)
 
@@ -264,14 +278,6 @@ def _lacks_drives(case: Case, results: _Results) -> bool:
 def _leave_drives_open(case: Case, results: _Results, code: FailureCode) -> None:
     if results.quantitative is not None and _lacks_drives(case, results):
         results.drives = open_drives(results.quantitative, code)
-
-
-def _record_late_doubts(case: Case, results: _Results) -> None:
-    """Record what of how sure the scores are was not told in time."""
-    if _lacks_drives(case, results):
-        record_late(ABLATION.name)
-    if results.beliefs is not None and results.beliefs.is_asking:
-        record_late(BELIEF)
 
 
 def _asking(beside: asyncio.TaskGroup, case: Case, results: _Results) -> _Ask:
@@ -345,6 +351,7 @@ def _assessment(
         meta_review=results.meta_review,
         attempts=_in_agent_order(case.calls.attempts),
         failures=tuple(sorted(failures, key=lambda failure: failure.stage)),
+        references=_digest_of_references(case),
     )
     logger.info(
         "assessment_finished",
@@ -363,6 +370,12 @@ def _with_belief_and_drives(results: _Results) -> PHQ8Assessment | None:
         return None
     scores = scores if results.drives is None else with_drives(scores, results.drives)
     return scores if results.beliefs is None else results.beliefs.of(scores)
+
+
+def _digest_of_references(case: Case) -> str | None:
+    if case.references is None or not case.scoring.mode.shows_references:
+        return None
+    return case.references.digest
 
 
 def _in_agent_order(attempts: list[Attempt]) -> tuple[Attempt, ...]:

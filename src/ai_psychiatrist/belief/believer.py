@@ -1,19 +1,23 @@
 """What is believed of each item of an assessment, from all the sources that are configured."""
 
-from collections.abc import Mapping
+import asyncio
 from dataclasses import dataclass, field, replace
 
 from ai_psychiatrist.agents.case import Case
+from ai_psychiatrist.belief.facts import EvidenceFacts
+from ai_psychiatrist.belief.fit import Fit
+from ai_psychiatrist.belief.heard import Heard, Source, record_silence
 from ai_psychiatrist.belief.pooling import pooled
 from ai_psychiatrist.belief.rules import rules_vote
 from ai_psychiatrist.belief.settings import BeliefSettings
 from ai_psychiatrist.belief.totals import total_interval
 from ai_psychiatrist.belief.votes import shares_of
-from ai_psychiatrist.domain.assessment import ItemAssessment, PHQ8Assessment
+from ai_psychiatrist.domain.assessment import AssessmentMode, ItemAssessment, PHQ8Assessment
 from ai_psychiatrist.domain.belief import BeliefSource, ItemBelief
-from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.infrastructure.logging import get_logger
 
-Shares = tuple[float, ...]
+logger = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,15 +25,20 @@ class Believer:
     """Knows which sources there are; one for all assessments."""
 
     settings: BeliefSettings = field(default_factory=BeliefSettings)
+    sources: tuple[Source, ...] = ()
+    """Those that are models; the rules are always there."""
+    fit: Fit | None = None
+    fit_mode: AssessmentMode = AssessmentMode.ZERO_SHOT
+    """In another mode scores come from another prompt, of which the fit says nothing."""
 
     @property
     def most_calls(self) -> int:
         """How many calls the beliefs of one assessment cost at most."""
-        return 0
+        return sum(source.most_calls for source in self.sources)
 
-    def begin(self) -> "Beliefs":
+    def begin(self, mode: AssessmentMode = AssessmentMode.ZERO_SHOT) -> "Beliefs":
         """Return the beliefs of one assessment, of which nothing is known yet."""
-        return Beliefs(self)
+        return Beliefs(self, self.fit if mode is self.fit_mode else None)
 
 
 @dataclass(slots=True)
@@ -37,21 +46,57 @@ class Beliefs:
     """The beliefs of one assessment, as answers to what is asked come in."""
 
     believer: Believer
-    heard: dict[BeliefSource, Mapping[Item, Shares]] = field(default_factory=dict)
-    """Source → item → probabilities; the rules' are no answer, and always there."""
-
+    fit: Fit | None = None
+    heard: dict[BeliefSource, Heard] = field(default_factory=dict)
+    """The rules' vote is no answer, and always there."""
     is_asking: bool = False
 
     async def ask(self, case: Case, found: PHQ8Assessment) -> None:
-        """Ask every source that is a model, all at the same time."""
+        """Ask every source that is a model, all at the same time, each within its own budget.
+
+        Where no quote was found there is nothing to ask about.
+        """
+        sources = self.believer.sources
+        if not sources or not any(item.quotes for item in found.items):
+            return
+        self.is_asking = True
+        budgets = [case.calls.budget.set_aside(source.most_calls) for source in sources]
+        # Each has its own account, so that theirs stand in one order whichever ends first.
+        cases = [
+            replace(case, calls=replace(case.calls, budget=budget, attempts=[]))
+            for budget in budgets
+        ]
+        try:
+            async with asyncio.TaskGroup() as group:
+                for source, own in zip(sources, cases, strict=True):
+                    group.create_task(self._ask(source, own, found))
+        finally:
+            for own in cases:
+                case.calls.attempts.extend(own.calls.attempts)
+        self.is_asking = False
+
+    async def _ask(self, source: Source, case: Case, found: PHQ8Assessment) -> None:
+        try:
+            heard = await source.ask(case, found)
+        except Exception as error:  # noqa: BLE001  whatever it is, the other sources are believed
+            logger.error("part_failed", error_type=type(error).__name__)
+            record_silence(source.agent, FailureCode.INTERNAL_ERROR, items=len(found.items))
+            return
+        if heard:
+            self.heard[source.name] = heard
 
     def of(self, scores: PHQ8Assessment) -> PHQ8Assessment:
         """Return the items with what is believed of them by now."""
-        settings = self.believer.settings
-        items = tuple(replace(item, belief=self._of_item(item)) for item in scores.items)
-        beliefs = [item.belief for item in items if item.belief is not None]
-        return replace(scores, items=items, total_interval=total_interval(beliefs, settings.level))
+        believed = [(item, self._of_item(item)) for item in scores.items]
+        interval = total_interval((belief for _, belief in believed), self.believer.settings.level)
+        items = tuple(replace(item, belief=belief) for item, belief in believed)
+        return replace(scores, items=items, total_interval=interval)
 
     def _of_item(self, item: ItemAssessment) -> ItemBelief:
-        heard = {source: shares[item.item] for source, shares in self.heard.items()}
-        return pooled({BeliefSource.RULES: shares_of([rules_vote(item)]), **heard})
+        heard = {
+            source: shares[item.item]
+            for source, shares in self.heard.items()
+            if item.item in shares
+        }
+        belief = pooled({BeliefSource.RULES: shares_of([rules_vote(item)]), **heard})
+        return belief if self.fit is None else self.fit.applied(belief, EvidenceFacts.of(item))

@@ -54,6 +54,10 @@ COMMANDS: Final = {
         place="evaluate_app:evaluate_app",
         help="Assess whole datasets, and measure what comes out.",
     ),
+    "references": Later(
+        place="references_command:references_app",
+        help="Make, score and check the references of few-shot scoring.",
+    ),
     "interview": Later(
         place="interview_command:interview_app", help="Ask a person what is still unknown."
     ),

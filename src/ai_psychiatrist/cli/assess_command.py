@@ -15,9 +15,11 @@ from ai_psychiatrist.cli.given_transcript import (
     ParticipantOption,
     given_transcript,
 )
+from ai_psychiatrist.cli.mode_option import ModeOption
 from ai_psychiatrist.cli.progress import part_progress
 from ai_psychiatrist.cli.report import print_report
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
+from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.infrastructure.worker_processes import WORKS_IN_PLACE
 from ai_psychiatrist.interface.application import open_application
 from ai_psychiatrist.results.full_result import FullResult
@@ -36,6 +38,8 @@ Examples:
   ai-psychiatrist assess interview.txt --model ollama:gemma3
 
   ai-psychiatrist assess interview.txt --ablate
+
+  ai-psychiatrist assess interview.txt --model ollama:gemma3 --mode descriptions_only
 
 Exit status: 0 complete, 1 partial, 2 bad input or settings, 3 nothing finished.
 """
@@ -61,6 +65,7 @@ def assess(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the whole result as JSON.")
     ] = False,
+    mode: ModeOption = None,
     ablate: AblateOption = False,
     model: ModelOption = None,
 ) -> None:
@@ -68,7 +73,7 @@ def assess(
     gc.set_threshold(_YOUNG_OBJECTS)
     with refusing_bad_input():
         speakers = NamedSpeakers(participant=participant, interviewer=interviewer)
-        result = asyncio.run(_assess(file, speakers, model, ablate=ablate))
+        result = asyncio.run(_assess(file, speakers, mode, model, ablate=ablate))
     with writing_output():
         if as_json:
             # Escaped, so that nothing in it acts on a terminal and every encoding can carry it.
@@ -79,13 +84,20 @@ def assess(
 
 
 async def _assess(
-    file: str, speakers: NamedSpeakers, model: str | None, *, ablate: bool
+    file: str,
+    speakers: NamedSpeakers,
+    mode: AssessmentMode | None,
+    model: str | None,
+    *,
+    ablate: bool,
 ) -> FullResult:
     WORKS_IN_PLACE.set(True)
     settings = quiet(read_settings(model))
     transcript = given_transcript(file, settings, speakers, field="FILE")
     async with open_application(settings) as opened:
         with part_progress() as on_finished:
-            result = await opened.assess(transcript, ablate=ablate, on_progress=on_finished)
+            result = await opened.assess(
+                transcript, mode=mode, ablate=ablate, on_progress=on_finished
+            )
         tell_causes(result.status, opened.causes(result))
         return result

@@ -28,6 +28,10 @@ COMMANDS: Final = {
         place="evaluation_figures:figures_app",
         help="Show how runs over the same interviews differ from the first of them.",
     ),
+    "belief": Later(
+        place="belief_command:belief_app",
+        help="Learn from labelled interviews how sure scores are: a fit for BELIEF_FIT.",
+    ),
     "runs": Later(
         place="evaluation_results:results_app",
         help="List the runs in a folder: what each was made with, and how its units ended.",

@@ -1,7 +1,6 @@
 """The commands that take a dataset through the agents."""
 
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -23,7 +22,9 @@ from ai_psychiatrist.cli.dataset_options import (
 )
 from ai_psychiatrist.cli.evaluation_run import WantedRun, assess_dataset
 from ai_psychiatrist.cli.exits import refusing_bad_input
+from ai_psychiatrist.cli.mode_option import ModeOption
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
+from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.evaluation.datasets.dataset import SpeakerFilter
 from ai_psychiatrist.evaluation.datasets.splits import (
     drawn_splits,
@@ -55,6 +56,8 @@ Examples:
 
   ai-psychiatrist evaluate run interviews/ --out runs/driven --ablate
 
+  ai-psychiatrist evaluate run DAIC-WOZ/ --out runs/described --mode descriptions_only
+
   ai-psychiatrist evaluate run interviews/ --out runs/anna --participant Anna --interviewer Tom
 
 Who speaks is told by labels such as Patient or Interviewer. Others are named with --participant and
@@ -72,18 +75,12 @@ Exit status as of run.
 """
 
 
-class Mode(StrEnum):
-    """Whether scoring sees scored examples of other participants."""
-
-    ZERO_SHOT = "zero-shot"
-
-
 @runs_app.command(epilog=RUN_EXAMPLES)
 def run(
     dataset: DatasetArgument,
     *,
     out: Annotated[Path, typer.Option("--out", metavar="RUN", help="Folder for the run.")],
-    mode: Annotated[Mode, typer.Option(help="How items are scored.")] = Mode.ZERO_SHOT,
+    mode: ModeOption = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first N units.")] = None,
     concurrency: Annotated[int, typer.Option(min=1, help="Units assessed at the same time.")] = 8,
     repeats: Annotated[
@@ -149,7 +146,7 @@ def run(
                 is_labelled=labelled,
             ),
             out=out,
-            mode=mode.value,
+            mode=mode,
             options=EvaluationOptions(
                 concurrency=concurrency, max_failures=max_failures, retries_failed=retry_failed
             ),
@@ -189,7 +186,7 @@ def replicate(
         wanted = WantedRun(
             dataset=replace(choice, split=str(splits / f"{ASSESSED_PART}.csv")),
             out=run_folder,
-            mode=Mode.ZERO_SHOT.value,
+            mode=AssessmentMode.ZERO_SHOT,
             start=StartOptions(is_resumed=RunFolder(run_folder).run.exists()),
             options=EvaluationOptions(concurrency=concurrency),
         )

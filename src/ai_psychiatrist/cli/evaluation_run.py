@@ -13,6 +13,7 @@ from ai_psychiatrist.cli.dataset_options import DatasetChoice
 from ai_psychiatrist.cli.exits import ExitCode, fail
 from ai_psychiatrist.cli.unit_progress import unit_progress
 from ai_psychiatrist.config import Settings
+from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, OnUnit, RunTally
@@ -33,7 +34,8 @@ class WantedRun:
 
     dataset: DatasetChoice
     out: Path
-    mode: str
+    mode: AssessmentMode | None
+    """`None`: as the settings say."""
     start: StartOptions
     options: EvaluationOptions
     prompts: tuple[str, ...] = ()
@@ -82,7 +84,10 @@ def _variants(services: Services, wanted: WantedRun) -> Sequence[Variant | None]
     """Return the runs of a folder of several; raises `InputError` for a folder of other use."""
     if not wanted.is_several:
         return [None]
-    variants = variants_of(wanted.prompts, wanted.repeats or 1, services.agent_models)
+    mode = wanted.mode or services.settings.features.default_mode
+    variants = variants_of(
+        wanted.prompts, wanted.repeats or 1, models=services.agent_models, mode=mode
+    )
     folder = RunFolder(wanted.out)
     there = folder.inside()
     if folder.run.exists():

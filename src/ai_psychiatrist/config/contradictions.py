@@ -8,10 +8,10 @@ from ai_psychiatrist.services.evidence_validation.similarity import similarity_p
 
 def refuse_contradictions(settings: Settings) -> None:
     """Raise `ConfigurationError`, naming the variable, for settings that nothing can follow."""
-    if settings.features.enable_few_shot:
+    if settings.features.enable_few_shot and settings.references.dir is None:
         msg = (
-            "ENABLE_FEW_SHOT=true cannot be followed: scoring with examples of other participants "
-            "does not exist yet; remove it, or set it to false"
+            "ENABLE_FEW_SHOT=true cannot be followed without references: set REFERENCES_DIR to a "
+            "folder that `ai-psychiatrist references build` made, or ENABLE_FEW_SHOT to false"
         )
         raise ConfigurationError(msg)
     if settings.quantitative.evidence_quote_validation_mode == "fuzzy":

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import Final
 
-_NO_EXAMPLES: Final = "nothing: no examples of other participants are looked up"
 _REPORT: Final = "the report of ai-psychiatrist evaluate, which has them all"
 
 _INSTEAD: Final = {
@@ -12,9 +11,17 @@ _INSTEAD: Final = {
     "HF_DEFAULT_*": "PYDANTIC_AI_TIMEOUT_SECONDS",
     "HF_MAX_NEW_TOKENS": "MODEL_MAX_OUTPUT_TOKENS",
     "HF_QUANTIZATION*": "the settings of the server that serves the model",
-    "MODEL_EMBEDDING_MODEL": _NO_EXAMPLES,
-    "EMBEDDING_*": _NO_EXAMPLES,
-    "DATA_EMBEDDINGS_*": _NO_EXAMPLES,
+    "MODEL_EMBEDDING_MODEL": "REFERENCES_EMBEDDER with its provider, such as ollama:NAME",
+    "EMBEDDING_CHUNK_SIZE": "REFERENCES_CHUNK_LINES",
+    "EMBEDDING_CHUNK_STEP": "REFERENCES_CHUNK_STEP",
+    "EMBEDDING_TOP_K_REFERENCES": "REFERENCES_TOP_K",
+    "EMBEDDING_MIN_REFERENCE_SIMILARITY": "REFERENCES_MIN_SIMILARITY, in another scale",
+    "EMBEDDING_MAX_REFERENCE_CHARS_PER_ITEM": "REFERENCES_MAX_TOKENS",
+    "EMBEDDING_ENABLE_ITEM_TAG_FILTER": "REFERENCES_SAME_ITEM",
+    "EMBEDDING_ENABLE_REFERENCE_VALIDATION": "REFERENCES_CHECK",
+    "EMBEDDING_EMBEDDINGS_FILE": "REFERENCES_DIR, which `ai-psychiatrist references build` makes",
+    "EMBEDDING_*": "REFERENCES_EMBEDDER and the settings beside it",
+    "DATA_EMBEDDINGS_*": "REFERENCES_DIR, which `ai-psychiatrist references build` makes",
     "DATA_BASE_DIR": "DATA_TRANSCRIPTS_DIR for the transcripts, DATA_STATE_DIR for what is kept",
     "DATA_TRAIN_*": "the arguments of ai-psychiatrist evaluate",
     "DATA_DEV_*": "the arguments of ai-psychiatrist evaluate",

@@ -10,6 +10,7 @@ from ai_psychiatrist.agents.settings import DangerSettings, QualitativeSettings
 from ai_psychiatrist.assessment.settings import FeedbackSettings
 from ai_psychiatrist.belief.settings import BeliefSettings
 from ai_psychiatrist.config.server import ApiSettings
+from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.infrastructure.logging import LogFormat, LogLevel
 from ai_psychiatrist.llm.output_mode import OutputModeSetting
 from ai_psychiatrist.llm.settings import (
@@ -159,8 +160,13 @@ class FeatureSettings(Options):
 
     enable_few_shot: bool = Field(
         default=False,
-        description="Score with examples of others; there are none yet: true is refused.",
+        description="Score in mode few_shot where no mode is named; needs REFERENCES_DIR.",
     )
+
+    @property
+    def default_mode(self) -> AssessmentMode:
+        """How items are scored where nobody says."""
+        return AssessmentMode.FEW_SHOT if self.enable_few_shot else AssessmentMode.ZERO_SHOT
 
 
 class Settings(BaseSettings):

@@ -7,6 +7,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.belief import ItemBelief, TotalInterval
 from ai_psychiatrist.domain.drive import ItemDrive
+from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.evidence import Frequency, Grounding, Quote, UnverifiedQuote
 from ai_psychiatrist.domain.failures import Attempt, FailureRecord
 from ai_psychiatrist.domain.phq8 import (
@@ -17,6 +18,7 @@ from ai_psychiatrist.domain.phq8 import (
     require_score_or_reason,
     total_of,
 )
+from ai_psychiatrist.domain.references import NoReferences, ShownReference
 from ai_psychiatrist.domain.risk import RiskReport
 from ai_psychiatrist.domain.transcript import Transcript
 
@@ -33,6 +35,21 @@ class AssessmentMode(StrEnum):
     DESCRIPTIONS_ONLY = "descriptions_only"
     """What each item is about, in more words, and no example."""
 
+    @property
+    def shows_references(self) -> bool:
+        """Whether scored examples of other participants are needed."""
+        return self in {AssessmentMode.FEW_SHOT, AssessmentMode.RANDOM_REFERENCES}
+
+    @classmethod
+    def named(cls, name: str) -> "AssessmentMode":
+        """Return the mode of a name, in which `-` may stand for `_`; raises `InputError`."""
+        wanted = name.strip().casefold().replace("-", "_")
+        for mode in cls:
+            if mode == wanted:
+                return mode
+        msg = f"mode has to be {', '.join(list(cls)[:-1])} or {list(cls)[-1]}"
+        raise InputError(msg, field="mode")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedScoring:
@@ -41,6 +58,9 @@ class WantedScoring:
     mode: AssessmentMode = AssessmentMode.ZERO_SHOT
     ablates: bool = False
     """Whether to score again with the evidence changed, to tell whether it drives the scores."""
+    participant: int | str | None = None
+    """Whose references are never shown, and with the next those of whoever said the same words."""
+    session: str | None = None
 
 
 AS_SET: Final = WantedScoring()
@@ -140,10 +160,14 @@ class ItemAssessment:
     """Quotes of the evidence stage that are grounded."""
     llm_evidence_extracted_count: int
     llm_evidence_rejected_count: int
-    drive: ItemDrive | None = None
-    """Whether the evidence drives the score, where that was asked for and there is a score."""
     belief: ItemBelief | None = None
     """How likely each score is; `None` where nobody was asked."""
+    drive: ItemDrive | None = None
+    """Whether the evidence drives the score, where that was asked for and there is a score."""
+    references: tuple[ShownReference, ...] = ()
+    """Examples of other participants that scoring was shown for the item."""
+    no_references: NoReferences | None = None
+    """Why there are none, in a mode that shows them."""
 
     def __post_init__(self) -> None:
         require_score_or_reason(self.score, self.unknown_reason)
@@ -226,3 +250,5 @@ class Assessment:
     meta_review: MetaReview | None
     attempts: tuple[Attempt, ...]
     failures: tuple[FailureRecord, ...]
+    references: str | None = None
+    """Digest of all references that there were to show, 64 hexadecimal digits."""

@@ -45,6 +45,8 @@ class RejectionCode(StrEnum):
     UNKNOWN_ID = "unknown_id"
     """An id names nothing that the task lists."""
     TOO_LONG = "too_long"
+    NO_PROBABILITIES = "no_probabilities"
+    """The backend tells no probabilities of tokens."""
 
 
 class FailureCode(StrEnum):
@@ -99,6 +101,8 @@ class FailureCategory(StrEnum):
     EVIDENCE_HALLUCINATION = "evidence_hallucination"
     EVIDENCE_SCHEMA = "evidence_schema"
     AGENT_FAILED = "agent_failed"
+    REFERENCES_FAILED = "references_failed"
+    """Those that scoring is to be shown could not be looked up."""
     STAGE_SKIPPED = "stage_skipped"
     TRANSCRIPT_UNREADABLE = "transcript_unreadable"
 

@@ -1,12 +1,13 @@
 """Metrics and report of a run, from the files in its folder alone, and runs side by side."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.belief.fit import LEAST_PARTICIPANTS, Fit
+from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.datasets.selection import Selection, has_all_items, units_of_split
 from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
@@ -80,6 +81,55 @@ def measure_run(run: Path, others: Sequence[Path] = (), selection: Selection = W
             run_name=folder.path.resolve().name, record=record, predictions=predictions
         ),
         comparisons=comparisons,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BeliefFitted:
+    """What runs teach about beliefs."""
+
+    participants: int
+    items: int
+    least_participants: int
+    """How many a fit needs."""
+    raw: Mapping[str, float]
+    """Figures of the belief as it was given, smaller the better."""
+    fit: Fit | None
+
+    def as_json(self) -> dict[str, object]:
+        """Return all figures, and the fit."""
+        fit = None if self.fit is None else self.fit.model_dump(mode="json")
+        return {
+            "participants": self.participants,
+            "items": self.items,
+            "belief_as_given": dict(self.raw),
+            "fit": fit,
+        }
+
+
+def fit_beliefs_of_runs(
+    runs: Sequence[Path], *, level: float, out: Path | None = None
+) -> BeliefFitted:
+    """Learn from runs over labelled participants how far their beliefs hold, and write the fit.
+
+    Raises `InputError` for folders without runs, beliefs or labels, and for a file that cannot be
+    written, and `ArtifactMismatch` for runs whose beliefs were made by different means.
+    """
+    _require_extra()
+    from ai_psychiatrist.evaluation.belief_fit import fit_beliefs  # noqa: PLC0415  an extra
+
+    found = fit_beliefs(runs, level=level)
+    if out is not None and found.fit is not None:
+        try:
+            write_whole(out, [f"{found.fit.model_dump_json(indent=2)}\n".encode()])
+        except OSError as error:
+            raise InputError(f"{out} cannot be written: {error.strerror}", field="--out") from None
+    return BeliefFitted(
+        participants=found.participants,
+        items=found.items,
+        least_participants=LEAST_PARTICIPANTS,
+        raw=found.raw,
+        fit=found.fit,
     )
 
 

@@ -4,25 +4,27 @@ import asyncio
 import math
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from ai_psychiatrist.assessment.pipeline import Part
 from ai_psychiatrist.config import Settings, load_settings, quiet, with_model
-from ai_psychiatrist.domain.assessment import WantedScoring
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.log_ids import identified_assessment
 from ai_psychiatrist.infrastructure.worker_processes import WORKS_IN_PLACE, work_on_text
 from ai_psychiatrist.interface.given import (
     GivenLabels,
+    GivenMode,
     GivenTranscript,
     content_of,
     forgetting_causes,
     named_path,
     named_roles,
     read_given,
+    wanted_mode,
 )
 from ai_psychiatrist.llm.cures import Cause
 from ai_psychiatrist.results.assessment import full_result
@@ -77,6 +79,7 @@ class Application:
         *,
         participant: GivenLabels = (),
         interviewer: GivenLabels = (),
+        mode: GivenMode = None,
         ablate: bool = False,
         on_progress: OnPart = lambda _: None,
         deadline_seconds: float | None = None,
@@ -84,6 +87,8 @@ class Application:
         """Assess one interview; what fails is told in the result, and what finished is kept.
 
         `participant`, `interviewer`: whose labels are whose, where the transcript does not tell.
+        `mode`: what scoring sees beside the transcript, such as `descriptions_only`; else that of
+        the settings, which is `zero_shot` unless they say otherwise.
         `ablate`: score again with the evidence changed, to tell whether it drives the scores.
         `deadline_seconds`: what has not finished by then is left out; else the models' own time
         limits hold. Raises `InputError` for a transcript that cannot be used: of these
@@ -92,11 +97,12 @@ class Application:
         """
         services = self.services
         _refuse_no_time(deadline_seconds)
+        scoring = await services.scoring(wanted_mode(mode))
         with forgetting_causes(), services.active(), identified_assessment() as assessment_id:
             read = await self._read(transcript, named_roles(participant, interviewer))
             assessment = await services.pipeline.assess(
                 read,
-                scoring=WantedScoring(ablates=ablate),
+                scoring=replace(scoring, ablates=ablate),
                 on_finished=on_progress,
                 deadline_seconds=deadline_seconds,
             )
@@ -115,6 +121,7 @@ class Application:
         retry_failed: bool = False,
         limit: int | None = None,
         split: str | None = None,
+        mode: GivenMode = None,
         ablate: bool = False,
         concurrency: int = 8,
         max_failures: int | None = None,
@@ -145,6 +152,7 @@ class Application:
                 path,
                 place,
                 split=split,
+                mode=mode,
                 ablates=ablate,
                 start=start,
                 options=options,
@@ -190,6 +198,7 @@ def assess_sync(
     *,
     participant: GivenLabels = (),
     interviewer: GivenLabels = (),
+    mode: GivenMode = None,
     ablate: bool = False,
     on_progress: OnPart = lambda _: None,
     deadline_seconds: float | None = None,
@@ -210,6 +219,7 @@ def assess_sync(
                 transcript,
                 participant=participant,
                 interviewer=interviewer,
+                mode=mode,
                 ablate=ablate,
                 on_progress=on_progress,
                 deadline_seconds=deadline_seconds,

@@ -1,15 +1,19 @@
 """A run over a dataset, begun or gone on with: what `evaluate run` and Python both do."""
 
+import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from ai_psychiatrist.agents.contracts.contract import shipped_contract
+from ai_psychiatrist.assessment.pipeline import FULL, Part
+from ai_psychiatrist.belief.settings import BeliefSettings
 from ai_psychiatrist.config import Settings
-from ai_psychiatrist.domain.assessment import WantedScoring
+from ai_psychiatrist.domain.assessment import AssessmentMode, WantedScoring
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
+from ai_psychiatrist.evaluation.runs.overlap import refuse_overlap
 from ai_psychiatrist.evaluation.runs.provenance import changes_of, provenance
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, OnUnit, RunTally, RunTools
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
@@ -17,12 +21,11 @@ from ai_psychiatrist.evaluation.runs.session import RunState, run_session
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.evaluation.runs.start import EvaluationRequest, StartOptions, open_run
 from ai_psychiatrist.evaluation.runs.variants import Variant
+from ai_psychiatrist.infrastructure.digests import plain_digest
 from ai_psychiatrist.ledger.keys.cipher import cipher_of
 from ai_psychiatrist.results.frozen_table import FrozenTable
 from ai_psychiatrist.results.result import Result
 from ai_psychiatrist.wiring import Services
-
-ZERO_SHOT: Final = "zero-shot"
 
 Watch: TypeAlias = Callable[[int, int], AbstractContextManager[OnUnit]]
 """Told how many units are requested and how many are done already; gives what is told of each."""
@@ -64,8 +67,11 @@ class DatasetRun:
     folder: RunFolder
     start: StartOptions
     options: EvaluationOptions
-    mode: str = ZERO_SHOT
+    mode: AssessmentMode | None = None
+    """`None`: as the settings say."""
     variant: Variant | None = None
+    parts: frozenset[Part] = FULL
+    """Of an assessment, those that are made."""
     concerns_depression: bool | None = None
     """`False` for interviews in which no symptom should be found; `None` where nobody knows."""
     ablates: bool = False
@@ -86,17 +92,23 @@ async def make_run(
 
     `tally`: of all runs that one bound on failures is for. Digests are made with the run's own key
     from then on, so that services have to be active. Raises `InputError` and `ArtifactMismatch` as
-    `open_run` does, and `RunBusy` when another process works on the run.
+    `open_run` does, `RequestConflict` for a mode whose references are missing, and `RunBusy` when
+    another process works on the run.
     """
-    request = _request(services, wanted)
+    scoring = replace(await services.scoring(wanted.mode), ablates=wanted.ablates)
+    if scoring.mode.shows_references and services.references is not None:
+        references = await services.references.open()
+        await asyncio.to_thread(refuse_overlap, wanted.dataset, references.people)
+    request = _request(services, wanted, scoring)
     folder, contract = request.folder, request.contract
     with folder.held(), open_run(request) as ledger:
         tools = RunTools(
             dataset=request.dataset,
             ledger=ledger,
             pipeline=replace(services.pipeline, tasks=request.tasks),
-            scoring=WantedScoring(ablates=wanted.ablates),
+            scoring=scoring,
             limits=contract.retry,
+            parts=wanted.parts,
             deadline_seconds=contract.deadline_seconds,
             changes=len(changes_of(folder.require_run())),
         )
@@ -122,20 +134,21 @@ def run_result(state: RunState, folder: RunFolder) -> DatasetRunResult:
     )
 
 
-def _request(services: Services, wanted: DatasetRun) -> EvaluationRequest:
+def _request(services: Services, wanted: DatasetRun, scoring: WantedScoring) -> EvaluationRequest:
     contract = shipped_contract()
     return EvaluationRequest(
         dataset=wanted.dataset,
         folder=wanted.folder,
         record=provenance(
             wanted.dataset,
-            mode=wanted.mode,
-            ablates=wanted.ablates,
+            mode=scoring.mode,
+            ablates=scoring.ablates,
+            references=_references_record(services, scoring),
             concerns_depression=wanted.concerns_depression,
             models=services.agent_models,
             variant=wanted.variant,
             contracts={"pipeline": contract.digest},
-            settings=_deciding(services.settings),
+            settings=deciding_settings(services.settings),
         ),
         contract=contract,
         variant=wanted.variant,
@@ -144,7 +157,22 @@ def _request(services: Services, wanted: DatasetRun) -> EvaluationRequest:
     )
 
 
-def _deciding(settings: Settings) -> dict[str, object]:
+def _believing(settings: BeliefSettings) -> dict[str, object]:
+    """Return what decides on beliefs; the fit by its digest."""
+    fit = None if settings.fit is None else plain_digest(settings.fit.read_text("utf-8"))
+    kept = {"sources", "level", "rescorings", "temperature", "seed"}
+    return {**settings.model_dump(mode="json", include=kept), "fit": fit}
+
+
+def _references_record(services: Services, scoring: WantedScoring) -> dict[str, object] | None:
+    """Return which references are shown and how they are chosen; `None` where none are."""
+    if not scoring.mode.shows_references or services.references is None:
+        return None
+    settings = services.settings.references.model_dump(mode="json", exclude={"dir"})
+    return {"digest": services.references.digest, **settings}
+
+
+def deciding_settings(settings: Settings) -> dict[str, object]:
     """Return the settings that decide on a result; none of them is a secret."""
     return {
         "temperature": settings.model.temperature,
@@ -155,5 +183,6 @@ def _deciding(settings: Settings) -> dict[str, object]:
         "quantitative": settings.quantitative.model_dump(mode="json"),
         "qualitative": settings.qualitative.model_dump(mode="json"),
         "feedback": settings.feedback.model_dump(mode="json"),
+        "belief": _believing(settings.belief),
         "transcript": settings.transcript.model_dump(mode="json"),
     }

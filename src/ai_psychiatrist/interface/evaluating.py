@@ -18,6 +18,7 @@ from ai_psychiatrist.interface.dataset_run import (
     make_run,
     run_result,
 )
+from ai_psychiatrist.interface.given import GivenMode, wanted_mode
 from ai_psychiatrist.wiring import Services
 
 
@@ -27,6 +28,7 @@ async def evaluated(
     folder: Path,
     *,
     split: str | None,
+    mode: GivenMode,
     ablates: bool,
     start: StartOptions,
     options: EvaluationOptions,
@@ -42,6 +44,7 @@ async def evaluated(
         folder=RunFolder(folder),
         start=start,
         options=options,
+        mode=wanted_mode(mode),
         ablates=ablates,
     )
     state = await make_run(services, run, tally=RunTally(), watch=partial(_counting, told))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import AssessmentServiceError, InputError
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.infrastructure.given_files import (
@@ -27,6 +28,8 @@ GivenTranscript: TypeAlias = str | bytes | Path | Transcript
 """The text itself, a file's content in any form that is known, its path, or one that is read."""
 GivenLabels: TypeAlias = str | Sequence[str]
 """One label or several; `*` is everybody's."""
+GivenMode: TypeAlias = AssessmentMode | str | None
+"""A mode or its name; `None` is that of the settings."""
 
 MOST_BYTES: Final = 1 << 25
 """Of a file: beside its words, a form may have a time and a measure of each."""
@@ -48,6 +51,13 @@ def named_roles(participant: GivenLabels, interviewer: GivenLabels, *, prefix: s
         for role, labels in named.items()
         for pair in given_roles(dict.fromkeys(_several(labels), role.value), field=prefix + role)
     )
+
+
+def wanted_mode(mode: GivenMode) -> AssessmentMode | None:
+    """Return the mode; raises `InputError` for what is the name of none."""
+    if mode is None:
+        return None
+    return AssessmentMode.named(mode if isinstance(mode, str) else "")
 
 
 def _several(labels: GivenLabels) -> Sequence[str]:

@@ -58,6 +58,10 @@ class ModelConnections:
         """
         return self._servers.embedder(name)
 
+    def decision_route(self, model: str, url: str, key: str) -> ModelRoute:
+        """Return the way to a decision model; raises `ConfigurationError` for no address."""
+        return self._servers.decision_route(model, url, key)
+
     def causes(self, assessment: Accounted) -> tuple[Cause, ...]:
         """Return why an assessment is not whole and what to do about it, each cause once."""
         return causes(assessment, {name: route.address for name, route in self._routes.items()})

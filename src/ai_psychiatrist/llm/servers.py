@@ -14,6 +14,7 @@ from ai_psychiatrist.llm import (
 )
 from ai_psychiatrist.llm.backend_options import BackendOptions
 from ai_psychiatrist.llm.backends import (
+    NO_KEY,
     Access,
     Backend,
     anthropic_backend,
@@ -90,6 +91,26 @@ class ModelServers:
             access,
             limiter=self._limiters.setdefault(access.address, limiter),
             retries=replace(BUSY_RETRIES, waits_seconds=self._options.models.busy_waits_seconds),
+        )
+
+    def decision_route(self, model: str, url: str, key: str) -> ModelRoute:
+        """Return the way to a decision model; raises `ConfigurationError` for no address."""
+        from pydantic_ai.models.system_one import SystemOneModel  # noqa: PLC0415  for few
+        from pydantic_ai.providers.system_one import SystemOneProvider  # noqa: PLC0415
+
+        models, address = self._options.models, url.rstrip("/")
+        provider = SystemOneProvider(
+            base_url=address, api_key=key or NO_KEY, http_client=self._client()
+        )
+        return ModelRoute(
+            name=f"system-one:{model}",
+            address=shown_address(address),
+            agent_model=SystemOneModel(model, provider=provider),
+            chat=None,
+            timeout_seconds=self._options.pydantic_ai.timeout_seconds or DEFAULT_TIMEOUT_SECONDS,
+            max_reply_bytes=models.max_reply_bytes,
+            limiter=self._limiters.setdefault(address, asyncio.Semaphore(models.max_concurrency)),
+            retries=replace(BUSY_RETRIES, waits_seconds=models.busy_waits_seconds),
         )
 
     async def unserved(self, route: ModelRoute) -> ModelCallFailed | None:

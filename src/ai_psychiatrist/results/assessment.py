@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Final
 
 from ai_psychiatrist.agents.baseline.model import BASELINE
+from ai_psychiatrist.agents.definition import BELIEF_AGENTS
 from ai_psychiatrist.agents.prompts.digests import PROMPT_DIGESTS
 from ai_psychiatrist.domain.assessment import Assessment, Metric, Narrative
 from ai_psychiatrist.domain.failures import Attempt, AttemptOutcome
@@ -40,6 +41,7 @@ _GROUP_OF_AGENT: Final = {
     "ablation": "quantitative",
     "meta_review": "meta_review",
     "danger": "danger",
+    **{name: name for name in BELIEF_AGENTS},
     **{f"judge_{metric.value}": "judge" for metric in Metric},
 }
 
@@ -93,7 +95,8 @@ def _envelope(assessment: Assessment, about: About) -> Envelope:
         speakers_assumed=assessment.transcript.speakers_assumed,
         transcript=_transcript(assessment.transcript),
         models=models,
-        prompts=PROMPT_DIGESTS,
+        prompts=PROMPT_DIGESTS[assessment.mode],
+        references=assessment.references,
         grounding=assessment.quantitative,
         attempts=assessment.attempts,
         failures=assessment.failures,

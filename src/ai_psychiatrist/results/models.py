@@ -20,6 +20,7 @@ from ai_psychiatrist.domain.evidence import (
 )
 from ai_psychiatrist.domain.failures import Attempt, FailureRecord
 from ai_psychiatrist.domain.phq8 import UnknownReason
+from ai_psychiatrist.domain.references import NoReferences, ShownReference
 from ai_psychiatrist.results.drive_result import DriveResult
 from ai_psychiatrist.results.frozen_table import FrozenTable
 from ai_psychiatrist.results.result import Result, called
@@ -95,6 +96,10 @@ class ItemResult(Result):
     """Null in results that were made without it."""
     drive: DriveResult | None = None
     """Whether the evidence drives the score; null where that was not asked for, or none is."""
+    references: tuple[ShownReference, ...] = ()
+    """Examples of other participants that scoring was shown, in the modes that show any."""
+    no_references: NoReferences | None = None
+    """Why there are none, in such a mode."""
 
     shown_texts: ClassVar[frozenset[str]] = frozenset({"label"})
 
@@ -231,6 +236,8 @@ class Envelope(Result):
     models: FrozenTable[str, AgentModels]
     prompts: FrozenTable[str, str]
     """Prompt name → digest of its wording."""
+    references: str | None = None
+    """Digest of all references that there were to show; null in a mode that shows none."""
     grounding: GroundingResult | None
     attempts: tuple[Attempt, ...]
     failures: tuple[FailureRecord, ...]

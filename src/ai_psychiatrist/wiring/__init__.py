@@ -13,10 +13,11 @@ from ai_psychiatrist.agents.judge import JudgeAgent
 from ai_psychiatrist.agents.meta_review import MetaReviewAgent
 from ai_psychiatrist.agents.qualitative import QualitativeAssessmentAgent
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
+from ai_psychiatrist.agents.references import required
 from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop
 from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
-from ai_psychiatrist.belief.believer import Believer
 from ai_psychiatrist.config import Settings, refuse_contradictions
+from ai_psychiatrist.domain.assessment import AssessmentMode, WantedScoring
 from ai_psychiatrist.infrastructure.digests import load_installation_key, using_installation_key
 from ai_psychiatrist.infrastructure.logging import EventLog, get_logger, logging_to
 from ai_psychiatrist.llm.backend_options import BackendOptions
@@ -26,6 +27,8 @@ from ai_psychiatrist.results.assessment import About
 from ai_psychiatrist.services.risk.clause_memory import forget_clauses
 from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.transcript_store import TranscriptStore
+from ai_psychiatrist.wiring.belief import belief_chains, believer
+from ai_psychiatrist.wiring.configured_references import ConfiguredReferences
 from ai_psychiatrist.wiring.danger import danger_agent, danger_chain, of_models
 
 if TYPE_CHECKING:
@@ -46,6 +49,8 @@ class Services:
     transcripts: TranscriptStore
     labels: SpeakerLabels
     connections: ModelConnections
+    references: ConfiguredReferences | None
+    """Examples of other participants; `None` where the settings name none."""
     make_interviews: "Callable[[], Interviews]"
     agent_models: dict[str, tuple[str, ...]]
     """The chain of model names of each agent; without the danger agent where that is off."""
@@ -68,6 +73,23 @@ class Services:
             chains=self.agent_models,
             crisis_resources=self.crisis_resources,
         )
+
+    async def scoring(self, mode: AssessmentMode | None = None) -> WantedScoring:
+        """Return how items are scored in a mode; `None`: as the settings say.
+
+        For a mode that shows references it raises `RequestConflict` where there are none, and
+        `ConfigurationError` or `ArtifactMismatch` where they cannot be used.
+        """
+        wanted = self.settings.features.default_mode if mode is None else mode
+        if wanted.shows_references:
+            required(wanted, self.references)
+            await self.open_references()
+        return WantedScoring(mode=wanted)
+
+    async def open_references(self) -> None:
+        """Open the references that the settings name, if any; a server does so at its start."""
+        if self.references is not None:
+            await self.references.open()
 
     @cached_property
     def interviews(self) -> "Interviews":
@@ -168,15 +190,22 @@ def _services(
     danger_models = danger_chain(settings, connections, model.default)
     if danger_models:
         chains["danger"] = danger_models
+    references = (
+        None
+        if settings.references.dir is None
+        else ConfiguredReferences(settings.references, connections)
+    )
+    quantitative = QuantitativeAssessmentAgent(
+        chains["quantitative"],
+        pydantic_ai_settings=pydantic_ai,
+        ollama_base_url=base_url,
+        settings=settings.quantitative,
+        temperature=temperature,
+    )
+    chains |= belief_chains(settings, connections, chains["quantitative"])
     pipeline = AssessmentPipeline(
         feedback_loop=feedback_loop,
-        quantitative=QuantitativeAssessmentAgent(
-            chains["quantitative"],
-            pydantic_ai_settings=pydantic_ai,
-            ollama_base_url=base_url,
-            settings=settings.quantitative,
-            temperature=temperature,
-        ),
+        quantitative=quantitative,
         meta_review=MetaReviewAgent(
             chains["meta_review"],
             pydantic_ai_settings=pydantic_ai,
@@ -184,7 +213,8 @@ def _services(
             temperature=temperature,
         ),
         danger=danger_agent(settings, danger_models, settings.pydantic_ai),
-        believer=Believer(settings=settings.belief),
+        believer=believer(settings, chains, quantitative),
+        references=references,
         max_calls=model.max_calls,
         is_delimited=settings.qualitative.delimit_transcript,
     )
@@ -198,6 +228,7 @@ def _services(
         ),
         labels=settings.transcript.labels,
         connections=connections,
+        references=references,
         make_interviews=partial(
             _opened_interviews,
             settings,

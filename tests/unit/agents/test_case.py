@@ -10,10 +10,12 @@ from tests.fakes.wires import read_prompt
 from ai_psychiatrist.agents.case import Case, open_case
 from ai_psychiatrist.agents.prompts import danger, judge, meta_review, qualitative, quantitative
 from ai_psychiatrist.agents.prompts.digests import PROMPT_DIGESTS
+from ai_psychiatrist.agents.prompts.item_descriptions import DESCRIPTIONS
 from ai_psychiatrist.agents.prompts.shared import DELIMITED
-from ai_psychiatrist.domain.assessment import Metric
+from ai_psychiatrist.domain.assessment import AssessmentMode, Metric
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.infrastructure.digests import use_installation_key
 from ai_psychiatrist.llm.call_log import CallLog
 from ai_psychiatrist.llm.control_tokens import control_tokens
@@ -26,6 +28,8 @@ TASKS = {
     "refine": (qualitative.REFINE, ("findings", "feedback")),
     "evidence": (quantitative.EVIDENCE, ()),
     "scoring": (quantitative.SCORING, ("evidence",)),
+    "scoring by references": (quantitative.SCORING_REFERENCES, ("evidence", "references")),
+    "scoring by descriptions": (quantitative.SCORING_DESCRIBED, ("evidence",)),
     "meta_review": (meta_review.META_REVIEW, ("findings", "scores")),
     "danger": (danger.DANGER, ()),
     **{f"judge_{metric.value}": (judge.JUDGE[metric], ("findings",)) for metric in Metric},
@@ -105,7 +109,28 @@ def test_digest_tells_prompts_and_transcripts_apart() -> None:
 
 
 def test_wording_of_each_prompt_has_a_digest_of_its_own() -> None:
-    assert len(set(PROMPT_DIGESTS.values())) == len(PROMPT_DIGESTS) == 12
+    for digests in PROMPT_DIGESTS.values():
+        assert len(set(digests.values())) == len(digests) == 12
+
+
+def test_the_digest_of_scoring_alone_tells_what_scoring_is_shown() -> None:
+    zero_shot = PROMPT_DIGESTS[AssessmentMode.ZERO_SHOT]
+    changed = {
+        mode: {name for name, digest in digests.items() if digest != zero_shot[name]}
+        for mode, digests in PROMPT_DIGESTS.items()
+    }
+    assert changed == {
+        AssessmentMode.ZERO_SHOT: set(),
+        AssessmentMode.FEW_SHOT: {"quantitative"},
+        AssessmentMode.RANDOM_REFERENCES: {"quantitative"},
+        AssessmentMode.DESCRIPTIONS_ONLY: {"quantitative"},
+    }
+    assert len({digests["quantitative"] for digests in PROMPT_DIGESTS.values()}) == 3
+
+
+def test_every_item_is_described_in_the_prompt_that_describes_them() -> None:
+    for item in Item:
+        assert f"\n{item.value}: {DESCRIPTIONS[item]}\n" in quantitative.SCORING_DESCRIBED
 
 
 def test_texts_are_kept_out_of_representations() -> None:

@@ -6,7 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from ai_psychiatrist.agents.contracts.shipped_step import CONTRACT_FILE
-from ai_psychiatrist.agents.definition import ABLATION, QUANTITATIVE
+from ai_psychiatrist.agents.definition import ABLATION, QUANTITATIVE, RESCORING
 from ai_psychiatrist.validation.checks.step_validator import StepValidator
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig, load_pipeline
 
@@ -31,4 +31,4 @@ def step_of_agent(agent: str) -> str:
     """Return the contract's step for an agent; those that reply in the same form share one."""
     if agent.startswith("judge_"):
         return "judge"
-    return QUANTITATIVE.name if agent == ABLATION.name else agent
+    return QUANTITATIVE.name if agent in {ABLATION.name, RESCORING.name} else agent

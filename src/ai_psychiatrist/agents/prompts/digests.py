@@ -3,32 +3,60 @@
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
-from ai_psychiatrist.agents.prompts import danger, judge, meta_review, qualitative, quantitative
+from ai_psychiatrist.agents.prompts import (
+    belief,
+    danger,
+    judge,
+    meta_review,
+    qualitative,
+    quantitative,
+)
 from ai_psychiatrist.agents.prompts.shared import DELIMITED, SYSTEM
+from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.infrastructure.digests import plain_digest
 
 Tasks: TypeAlias = Mapping[str, str]
-"""Name of a task → its template; the name of the agent, but for `qualitative_refine`."""
+"""Name of a task → its template; it begins with the name of its agent."""
 
 TASKS: Final[Tasks] = {
     "qualitative": qualitative.ASSESS,
     "qualitative_refine": qualitative.REFINE,
     "evidence": quantitative.EVIDENCE,
     "quantitative": quantitative.SCORING,
+    "quantitative_references": quantitative.SCORING_REFERENCES,
+    "quantitative_descriptions": quantitative.SCORING_DESCRIBED,
     **{f"judge_{metric.value}": template for metric, template in judge.JUDGE.items()},
     "meta_review": meta_review.META_REVIEW,
     "danger": danger.DANGER,
+    "belief_tokens": belief.TOKENS,
 }
 
+SCORING_TASKS: Final[Mapping[AssessmentMode, str]] = {
+    AssessmentMode.ZERO_SHOT: "quantitative",
+    AssessmentMode.FEW_SHOT: "quantitative_references",
+    AssessmentMode.RANDOM_REFERENCES: "quantitative_references",
+    AssessmentMode.DESCRIPTIONS_ONLY: "quantitative_descriptions",
+}
+"""The task that asks for the scores in each mode."""
 
-def prompt_digests(tasks: Tasks) -> dict[str, str]:
+
+def asked_tasks(tasks: Tasks, mode: AssessmentMode = AssessmentMode.ZERO_SHOT) -> dict[str, str]:
+    """Return what is asked in a mode; whichever wording asks for scores is `quantitative`."""
+    others = set(SCORING_TASKS.values())
+    asked = {name: text for name, text in tasks.items() if name not in others}
+    return asked | {"quantitative": tasks[SCORING_TASKS[mode]]}
+
+
+def prompt_digests(tasks: Tasks, mode: AssessmentMode = AssessmentMode.ZERO_SHOT) -> dict[str, str]:
     """Return the digest of each wording that models are asked in."""
     wordings = {
-        **tasks,
+        **asked_tasks(tasks, mode),
         "qualitative_verbatim": tasks["qualitative"] + qualitative.ONLY_VERBATIM,
         "delimiter": DELIMITED,
+        "belief_decision": belief.DECISION,
     }
     return {name: plain_digest(f"{SYSTEM}\n{wording}") for name, wording in wordings.items()}
 
 
-PROMPT_DIGESTS: Final = prompt_digests(TASKS)
+PROMPT_DIGESTS: Final = {mode: prompt_digests(TASKS, mode) for mode in AssessmentMode}
+"""Those of the wordings that come with the program."""

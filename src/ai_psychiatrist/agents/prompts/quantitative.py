@@ -2,10 +2,11 @@
 
 from typing import Final
 
+from ai_psychiatrist.agents.prompts.item_descriptions import DESCRIPTIONS
 from ai_psychiatrist.agents.prompts.shared import ITEMS
 from ai_psychiatrist.domain.phq8 import PHQ8_DOMAIN_KEYS
 
-__all__ = ["EVIDENCE", "PHQ8_DOMAIN_KEYS", "SCORING"]
+__all__ = ["EVIDENCE", "PHQ8_DOMAIN_KEYS", "SCORING", "SCORING_DESCRIBED", "SCORING_REFERENCES"]
 
 EVIDENCE: Final = f"""\
 Task: evidence
@@ -21,14 +22,16 @@ Reply with one JSON object and nothing else, each value a list of strings:
 "PHQ8_Appetite": [], "PHQ8_Failure": [], "PHQ8_Concentrating": [], "PHQ8_Moving": []}}}}
 """
 
-SCORING: Final = f"""\
+_OPENING: Final = """\
 Task: scoring
 
 Score each item from the transcript and from the quotes below, which were found in it word by word.
 
-{{evidence}}
+{evidence}
 
-{ITEMS}
+"""
+
+_CLOSING: Final = """\
 0 = not at all: the participant denies it or says that this is fine
 1 = on several days
 2 = on more than half of the days
@@ -41,8 +44,23 @@ confidence: 1 (a guess) to 5 (certain).
 
 Think first if you need to. Then reply with one JSON object of all eight items between answer tags:
 <answer>
-{{{{"PHQ8_NoInterest": {{{{"evidence": ["…"], "reason": "…", "score": 1, "confidence": 3}}}},
-"PHQ8_Depressed": {{{{"evidence": [], "reason": "…", "score": "N/A", "confidence": 2}}}},
-…}}}}
+{{"PHQ8_NoInterest": {{"evidence": ["…"], "reason": "…", "score": 1, "confidence": 3}},
+"PHQ8_Depressed": {{"evidence": [], "reason": "…", "score": "N/A", "confidence": 2}},
+…}}
 </answer>
 """
+
+_REFERENCES: Final = """\
+For some items there are stretches of interviews with other people, each with the score that it was
+given for the item. They show how scores are given. They say nothing of this participant: no word of
+them is evidence here.
+
+{references}
+
+"""
+
+_DESCRIPTIONS: Final = "\n".join(f"{item.value}: {text}" for item, text in DESCRIPTIONS.items())
+
+SCORING: Final = f"{_OPENING}{ITEMS}\n{_CLOSING}"
+SCORING_REFERENCES: Final = f"{_OPENING}{_REFERENCES}{ITEMS}\n{_CLOSING}"
+SCORING_DESCRIBED: Final = f"{_OPENING}{ITEMS}\nIn more words:\n{_DESCRIPTIONS}\n\n{_CLOSING}"

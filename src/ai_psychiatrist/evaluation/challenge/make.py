@@ -102,6 +102,7 @@ def _truth(one: MadeUpInterview, unit_id: str, participant: str) -> InterviewTru
             start=stretch.start,
             end=stretch.end,
             polarity=Polarity.AFFIRMED if polarity is Polarity.AFFIRMED else Polarity.DENIED,
+            needed=stretch.mark.is_needed,
         )
         spans.setdefault(stretch.mark.item, []).append(span)
     return InterviewTruth(

@@ -18,6 +18,8 @@ class Mark:
     item: Item | None
     """`None` for danger."""
     polarity: Polarity
+    is_needed: bool = True
+    """Whether the evidence is not whole without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,11 @@ def affirmed(item: Item, words: str) -> Piece:
 def denied(item: Item, words: str) -> Piece:
     """Return words that say that it is not."""
     return Piece(words, Mark(item=item, polarity=Polarity.DENIED))
+
+
+def counted(item: Item, words: str) -> Piece:
+    """Return words that say how often alone, beside others that say what."""
+    return Piece(words, Mark(item=item, polarity=Polarity.AFFIRMED, is_needed=False))
 
 
 def dangerous(words: str) -> Piece:

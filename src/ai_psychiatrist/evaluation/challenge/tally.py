@@ -121,8 +121,9 @@ def _add_quotes(
             tally.misread_quotes += quote.polarity is not held_by(place, spans).polarity
     tally.quotes += len(quotes)
     tally.right_quotes += len(right)
-    tally.spans += len(spans)
-    tally.found_spans += sum(is_found(span, right) for span in spans)
+    needed = [span for span in spans if span.needed]
+    tally.spans += len(needed)
+    tally.found_spans += sum(is_found(span, right) for span in needed)
 
 
 def _add_set(tally: Tally, truth: int | None, answer: ItemAnswer) -> None:

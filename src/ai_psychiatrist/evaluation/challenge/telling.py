@@ -11,7 +11,15 @@ from typing import Final, TypeAlias
 
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.challenge.difficulty import Difficulty
-from ai_psychiatrist.evaluation.challenge.script import Line, Piece, affirmed, asks, denied, says
+from ai_psychiatrist.evaluation.challenge.script import (
+    Line,
+    Piece,
+    affirmed,
+    asks,
+    counted,
+    denied,
+    says,
+)
 from ai_psychiatrist.evaluation.challenge.wordings import (
     ItemWording,
     OffTopic,
@@ -113,7 +121,7 @@ def _asked_for_yes_or_no(patient: Patient, item: Item, score: int) -> Block:
         question,
         says(affirmed(item, patient.pick(wording.yes))),
         asks(patient.pick(talk().asked_how_often)),
-        says(*patient.filler(), affirmed(item, patient.often(score))),
+        says(*patient.filler(), counted(item, patient.often(score))),
     )
 
 
@@ -128,14 +136,14 @@ def _minimised(patient: Patient, item: Item, score: int) -> Telling:
 def _exaggerated(patient: Patient, item: Item, score: int) -> Telling:
     wording: ItemWording = item_wordings()[item]
     drama = patient.pick(wording.dramatic)
-    counted = (
+    days = (
         denied(item, patient.pick(talk().not_at_all))
         if score == 0
-        else affirmed(item, patient.often(score))
+        else counted(item, patient.often(score))
     )
     told = _asked(patient, item, Piece(drama) if score == 0 else affirmed(item, drama))
     question = asks(patient.pick(talk().asked_to_count))
-    return Telling(score=score, first=(*told, question, says(*patient.filler(), counted)))
+    return Telling(score=score, first=(*told, question, says(*patient.filler(), days)))
 
 
 def _contradicted(patient: Patient, item: Item, score: int) -> Telling:
@@ -199,7 +207,7 @@ def _ironic(patient: Patient, item: Item, score: int) -> Telling:
         return Telling(score=0, first=(*told, question, says(patient.said(item, 0))))
     told = _asked(patient, item, affirmed(item, f"{patient.pick(wording.ironic_well)} {mark}"))
     question = asks(patient.pick(talk().asked_seriously))
-    answer = says(affirmed(item, patient.often(score)))
+    answer = says(counted(item, patient.often(score)))
     return Telling(score=score, first=(*told, question, answer))
 
 

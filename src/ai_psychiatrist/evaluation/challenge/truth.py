@@ -33,6 +33,8 @@ class EvidenceSpan(Span):
     """Words that say of an item that it is so, or is not."""
 
     polarity: Literal[Polarity.AFFIRMED, Polarity.DENIED]
+    needed: bool = True
+    """Whether it has to be quoted; an answer that says how often alone is right, and need not."""
 
 
 class ItemTruth(_Record):

@@ -17,6 +17,7 @@ _FACTS: Final = (
     ("Dataset", ("dataset", "kind")),
     ("Dataset digest", ("dataset", "digest")),
     ("Mode", ("mode",)),
+    ("References digest", ("references", "digest")),
     ("Variant", ("variant",)),
     ("Repeat", ("repeat",)),
     ("Version", ("version",)),

@@ -6,6 +6,7 @@ from typing import Final
 
 import orjson
 
+from ai_psychiatrist.evaluation.runs.provenance import mode_of
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.infrastructure.digests import plain_digest
 
@@ -50,7 +51,7 @@ def name_of(folder: RunFolder) -> RunName:
     return RunName(
         folder=folder.path.resolve().name,
         model=" and ".join(models) or _UNKNOWN,
-        mode=str(record.get("mode") or _UNKNOWN),
+        mode=mode_of(record) or _UNKNOWN,
         prompts=plain_digest(prompts.decode()),
         variant=variant if isinstance(variant, str) else None,
         repeat=repeat if isinstance(repeat, int) else None,

@@ -11,13 +11,14 @@ from typing import Final
 
 from ai_psychiatrist import __version__
 from ai_psychiatrist.agents.prompts.digests import TASKS, prompt_digests
+from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import ArtifactMismatch
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
 from ai_psychiatrist.evaluation.runs.variants import Variant
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 
 SCHEMA_VERSION: Final = 1
-_MUST_AGREE: Final = ("dataset", "mode", "ablates", "models", "settings")
+_MUST_AGREE: Final = ("dataset", "mode", "ablates", "references", "models", "settings")
 _MAY_CHANGE: Final = ("version", "git_commit", "prompts", "contracts")
 """What a run goes on with under another one when that is accepted."""
 _CHANGES: Final = "changes"
@@ -27,8 +28,9 @@ _GIT_SECONDS: Final = 5.0
 def provenance(
     dataset: Dataset,
     *,
-    mode: str,
+    mode: AssessmentMode,
     ablates: bool = False,
+    references: Mapping[str, object] | None = None,
     concerns_depression: bool | None,
     models: Mapping[str, tuple[str, ...]],
     variant: Variant | None,
@@ -39,8 +41,9 @@ def provenance(
 
     `concerns_depression`: `False` for interviews in which no symptom should be found, `None` where
     that is not known. `ablates`: whether scores are asked for again with their evidence changed.
-    `models`: agent → chain of model names. `variant`: which of several runs it
-    is. `contracts`: name → digest. `settings`: what decides on the result, without secrets.
+    `references`: which are shown, in a mode that shows any. `models`: agent → chain of model names.
+    `variant`: which of several runs it is. `contracts`: name → digest. `settings`: what decides on
+    the result, without secrets.
     """
     return {
         "schema_version": SCHEMA_VERSION,
@@ -54,11 +57,12 @@ def provenance(
             "concerns_depression": concerns_depression,
             **({} if dataset.selection is None else {"selection": dataset.selection}),
         },
-        "mode": mode,
+        "mode": mode.value,
         **({"ablates": True} if ablates else {}),
+        **({} if references is None else {"references": dict(references)}),
         "models": {agent: list(chain) for agent, chain in models.items()},
         **({} if variant is None else {"variant": variant.name, "repeat": variant.repeat}),
-        "prompts": prompt_digests(TASKS if variant is None else variant.tasks),
+        "prompts": prompt_digests(TASKS if variant is None else variant.tasks, mode),
         "contracts": dict(contracts),
         "settings": dict(settings),
         "version": __version__,
@@ -76,7 +80,7 @@ def gone_on_with(
     Raises `ArtifactMismatch` when the run was begun with other inputs, or, unless that is accepted,
     under another version, other prompts or other rules.
     """
-    last = dict(before) | (changes_of(before) or [{}])[-1]
+    last = dict(before) | (changes_of(before) or [{}])[-1] | {"mode": mode_of(before)}
     other = [name for name in _MUST_AGREE if last.get(name) != now.get(name)]
     changed = [name for name in _MAY_CHANGE if _is_other(last.get(name), now.get(name))]
     if other or (changed and not accepts_changed):
@@ -91,6 +95,12 @@ def gone_on_with(
         return dict(before)
     change = {name: now.get(name) for name in _MAY_CHANGE}
     return dict(before) | {_CHANGES: [*changes_of(before), change]}
+
+
+def mode_of(record: Mapping[str, object]) -> str | None:
+    """Return the mode of a run, `None` where it is not told; earlier records write a hyphen."""
+    mode = record.get("mode")
+    return mode.replace("-", "_") if isinstance(mode, str) else None
 
 
 def changes_of(record: Mapping[str, object]) -> list[dict[str, object]]:

@@ -10,10 +10,10 @@ import orjson
 
 from ai_psychiatrist.agents.definition import (
     ABLATION,
-    DANGER,
     EVIDENCE,
     JUDGE,
     META_REVIEW,
+    OPTIONAL_AGENTS,
     QUALITATIVE,
     QUANTITATIVE,
 )
@@ -127,7 +127,7 @@ def _without(prediction: UnitPrediction, rejected: Rejected) -> UnitPrediction:
                 )
             )
     status = prediction.status
-    if lost - {DANGER.name, ABLATION.name} and status is AssessmentStatus.COMPLETE:
+    if lost - OPTIONAL_AGENTS and status is AssessmentStatus.COMPLETE:
         status = AssessmentStatus.PARTIAL
     if lost >= {QUALITATIVE.name, QUANTITATIVE.name}:
         status = AssessmentStatus.FAILED

@@ -17,6 +17,7 @@ from ai_psychiatrist.agents.definition import (
     META_REVIEW,
     QUALITATIVE,
     QUANTITATIVE,
+    RESCORING,
 )
 from ai_psychiatrist.agents.output_models import QuantitativeOutput
 from ai_psychiatrist.domain.errors import InputError
@@ -50,6 +51,7 @@ _EXTRACTS: Mapping[str, Extract] = {
     **{definition.name: definition.extract for definition in JUDGE.values()},
     META_REVIEW.name: META_REVIEW.extract,
     DANGER.name: DANGER.extract,
+    RESCORING.name: RESCORING.extract,
 }
 
 
@@ -68,7 +70,7 @@ def checkers_for(ledger: Ledger, contract: PipelineConfig) -> dict[str, "ReplyCh
             items=items if agent == QUANTITATIVE.name else None,
         )
         for agent in AGENT_ORDER
-        if agent in ledger.steps
+        if agent in ledger.steps and agent in _EXTRACTS
     }
 
 

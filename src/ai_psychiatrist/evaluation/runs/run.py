@@ -1,15 +1,15 @@
 """Assess every unit of a dataset, so that a run can be stopped anywhere and gone on with."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
-from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
+from ai_psychiatrist.assessment.pipeline import FULL, AssessmentPipeline, Part
 from ai_psychiatrist.domain.assessment import AS_SET, AssessmentStatus, WantedScoring
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.failures import FailureCategory, FailureStage
-from ai_psychiatrist.evaluation.datasets.dataset import Dataset
+from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetUnit
 from ai_psychiatrist.evaluation.runs.assessment_check import broken_rules
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP, stage_of_unit
 from ai_psychiatrist.evaluation.runs.unit_calls import open_unit
@@ -40,7 +40,7 @@ class EvaluationOptions:
     """Whether failed units whose attempts are not used up are done anew."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class RunTools:
     """What a run works with."""
 
@@ -49,11 +49,17 @@ class RunTools:
     pipeline: AssessmentPipeline
     limits: RetryLimits
     scoring: WantedScoring = AS_SET
-    """How items are scored."""
     deadline_seconds: float | None = None
     """Of one assessment."""
+    parts: frozenset[Part] = FULL
+    """Of an assessment, those that are made."""
     changes: int = 0
     """How many accepted changes of version, prompts or rules the run has seen."""
+
+    @cached_property
+    def units(self) -> Mapping[str, DatasetUnit]:
+        """Those of the dataset, by id."""
+        return {unit.unit_id: unit for unit in self.dataset.units}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -111,14 +117,19 @@ async def _assessed(tools: RunTools, calls: UnitCalls) -> FinishedUnit:
     try:
         transcript = await asyncio.to_thread(tools.dataset.transcript, calls.unit_id)
     except InputError:
-        return _unreadable(calls)
+        return _unreadable(calls, tools.scoring)
+    unit = tools.units[calls.unit_id]
     assessment = await tools.pipeline.assess(
-        transcript, scoring=tools.scoring, deadline_seconds=tools.deadline_seconds, store=calls
+        transcript,
+        parts=tools.parts,
+        scoring=replace(tools.scoring, participant=unit.participant_id, session=unit.unit_id),
+        deadline_seconds=tools.deadline_seconds,
+        store=calls,
     )
     prediction = prediction_of(assessment, calls.unit_id)
     stage = None
     if assessment.status is not AssessmentStatus.COMPLETE:
-        stage = stage_of_unit(assessment.attempts)
+        stage = stage_of_unit(assessment.attempts, assessment.failures)
     elif broken_rules(prediction):
         stage = FailureStage.PIPELINE_INTERNAL
     return FinishedUnit(
@@ -126,12 +137,12 @@ async def _assessed(tools: RunTools, calls: UnitCalls) -> FinishedUnit:
     )
 
 
-def _unreadable(calls: UnitCalls) -> FinishedUnit:
+def _unreadable(calls: UnitCalls, scoring: WantedScoring) -> FinishedUnit:
     failure = FailureSummary(
         category=FailureCategory.TRANSCRIPT_UNREADABLE, stage="transcript", code=None
     )
     return FinishedUnit(
-        prediction=failed_prediction(calls.unit_id, failure),
+        prediction=failed_prediction(calls.unit_id, failure, mode=scoring.mode),
         attempt=calls.attempt,
         stage=FailureStage.PIPELINE_INTERNAL,
     )

@@ -4,17 +4,27 @@ from collections.abc import Sequence
 from typing import Final
 
 from ai_psychiatrist.domain.failure_stages import stage_of_code
-from ai_psychiatrist.domain.failures import Attempt, FailureStage
+from ai_psychiatrist.domain.failures import (
+    Attempt,
+    FailureCategory,
+    FailureRecord,
+    FailureStage,
+)
 
 ASSESSMENT_STEP: Final = "assessment"
 """The step that stands for a unit as a whole; the others are named like the agents."""
 
 
-def stage_of_unit(attempts: Sequence[Attempt]) -> FailureStage:
+def stage_of_unit(
+    attempts: Sequence[Attempt], failures: Sequence[FailureRecord] = ()
+) -> FailureStage:
     """Return the stage at which an unfinished unit failed: that of its first agent without output.
 
-    `attempts`: in the order of the agents. Where all of them ended well the program failed.
+    `attempts`: in the order of the agents. Where all of them ended well a lookup of references
+    did not, or the program failed.
     """
     last = {attempt.agent: attempt for attempt in attempts}
-    stages = (stage_of_code(attempt.code) for attempt in last.values())
+    codes = [attempt.code for attempt in last.values()]
+    lookups = [one.code for one in failures if one.category is FailureCategory.REFERENCES_FAILED]
+    stages = (stage_of_code(code) for code in (*codes, *lookups))
     return next((stage for stage in stages if stage is not None), FailureStage.PIPELINE_INTERNAL)

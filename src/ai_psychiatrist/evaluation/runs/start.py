@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from ai_psychiatrist.agents.definition import ABLATION, AGENT_ORDER, DANGER
+from ai_psychiatrist.agents.definition import ABLATION, AGENT_ORDER, OPTIONAL_AGENTS
 from ai_psychiatrist.agents.prompts.digests import TASKS, Tasks
 from ai_psychiatrist.agents.prompts.task_file import task_lines
 from ai_psychiatrist.domain.errors import InputError
@@ -120,12 +120,12 @@ def _prompt_key(request: EvaluationRequest) -> str:
 
 
 def _agents(request: EvaluationRequest) -> list[str]:
-    """Return the agents that are asked; of danger, and of changes, only where that is wanted."""
+    """Return the agents that are asked; of the optional ones those that are wanted."""
     models = request.record.get("models")
-    reads_danger = isinstance(models, dict) and DANGER.name in models
-    ablates = request.record.get("ablates") is True
-    asked = {DANGER.name: reads_danger, ABLATION.name: ablates}
-    return [agent for agent in AGENT_ORDER if asked.get(agent, True)]
+    wanted = set(models if isinstance(models, dict) else ())
+    if request.record.get("ablates") is True:
+        wanted.add(ABLATION.name)
+    return [agent for agent in AGENT_ORDER if agent not in OPTIONAL_AGENTS - wanted]
 
 
 def _clear_half_begun(folder: RunFolder, cipher: Cipher | None) -> None:

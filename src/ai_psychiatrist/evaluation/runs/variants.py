@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.agents.baseline.model import BASELINE
-from ai_psychiatrist.agents.prompts.digests import TASKS, Tasks
+from ai_psychiatrist.agents.prompts.digests import SCORING_TASKS, TASKS, Tasks
 from ai_psychiatrist.agents.prompts.task_file import read_tasks
+from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import InputError
 
 SHIPPED: Final = "shipped"
@@ -34,11 +35,16 @@ class Variant:
 
 
 def variants_of(
-    prompts: Sequence[str], repeats: int, models: Mapping[str, Sequence[str]]
+    prompts: Sequence[str],
+    repeats: int,
+    *,
+    models: Mapping[str, Sequence[str]],
+    mode: AssessmentMode = AssessmentMode.ZERO_SHOT,
 ) -> list[Variant]:
     """Return what `NAME=FILE` or `shipped` ask for, all wordings once before any is repeated.
 
     `models`: agent → chain of models, which have to read the prompts that are worded otherwise.
+    `mode`: that of all runs, which has to ask them.
     Raises `InputError` for names and files that cannot be used.
     """
     wordings: dict[str, Tasks] = {}
@@ -53,12 +59,24 @@ def variants_of(
         if name.casefold() in map(str.casefold, wordings):
             raise InputError(f"prompts are named {name!r} more than once", field=_FIELD)
         wordings[name] = read_tasks(Path(file)) if has_file else TASKS
+        _refuse_unasked(name, wordings[name], mode)
         _refuse_unread(name, wordings[name], models)
     return [
         Variant(name=name, repeat=number, tasks=tasks)
         for number in range(1, repeats + 1)
         for name, tasks in wordings.items()
     ]
+
+
+def _refuse_unasked(name: str, tasks: Tasks, mode: AssessmentMode) -> None:
+    asked = SCORING_TASKS[mode]
+    for task in set(SCORING_TASKS.values()) - {asked}:
+        if tasks[task] != TASKS[task] and tasks[asked] == TASKS[asked]:
+            msg = (
+                f"prompts {name!r} word the task {task!r}, which mode {mode.value} never asks; "
+                f"word {asked!r}, or name another --mode"
+            )
+            raise InputError(msg, field=_FIELD)
 
 
 def _refuse_unread(name: str, tasks: Tasks, models: Mapping[str, Sequence[str]]) -> None:

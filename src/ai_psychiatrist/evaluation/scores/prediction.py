@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field
 
 from ai_psychiatrist.domain.assessment import (
     Assessment,
+    AssessmentMode,
     AssessmentStatus,
     ItemAssessment,
     PHQ8Assessment,
@@ -32,6 +33,7 @@ from ai_psychiatrist.domain.phq8 import (
     require_score_or_reason,
     total_of,
 )
+from ai_psychiatrist.domain.references import NoReferences, ShownReference
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.evaluation.scores.belief_prediction import (
     BeliefPrediction,
@@ -83,6 +85,10 @@ class ItemPrediction:
     """How likely each score is; `None` in runs that were made without it."""
     drive: DrivePrediction | None = None
     """Whether the evidence drives the score; `None` in runs that were made without it."""
+    references: tuple[ShownReference, ...] = ()
+    """Examples of other participants that scoring was shown for the item."""
+    no_references: NoReferences | None = None
+    """Why there are none, in a mode that shows them."""
 
     def __post_init__(self) -> None:
         require_score_or_reason(self.score, self.unknown_reason)
@@ -127,6 +133,8 @@ class UnitPrediction:
 
     unit_id: Annotated[str, Field(min_length=1)]
     status: AssessmentStatus
+    mode: AssessmentMode = AssessmentMode.ZERO_SHOT
+    """The only one that there was before predictions told it."""
     items: Mapping[Item, ItemPrediction] = field(default_factory=dict)
     """All eight items, or none when scoring failed."""
     meta_review_severity: Severity | None = None
@@ -196,6 +204,7 @@ def prediction_of(assessment: Assessment, unit_id: str) -> UnitPrediction:
     return UnitPrediction(
         unit_id=unit_id,
         status=assessment.status,
+        mode=assessment.mode,
         items=_items_of(assessment.quantitative),
         meta_review_severity=None if review is None else review.severity,
         risk_level=assessment.risk.level,
@@ -205,9 +214,13 @@ def prediction_of(assessment: Assessment, unit_id: str) -> UnitPrediction:
     )
 
 
-def failed_prediction(unit_id: str, *failures: FailureSummary) -> UnitPrediction:
+def failed_prediction(
+    unit_id: str, *failures: FailureSummary, mode: AssessmentMode = AssessmentMode.ZERO_SHOT
+) -> UnitPrediction:
     """Return the prediction of a unit that gave no assessment at all."""
-    return UnitPrediction(unit_id=unit_id, status=AssessmentStatus.FAILED, failures=failures)
+    return UnitPrediction(
+        unit_id=unit_id, status=AssessmentStatus.FAILED, mode=mode, failures=failures
+    )
 
 
 def _items_of(scores: PHQ8Assessment | None) -> dict[Item, ItemPrediction]:
@@ -226,6 +239,8 @@ def _item_of(found: ItemAssessment) -> ItemPrediction:
         warnings=found.warnings,
         belief=belief_prediction_of(found.belief),
         drive=drive_prediction_of(found.drive),
+        references=found.references,
+        no_references=found.no_references,
         signals=ItemSignals(
             llm_evidence_count=found.llm_evidence_count,
             llm_evidence_extracted_count=found.llm_evidence_extracted_count,

@@ -10,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.domain.references import ShownReference
 from ai_psychiatrist.evaluation.scores.belief_prediction import BeliefPrediction, SetPrediction
 from ai_psychiatrist.evaluation.scores.drive_prediction import (
     ChangedScorePrediction,
@@ -96,6 +97,7 @@ _KEYS: Final = frozenset(
         SetPrediction,
         DrivePrediction,
         ChangedScorePrediction,
+        ShownReference,
         ItemPrediction,
         AttemptSummary,
         FailureSummary,

@@ -16,7 +16,7 @@ _VECTORS: Final = "vectors.npy"
 _SCALES: Final = "scales.npy"
 DENSE_FILES: Final = (_VECTORS, _SCALES)
 _LARGEST: Final = 127
-_BLOCK: Final = 8_192
+_BLOCK: Final = 512
 """Rows that are made numbers of four bytes at a time, so that they stay in the cache."""
 
 
@@ -53,9 +53,13 @@ class DenseIndex:
         return await asyncio.to_thread(self._compared, unit_rows(queries))
 
     def _compared(self, queries: Vectors) -> npt.NDArray[np.float32]:
-        found = np.empty((len(queries), len(self._vectors)), dtype=np.float32)
-        for start in range(0, len(self._vectors), _BLOCK):
-            rows = self._vectors[start : start + _BLOCK].astype(np.float32)
-            found[:, start : start + _BLOCK] = queries @ rows.T
-        found *= self._scales
-        return np.maximum(found, 0, out=found)
+        count, dimensions = self._vectors.shape
+        found = np.empty((count, len(queries)), dtype=np.float32)
+        numbers = np.empty((_BLOCK, dimensions), dtype=np.float32)
+        for start in range(0, count, _BLOCK):
+            part = self._vectors[start : start + _BLOCK]
+            rows = numbers[: len(part)]
+            np.copyto(rows, part)
+            np.matmul(rows, queries.T, out=found[start : start + len(part)])
+        found *= self._scales[:, None]
+        return np.ascontiguousarray(np.maximum(found, 0, out=found).T)

@@ -1,24 +1,9 @@
 """What a search for references gives: what is shown, and the account of it."""
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from ai_psychiatrist.domain.phq8 import Item
-
-
-class NoReferences(StrEnum):
-    """Why an item has none."""
-
-    NO_EVIDENCE = "no_evidence"
-    """No grounded quote speaks of it, so there is nothing to search with."""
-    NONE_LEFT = "none_left"
-    """No scored reference of other participants is about the item."""
-    BELOW_FLOOR = "below_floor"
-    """None is like enough."""
-    OVER_BUDGET = "over_budget"
-    """None is short enough."""
-    UNFIT = "unfit"
-    """The score of each is contradicted by the reading of its own words."""
+from ai_psychiatrist.domain.references import NoReferences
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

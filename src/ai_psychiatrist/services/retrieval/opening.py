@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 
@@ -9,15 +10,17 @@ from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.services.retrieval.arrays import read_array
 from ai_psychiatrist.services.retrieval.artefact import (
+    CHUNKS_FILE,
     NOT_SCORED,
     OFFSETS_FILE,
     READINGS_FILE,
     SCORES_FILE,
     SESSION_OF_FILE,
+    SESSIONS_FILE,
 )
-from ai_psychiatrist.services.retrieval.dense import DenseIndex
+from ai_psychiatrist.services.retrieval.dense import DENSE_FILES, DenseIndex
 from ai_psychiatrist.services.retrieval.embedding import Embedder
-from ai_psychiatrist.services.retrieval.lexical import LEXICAL_DIGEST, LexicalIndex
+from ai_psychiatrist.services.retrieval.lexical import LEXICAL_DIGEST, LEXICAL_FILES, LexicalIndex
 from ai_psychiatrist.services.retrieval.manifest import (
     MANIFEST_NAME,
     Manifest,
@@ -28,6 +31,11 @@ from ai_psychiatrist.services.retrieval.manifest import (
 from ai_psychiatrist.services.retrieval.people import read_people
 from ai_psychiatrist.services.retrieval.references import ChunkTexts, Index, References
 from ai_psychiatrist.services.retrieval.settings import ReferenceSettings
+
+_FILES: Final = frozenset(
+    {CHUNKS_FILE, SESSIONS_FILE, OFFSETS_FILE, SESSION_OF_FILE, READINGS_FILE}
+)
+"""What every artefact has; which files its index and its scores have is told by the record."""
 
 
 def open_references(
@@ -41,29 +49,32 @@ def open_references(
 
     `embedder`: the one that the settings name, `None` for the lexical one. `prompts`: agent →
     digest of its prompt, as the program asks now; scores that a model gave under other ones are
-    refused. Raises `ConfigurationError` where no folder is set, and `ArtifactMismatch` for one that
-    is damaged, made with other settings, or not scored although it has to be.
+    refused where scores are needed. Raises `ConfigurationError` where no folder is set, and
+    `ArtifactMismatch` for one that is damaged, made with other settings, or not scored although it
+    has to be.
     """
     folder = settings.dir
     if folder is None:
         msg = "REFERENCES_DIR is not set; name the folder that `references build` made"
         raise ConfigurationError(msg)
     manifest = read_manifest(folder)
-    problems = mismatches(manifest, settings, embedder=embedder, prompts=prompts)
-    if needs_scores and manifest.scoring is None:
-        problems = (*problems, "its chunks have no scores; run: ai-psychiatrist references score")
+    problems = mismatches(manifest, settings, embedder=embedder)
+    if needs_scores:
+        problems = (*problems, *unusable_scores(manifest, prompts))
     if problems:
         raise ArtifactMismatch(f"the references in {folder} cannot be used: {'; '.join(problems)}")
+    index = LEXICAL_FILES if embedder is None else DENSE_FILES
+    scores = () if manifest.scoring is None else (SCORES_FILE,)
+    missing = _FILES.union(index, scores) - manifest.files.keys()
+    if missing:
+        msg = f"the record of the references in {folder} names no {min(missing)}; build them anew"
+        raise ArtifactMismatch(msg)
     refuse_damaged(folder, manifest.files)
     return _opened(folder, manifest, settings, embedder)
 
 
 def mismatches(
-    manifest: Manifest,
-    settings: ReferenceSettings,
-    *,
-    embedder: Embedder | None,
-    prompts: Mapping[str, str],
+    manifest: Manifest, settings: ReferenceSettings, *, embedder: Embedder | None
 ) -> tuple[str, ...]:
     """Return what of an artefact is not as the program is set up now, a sentence each."""
     digest = LEXICAL_DIGEST if embedder is None else embedder.digest
@@ -78,12 +89,16 @@ def mismatches(
             f"cut into {chunking.lines} lines every {chunking.step}, and "
             f"{settings.chunk_lines} every {settings.chunk_step} are set"
         )
-    scoring = manifest.scoring
-    if scoring is not None:
-        other = sorted(agent for agent, one in scoring.prompts.items() if prompts.get(agent) != one)
-        if other:
-            found.append(f"scored with other prompts of {', '.join(other)}; score them anew")
     return tuple(found)
+
+
+def unusable_scores(manifest: Manifest, prompts: Mapping[str, str]) -> tuple[str, ...]:
+    """Return why the scores of an artefact cannot be shown, a sentence each."""
+    scoring = manifest.scoring
+    if scoring is None:
+        return ("its chunks have no scores; run: ai-psychiatrist references score",)
+    other = sorted(agent for agent, one in scoring.prompts.items() if prompts.get(agent) != one)
+    return (f"scored with other prompts of {', '.join(other)}; score it anew",) if other else ()
 
 
 def _opened(
@@ -103,6 +118,7 @@ def _opened(
         msg = f"the files of the references in {folder} do not fit together; build them anew"
         raise ArtifactMismatch(msg)
     return References(
+        folder=folder,
         manifest=manifest,
         digest=file_digest(folder / MANIFEST_NAME),
         settings=settings,

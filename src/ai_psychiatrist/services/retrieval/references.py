@@ -14,12 +14,13 @@ import orjson
 from ai_psychiatrist.domain.errors import ArtifactMismatch
 from ai_psychiatrist.domain.evidence import Quote
 from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.domain.references import NoReferences
 from ai_psychiatrist.services.retrieval.artefact import (
     CHUNKS_FILE,
     NOT_SCORED,
 )
 from ai_psychiatrist.services.retrieval.chunks import Reading
-from ai_psychiatrist.services.retrieval.found import ItemReferences, NoReferences, Reference
+from ai_psychiatrist.services.retrieval.found import ItemReferences, Reference
 from ai_psychiatrist.services.retrieval.identity import Identity
 from ai_psychiatrist.services.retrieval.manifest import Manifest
 from ai_psychiatrist.services.retrieval.people import People
@@ -47,6 +48,7 @@ class References:
     Everything is read from the disk as it is needed; one for all assessments.
     """
 
+    folder: Path
     manifest: Manifest
     digest: str
     """Of the record, and so of every file: 64 hexadecimal digits."""

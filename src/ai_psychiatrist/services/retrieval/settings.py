@@ -56,3 +56,6 @@ class ReferenceSettings(BaseModel):
         default="reading",
         description="`reading`: leave out a score that the reading of its own words contradicts.",
     )
+    seed: int = Field(
+        default=0, ge=0, description="Another seed draws others in mode random_references."
+    )

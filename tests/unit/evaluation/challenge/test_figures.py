@@ -37,7 +37,8 @@ def span(words: str, polarity: Any = Polarity.AFFIRMED) -> EvidenceSpan:
 
 SCORES = [None, 0, 3, 1, 2, None, 0, 3]
 """Of the items in their order."""
-SPANS = {Item.SLEEP: (span(AWAKE),), Item.DEPRESSED: (span(GOOD, Polarity.DENIED),)}
+OFTEN = span("no more").model_copy(update={"needed": False})
+SPANS = {Item.SLEEP: (span(AWAKE), OFTEN), Item.DEPRESSED: (span(GOOD, Polarity.DENIED),)}
 TRUTH = InterviewTruth(
     unit_id="a",
     participant="p",
@@ -96,6 +97,7 @@ def test_scores_on_the_wrong_side_of_zero_are_opposite() -> None:
         pytest.param("i lie awake every day. my mood", 1, 1, id="mostly"),
         pytest.param(TEXT.strip(), 0, 0, id="everything"),
         pytest.param(GOOD, 0, 0, id="of another item"),
+        pytest.param("no more", 1, 0, id="what need not be quoted"),
     ],
 )
 def test_quotes_count_by_what_they_hold(words: str, right: int, found: int) -> None:
@@ -210,11 +212,17 @@ def replaced(prediction: ChallengePrediction, score: int | None) -> ChallengePre
     return prediction.model_copy(update={"items": items, "danger": None})
 
 
+def without_sleep(prediction: ChallengePrediction) -> ChallengePrediction:
+    items = {**prediction.items, Item.SLEEP: UNKNOWN}
+    return prediction.model_copy(update={"items": items})
+
+
 def test_losses_are_of_the_same_participants(challenge: tuple[Any, Any, Known]) -> None:
     truth, texts, known = challenge
+    silent_on_sleep = {unit: without_sleep(one) for unit, one in known.items()}
     spoilt = {
         unit: replaced(one, None) if truth[unit].injected or truth[unit].noise == 0.3 else one
-        for unit, one in known.items()
+        for unit, one in silent_on_sleep.items()
     }
     found = figures_of(truth, texts, spoilt, resamples=20)
     for name, units in (
@@ -222,7 +230,11 @@ def test_losses_are_of_the_same_participants(challenge: tuple[Any, Any, Known]) 
         ("noise", [one for one in truth.values() if one.noise == 0.3]),
     ):
         figure = at(found, name, *(["30%"] if name == "noise" else []), "loss")
-        told = [item.score is not None for one in units for item in one.items.values()]
+        told = [
+            known.score is not None and item is not Item.SLEEP
+            for one in units
+            for item, known in one.items.items()
+        ]
         assert figure.value == pytest.approx(ABSTAINED * sum(told) / len(told))
         assert figure.n == len(told)
     assert at(found, "noise", "20%", "loss").value == 0

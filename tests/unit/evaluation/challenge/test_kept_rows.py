@@ -1,6 +1,17 @@
 """The rows of the public measure that ship with the project are those that the code makes."""
 
-from benchmarks.challenge import BASELINE, COMMAND, SLICE, WHOLE, kept, scored
+from pathlib import Path
+
+from benchmarks.challenge import (
+    BASELINE,
+    COMMAND,
+    SLICE,
+    WHOLE,
+    difficulty_rows,
+    kept,
+    page_rows,
+    scored,
+)
 from benchmarks.challenge_systems import SYSTEMS
 
 from ai_psychiatrist.evaluation.challenge.folder import Manifest
@@ -14,6 +25,12 @@ def test_a_slice_of_the_rows_is_made_again_as_it_stands() -> None:
 def test_the_rows_are_of_the_interviews_that_are_made_now() -> None:
     manifest = Manifest.model_validate_json(challenge_contents(WHOLE)["challenge.json"])
     assert kept()["whole"]["challenge"] == manifest.model_dump(), COMMAND
+
+
+def test_pages_show_the_rows_as_they_are() -> None:
+    for page, rows in (("docs/challenge.md", page_rows), ("benchmarks/README.md", difficulty_rows)):
+        text = (Path(__file__).parents[4] / page).read_text("utf-8")
+        assert "\n".join(rows(kept()["whole"])) in text, page
 
 
 def test_reading_pays_and_guessing_does_not() -> None:

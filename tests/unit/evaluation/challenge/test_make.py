@@ -126,6 +126,8 @@ def test_what_a_system_sees_names_no_difficulty(tmp_path: Path) -> None:
     seen = folder.interviews.read_text("utf-8")
     for difficulty in Difficulty:
         assert f"{difficulty}-" not in seen
+    ids = _ids(small_contents())
+    assert ids == sorted(ids)
 
 
 def test_danger_is_in_every_patient_of_it_and_in_some_others(tmp_path: Path) -> None:

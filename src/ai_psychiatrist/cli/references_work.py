@@ -1,0 +1,146 @@
+"""What the commands about references do, and what they say: counts and digests, no words."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from ai_psychiatrist.cli.dataset_options import DatasetChoice
+from ai_psychiatrist.cli.exits import ExitCode
+from ai_psychiatrist.cli.unit_progress import unit_progress
+from ai_psychiatrist.config import Settings
+from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.evaluation.runs.run import OnUnit
+from ai_psychiatrist.interface.references import build_references, score_by_labels, score_by_model
+from ai_psychiatrist.services.retrieval.account import account_of
+from ai_psychiatrist.services.retrieval.manifest import (
+    Manifest,
+    ScoringRecord,
+    read_manifest,
+    refuse_damaged,
+)
+from ai_psychiatrist.services.retrieval.opening import mismatches, unusable_scores
+from ai_psychiatrist.wiring import open_services
+from ai_psychiatrist.wiring.references import embedder_of, scoring_prompts
+
+
+async def build_from(settings: Settings, choice: DatasetChoice, out: Path) -> ExitCode:
+    """Make references of a dataset, and return the command's exit status."""
+    async with open_services(settings) as services:
+        dataset = choice.opened()
+        with _progress(len(dataset.units)) as (on_unit, on_chunks):
+            built = await build_references(
+                services, dataset, out, on_unit=on_unit, on_chunks=on_chunks
+            )
+    made = built.manifest
+    typer.echo(
+        f"{made.chunks} chunks of {made.sessions} interviews with {made.participants} "
+        f"participants, embedder {made.embedder.name}"
+    )
+    if built.unreadable:
+        typer.echo(f"interviews that could not be read: {built.unreadable}", err=True)
+    typer.echo(f"next: ai-psychiatrist references score {out}", err=True)
+    return ExitCode.PARTIAL if built.unreadable else ExitCode.COMPLETE
+
+
+async def score_folder(settings: Settings, *, is_by_model: bool, concurrency: int) -> ExitCode:
+    """Score references, and return the command's exit status."""
+    async with open_services(settings) as services:
+        if is_by_model:
+            scored = await score_by_model(services, concurrency=concurrency, watch=_watched)
+        else:
+            scored = score_by_labels(services)
+    typer.echo(_scores(scored.manifest.scoring))
+    if scored.run is None:
+        return ExitCode.COMPLETE
+    counts = scored.run.counts
+    typer.echo(
+        f"{counts.valid} of {counts.requested} chunks complete, {counts.failed} failed; "
+        f"{scored.run.paid_calls} model calls made now",
+        err=True,
+    )
+    if counts.valid == 0:
+        return ExitCode.NOTHING_FINISHED
+    return ExitCode.COMPLETE if counts.valid == counts.requested else ExitCode.PARTIAL
+
+
+async def check_folder(settings: Settings, *, as_json: bool) -> ExitCode:
+    """Say what references hold, and return the command's exit status."""
+    folder = settings.references.dir
+    if folder is None:
+        raise ConfigurationError("name the folder of the references, or set REFERENCES_DIR")
+    manifest = read_manifest(folder)
+    refuse_damaged(folder, manifest.files)
+    async with open_services(settings) as services:
+        embedder = embedder_of(settings.references.embedder, services.connections)
+    problems = (
+        *mismatches(manifest, settings.references, embedder=embedder),
+        *unusable_scores(manifest, scoring_prompts()),
+    )
+    (_print_json if as_json else _print_table)(folder, manifest, problems)
+    return ExitCode.PARTIAL if problems else ExitCode.COMPLETE
+
+
+def _print_json(folder: Path, manifest: Manifest, problems: tuple[str, ...]) -> None:
+    items = {item.value: asdict(one) for item, one in account_of(folder, manifest).items()}
+    document = manifest.model_dump(mode="json") | {"items": items, "problems": problems}
+    typer.echo(json.dumps(document, indent=2))
+
+
+def _print_table(folder: Path, manifest: Manifest, problems: tuple[str, ...]) -> None:
+    chunking = manifest.chunking
+    lines = {
+        "chunks": f"{manifest.chunks}, of {chunking.lines} lines every {chunking.step}",
+        "people": f"{manifest.participants}, in {manifest.sessions} interviews",
+        "embedder": manifest.embedder.name,
+        "scores": _scores(manifest.scoring),
+        "dataset": manifest.dataset,
+        "split": manifest.split,
+    }
+    for name, value in lines.items():
+        typer.echo(f"{name:<10}{value}")
+    typer.echo(f"\n{'item':<22}{'read':>8}{'scored':>8}{'shown':>8}")
+    for item, one in account_of(folder, manifest).items():
+        typer.echo(f"{item.value:<22}{one.read:>8}{one.scored:>8}{one.shown:>8}")
+    typer.echo()
+    for problem in problems:
+        typer.echo(f"cannot be used: {problem}")
+    if not problems:
+        typer.echo("few-shot scoring can use them as it is set up")
+
+
+def _scores(scoring: ScoringRecord | None) -> str:
+    if scoring is None:
+        return "none"
+    by = f"by {', '.join(scoring.models)}" if scoring.models else "by labels"
+    return f"{scoring.scored} scores, {by}"
+
+
+@contextmanager
+def _watched(requested: int, done: int) -> Iterator[OnUnit]:
+    with unit_progress("scoring chunks", requested=requested, done=done) as on_end:
+        yield lambda unit: on_end(unit.stage)
+
+
+@contextmanager
+def _progress(units: int) -> Iterator[tuple[Callable[[], None], Callable[[int], None]]]:
+    """Show two bars on a terminal: interviews read, and chunks indexed."""
+    console = Console(stderr=True)
+    progress = Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        disable=not console.is_terminal,
+    )
+    with progress:
+        reading = progress.add_task("interviews", total=units)
+        indexing = progress.add_task("chunks", total=None)
+        yield partial(progress.advance, reading), partial(progress.advance, indexing)

@@ -1,0 +1,149 @@
+"""References for few-shot scoring, made and scored: what the commands do."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from ai_psychiatrist.assessment.pipeline import Part
+from ai_psychiatrist.domain.assessment import AssessmentMode
+from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.evaluation.datasets.dataset import Dataset
+from ai_psychiatrist.evaluation.references.chunk_dataset import (
+    chunk_dataset,
+    scores_of_predictions,
+)
+from ai_psychiatrist.evaluation.references.sessions import cut_dataset
+from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, RunTally
+from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
+from ai_psychiatrist.evaluation.runs.session import RunState
+from ai_psychiatrist.evaluation.runs.start import StartOptions
+from ai_psychiatrist.infrastructure.digests import plain_digest
+from ai_psychiatrist.interface.dataset_run import (
+    DatasetRun,
+    Watch,
+    deciding_settings,
+    make_run,
+    unwatched,
+)
+from ai_psychiatrist.services.retrieval.artefact import Recipe, write_references
+from ai_psychiatrist.services.retrieval.manifest import Chunking, Manifest
+from ai_psychiatrist.services.retrieval.references import References
+from ai_psychiatrist.services.retrieval.scoring import scores_of_labels, write_scores
+from ai_psychiatrist.wiring import Services
+from ai_psychiatrist.wiring.references import embedder_of, references_of, scoring_prompts
+
+SCORING_FOLDER: Final = "scoring"
+"""The runs that score chunks, inside the artefact; their ledgers hold what models replied."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltReferences:
+    """What was made."""
+
+    manifest: Manifest
+    unreadable: int
+    """Units of the dataset without a transcript that can be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredReferences:
+    """What scoring came to."""
+
+    manifest: Manifest
+    run: RunState | None = None
+    """Of a model; `None` for scores of labels."""
+
+
+async def build_references(
+    services: Services,
+    dataset: Dataset,
+    out: Path,
+    *,
+    on_unit: Callable[[], None] = lambda: None,
+    on_chunks: Callable[[int], None] = lambda _: None,
+) -> BuiltReferences:
+    """Cut a dataset's interviews into references, and write them into a new folder.
+
+    `on_unit` is told of every unit that is read, `on_chunks` how many further chunks are indexed.
+    Raises what `write_references` raises.
+    """
+    options = services.settings.references
+    chunking = Chunking(lines=options.chunk_lines, step=options.chunk_step)
+    cut = cut_dataset(dataset, chunking, on_unit=on_unit)
+    recipe = Recipe(
+        dataset=dataset.digest,
+        chunking=chunking,
+        embedder=embedder_of(options.embedder, services.connections),
+    )
+    manifest = await write_references(out, cut.sessions, recipe, on_chunks=on_chunks)
+    return BuiltReferences(manifest=manifest, unreadable=cut.unreadable)
+
+
+def score_by_labels(services: Services) -> ScoredReferences:
+    """Score chunks by the participants' own labels, where the chunk's words speak for them.
+
+    Raises `ConfigurationError` for references of a dataset without item labels.
+    """
+    folder, references = _opened(services)
+    if not any(references.people.labels):
+        msg = "the dataset of the references has no item labels; score them with a model"
+        raise ConfigurationError(msg)
+    scores = scores_of_labels(references)
+    return ScoredReferences(manifest=write_scores(folder, references.manifest, scores))
+
+
+async def score_by_model(
+    services: Services, *, concurrency: int, watch: Watch = unwatched
+) -> ScoredReferences:
+    """Score every chunk as an interview of its own, evidence and all, and write the scores.
+
+    A run in the artefact's folder keeps every call: what was stopped goes on there, and failed
+    chunks are asked for again. The scores are written when the run has come to its end; a chunk
+    that failed has none.
+    """
+    folder, references = _opened(services)
+    alone = replace(
+        services,
+        pipeline=replace(services.pipeline, danger=None),
+        agent_models={"quantitative": services.agent_models["quantitative"]},
+    )
+    run = RunFolder(folder / SCORING_FOLDER / _run_name(alone))
+    state = await make_run(
+        alone,
+        DatasetRun(
+            dataset=chunk_dataset(references, folder),
+            folder=run,
+            start=StartOptions(is_resumed=run.run.exists(), accepts_changed=True),
+            options=EvaluationOptions(concurrency=concurrency, retries_failed=True),
+            mode=AssessmentMode.ZERO_SHOT,
+            parts=frozenset({Part.SCORES}),
+        ),
+        tally=RunTally(),
+        watch=watch,
+    )
+    manifest = write_scores(
+        folder,
+        references.manifest,
+        scores_of_predictions(run.predictions, references.manifest.chunks),
+        models=alone.agent_models["quantitative"],
+        prompts=scoring_prompts(),
+    )
+    return ScoredReferences(manifest=manifest, run=state)
+
+
+def _opened(services: Services) -> tuple[Path, References]:
+    settings = services.settings.references
+    references = references_of(settings, services.connections, needs_scores=False)
+    return references.folder, references
+
+
+def _run_name(services: Services) -> str:
+    """Return a name for what decides on the scores: another model's are a run of their own."""
+    decides = {
+        "models": services.agent_models,
+        "prompts": scoring_prompts(),
+        "settings": deciding_settings(services.settings),
+    }
+    return plain_digest(json.dumps(decides, sort_keys=True))

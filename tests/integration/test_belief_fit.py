@@ -1,0 +1,206 @@
+"""A fit from labelled interviews of known truth, made and used through the Python interface."""
+
+import asyncio
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import ai_psychiatrist as ap
+from ai_psychiatrist.belief.fit import Fit
+from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError, InputError
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.evaluation.datasets.dataset import Labels
+from ai_psychiatrist.evaluation.measuring import fit_beliefs_of_runs, measure_run
+from ai_psychiatrist.evaluation.scores.labels_file import read_labels, write_labels
+from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
+from ai_psychiatrist.results.full_result import FullResult
+from tests.integration.command import run as run_command
+
+OFTEN = ("I sleep well.", "I sleep badly some days.", "I hardly sleep, most days.")
+EVERY = "I hardly sleep, nearly every day."
+ENOUGH = 44
+
+
+def talk(place: int) -> str:
+    words = (*OFTEN, EVERY)[place % 4]
+    return f"Interviewer: How do you sleep?\nParticipant: {words} My number is {place}.\n"
+
+
+def truth(place: int) -> Labels:
+    """Say what was said, but for each seventh, who says too little."""
+    sleep = min(3, place % 4 + (place % 7 == 0))
+    scores: dict[Item, int | None] = dict.fromkeys(Item, place % 3)
+    return Labels(items=scores | {Item.SLEEP: sleep}, total=None, binary=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    folder: Path
+    run: Path
+    fit: Path
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    folder = tmp_path_factory.mktemp("belief")
+    talks = folder / "talks.jsonl"
+    units = ({"id": f"u{place:02}", "text": talk(place)} for place in range(ENOUGH))
+    talks.write_text("".join(f"{json.dumps(unit)}\n" for unit in units), "utf-8")
+    run = folder / "run"
+
+    async def assessed() -> None:
+        settings = ap.load_settings({"DATA_STATE_DIR": str(folder / "state")}, None)
+        async with ap.open(settings) as app:
+            await app.evaluate(talks, run)
+
+    asyncio.run(assessed())
+    write_labels(run / "labels.jsonl", {f"u{place:02}": truth(place) for place in range(ENOUGH)})
+    fit_beliefs_of_runs([run], level=0.9, out=folder / "fit.json")
+    return Made(folder=folder, run=run, fit=folder / "fit.json")
+
+
+def assessed(made: Made, **variables: str) -> FullResult:
+    given = {"DATA_STATE_DIR": str(made.folder / "state"), "BELIEF_FIT": str(made.fit), **variables}
+
+    async def run() -> FullResult:
+        async with ap.open(ap.load_settings(given, None)) as app:
+            return await app.assess(talk(3))
+
+    return asyncio.run(run())
+
+
+@contextmanager
+def changed(made: Made, folder: Path, **parts: object) -> Iterator[str]:
+    path = folder / "other.json"
+    path.write_text(json.dumps(json.loads(made.fit.read_bytes()) | parts), "utf-8")
+    yield str(path)
+
+
+def test_a_fit_foretells_those_it_had_not_seen_better_than_the_belief_as_it_was(made: Made) -> None:
+    fit = Fit.model_validate_json(made.fit.read_bytes())
+    assert fit.participants == ENOUGH
+    assert fit.figures["log_loss_after"] < fit.figures["log_loss_before"]
+    (stratum,) = fit.strata.values()
+    assert stratum.coverage == pytest.approx(0.9, abs=0.06)
+    assert 0 < stratum.spread < 0.1
+
+
+def test_an_assessment_with_a_fit_is_recalibrated_and_has_sets(made: Made) -> None:
+    result = assessed(made)
+    assert result.quantitative is not None
+    for item in (result.quantitative.items or {}).values():
+        assert item.belief is not None
+        assert item.belief.calibrated
+        assert item.belief.set is not None
+        assert item.belief.set.level == 0.9
+    sleep = (result.quantitative.items or {})["PHQ8_Sleep"].belief
+    assert sleep is not None
+    assert sleep.set is not None
+    assert sleep.set.high == 3
+
+
+@pytest.mark.parametrize(
+    ("variables", "named"),
+    [
+        pytest.param({"MODEL_DEFAULT": "ollama:gemma3"}, "models", id="other_models"),
+        pytest.param(
+            {
+                "BELIEF_SOURCES": "decision",
+                "BELIEF_DECISION_MODEL": "rater",
+                "BELIEF_DECISION_URL": "http://127.0.0.1:9",
+            },
+            "sources",
+            id="other_sources",
+        ),
+    ],
+)
+def test_a_fit_for_beliefs_by_other_means_is_refused_at_start(
+    made: Made, variables: dict[str, str], named: str
+) -> None:
+    with pytest.raises(ArtifactMismatch, match=named):
+        assessed(made, **variables)
+
+
+def test_a_fit_for_other_prompts_is_refused_at_start(made: Made, tmp_path: Path) -> None:
+    by = json.loads(made.fit.read_bytes())["made_by"]
+    other = by | {"prompts": by["prompts"] | {"quantitative": "0"}}
+    with (
+        changed(made, tmp_path, made_by=other, digest="0") as path,
+        pytest.raises(ArtifactMismatch, match="prompts"),
+    ):
+        assessed(made, BELIEF_FIT=path)
+
+
+def test_a_file_that_is_no_fit_is_refused_at_start(made: Made, tmp_path: Path) -> None:
+    with (
+        changed(made, tmp_path, level=7) as path,
+        pytest.raises(ConfigurationError, match="no fit"),
+    ):
+        assessed(made, BELIEF_FIT=path)
+    with pytest.raises(ConfigurationError, match="no file"):
+        assessed(made, BELIEF_FIT=str(tmp_path / "nowhere.json"))
+
+
+def test_a_participant_of_several_interviews_counts_once(made: Made, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(made.run, run)
+    found = fit_beliefs_of_runs([made.run, run], level=0.9)
+    assert found.participants == ENOUGH
+    assert found.items == 2 * ENOUGH * 8
+
+
+def test_below_forty_participants_the_belief_is_told_as_it_is(made: Made, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(made.run, run)
+    labels = read_labels(run / "labels.jsonl")
+    write_labels(run / "labels.jsonl", dict(list(labels.items())[:39]))
+    done = run_command(["evaluate", "belief", "run", "--out", "fit.json"], tmp_path)
+    assert done.code == 2
+    assert "uncalibrated" in done.out
+    assert "39 labelled participants" in done.err
+    assert not (tmp_path / "fit.json").exists()
+
+
+def test_runs_whose_beliefs_were_made_by_other_means_are_not_fitted_together(
+    made: Made, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(made.run, run)
+    record = json.loads((run / "run.json").read_bytes())
+    record["models"]["quantitative"] = ["ollama:other"]
+    (run / "run.json").write_text(json.dumps(record), "utf-8")
+    with pytest.raises(ArtifactMismatch, match="other means"):
+        fit_beliefs_of_runs([made.run, run], level=0.9)
+
+
+def test_a_run_without_labels_is_refused(made: Made, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(made.run, run)
+    write_labels(run / "labels.jsonl", {})
+    with pytest.raises(InputError, match="label"):
+        fit_beliefs_of_runs([run], level=0.9)
+
+
+def test_errors_are_ranked_by_belief_beside_the_other_signals(made: Made) -> None:
+    found = measure_run(made.run).metrics.selective.by_signal
+    assert "belief" in found
+    assert found["belief"]["charged_aurc"].value is not None
+
+
+def test_predictions_and_table_have_belief(made: Made, tmp_path: Path) -> None:
+    unit, *_ = read_predictions(made.run / "predictions.jsonl")
+    belief = unit.items[Item.SLEEP].belief
+    assert belief is not None
+    assert belief.of(unit.score(Item.SLEEP)) == max(belief.probabilities)
+    done = run_command(["evaluate", "table", str(made.run), "--out", "run.csv"], tmp_path)
+    assert done.code == 0
+    header, row, *_ = (tmp_path / "run.csv").read_text().splitlines()
+    cells = dict(zip(header.split(","), row.split(","), strict=True))
+    shares = [float(cells[f"belief_PHQ8_Sleep_{answer}"]) for answer in (0, 1, 2, 3, "unknown")]
+    assert sum(shares) == pytest.approx(1, abs=1e-5)
+    assert cells["set_PHQ8_Sleep"] == ""

@@ -1,0 +1,237 @@
+"""Beliefs of models, over a fake server that tells probabilities of tokens and decides."""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+import ai_psychiatrist as ap
+from ai_psychiatrist.domain.belief import BeliefSource
+from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.results.full_result import FullResult
+from ai_psychiatrist.results.models import ItemResult
+from tests.fakes.decisions import LEVELS, TOLD
+from tests.fakes.model_server import ModelServerThread, Reply, Request, good_replies
+
+INTERVIEW = """\
+Interviewer: How have you been sleeping?
+Participant: I wake up at four nearly every night and cannot go back to sleep.
+Interviewer: And your mood?
+Participant: I have felt sad and hopeless on most days for a month.
+"""
+RULES, RESCORING = BeliefSource.RULES, BeliefSource.RESCORING
+TOKENS, DECISION = BeliefSource.TOKENS, BeliefSource.DECISION
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServerThread]:
+    with ModelServerThread() as started:
+        yield started
+
+
+def assessed(server: ModelServerThread, state: Path, **variables: str) -> FullResult:
+    settings = ap.load_settings(
+        {
+            "DATA_STATE_DIR": str(state),
+            "MODEL_DEFAULT": "openai-chat:fake-model",
+            "OPENAI_BASE_URL": f"{server.url}/v1",
+            "DANGER_MODEL": "off",
+            "FEEDBACK_ENABLED": "false",
+            **variables,
+        },
+        None,
+    )
+
+    async def run() -> FullResult:
+        async with ap.open(settings) as app:
+            return await app.assess(INTERVIEW)
+
+    return asyncio.run(run())
+
+
+def items_of(result: FullResult) -> Mapping[str, ItemResult]:
+    assert result.quantitative is not None
+    assert result.quantitative.items is not None
+    return result.quantitative.items
+
+
+def tasks_of(server: ModelServerThread, name: str) -> list[Request]:
+    return [request for request in server.requests if request.task == name]
+
+
+def test_the_rules_alone_cost_no_call(server: ModelServerThread, tmp_path: Path) -> None:
+    result = assessed(server, tmp_path)
+    assert len(server.requests) == len(result.attempts) == 8
+    assert items_of(result)["PHQ8_Sleep"].belief is not None
+
+
+def test_rescoring_votes_with_the_evidence_in_other_orders(
+    server: ModelServerThread, tmp_path: Path
+) -> None:
+    result = assessed(server, tmp_path, BELIEF_SOURCES="rescoring", BELIEF_RESCORINGS="3")
+    again = [request for request in tasks_of(server, "scoring") if request.body["temperature"]]
+    assert len(again) == 3
+    assert {request.body["temperature"] for request in again} == {0.7}
+    assert len({request.messages[-1].content for request in again}) == 3
+    assert [one.agent for one in result.attempts].count("rescoring") == 3
+    belief = items_of(result)["PHQ8_Sleep"].belief
+    assert belief is not None
+    assert belief.sources == (RULES, RESCORING)
+    assert result.models["rescoring"].answered_by == ("openai-chat:fake-model",)
+
+
+def test_a_seed_gives_the_same_orders_again(server: ModelServerThread, tmp_path: Path) -> None:
+    def sent(seed: str) -> list[str]:
+        server.server.reset()
+        assessed(server, tmp_path, BELIEF_SOURCES="rescoring", BELIEF_SEED=seed)
+        again = (request for request in tasks_of(server, "scoring") if request.body["temperature"])
+        return sorted(request.messages[-1].content for request in again)
+
+    assert sent("1") == sent("1")
+    assert sent("1") != sent("2")
+
+
+def test_tokens_are_read_as_probabilities(server: ModelServerThread, tmp_path: Path) -> None:
+    result = assessed(server, tmp_path, BELIEF_SOURCES="tokens")
+    asked = tasks_of(server, "belief_tokens")
+    with_evidence = [item for item in items_of(result).values() if item.evidence]
+    assert len(asked) == len(with_evidence) == 2
+    assert {request.body["max_tokens"] for request in asked} == {1}
+    assert all(request.body["logprobs"] for request in asked)
+    belief = items_of(result)["PHQ8_Sleep"].belief
+    assert belief is not None
+    assert belief.sources == (RULES, TOKENS)
+    # 1 was given .6 and 2 in both its spellings .25, of .95 on all answers.
+    assert belief.scores[1] > belief.scores[2] > belief.scores[0]
+    unasked = items_of(result)["PHQ8_Appetite"].belief
+    assert unasked is not None
+    assert unasked.sources == (RULES,)
+
+
+def test_all_calls_begin_with_the_same_bytes(server: ModelServerThread, tmp_path: Path) -> None:
+    assessed(server, tmp_path, BELIEF_SOURCES="tokens")
+    contents = [request.messages[-1].content for request in server.requests]
+    block = contents[0].split("Task:")[0]
+    assert len(block) > len(INTERVIEW)
+    assert all(content.startswith(block) for content in contents)
+
+
+def test_a_server_without_probabilities_is_asked_once_and_recorded(tmp_path: Path) -> None:
+    def mute(request: Request) -> Reply:
+        reply = good_replies()(request)
+        return Reply(text=reply.text)
+
+    with ModelServerThread(mute) as server:
+        result = assessed(server, tmp_path, BELIEF_SOURCES="tokens")
+        assert len(tasks_of(server, "belief_tokens")) == 1
+    assert result.status == "complete"
+    (failure,) = result.failures
+    assert failure.stage == "belief_tokens"
+    assert failure.severity == "warning"
+    assert failure.context == {"items": 2}
+    (attempt,) = [one for one in result.attempts if one.agent == "belief_tokens"]
+    assert attempt.code == "no_probabilities"
+    belief = items_of(result)["PHQ8_Sleep"].belief
+    assert belief is not None
+    assert belief.sources == (RULES,)
+
+
+def test_a_model_that_would_say_something_else_is_not_believed(tmp_path: Path) -> None:
+    def talking(request: Request) -> Reply:
+        reply = good_replies()(request)
+        is_asked = request.task == "belief_tokens"
+        return Reply(text=reply.text, tokens={"The": 0.9, "1": 0.1} if is_asked else None)
+
+    with ModelServerThread(talking) as server:
+        result = assessed(server, tmp_path, BELIEF_SOURCES="tokens")
+    assert [failure.code for failure in result.failures] == ["output_rejected"]
+
+
+def decision(server: ModelServerThread) -> dict[str, str]:
+    return {
+        "BELIEF_SOURCES": "decision",
+        "BELIEF_DECISION_MODEL": "rater",
+        "BELIEF_DECISION_URL": server.url,
+    }
+
+
+def test_a_decision_model_sees_the_evidence_with_its_questions_alone(
+    server: ModelServerThread, tmp_path: Path
+) -> None:
+    result = assessed(server, tmp_path, **decision(server))
+    (sent,) = server.server.decisions
+    assert sent["state"] == {
+        "PHQ8_Sleep": [
+            {
+                "question": "How have you been sleeping?",
+                "words": "I wake up at four nearly every night and cannot go back to sleep.",
+            }
+        ],
+        "PHQ8_Depressed": [
+            {
+                "question": "And your mood?",
+                "words": "I have felt sad and hopeless on most days for a month.",
+            }
+        ],
+    }
+    belief = items_of(result)["PHQ8_Sleep"].belief
+    assert belief is not None
+    assert belief.sources == (RULES, DECISION)
+    (attempt,) = [one for one in result.attempts if one.agent == "belief_decision"]
+    assert (attempt.model, attempt.input_tokens) == ("system-one:rater", 100)
+
+
+def test_a_decision_is_pooled_with_the_rules(server: ModelServerThread, tmp_path: Path) -> None:
+    belief = items_of(assessed(server, tmp_path, **decision(server)))["PHQ8_Depressed"].belief
+    assert belief is not None
+    rules = (1 / 9, 1 / 9, 5 / 9, 1 / 9, 1 / 9)
+    said = [*(TOLD * share for share in LEVELS), 1 - TOLD]
+    means = [(one * other) ** 0.5 for one, other in zip(rules, said, strict=True)]
+    wanted = [mean / sum(means) for mean in means]
+    assert [*belief.scores, belief.not_determinable] == pytest.approx(wanted)
+
+
+def test_a_decision_model_that_fails_is_recorded(server: ModelServerThread, tmp_path: Path) -> None:
+    server.server.decision_status = 500
+    result = assessed(server, tmp_path, **decision(server))
+    assert result.status == "complete"
+    assert {failure.stage for failure in result.failures} == {"belief_decision"}
+
+
+def test_all_sources_work_together(server: ModelServerThread, tmp_path: Path) -> None:
+    variables = decision(server) | {"BELIEF_SOURCES": "rescoring,tokens,decision"}
+    belief = items_of(assessed(server, tmp_path, **variables))["PHQ8_Sleep"].belief
+    assert belief is not None
+    assert belief.sources == (RULES, RESCORING, TOKENS, DECISION)
+
+
+def test_what_belief_costs_is_bounded(server: ModelServerThread, tmp_path: Path) -> None:
+    result = assessed(
+        server, tmp_path, BELIEF_SOURCES="rescoring", BELIEF_RESCORINGS="20", MODEL_MAX_CALLS="24"
+    )
+    assert len(result.attempts) <= 24
+    assert result.quantitative is not None
+    assert result.quantitative.items is not None
+    assert "call_budget_spent" in {failure.code for failure in result.failures}
+
+
+@pytest.mark.parametrize(
+    ("variables", "named"),
+    [
+        pytest.param({"BELIEF_SOURCES": "rescoring"}, "rule baseline", id="baseline_rescoring"),
+        pytest.param({"BELIEF_SOURCES": "tokens"}, "rule baseline", id="baseline_tokens"),
+        pytest.param({"BELIEF_SOURCES": "decision"}, "BELIEF_DECISION_MODEL", id="no_decider"),
+    ],
+)
+def test_a_source_that_nothing_can_serve_is_refused_at_start(
+    variables: dict[str, str], named: str, tmp_path: Path
+) -> None:
+    settings = ap.load_settings({"DATA_STATE_DIR": str(tmp_path), **variables}, None)
+
+    async def opened() -> None:
+        async with ap.open(settings):
+            pass
+
+    with pytest.raises(ConfigurationError, match=named):
+        asyncio.run(opened())
