@@ -19,7 +19,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 _NUMBERS = itertools.count()
 _MEMORY: Final = Path("/dev/shm")  # noqa: S108  pytest makes a private folder of its own there
 _MEMORY_BYTES: Final = 2_000_000_000
-"""Ten times what the files of all tests take."""
+"""A hundred times what the files of all tests take at one time."""
 
 # On a busy machine any example may take long to draw and to try.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])

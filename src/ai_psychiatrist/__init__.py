@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     )
     from ai_psychiatrist.interface.application import Application, assess_sync
     from ai_psychiatrist.interface.application import open_application as open  # noqa: A004
+    from ai_psychiatrist.interface.certifying import VerifiedCertificate, certify, verify
     from ai_psychiatrist.interface.dataset_run import DatasetRunResult
     from ai_psychiatrist.interface.grounding import GroundedQuote, GroundedQuotes, ground
     from ai_psychiatrist.interface.validating import ValidatedLines, validate
@@ -45,13 +46,16 @@ __all__ = [
     "TranscriptTooLong",
     "TranscriptUnreadable",
     "ValidatedLines",
+    "VerifiedCertificate",
     "__version__",
     "assess_sync",
+    "certify",
     "create_app",
     "ground",
     "load_settings",
     "open",
     "validate",
+    "verify",
 ]
 
 _MODULES: Final = {
@@ -68,6 +72,7 @@ _MODULES: Final = {
         "TranscriptUnreadable",
     ),
     "interface.application": ("Application", "assess_sync", "open_application"),
+    "interface.certifying": ("VerifiedCertificate", "certify", "verify"),
     "interface.dataset_run": ("DatasetRunResult",),
     "interface.grounding": ("GroundedQuote", "GroundedQuotes", "ground"),
     "interface.validating": ("ValidatedLines", "validate"),

@@ -326,7 +326,7 @@ def test_interrupt_stops_a_hanging_run_and_keeps_what_is_done(
         settings = served(server.url)
         command = [COMMAND, "evaluate", "run", os.fspath(interviews), "--out", "run"]
         environment = environment_of(tmp_path, settings)
-        with start(command, tmp_path, environment, is_afresh=True) as process:
+        with start(command, tmp_path, environment) as process:
             wait_until(lambda: sum(one.task == "meta_review" for one in server.requests) == 3)
             process.send_signal(signal.SIGINT)
             err = process.stderr.read()

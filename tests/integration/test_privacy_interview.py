@@ -4,6 +4,7 @@ import json
 import re
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from ai_psychiatrist.interview.ids import id_hash
 from tests.fakes.exchange import Reply, Request, Script
 from tests.fakes.faults import FAULTS, only_for
 from tests.fakes.interview_model import calling_tools, tool_call, with_arguments
-from tests.fakes.model_server import ModelServerThread
+from tests.fakes.model_server import ModelServerThread, good_replies
 from tests.fakes.replies import danger_text
 from tests.integration.canary import (
     CANARY,
@@ -154,7 +155,7 @@ def _answer(**fields: object) -> Json:
     return {"question_id": "q1", "idempotency_key": str(uuid.uuid4()), "version": 1, **fields}
 
 
-def _held(client: httpx.Client, body: Json) -> Iterator[httpx.Response]:
+def _held(client: httpx.Client, body: Json, mark: str = "") -> Iterator[httpx.Response]:
     """Hold an interview with the canary in every answer; yield everything that comes back."""
     response = client.post("/v1/interviews", json=body)
     yield response
@@ -164,9 +165,10 @@ def _held(client: httpx.Client, body: Json) -> Iterator[httpx.Response]:
         question = found.get("question")
         if response.is_error or question is None:
             break
+        said = {"text": f"{answer['text']}{mark}"}
         response = client.post(
             f"{path}/answers",
-            json=_answer(question_id=question["id"], version=found["version"], **answer),
+            json=_answer(question_id=question["id"], version=found["version"], **said),
         )
         yield response
         found = response.json()
@@ -176,9 +178,7 @@ def _held(client: httpx.Client, body: Json) -> Iterator[httpx.Response]:
         yield client.post(f"{path}/report")
 
 
-def _driven(
-    client: httpx.Client, models: ModelServerThread, scripts: Sequence[str]
-) -> Iterator[httpx.Response]:
+def _driven(client: httpx.Client, scripts: Sequence[str]) -> Iterator[httpx.Response]:
     """Drive the canary through every route; `scripts`: what the models do."""
     for body in (
         {"protocol": "phq8"},
@@ -189,16 +189,36 @@ def _driven(
     begun = client.post("/v1/interviews", json={"protocol": "phq8"}).json()
     for send in BAD_REQUESTS.values():
         yield send(client, f"/v1/interviews/{begun['interview_id']}")
-    incident = {"protocol": "incident", "inputs": INPUTS}
-    for name in scripts:
-        models.server.script = MODELS["hidden reasons"]
-        begun = client.post("/v1/interviews", json=incident).json()
-        path = f"/v1/interviews/{begun['interview_id']}"
-        models.server.script = MODELS[name]
-        answer = _answer(version=begun["version"], **ANSWERS[0])
-        yield client.post(f"{path}/answers", json=answer)
-        yield client.post(f"{path}/retry", json=answer)
-        yield from _held(client, incident)
+    # Calls that fail are made again after seconds: all interviews wait at the same time.
+    with ThreadPoolExecutor(len(scripts)) as pool:
+        for responses in pool.map(lambda name: list(_troubled(client, name)), scripts):
+            yield from responses
+
+
+def _troubled(client: httpx.Client, name: str) -> Iterator[httpx.Response]:
+    """Hold interviews whose model does this, in one of them from the first answer on."""
+    begun = client.post("/v1/interviews", json=_incident(next(iter(MODELS)))).json()
+    path = f"/v1/interviews/{begun['interview_id']}"
+    answer = _answer(version=begun["version"], text=f"{ANSWERS[0]['text']}{_mark(name)}")
+    yield client.post(f"{path}/answers", json=answer)
+    yield client.post(f"{path}/retry", json=answer)
+    yield from _held(client, _incident(name), _mark(name))
+
+
+def _incident(name: str) -> Json:
+    title = f"{INPUTS['title']}{_mark(name)}"
+    return {"protocol": "incident", "inputs": INPUTS | {"title": title}}
+
+
+def _mark(name: str) -> str:
+    return f", told of {name}."
+
+
+def _marked_model(request: Request) -> Reply:
+    """Do what the interview was marked with last, and answer well before."""
+    told = "".join(message.content for message in request.messages)
+    scripts = (MODELS[name] for name in reversed(MODELS) if _mark(name) in told)
+    return next(scripts, good_replies())(request)
 
 
 @pytest.mark.parametrize("log_format", LOG_FORMATS)
@@ -209,11 +229,11 @@ def test_server_keeps_words_and_ids_to_itself(tmp_path: Path, log_format: str) -
     ids = set()
     environment = {"LOG_FORMAT": log_format, "INTERVIEW_CALL_TIMEOUT_SECONDS": "2"}
     with (
-        ModelServerThread() as models,
+        ModelServerThread(_marked_model) as models,
         Serving(tmp_path, model_at(models.url) | DEBUG | environment) as serving,
     ):
         with client_at(serving.url) as client:
-            for response in _driven(client, models, scripts):
+            for response in _driven(client, scripts):
                 assert response.status_code != 500, response.text
                 assert_silent(str(dict(response.headers)))
                 ids |= set(_IDS.findall(response.text))
@@ -223,6 +243,8 @@ def test_server_keeps_words_and_ids_to_itself(tmp_path: Path, log_format: str) -
                     told += CANARY in response.text
                     assert f"{CANARY}-rationale" not in response.text
         done = serving.stop()
+        asked = "".join(one.content for call in models.requests for one in call.messages)
+    assert not [name for name in scripts if _mark(name) not in asked]
     assert told > len(ANSWERS)
     assert_silent(done.out, done.err)
     assert_files_silent(tmp_path)

@@ -10,9 +10,16 @@ import httpx
 import pytest
 
 import ai_psychiatrist as ap
+from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.results.models import ItemResult
+from ai_psychiatrist.services.retrieval.artefact import Session
+from ai_psychiatrist.services.retrieval.chunks import chunks_of
+from ai_psychiatrist.services.retrieval.identity import identity_of
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
+from tests.fakes.embedding_server import by_letters, embedding_server
 from tests.fakes.model_server import ModelServerThread, Reply, Request, Script, good_replies
 from tests.fakes.references import TALKS, made_references
+from tests.fakes.references import session as session_of
 from tests.fakes.replies import ITEMS, evidence_text, scoring_answer, scoring_text
 from tests.integration.command import Finished, run
 from tests.integration.running_app import client_of, model_at, settings_with
@@ -346,3 +353,63 @@ def test_a_split_that_shares_people_with_the_references_is_not_measured(
 async def in_python(settings: ap.Settings, folder: Path, mode: str) -> None:
     async with ap.open(settings) as app:
         await app.evaluate(folder / "corpus", folder / "out", mode=mode)
+
+
+def test_long_interviews_are_kept_from_themselves_too(
+    tmp_path: Path, server: ModelServerThread
+) -> None:
+    """Whose words they are is then told in a process of its own."""
+    long = parse_transcript("Participant: I lie awake, every night.\n" * 200)
+    its_own = Session(
+        identity=identity_of(long, participant_id="900", session_id="900"),
+        chunks=tuple(chunks_of(long, lines=2, step=2))[:3],
+        labels={Item.SLEEP: 3},
+    )
+    both = tmp_path / "both"
+    made_references(both, [its_own, session_of("301")])
+    settings = settings_with(tmp_path / "state", **model_at(server.url), **shown_by(both))
+    server.server.script = says("I lie awake, every night.")
+    with client_of(settings) as client:
+        item = assess(client, "few_shot", transcript_text=long.text)["quantitative"]["items"][SLEEP]
+        other = assess(
+            client, "few_shot", transcript_text=ASKER.replace(QUOTE, "I lie awake, every night.")
+        )
+    assert [one["score"] for one in item["references"]] == [3]
+    assert len(other["quantitative"]["items"][SLEEP]["references"]) == 2
+    assert people_in(prompts(server)[0]) == {"301"}
+
+
+def test_a_search_that_fails_is_a_failure_of_its_own_and_can_be_gone_on_with(
+    tmp_path: Path, server: ModelServerThread
+) -> None:
+    """No item is scored then: without its references the mode would be another one."""
+    corpus(tmp_path / "others", [301, 302, 303])
+    corpus(tmp_path / "corpus", [400])
+    is_down = [False]
+
+    def vectors(body: dict[str, Any]) -> tuple[int, object]:
+        return (500, {}) if is_down[0] else by_letters(body)
+
+    with embedding_server(vectors) as (url, _):
+        by_server = {"REFERENCES_EMBEDDER": "openai:any", "OPENAI_BASE_URL": f"{url}/v1"}
+        served = {
+            **model_at(server.url, "ollama"),
+            **shown_by(tmp_path / "refs", **by_server),
+            "MODEL_BUSY_WAITS_SECONDS": "0",
+        }
+        for words in (["build", "others", "--out", "refs"], ["score", "refs", "--by", "labels"]):
+            made = run(["references", *words], tmp_path, served)
+            assert made.code == 0, made.err
+        is_down[0] = True
+        few_shot = ("run", "corpus", "--out", "out", "--mode", "few_shot")
+        failed = evaluate(tmp_path, served, *few_shot)
+        lines = (tmp_path / "out/failures.jsonl").read_text("utf-8").splitlines()
+        asked = prompts(server)
+        is_down[0] = False
+        done = evaluate(tmp_path, served, *few_shot, "--resume", "--retry-failed")
+    assert (failed.code, asked) == (3, [])
+    units = [json.loads(line) for line in lines if json.loads(line)["step"] == "assessment"]
+    assert [(one["failure_stage"], one["is_retryable"]) for one in units] == [("provider", True)]
+    assert "backend_error" in units[0]["codes"]
+    assert done.code == 0, done.err
+    assert len(references_in(prompts(server)[0])[SLEEP]) == 2

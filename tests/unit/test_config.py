@@ -107,6 +107,7 @@ DEFAULTS = {
     "REFERENCES_CHECK": "reading",
     "REFERENCES_SEED": "0",
     "LEDGER_KEY_FILE": "",
+    "CERTIFICATE_KEY_FILE": "",
     "INTERVIEW_MODEL": "",
     "INTERVIEW_OUTPUT_MODE": "auto",
     "INTERVIEW_COMBINED_DIGEST": "false",
@@ -493,6 +494,9 @@ def test_danger_is_read_by_the_model_that_is_set_for_it(
             {"DATA_TRANSCRIPTS_DIR": "/nowhere/at/all"}, "DATA_TRANSCRIPTS_DIR", id="no_folder"
         ),
         pytest.param({"LEDGER_KEY_FILE": "/nowhere/key"}, "LEDGER_KEY_FILE", id="no_key_file"),
+        pytest.param(
+            {"CERTIFICATE_KEY_FILE": "/nowhere/key"}, "CERTIFICATE_KEY_FILE", id="no_signing_key"
+        ),
         pytest.param(
             {"INTERVIEW_PROTOCOLS": "/nowhere/at/all"},
             "INTERVIEW_PROTOCOLS: the protocol all/protocol.yaml cannot be used",

@@ -1,10 +1,11 @@
 """The routes that assess a transcript."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from ai_psychiatrist.api.admission import AdmittedRoute
 from ai_psychiatrist.api.requests import AssessmentRequest
@@ -12,6 +13,7 @@ from ai_psychiatrist.api.sent_file import FILE_BODY, NamedInQuery
 from ai_psychiatrist.api.served import ServicesOf, json_of
 from ai_psychiatrist.api.wanted_assessment import assess_wanted, reading_wanted
 from ai_psychiatrist.assessment.pipeline import FULL, Part
+from ai_psychiatrist.proof.certificate import certified
 from ai_psychiatrist.results.assessment import (
     full_result,
     qualitative_result,
@@ -35,26 +37,40 @@ _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
 
 _TAKES_FILES: Final = {"requestBody": {"content": FILE_BODY}}
 AsResult: TypeAlias = Callable[..., Envelope]
+WantsCertificate: TypeAlias = Annotated[
+    bool,
+    Query(description="Whether the result has a certificate, which others can check."),
+]
 
 router = APIRouter(tags=["assessment"], responses=_PROBLEMS, route_class=AdmittedRoute)
 
 
 @router.post("/full_pipeline", response_model=FullResult, openapi_extra=_TAKES_FILES)
 async def full_pipeline(
-    body: AssessmentRequest, named: NamedInQuery, request: Request, services: ServicesOf
+    body: AssessmentRequest,
+    named: NamedInQuery,
+    request: Request,
+    services: ServicesOf,
+    *,
+    certificate: WantsCertificate = False,
 ) -> Response:
     """Findings, judgement, item scores and meta-review of one transcript."""
-    return await _assess(_Given(body, named), request, services, FULL, full_result)
+    given = _Given(body, named, wants_certificate=certificate)
+    return await _assess(given, request, services, FULL, full_result)
 
 
 @router.post("/assess/quantitative", response_model=QuantitativeResult, openapi_extra=_TAKES_FILES)
 async def assess_quantitative(
-    body: AssessmentRequest, named: NamedInQuery, request: Request, services: ServicesOf
+    body: AssessmentRequest,
+    named: NamedInQuery,
+    request: Request,
+    services: ServicesOf,
+    *,
+    certificate: WantsCertificate = False,
 ) -> Response:
     """The eight item scores of one transcript with their evidence."""
-    return await _assess(
-        _Given(body, named), request, services, frozenset({Part.SCORES}), quantitative_result
-    )
+    given = _Given(body, named, wants_certificate=certificate)
+    return await _assess(given, request, services, frozenset({Part.SCORES}), quantitative_result)
 
 
 @router.post("/assess/qualitative", response_model=QualitativeResult, openapi_extra=_TAKES_FILES)
@@ -71,6 +87,7 @@ async def assess_qualitative(
 class _Given:
     body: AssessmentRequest
     named: Roles
+    wants_certificate: bool = False
 
 
 async def _assess(
@@ -87,4 +104,8 @@ async def _assess(
         # Refused no sooner: a refusal tells of the danger that was read.
         scoring = replace(await services.scoring(body.wanted_mode), ablates=body.ablate)
         assessed = await assess_wanted(wanted, request, services, parts, scoring)
-    return json_of(as_result(assessed.assessment, about=services.about(assessed.id)))
+    result = as_result(assessed.assessment, about=services.about(assessed.id))
+    if given.wants_certificate:
+        transcript = assessed.assessment.transcript
+        result = await asyncio.to_thread(certified, result, transcript, services.signer)
+    return json_of(result)

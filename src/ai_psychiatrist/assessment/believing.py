@@ -3,7 +3,7 @@
 from typing import Final, Protocol
 
 from ai_psychiatrist.agents.case import Case
-from ai_psychiatrist.domain.assessment import PHQ8Assessment
+from ai_psychiatrist.domain.assessment import AssessmentMode, PHQ8Assessment
 
 BELIEF: Final = "belief"
 """Names the part in accounts of failures."""
@@ -34,6 +34,6 @@ class Believer(Protocol):
         """How many calls the beliefs of one assessment cost at most."""
         ...
 
-    def begin(self) -> Beliefs:
-        """Return the beliefs of one assessment, of which nothing is known yet."""
+    def begin(self, mode: AssessmentMode) -> Beliefs:
+        """Return the beliefs of one assessment in a mode, of which nothing is known yet."""
         ...

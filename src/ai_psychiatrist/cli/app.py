@@ -42,6 +42,10 @@ COMMANDS: Final = {
     "assess": Later(
         place="assess_command:assess", help="Assess one interview and print the result."
     ),
+    "verify": Later(
+        place="verify_command:verify",
+        help="Check the certificate of an assessment against its interview; no model is asked.",
+    ),
     "schema": Later(
         place="schema_command:schema",
         help="Print the JSON Schema of results, for HTTP and --json alike; its version is in each.",

@@ -2,6 +2,8 @@
 
 import asyncio
 import gc
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Final
 
 import typer
@@ -20,9 +22,13 @@ from ai_psychiatrist.cli.progress import part_progress
 from ai_psychiatrist.cli.report import print_report
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
 from ai_psychiatrist.domain.assessment import AssessmentMode
+from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.infrastructure.given_files import reason_of
+from ai_psychiatrist.infrastructure.private_files import write_whole
 from ai_psychiatrist.infrastructure.worker_processes import WORKS_IN_PLACE
 from ai_psychiatrist.interface.application import open_application
 from ai_psychiatrist.results.full_result import FullResult
+from ai_psychiatrist.results.models import CertificateResult
 
 EXAMPLES: Final = """
 Examples:
@@ -38,6 +44,8 @@ Examples:
   ai-psychiatrist assess interview.txt --model ollama:gemma3
 
   ai-psychiatrist assess interview.txt --ablate
+
+  ai-psychiatrist assess interview.txt --certificate interview.certificate.json
 
   ai-psychiatrist assess interview.txt --model ollama:gemma3 --mode descriptions_only
 
@@ -68,36 +76,64 @@ def assess(
     mode: ModeOption = None,
     ablate: AblateOption = False,
     model: ModelOption = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write what each score stands on, without words, for `verify` to check.",
+        ),
+    ] = None,
 ) -> None:
     """Assess one interview and print the result."""
     gc.set_threshold(_YOUNG_OBJECTS)
     with refusing_bad_input():
         speakers = NamedSpeakers(participant=participant, interviewer=interviewer)
-        result = asyncio.run(_assess(file, speakers, mode, model, ablate=ablate))
+        wants = _Wants(mode=mode, model=model, ablate=ablate, certificate=certificate is not None)
+        result = asyncio.run(_assess(file, speakers, wants))
     with writing_output():
         if as_json:
             # Escaped, so that nothing in it acts on a terminal and every encoding can carry it.
             typer.echo(result.model_dump_json(indent=2, ensure_ascii=True))
         else:
             print_report(result)
+    if certificate is not None and result.certificate is not None:
+        # After the result, which a full disk must not cost.
+        with refusing_bad_input():
+            _write_certificate(result.certificate, certificate)
     raise typer.Exit(_EXIT_CODES[result.status.value])
 
 
-async def _assess(
-    file: str,
-    speakers: NamedSpeakers,
-    mode: AssessmentMode | None,
-    model: str | None,
-    *,
-    ablate: bool,
-) -> FullResult:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wants:
+    mode: AssessmentMode | None
+    model: str | None
+    ablate: bool
+    certificate: bool
+
+
+def _write_certificate(certificate: CertificateResult, path: Path) -> None:
+    try:
+        write_whole(path, [certificate.text.encode()])
+    except OSError as error:
+        msg = f"--certificate: the file cannot be written: {reason_of(error)}"
+        raise InputError(msg, field="--certificate") from None
+    typer.echo(f"certificate: sha256 {certificate.sha256}", err=True)
+    if certificate.signed_by is not None:
+        typer.echo(f"certificate: signed by {certificate.signed_by}", err=True)
+
+
+async def _assess(file: str, speakers: NamedSpeakers, wants: _Wants) -> FullResult:
     WORKS_IN_PLACE.set(True)
-    settings = quiet(read_settings(model))
+    settings = quiet(read_settings(wants.model))
     transcript = given_transcript(file, settings, speakers, field="FILE")
     async with open_application(settings) as opened:
         with part_progress() as on_finished:
             result = await opened.assess(
-                transcript, mode=mode, ablate=ablate, on_progress=on_finished
+                transcript,
+                mode=wants.mode,
+                ablate=wants.ablate,
+                on_progress=on_finished,
+                certificate=wants.certificate,
             )
         tell_causes(result.status, opened.causes(result))
         return result

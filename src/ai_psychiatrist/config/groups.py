@@ -77,6 +77,15 @@ class LedgerSettings(Options):
     )
 
 
+class CertificateSettings(Options):
+    """How certificates of results are signed."""
+
+    key_file: Path | None = Field(
+        default=None,
+        description="File of an Ed25519 key, 32 bytes in hexadecimal, that signs certificates.",
+    )
+
+
 class InterviewSettings(Options):
     """How interviews are held, and where they are kept."""
 
@@ -189,6 +198,7 @@ class Settings(BaseSettings):
     data: DataSettings = DataSettings()
     references: ReferenceSettings = ReferenceSettings()
     ledger: LedgerSettings = LedgerSettings()
+    certificate: CertificateSettings = CertificateSettings()
     interview: InterviewSettings = InterviewSettings()
     api: ApiSettings = ApiSettings()
     risk: RiskSettings = RiskSettings()

@@ -83,6 +83,7 @@ class Application:
         ablate: bool = False,
         on_progress: OnPart = lambda _: None,
         deadline_seconds: float | None = None,
+        certificate: bool = False,
     ) -> FullResult:
         """Assess one interview; what fails is told in the result, and what finished is kept.
 
@@ -91,9 +92,9 @@ class Application:
         the settings, which is `zero_shot` unless they say otherwise.
         `ablate`: score again with the evidence changed, to tell whether it drives the scores.
         `deadline_seconds`: what has not finished by then is left out; else the models' own time
-        limits hold. Raises `InputError` for a transcript that cannot be used: of these
-        `SpeakersUnknown` has the labels to choose from. Where nothing finished the status is
-        `failed`, and `causes` says why.
+        limits hold. `certificate`: whether the result has one. Raises `InputError` for a transcript
+        that cannot be used: of these `SpeakersUnknown` has the labels to choose from. Where nothing
+        finished the status is `failed`, and `causes` says why.
         """
         services = self.services
         _refuse_no_time(deadline_seconds)
@@ -106,7 +107,12 @@ class Application:
                 on_finished=on_progress,
                 deadline_seconds=deadline_seconds,
             )
-            return full_result(assessment, about=services.about(assessment_id))
+            result = full_result(assessment, about=services.about(assessment_id))
+            if not certificate:
+                return result
+            from ai_psychiatrist.proof.certificate import certified  # noqa: PLC0415
+
+            return await asyncio.to_thread(certified, result, read, services.signer)
 
     def causes(self, result: FullResult) -> tuple[Cause, ...]:
         """Return why a result is not whole, each cause with its cure; none if it is whole."""
@@ -202,6 +208,7 @@ def assess_sync(
     ablate: bool = False,
     on_progress: OnPart = lambda _: None,
     deadline_seconds: float | None = None,
+    certificate: bool = False,
     settings: Settings | None = None,
     model: str | None = None,
 ) -> FullResult:
@@ -223,6 +230,7 @@ def assess_sync(
                 ablate=ablate,
                 on_progress=on_progress,
                 deadline_seconds=deadline_seconds,
+                certificate=certificate,
             )
 
     return asyncio.run(assess())

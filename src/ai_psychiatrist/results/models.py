@@ -220,6 +220,19 @@ class GroundingResult(Result):
     unknown_keys: int
 
 
+class CertificateResult(Result):
+    """What a result says in places and codes, without words, for others to derive it again."""
+
+    sha256: str
+    """Digest of what the certificate says; whoever checks it has to know it, or the key."""
+    signed_by: str | None
+    """Ed25519 public key in hexadecimal; null where no key is set."""
+    text: str
+    """The certificate itself, in canonical JSON: to be kept as it is, byte for byte."""
+
+    shown_texts: ClassVar[frozenset[str]] = frozenset({"sha256", "signed_by"})
+
+
 class Envelope(Result):
     """What every result says about itself."""
 
@@ -243,6 +256,8 @@ class Envelope(Result):
     failures: tuple[FailureRecord, ...]
     transcript_text: str | None
     """The text that offsets count in, where it was made from a file; null for a text as sent."""
+    certificate: CertificateResult | None = None
+    """Null unless it was asked for."""
 
 
 class QuantitativeResult(QuantitativePart, Envelope):

@@ -23,6 +23,7 @@ from ai_psychiatrist.infrastructure.logging import EventLog, get_logger, logging
 from ai_psychiatrist.llm.backend_options import BackendOptions
 from ai_psychiatrist.llm.connections import ModelConnections
 from ai_psychiatrist.llm.routes import ModelChain
+from ai_psychiatrist.proof.signing import Signer, signer_of
 from ai_psychiatrist.results.assessment import About
 from ai_psychiatrist.services.risk.clause_memory import forget_clauses
 from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
@@ -100,6 +101,11 @@ class Services:
         """Close what was opened of the interviews."""
         if "interviews" in self.__dict__:
             self.interviews.close()
+
+    @cached_property
+    def signer(self) -> Signer | None:
+        """What signs certificates, where a key is set."""
+        return signer_of(self.settings.certificate.key_file)
 
     @property
     def crisis_resources(self) -> str:

@@ -24,13 +24,16 @@ PUBLIC = {
     "TranscriptTooLong",
     "TranscriptUnreadable",
     "ValidatedLines",
+    "VerifiedCertificate",
     "__version__",
     "assess_sync",
+    "certify",
     "create_app",
     "ground",
     "load_settings",
     "open",
     "validate",
+    "verify",
 }
 """What others build on: a name that goes from here breaks them."""
 HEAVY = {"fastapi", "numpy", "openai", "pydantic", "pydantic_ai", "structlog", "uvicorn"}

@@ -1,5 +1,6 @@
 """What is done for a text grows with its length and no faster, whatever the text is."""
 
+import time
 from collections.abc import Callable
 from functools import partial
 
@@ -9,7 +10,7 @@ from tests.attack.hostile_texts import HOSTILE_TEXTS
 
 from ai_psychiatrist.agents.baseline.narrative import narrate
 from ai_psychiatrist.agents.baseline.signals import analyse
-from ai_psychiatrist.domain.evidence import Polarity
+from ai_psychiatrist.domain.evidence import Polarity, Quote
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.services.evidence_validation.transcript_index import (
     GroundingMode,
@@ -87,3 +88,13 @@ def test_a_quote_of_repetitive_text_takes_few_steps_for_each_word(
         work = calls_of(partial(index.ground, quote, mode=mode))
 
         assert work <= 40 * len(text), work
+
+
+@pytest.mark.parametrize("gap", [" ", "\t", "\u2003\u00a0"])
+def test_a_long_gap_between_quoted_words_is_gone_through_once(gap: str) -> None:
+    index = TranscriptIndex(parse_transcript(f"Participant: tired{gap * 30_000}sad"))
+    start = time.process_time()
+
+    assert isinstance(index.ground("tired sad"), Quote)
+
+    assert time.process_time() - start < 1.0

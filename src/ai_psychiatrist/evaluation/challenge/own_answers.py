@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ai_psychiatrist.domain.assessment import Assessment, ItemAssessment
-from ai_psychiatrist.domain.belief import ItemBelief
+from ai_psychiatrist.domain.belief import ScoreSet
 from ai_psychiatrist.domain.evidence import Quote, Relevance, Timeframe
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.evaluation.challenge.prediction import (
@@ -34,15 +34,25 @@ def prediction_of(assessment: Assessment, unit_id: str) -> ChallengePrediction:
 
 
 def _answer(found: ItemAssessment, text: str) -> ItemAnswer:
-    belief: ItemBelief | None = getattr(found, "belief", None)
+    belief = found.belief
     quotes = (given for quote in found.quotes for given in _quotes(quote, text))
     return ItemAnswer.model_validate(
         {
             "score": found.score,
             "quotes": tuple(quotes),
             "probabilities": None if belief is None else belief.probabilities,
+            "set": None if belief is None else _outcomes(belief.score_set),
         }
     )
+
+
+def _outcomes(found: ScoreSet | None) -> tuple[int | None, ...] | None:
+    """Return what a set holds, `None` in it for not determinable."""
+    if found is None:
+        return None
+    has_scores = found.low is not None and found.high is not None
+    scores = range(found.low or 0, (found.high or 0) + 1) if has_scores else ()
+    return (*scores, None) if found.not_determinable else tuple(scores)
 
 
 def _quotes(quote: Quote, text: str) -> Iterator[GivenQuote]:

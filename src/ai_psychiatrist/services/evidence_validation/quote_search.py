@@ -12,7 +12,8 @@ from ai_psychiatrist.services.evidence_validation.quote_edges import QuoteEdges,
 from ai_psychiatrist.services.evidence_validation.tokens import Tokens
 from ai_psychiatrist.services.evidence_validation.word_stream import WordRange, WordStream
 
-_LINE_BREAK: Final = re.compile(r"[^\S\r\n]*(?:\r\n?|\n)\s*")
+# From the start of white space alone: a long run of it would be gone through from each character.
+_LINE_BREAK: Final = re.compile(r"(?<!\s)[^\S\r\n]*+(?:\r\n?|\n)\s*")
 
 
 @dataclass(frozen=True)

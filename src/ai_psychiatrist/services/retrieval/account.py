@@ -8,7 +8,7 @@ import numpy as np
 
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.services.retrieval.arrays import read_array
-from ai_psychiatrist.services.retrieval.artefact import NOT_SCORED, READINGS_FILE, SCORES_FILE
+from ai_psychiatrist.services.retrieval.artefact import NOT_SCORED, READINGS_FILE
 from ai_psychiatrist.services.retrieval.chunks import Reading
 from ai_psychiatrist.services.retrieval.manifest import Manifest
 
@@ -30,7 +30,9 @@ def account_of(folder: Path, manifest: Manifest) -> Mapping[Item, ItemAccount]:
     is_read = read_array(folder / READINGS_FILE, np.uint8, columns=len(items)) != Reading.NOTHING
     is_scored = np.zeros_like(is_read)
     if manifest.scoring is not None:
-        is_scored = read_array(folder / SCORES_FILE, np.int8, columns=len(items)) != NOT_SCORED
+        is_scored = (
+            read_array(folder / manifest.scoring.file, np.int8, columns=len(items)) != NOT_SCORED
+        )
     return {
         item: ItemAccount(
             read=int(is_read[:, column].sum()),

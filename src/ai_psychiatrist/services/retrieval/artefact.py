@@ -36,7 +36,6 @@ SESSIONS_FILE: Final = "sessions.jsonl"
 OFFSETS_FILE: Final = "offsets.npy"
 SESSION_OF_FILE: Final = "session_of.npy"
 READINGS_FILE: Final = "readings.npy"
-SCORES_FILE: Final = "scores.npy"
 NOT_SCORED: Final = -1
 _BATCH: Final = 64
 """Texts that are made vectors of at a time."""

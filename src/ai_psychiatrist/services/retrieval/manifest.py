@@ -3,9 +3,9 @@
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ai_psychiatrist.domain.errors import ArtifactMismatch
 from ai_psychiatrist.infrastructure.given_files import open_regular, read_regular, reason_of
@@ -46,6 +46,8 @@ class ScoringRecord(_Record):
     models: tuple[str, ...] = ()
     prompts: dict[str, str] = {}
     """Agent → digest of its prompt; empty for labels."""
+    file: Annotated[str, Field(pattern=r"^scores-[0-9a-f]{12}\.npy$")]
+    """Named by its digest: those of before stay whole until the record names the new ones."""
     scored: int
     """Pairs of chunk and item that have a score."""
 

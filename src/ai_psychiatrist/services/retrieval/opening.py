@@ -14,7 +14,6 @@ from ai_psychiatrist.services.retrieval.artefact import (
     NOT_SCORED,
     OFFSETS_FILE,
     READINGS_FILE,
-    SCORES_FILE,
     SESSION_OF_FILE,
     SESSIONS_FILE,
 )
@@ -64,7 +63,7 @@ def open_references(
     if problems:
         raise ArtifactMismatch(f"the references in {folder} cannot be used: {'; '.join(problems)}")
     index = LEXICAL_FILES if embedder is None else DENSE_FILES
-    scores = () if manifest.scoring is None else (SCORES_FILE,)
+    scores = () if manifest.scoring is None else (manifest.scoring.file,)
     missing = _FILES.union(index, scores) - manifest.files.keys()
     if missing:
         msg = f"the record of the references in {folder} names no {min(missing)}; build them anew"
@@ -112,7 +111,7 @@ def _opened(
     if manifest.scoring is None:
         scores = np.full((manifest.chunks, items), NOT_SCORED, dtype=np.int8)
     else:
-        scores = read_array(folder / SCORES_FILE, np.int8, columns=items)
+        scores = read_array(folder / manifest.scoring.file, np.int8, columns=items)
     lengths = {len(session_of), len(readings), len(offsets) - 1, len(scores), manifest.chunks}
     if len(lengths) > 1 or len(people.identities) != manifest.sessions:
         msg = f"the files of the references in {folder} do not fit together; build them anew"

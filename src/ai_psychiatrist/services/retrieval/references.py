@@ -1,5 +1,6 @@
 """References for few-shot scoring: what of other people's interviews is like this evidence."""
 
+import asyncio
 import mmap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -41,7 +42,7 @@ class Index(Protocol):
         ...
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class References:
     """An artefact that was opened and checked, and the way to search it.
 
@@ -76,12 +77,14 @@ class References:
         if not queries:
             return {item: _no_evidence(item) for item in evidence}
         found = await self.index.similarities([*queries.values()])
-        others = self._others(excluded)
         rows = dict(zip(queries, found, strict=True))
-        return {
-            item: self._most_alike(item, rows[item], others) if item in rows else _no_evidence(item)
-            for item in evidence
-        }
+
+        def search() -> dict[Item, ItemReferences]:
+            others = self._others(excluded)
+            return {item: self._most_alike(item, row, others) for item, row in rows.items()}
+
+        chosen = await asyncio.to_thread(search)
+        return {item: chosen.get(item) or _no_evidence(item) for item in evidence}
 
     async def random_references(
         self, evidence: Mapping[Item, Sequence[Quote]], excluded: Identity, *, seed: int
@@ -91,13 +94,17 @@ class References:
         Everything but the likeness and its floor is as in a search, so that what a search gains can
         be told. The same seed, person and item draw the same ones.
         """
-        others = self._others(excluded)
-        return {
-            item: self._drawn(item, others, f"{seed}:{excluded.words}:{item.value}")
-            if quotes
-            else _no_evidence(item)
-            for item, quotes in evidence.items()
-        }
+        wanted = [item for item, quotes in evidence.items() if quotes]
+
+        def draw() -> dict[Item, ItemReferences]:
+            others = self._others(excluded)
+            return {
+                item: self._drawn(item, others, f"{seed}:{excluded.words}:{item.value}")
+                for item in wanted
+            }
+
+        drawn = await asyncio.to_thread(draw)
+        return {item: drawn.get(item) or _no_evidence(item) for item in evidence}
 
     def _others(self, excluded: Identity) -> _Mask:
         """Return which chunks are of other people."""
@@ -221,12 +228,13 @@ def _falling(chunks: npt.NDArray[np.intp], similarities: npt.NDArray[np.float32]
 
 
 def _shuffled(chunks: npt.NDArray[np.intp], seed: str) -> Iterator[int]:
+    """Yield all in any order; of a long row only what is taken is moved (Fisher and Yates)."""
     random = Random(seed)  # noqa: S311  a draw that can be repeated
-    left = [int(chunk) for chunk in chunks]
-    while left:
-        at = random.randrange(len(left))
-        left[at], left[-1] = left[-1], left[at]
-        yield left.pop()
+    moved: dict[int, int] = {}
+    for last in range(len(chunks) - 1, -1, -1):
+        at = random.randint(0, last)
+        yield int(chunks[moved.get(at, at)])
+        moved[at] = moved.get(last, last)
 
 
 def _speaks_against(score: int, reading: Reading) -> bool:

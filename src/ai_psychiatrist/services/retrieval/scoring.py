@@ -1,13 +1,15 @@
 """The scores of chunks: an item has one where the chunk's own words carry it, or none."""
 
+import hashlib
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.services.retrieval.arrays import write_array
-from ai_psychiatrist.services.retrieval.artefact import NOT_SCORED, SCORES_FILE
+from ai_psychiatrist.services.retrieval.artefact import NOT_SCORED
 from ai_psychiatrist.services.retrieval.chunks import Reading
 from ai_psychiatrist.services.retrieval.manifest import (
     Manifest,
@@ -18,6 +20,7 @@ from ai_psychiatrist.services.retrieval.manifest import (
 from ai_psychiatrist.services.retrieval.references import References
 
 Scores = npt.NDArray[np.int8]
+_DIGITS: Final = 12
 
 
 def scores_of_labels(references: References) -> Scores:
@@ -47,19 +50,21 @@ def write_scores(
     models: tuple[str, ...] = (),
     prompts: dict[str, str] | None = None,
 ) -> Manifest:
-    """Give an artefact these scores. Without `models` they are of labels.
-
-    The record is written last: until then the artefact is the one that it was, or is refused as
-    damaged where it had scores before.
-    """
-    write_array(folder / SCORES_FILE, scores)
+    """Give an artefact these scores, whole or not at all. Without `models` they are of labels."""
+    name = f"scores-{hashlib.sha256(scores.tobytes()).hexdigest()[:_DIGITS]}.npy"
+    write_array(folder / name, scores)
     scoring = ScoringRecord(
         source="model" if models else "labels",
         models=models,
         prompts=prompts or {},
+        file=name,
         scored=int((scores != NOT_SCORED).sum()),
     )
-    files = {**manifest.files, SCORES_FILE: file_digest(folder / SCORES_FILE)}
+    before = None if manifest.scoring is None else manifest.scoring.file
+    kept = {one: digest for one, digest in manifest.files.items() if one != before}
+    files = kept | {name: file_digest(folder / name)}
     scored = manifest.model_copy(update={"scoring": scoring, "files": files})
     write_manifest(folder, scored)
+    if before is not None and before != name:
+        (folder / before).unlink(missing_ok=True)
     return scored

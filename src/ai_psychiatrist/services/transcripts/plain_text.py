@@ -159,7 +159,7 @@ def _is_everybodys(labels: SpeakerLabels) -> bool:
 def _one_speaker(text: str, start: int, source: Source, *, is_assumed: bool) -> Transcript:
     turns = [Turn(index=0, speaker=Speaker.UNKNOWN, start=0, words_start=0, end=start)]
     whole = Turn(
-        index=bool(start),
+        index=int(start > 0),
         speaker=Speaker.PARTICIPANT,
         start=start,
         words_start=start,

@@ -1,6 +1,6 @@
 """What an assessment says becomes a prediction as any system writes it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
 
@@ -11,7 +11,7 @@ from ai_psychiatrist.domain.assessment import (
     ItemAssessment,
     PHQ8Assessment,
 )
-from ai_psychiatrist.domain.belief import BeliefSource, ItemBelief
+from ai_psychiatrist.domain.belief import BeliefSource, ItemBelief, ScoreSet
 from ai_psychiatrist.domain.evidence import (
     Frequency,
     Grounding,
@@ -41,18 +41,10 @@ BELIEF = ItemBelief(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Believed(ItemAssessment):
-    """An item that says how likely each score is."""
-
-    belief: ItemBelief | None = BELIEF
-
-
-def an_item(
-    item: Item, *quotes: Quote, kind: type[ItemAssessment] = ItemAssessment
-) -> ItemAssessment:
-    return kind(
+def an_item(item: Item, *quotes: Quote, belief: ItemBelief | None = None) -> ItemAssessment:
+    return ItemAssessment(
         item=item,
+        belief=belief,
         score=3 if quotes else None,
         unknown_reason=None if quotes else UnknownReason.NO_MENTION,
         proposed_score=None,
@@ -69,10 +61,10 @@ def an_item(
 
 
 def an_assessment(
-    *quotes: Quote, kind: type[ItemAssessment] = ItemAssessment, risk: RiskReport | None = None
+    *quotes: Quote, belief: ItemBelief | None = None, risk: RiskReport | None = None
 ) -> Assessment:
     items = tuple(
-        an_item(item, *(quotes if item is Item.SLEEP else ()), kind=kind) for item in Item
+        an_item(item, *(quotes if item is Item.SLEEP else ()), belief=belief) for item in Item
     )
     return Assessment(
         transcript=TRANSCRIPT,
@@ -120,8 +112,21 @@ def test_quotes_that_carry_nothing_are_no_evidence(quote: Quote) -> None:
 
 def test_beliefs_are_given_where_an_item_has_one() -> None:
     assert prediction_of(an_assessment(QUOTE), "a").items[Item.SLEEP].probabilities is None
-    believed = prediction_of(an_assessment(QUOTE, kind=Believed), "a")
+    believed = prediction_of(an_assessment(QUOTE, belief=BELIEF), "a")
     assert believed.items[Item.SLEEP].probabilities == (0.0, 0.25, 0.25, 0.5, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "not_determinable", "outcomes"),
+    [(1, 3, False, (1, 2, 3)), (0, 0, True, (0, None)), (None, None, True, (None,))],
+)
+def test_sets_are_given_where_a_belief_has_one(
+    low: int | None, high: int | None, not_determinable: bool, outcomes: tuple[int | None, ...]
+) -> None:
+    found = ScoreSet(low=low, high=high, not_determinable=not_determinable, level=0.9)
+    belief = replace(BELIEF, score_set=found)
+    answer = prediction_of(an_assessment(QUOTE, belief=belief), "a").items[Item.SLEEP]
+    assert answer.outcomes == outcomes
 
 
 def test_an_assessment_without_scores_has_failed() -> None:

@@ -136,6 +136,8 @@ def test_interviews_without_a_chunk_are_refused(tmp_path: Path) -> None:
         made_references(tmp_path / "out", [])
 
 
+SCORES = "scores-000000000000.npy"
+"""As it would be named."""
 FILES = (
     "bm25_chunks.npy",
     "bm25_starts.npy",
@@ -144,38 +146,45 @@ FILES = (
     "chunks.jsonl",
     "offsets.npy",
     "readings.npy",
-    "scores.npy",
+    SCORES,
     "session_of.npy",
     "sessions.jsonl",
 )
 
 
+def placed(folder: Path, name: str) -> Path:
+    """Return where a file is; that of the scores is named by what it holds."""
+    return next(folder.glob("scores-*.npy")) if name == SCORES else folder / name
+
+
 def test_every_file_has_its_digest_in_the_record(tmp_path: Path) -> None:
     references = opened(made_references(tmp_path / "out"))
-    assert tuple(sorted(references.manifest.files)) == FILES
+    named = set(references.manifest.files)
+    assert {placed(tmp_path / "out", name).name for name in FILES} == named
     names = {path.name for path in (tmp_path / "out").iterdir()}
-    assert names == {*FILES, "manifest.json"}
+    assert names == named | {"manifest.json"}
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_damaged_or_missing_file_is_refused(tmp_path: Path, name: str) -> None:
     settings = made_references(tmp_path / "out")
-    path = tmp_path / "out" / name
+    path = placed(tmp_path / "out", name)
     content = path.read_bytes()
     path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-    with pytest.raises(ArtifactMismatch, match=f"{name}.* is damaged"):
+    with pytest.raises(ArtifactMismatch, match=f"{path.name}.* is damaged"):
         opened(settings)
     path.unlink()
-    with pytest.raises(ArtifactMismatch, match=f"{name}.*cannot be read"):
+    with pytest.raises(ArtifactMismatch, match=f"{path.name}.*cannot be read"):
         opened(settings)
 
 
-@pytest.mark.parametrize("name", ["chunks.jsonl", "bm25_words.json", "scores.npy"])
+@pytest.mark.parametrize("name", ["chunks.jsonl", "bm25_words.json", SCORES])
 def test_a_record_that_leaves_out_a_file_is_refused(tmp_path: Path, name: str) -> None:
     """Else anything could stand in its place."""
     settings = made_references(tmp_path / "out")
     path = tmp_path / "out" / "manifest.json"
     record = json.loads(path.read_bytes())
+    name = placed(tmp_path / "out", name).name
     del record["files"][name]
     path.write_text(json.dumps(record))
     with pytest.raises(ArtifactMismatch, match=f"names no {name}"):
@@ -235,6 +244,17 @@ def test_scores_under_other_prompts_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ArtifactMismatch, match="other prompts of quantitative"):
         opened(settings, prompts=PROMPTS | {"quantitative": "c"})
     assert opened(settings, prompts={}, needs_scores=False).scores.all()
+
+
+def test_new_scores_take_the_place_of_those_before_at_once(tmp_path: Path) -> None:
+    settings = made_references(tmp_path / "out")
+    before = opened(settings)
+    scores = np.zeros_like(before.scores)
+    write_scores(tmp_path / "out", before.manifest, scores, models=("ollama:m",))
+
+    assert not opened(settings).scores.any()
+    assert len(list((tmp_path / "out").glob("scores-*"))) == 1
+    assert before.scores.any(), "what is open goes on with what it has"
 
 
 def test_labels_become_scores_only_where_the_words_speak_for_them(tmp_path: Path) -> None:

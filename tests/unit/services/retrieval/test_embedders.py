@@ -5,6 +5,7 @@ from importlib import metadata
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from tests.fakes.embedding_server import answer, embedding_server
 from tests.fakes.references import LEXICAL_SETTINGS, grounded, made_references, opened, stranger
@@ -14,6 +15,7 @@ from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError, 
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.services.retrieval import onnx_embedder
+from ai_psychiatrist.services.retrieval.dense import DenseIndex, write_dense
 from ai_psychiatrist.services.retrieval.embedding import Vectors
 from ai_psychiatrist.services.retrieval.onnx_embedder import OnnxEmbedder
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
@@ -140,3 +142,35 @@ def test_openai_itself_needs_a_key() -> None:
 async def _without_address() -> None:
     async with open_services(load_settings({}, dotenv=None)) as services:
         embedder_of("openai:text-embedding-3-small", services.connections)
+
+
+class Directions:
+    """Gives vectors of a fixed random direction for each text."""
+
+    name = "ollama:directions"
+    digest = "one"
+
+    async def embed(self, texts: Sequence[str], *, is_query: bool) -> Vectors:
+        del is_query
+        return np.stack([self.of(text) for text in texts])
+
+    def of(self, text: str) -> npt.NDArray[np.float32]:
+        seed = int.from_bytes(text.encode()[-8:], "little")
+        return np.random.default_rng(seed).normal(size=48).astype(np.float32)
+
+
+@pytest.mark.parametrize("count", [1, 63, 64, 511, 512, 513, 1300])
+def test_likeness_is_the_cosine_whatever_the_number_of_chunks(tmp_path: Path, count: int) -> None:
+    embedder, names = Directions(), [f"chunk {number}" for number in range(count)]
+    made = np.stack([embedder.of(name) for name in names])
+    write_dense(tmp_path, made)
+    index = DenseIndex(tmp_path, embedder, 48)
+
+    found = asyncio.run(index.similarities(["one query", "another"]))
+
+    queries = np.stack([embedder.of("one query"), embedder.of("another")])
+    cosines = (queries / np.linalg.norm(queries, axis=1, keepdims=True)) @ (
+        made / np.linalg.norm(made, axis=1, keepdims=True)
+    ).T
+    assert found.shape == (2, count)
+    assert np.abs(found - np.maximum(cosines, 0)).max() < 0.01

@@ -1,0 +1,133 @@
+"""Certificates: make one of a result, and check one against the interview that it is about."""
+
+import re
+from pathlib import Path
+from typing import Final
+
+from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.transcript import Transcript
+from ai_psychiatrist.interface.given import (
+    GivenLabels,
+    GivenTranscript,
+    content_of,
+    forgetting_causes,
+    named_roles,
+    read_given,
+)
+from ai_psychiatrist.proof import verify as verifier
+from ai_psychiatrist.proof.certificate import certificate_of
+from ai_psychiatrist.proof.signing import signer_of
+from ai_psychiatrist.results.models import CertificateResult, Envelope
+from ai_psychiatrist.results.result import Result
+
+_DIGEST: Final = re.compile(r"[0-9a-fA-F]{64}|")
+_OTHER_TEXT: Final = "transcript:"
+
+
+class VerifiedCertificate(Result):
+    """What became of a certificate."""
+
+    holds: bool
+    """Whether everything that can be derived again was derived again."""
+    refusal: str | None
+    """Where it does not hold."""
+    notes: tuple[str, ...]
+    """Who signed it, and what is still on trust; empty where it does not hold."""
+
+
+def certify(
+    result: Envelope,
+    transcript: GivenTranscript,
+    *,
+    participant: GivenLabels = (),
+    interviewer: GivenLabels = (),
+    key_file: Path | None = None,
+) -> CertificateResult:
+    """Return the certificate of a result: places and codes, without a word of the interview.
+
+    `transcript`, `participant`, `interviewer`: as they were given to the assessment. `key_file`:
+    of the Ed25519 key that signs it, 32 bytes in hexadecimal. Raises `InputError` for another
+    transcript than the result's, and `ConfigurationError` for what is no key.
+    """
+    with forgetting_causes():
+        read = _read(transcript, participant, interviewer)
+        return certificate_of(result, read, signer=signer_of(key_file))
+
+
+def verify(
+    transcript: GivenTranscript,
+    certificate: str | bytes | Path | CertificateResult,
+    *,
+    digest: str = "",
+    key: str = "",
+    participant: GivenLabels = (),
+    interviewer: GivenLabels = (),
+) -> VerifiedCertificate:
+    """Check a certificate against its interview, given in any form that is read.
+
+    `digest`: the SHA-256 that the result names; `key`: the Ed25519 key of who signed it; both 64
+    hexadecimal digits. Without either nobody vouches for what cannot be derived. Raises
+    `InputError` for what cannot be read.
+    """
+    for field, value in (("digest", digest), ("key", key)):
+        if not _DIGEST.fullmatch(value):
+            msg = f"{field} has to be 64 hexadecimal digits"
+            raise InputError(msg, field=field)
+    content = _content(certificate)
+    try:
+        with forgetting_causes():
+            notes = _notes(transcript, content, participant, interviewer, digest=digest, key=key)
+    except verifier.Refused as refused:
+        return VerifiedCertificate(holds=False, refusal=str(refused), notes=())
+    return VerifiedCertificate(holds=True, refusal=None, notes=tuple(notes))
+
+
+def _content(certificate: str | bytes | Path | CertificateResult) -> bytes:
+    given = certificate.text if isinstance(certificate, CertificateResult) else certificate
+    try:
+        content = content_of(given)
+    except InputError as error:
+        msg = str(error).replace("the transcript", "the certificate")
+        raise InputError(msg, field="certificate") from None
+    return content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+
+
+def _read(given: GivenTranscript, participant: GivenLabels, interviewer: GivenLabels) -> Transcript:
+    if isinstance(given, Transcript):
+        return given
+    name = given.name if isinstance(given, Path) else ""
+    return read_given(content_of(given), named_roles(participant, interviewer), name=name)
+
+
+def _notes(
+    given: GivenTranscript,
+    content: bytes,
+    participant: GivenLabels,
+    interviewer: GivenLabels,
+    **vouched: str,
+) -> list[str]:
+    """Check with the text itself, or else with the one that is read from what was given."""
+    if isinstance(given, Transcript):
+        return verifier.verify(given.text, content, **vouched)
+    plain = _plain(content_of(given))
+    if plain is None:
+        return verifier.verify(_read(given, participant, interviewer).text, content, **vouched)
+    try:
+        return verifier.verify(plain, content, **vouched)
+    except verifier.Refused as refused:
+        if not str(refused).startswith(_OTHER_TEXT):
+            raise
+        try:
+            text = _read(given, participant, interviewer).text
+        except InputError:
+            raise refused from None
+        return verifier.verify(text, content, **vouched)
+
+
+def _plain(content: str | bytes) -> str | None:
+    try:
+        text = content if isinstance(content, str) else content.decode()
+        text.encode()
+    except UnicodeError:
+        return None
+    return text

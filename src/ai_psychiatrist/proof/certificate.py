@@ -1,0 +1,230 @@
+"""Make the certificate of a result: what each score stands on, in places and codes, no words."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from typing import Final, TypeVar
+
+from ai_psychiatrist import __version__
+from ai_psychiatrist.agents.contracts.item_check import check_item
+from ai_psychiatrist.agents.output_models import ItemScoreOutput
+from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.evidence import Grounding, Quote, Segment
+from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, Item, UnknownReason
+from ai_psychiatrist.domain.transcript import Transcript
+from ai_psychiatrist.proof.rule_set import rule_set_digest
+from ai_psychiatrist.proof.signing import Signer
+from ai_psychiatrist.proof.verify import Refused, verify
+from ai_psychiatrist.results.full_result import FullResult
+from ai_psychiatrist.results.models import (
+    CertificateResult,
+    Envelope,
+    ItemResult,
+    QuantitativePart,
+)
+from ai_psychiatrist.results.risk_result import RiskResult, RiskSignalResult
+
+_Fields = dict[str, object]
+_VERSION: Final = 1
+_UNFOUND: Final = "quote_in_transcript"
+"""The rule that a quote which nobody said breaks."""
+
+
+Certified = TypeVar("Certified", bound=Envelope)
+
+
+def certified(result: Certified, transcript: Transcript, signer: Signer | None) -> Certified:
+    """Return a result with its certificate; raises `InputError` as `certificate_of` does."""
+    certificate = certificate_of(result, transcript, signer=signer)
+    return result.model_copy(update={"certificate": certificate})
+
+
+def certificate_of(
+    result: Envelope, transcript: Transcript, *, signer: Signer | None = None
+) -> CertificateResult:
+    """Return the certificate of a result, checked as its receiver will check it.
+
+    Raises `InputError` for a transcript that the result is not about.
+    """
+    try:
+        return _checked(result, transcript, signer)
+    except Refused as refused:
+        msg = f"the result does not follow from this transcript: {refused}"
+    raise InputError(msg, field="transcript")
+
+
+def _checked(result: Envelope, transcript: Transcript, signer: Signer | None) -> CertificateResult:
+    signed_by = None if signer is None else signer.public_key
+    certificate = _canonical(_certificate(result, transcript) | {"signed_by": signed_by})
+    sha256 = hashlib.sha256(certificate).hexdigest()
+    signature = None if signer is None else signer.sign(certificate)
+    rest = _canonical({"sha256": sha256, "signature": signature})
+    content = b'{"certificate":' + certificate + b"," + rest[1:]
+    verify(transcript.text, content)
+    return CertificateResult(sha256=sha256, signed_by=signed_by, text=content.decode())
+
+
+def _canonical(fields: _Fields) -> bytes:
+    """Write fields as RFC 8785 has it: its one hard part are fractions, which are texts here."""
+    text = json.dumps(
+        _without_fractions(fields), sort_keys=True, separators=(",", ":"), ensure_ascii=False
+    )
+    return text.encode()
+
+
+def _without_fractions(value: object) -> object:
+    match value:
+        case dict():
+            return {key: _without_fractions(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return [_without_fractions(inner) for inner in value]
+        case float():
+            return repr(value)
+        case _:
+            return value
+
+
+def _certificate(result: Envelope, transcript: Transcript) -> _Fields:
+    return {
+        "version": _VERSION,
+        "program": __version__,
+        "result_schema": result.schema_version,
+        "rules": rule_set_digest(),
+        "prompts": dict(result.prompts),
+        "models": {agent: list(each.answered_by) for agent, each in result.models.items()},
+        "assessment_id": result.assessment_id,
+        "mode": result.mode,
+        "status": result.status.value,
+        "failures": [f"{one.stage}.{one.code or one.category}" for one in result.failures],
+        "transcript": _transcript(transcript),
+        "scores": _scores(result, transcript),
+        "danger": _danger(result.risk, transcript),
+    }
+
+
+def _transcript(transcript: Transcript) -> _Fields:
+    turns = _spans(
+        Segment(turn=turn.index, start=turn.words_start, end=turn.end)
+        for turn in transcript.participant_turns()
+    )
+    return {
+        "sha256": hashlib.sha256(transcript.text.encode()).hexdigest(),
+        "turns": turns,
+        "words": _words_digest(transcript, turns),
+        "speakers_assumed": transcript.speakers_assumed,
+    }
+
+
+def _words_digest(transcript: Transcript, spans: list[dict[str, int]]) -> str:
+    """Return a digest of words that nobody can guess who has not the whole transcript.
+
+    A plain one of a few words could be found by trying; the key of this one is made of all.
+    """
+    words = " ".join(
+        f"{span['turn']} {transcript.text[span['start'] : span['end']]}" for span in spans
+    )
+    key = hashlib.sha256(b"words of\0" + transcript.text.encode()).digest()
+    return hashlib.blake2b(words.encode(), digest_size=32, key=key).hexdigest()
+
+
+def _spans(segments: Iterable[Segment | RiskSignalResult]) -> list[dict[str, int]]:
+    return [{"turn": one.turn, "start": one.start, "end": one.end} for one in segments]
+
+
+def _scores(result: Envelope, transcript: Transcript) -> _Fields | None:
+    part = result.quantitative if isinstance(result, FullResult) else result
+    if not isinstance(part, QuantitativePart) or part.items is None:
+        return None
+    is_checked = result.grounding is not None and result.grounding.grounding is Grounding.CHECKED
+    return {
+        "accepted": part.accepted,
+        "quotes_checked": is_checked,
+        "items": {
+            key: _item(Item(key), item, transcript, is_checked=is_checked)
+            for key, item in part.items.items()
+        },
+        "total": {
+            "minimum": part.total_score_min,
+            "maximum": part.total_score_max,
+            "exact": part.total_score,
+            "severity": part.severity,
+            "severity_lower_bound": part.severity_lower_bound,
+            "severity_upper_bound": part.severity_upper_bound,
+            "interval": _interval(part),
+        },
+    }
+
+
+def _interval(part: QuantitativePart) -> object:
+    """Return where the total is believed to lie, without its mean, which is no claim."""
+    found = part.model_dump(mode="json").get("total_interval")
+    return found and {name: found[name] for name in ("low", "high", "level")}
+
+
+def _item(key: Item, item: ItemResult, transcript: Transcript, *, is_checked: bool) -> _Fields:
+    return {
+        "quotes": [_quote(quote, transcript) for quote in item.evidence],
+        "allowed": _allowed(key, item.evidence) if is_checked else [],
+        "reply": _reply(item),
+        "rules": list(item.warnings),
+        "score": item.score,
+        "unknown_reason": item.unknown_reason,
+        "belief": item.model_dump(mode="json").get("belief"),
+    }
+
+
+def _quote(quote: Quote, transcript: Transcript) -> _Fields:
+    spans = _spans(quote.segments)
+    return {
+        "segments": spans,
+        "words": _words_digest(transcript, spans),
+        "match": quote.match.value,
+        "relevance": quote.relevance.value,
+        "polarity": quote.polarity.value,
+        "frequency": quote.frequency.value,
+        "timeframe": quote.timeframe.value,
+        "is_plain": quote.is_plain,
+    }
+
+
+def _allowed(item: Item, quotes: tuple[Quote, ...]) -> list[int]:
+    """Return the scores that the rules let stand on these quotes."""
+    return [
+        score
+        for score in range(MAX_ITEM_SCORE + 1)
+        if check_item(item, ItemScoreOutput(score=score), quotes, lambda _: True).reason_against(
+            score, quotes
+        )
+        is None
+    ]
+
+
+def _reply(item: ItemResult) -> _Fields | None:
+    if item.unknown_reason is UnknownReason.SCORING_FAILED:
+        return None
+    return {
+        "score": item.proposed_score,
+        "confidence": item.confidence,
+        "has_reason": item.reason.strip() != "",
+        "has_unfound_quote": _UNFOUND in item.warnings,
+        "says_not_examined": item.unknown_reason is UnknownReason.NOT_EXAMINED,
+    }
+
+
+def _danger(risk: RiskResult, transcript: Transcript) -> _Fields:
+    return {
+        "level": risk.level.value,
+        "signal_count": risk.signal_count,
+        "turns_not_examined": risk.examined.count_not_examined,
+        "signals": [
+            {
+                "segments": _spans([signal]),
+                "words": _words_digest(transcript, _spans([signal])),
+                "kind": signal.kind.value,
+                "polarity": signal.polarity.value,
+                "level": signal.level.value,
+                "source": signal.source.value,
+            }
+            for signal in risk.signals
+        ],
+    }
