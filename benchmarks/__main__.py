@@ -1,6 +1,7 @@
 """All benchmarks, one table after the other: `python -m benchmarks`."""
 
 from benchmarks import (
+    ablation,
     calibration_error,
     calls,
     challenge,
@@ -53,6 +54,8 @@ def main() -> None:
     interview_answers.main()
     print("\n## Interviews with a simulated participant\n", flush=True)
     interview.main([])
+    print("\n## Does the evidence drive the score?\n", flush=True)
+    ablation.main([])
     print("\n## Start\n", flush=True)
     imports.main()
     print("\n## Where the time of an assessment goes\n", flush=True)
