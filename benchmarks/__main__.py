@@ -4,7 +4,9 @@ from benchmarks import (
     ablation,
     calibration_error,
     calls,
+    certificates,
     challenge,
+    conformal,
     coverage,
     evidence,
     grounding_volume,
@@ -48,12 +50,16 @@ def main() -> None:
     metrics.main([])
     print("\n## What intervals hold\n", flush=True)
     coverage.main([])
+    print("\n## What sets of scores hold\n", flush=True)
+    conformal.main([])
     print("\n## Calibration errors of signals that have none\n", flush=True)
     calibration_error.main([])
     print("\n## Answers to an interviewer, labelled by hand\n", flush=True)
     interview_answers.main()
     print("\n## Interviews with a simulated participant\n", flush=True)
     interview.main([])
+    print("\n## Certificates, changed and checked\n", flush=True)
+    certificates.main([])
     print("\n## Does the evidence drive the score?\n", flush=True)
     ablation.main([])
     print("\n## Start\n", flush=True)

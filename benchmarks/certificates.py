@@ -24,7 +24,7 @@ ASSESSMENTS: Final = 1_000
 DERIVED: Final = frozenset(
     {"allowed", "rules", "score", "unknown_reason", "minimum", "maximum", "exact", "severity"}
     | {"severity_lower_bound", "severity_upper_bound", "start", "end", "turn", "words", "sha256"}
-    | {"quotes_checked", "low", "high"}
+    | {"quotes_checked", "low", "high", "scores", "not_determinable"}
 )
 """Fields that follow from others: one that is changed is refused, whatever digest is written."""
 _ELSEWHERE: Final = ("program", "rules", "prompts", "models", "failures")
@@ -81,6 +81,8 @@ def another(value: object, chance: random.Random) -> object:
             return chance.choice(
                 [one for one in (value + 1, value - 1, 0, 1, 2, 3) if one != value]
             )
+        case str() if value[:1].isdigit() and value.count(".") == 1:
+            return repr(float(value) + chance.choice([0.25, 0.01, 1e-6]))
         case str() if len(value) == 64:
             return hashlib.sha256(value.encode()).hexdigest()
         case str():

@@ -98,6 +98,7 @@ COMMANDS = {
     "interview schemas",
     "interview list",
     "interview delete",
+    "verify",
 }
 
 

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from docs.images import house
+from docs.images import house, proof
 
 PACKAGE = house.ROOT / "src" / house.PACKAGE
 PAGE = house.ROOT / "docs" / "architecture.md"
@@ -13,6 +13,10 @@ PAGE = house.ROOT / "docs" / "architecture.md"
 
 def test_picture_is_drawn_from_the_imports_as_they_are() -> None:
     assert house.PICTURE.read_text("utf-8") == house.draw(), "make house"
+
+
+def test_the_picture_of_a_certificate_is_the_drawn_one() -> None:
+    assert proof.PICTURE.read_text("utf-8") == proof.draw(), "make house"
 
 
 def test_every_file_that_the_page_names_is_there() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 from ai_psychiatrist.agents.prompts.digests import TASKS, Tasks
@@ -11,6 +12,7 @@ from ai_psychiatrist.domain.assessment import AS_SET, WantedScoring
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.worker_processes import (
+    beside_the_loop,
     in_worker_process,
     is_for_process,
 )
@@ -28,6 +30,9 @@ from ai_psychiatrist.services.evidence_validation.transcript_index import (
 from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
 
 _BOUNDARY_DIGITS: Final = 16
+_SHARED_INDEX_CHARACTERS: Final = 16_000
+"""Up to here quotes are found in a thread, by the index that all agents share: a process would be
+told of the transcript, and index it, each time anew."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,13 +90,16 @@ class Case:
         fuzzy_threshold: float = DEFAULT_FUZZY_THRESHOLD,
     ) -> None:
         """Find quotes in a large transcript beside the event loop; the index then knows them."""
-        if not is_for_process(self.transcript.text):
+        text = self.transcript.text
+        if not is_for_process(text):
             return
         wanted = self.index.unknown(quotes, mode=mode, fuzzy_threshold=fuzzy_threshold)
-        if wanted:
-            self.index.remember(
-                await in_worker_process(self.transcript.text, ground_all, self.transcript, wanted)
-            )
+        if not wanted:
+            return
+        if len(text) <= _SHARED_INDEX_CHARACTERS:
+            await beside_the_loop(partial(self.index.look_up, wanted))
+        else:
+            self.index.remember(await in_worker_process(text, ground_all, self.transcript, wanted))
 
     def block(self, name: str, text: str) -> str:
         """Mark a text as data; a closing mark inside it loses its boundary."""

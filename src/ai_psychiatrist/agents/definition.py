@@ -35,7 +35,7 @@ BELIEF_DECISION: Final = "belief_decision"
 """Asked for probabilities, and for no reply that could be read."""
 BELIEF_AGENTS: Final = (RESCORING.name, BELIEF_TOKENS, BELIEF_DECISION)
 """Asked how sure the scores are, where that is set."""
-OPTIONAL_AGENTS: Final = frozenset({ABLATION.name, DANGER.name, *BELIEF_AGENTS})
+OPTIONAL_AGENTS: Final = frozenset({DANGER.name, ABLATION.name, *BELIEF_AGENTS})
 """Without which an assessment is complete all the same."""
 
 AGENT_ORDER: Final = (

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Final, TypeAlias
 
 from fastapi import APIRouter, Query, Request, Response
@@ -102,7 +102,7 @@ async def _assess(
         await services.scoring(body.wanted_mode)
     async with reading_wanted(body, request, services, given.named) as wanted:
         # Refused no sooner: a refusal tells of the danger that was read.
-        scoring = replace(await services.scoring(body.wanted_mode), ablates=body.ablate)
+        scoring = await services.scoring(body.wanted_mode, ablates=body.ablate)
         assessed = await assess_wanted(wanted, request, services, parts, scoring)
     result = as_result(assessed.assessment, about=services.about(assessed.id))
     if given.wants_certificate:

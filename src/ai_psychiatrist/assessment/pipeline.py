@@ -167,7 +167,9 @@ class AssessmentPipeline:
             except TimeoutError:
                 _record_deadline(parts - results.late, results)
                 unread = FailureCode.DEADLINE_EXCEEDED
-                self._record_late_beside(case, results)
+                if self.danger is not None and results.danger is None:
+                    record_late(DANGER.name)
+                _record_late_doubts(case, results)
         if telling.error is not None:
             raise telling.error
         _leave_drives_open(case, results, unread)
@@ -175,14 +177,6 @@ class AssessmentPipeline:
             failed = ModelReading(status=ReadingStatus.FAILED, code=unread)
             risk = with_model_reading(risk, results.danger or failed)
         return _assessment(case, risk, parts, results, failures)
-
-    def _record_late_beside(self, case: Case, results: _Results) -> None:
-        if self.danger is not None and results.danger is None:
-            record_late(DANGER.name)
-        if results.beliefs is not None and results.beliefs.is_asking:
-            record_late(BELIEF)
-        if _lacks_drives(case, results):
-            record_late(ABLATION.name)
 
     async def _run(
         self, case: Case, parts: frozenset[Part], results: _Results, on_finished: OnFinished
@@ -204,8 +198,8 @@ class AssessmentPipeline:
             most_scores=self.quantitative.most_calls if Part.SCORES in parts else 0,
             most_review=self.meta_review.most_calls if Part.META_REVIEW in parts else 0,
             most_danger=0 if self.danger is None else self.danger.most_calls,
-            most_belief=0 if self.believer is None else self.believer.most_calls,
             most_ablation=MOST_CALLS if case.scoring.ablates and Part.SCORES in parts else 0,
+            most_belief=0 if self.believer is None else self.believer.most_calls,
         )
         async with asyncio.TaskGroup() as group:
             if Part.FINDINGS in parts:
@@ -278,6 +272,14 @@ def _lacks_drives(case: Case, results: _Results) -> bool:
 def _leave_drives_open(case: Case, results: _Results, code: FailureCode) -> None:
     if results.quantitative is not None and _lacks_drives(case, results):
         results.drives = open_drives(results.quantitative, code)
+
+
+def _record_late_doubts(case: Case, results: _Results) -> None:
+    """Record what of how sure the scores are was not told in time."""
+    if _lacks_drives(case, results):
+        record_late(ABLATION.name)
+    if results.beliefs is not None and results.beliefs.is_asking:
+        record_late(BELIEF)
 
 
 def _asking(beside: asyncio.TaskGroup, case: Case, results: _Results) -> _Ask:
@@ -364,18 +366,18 @@ def _assessment(
     return assessment
 
 
+def _digest_of_references(case: Case) -> str | None:
+    if case.references is None or not case.scoring.mode.shows_references:
+        return None
+    return case.references.digest
+
+
 def _with_belief_and_drives(results: _Results) -> PHQ8Assessment | None:
     scores = results.quantitative
     if scores is None:
         return None
     scores = scores if results.drives is None else with_drives(scores, results.drives)
     return scores if results.beliefs is None else results.beliefs.of(scores)
-
-
-def _digest_of_references(case: Case) -> str | None:
-    if case.references is None or not case.scoring.mode.shows_references:
-        return None
-    return case.references.digest
 
 
 def _in_agent_order(attempts: list[Attempt]) -> tuple[Attempt, ...]:

@@ -27,9 +27,9 @@ class Spending:
     narrative: CallBudget
     danger: CallBudget
     """Never shared: it may still be read when the meta-review begins."""
-    belief: CallBudget
-    """Never shared either."""
     ablation: CallBudget
+    """Never shared either, nor is the next."""
+    belief: CallBudget
     """Never shared either."""
 
     def for_meta_review(self) -> CallBudget:

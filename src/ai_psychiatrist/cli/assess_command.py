@@ -43,11 +43,11 @@ Examples:
 
   ai-psychiatrist assess interview.txt --model ollama:gemma3
 
-  ai-psychiatrist assess interview.txt --ablate
-
   ai-psychiatrist assess interview.txt --certificate interview.certificate.json
 
   ai-psychiatrist assess interview.txt --model ollama:gemma3 --mode descriptions_only
+
+  ai-psychiatrist assess interview.txt --ablate
 
 Exit status: 0 complete, 1 partial, 2 bad input or settings, 3 nothing finished.
 """
@@ -88,7 +88,7 @@ def assess(
     gc.set_threshold(_YOUNG_OBJECTS)
     with refusing_bad_input():
         speakers = NamedSpeakers(participant=participant, interviewer=interviewer)
-        wants = _Wants(mode=mode, model=model, ablate=ablate, certificate=certificate is not None)
+        wants = _Wants(mode=mode, ablates=ablate, model=model, certificate=certificate is not None)
         result = asyncio.run(_assess(file, speakers, wants))
     with writing_output():
         if as_json:
@@ -106,8 +106,8 @@ def assess(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Wants:
     mode: AssessmentMode | None
+    ablates: bool
     model: str | None
-    ablate: bool
     certificate: bool
 
 
@@ -131,7 +131,7 @@ async def _assess(file: str, speakers: NamedSpeakers, wants: _Wants) -> FullResu
             result = await opened.assess(
                 transcript,
                 mode=wants.mode,
-                ablate=wants.ablate,
+                ablate=wants.ablates,
                 on_progress=on_finished,
                 certificate=wants.certificate,
             )

@@ -54,9 +54,9 @@ Examples:
   ai-psychiatrist evaluate run interviews/ --out wordings --model ollama:gemma3 --repeats 3
   --prompts shipped --prompts strict=strict.toml
 
-  ai-psychiatrist evaluate run interviews/ --out runs/driven --ablate
-
   ai-psychiatrist evaluate run DAIC-WOZ/ --out runs/described --mode descriptions_only
+
+  ai-psychiatrist evaluate run interviews/ --out runs/driven --ablate
 
   ai-psychiatrist evaluate run interviews/ --out runs/anna --participant Anna --interviewer Tom
 

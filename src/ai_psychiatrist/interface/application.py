@@ -4,7 +4,6 @@ import asyncio
 import math
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -98,12 +97,12 @@ class Application:
         """
         services = self.services
         _refuse_no_time(deadline_seconds)
-        scoring = await services.scoring(wanted_mode(mode))
+        scoring = await services.scoring(wanted_mode(mode), ablates=ablate)
         with forgetting_causes(), services.active(), identified_assessment() as assessment_id:
             read = await self._read(transcript, named_roles(participant, interviewer))
             assessment = await services.pipeline.assess(
                 read,
-                scoring=replace(scoring, ablates=ablate),
+                scoring=scoring,
                 on_finished=on_progress,
                 deadline_seconds=deadline_seconds,
             )

@@ -95,7 +95,7 @@ async def make_run(
     `open_run` does, `RequestConflict` for a mode whose references are missing, and `RunBusy` when
     another process works on the run.
     """
-    scoring = replace(await services.scoring(wanted.mode), ablates=wanted.ablates)
+    scoring = await services.scoring(wanted.mode, ablates=wanted.ablates)
     if scoring.mode.shows_references and services.references is not None:
         references = await services.references.open()
         await asyncio.to_thread(refuse_overlap, wanted.dataset, references.people)
@@ -142,8 +142,8 @@ def _request(services: Services, wanted: DatasetRun, scoring: WantedScoring) -> 
         record=provenance(
             wanted.dataset,
             mode=scoring.mode,
-            ablates=scoring.ablates,
             references=_references_record(services, scoring),
+            ablates=wanted.ablates,
             concerns_depression=wanted.concerns_depression,
             models=services.agent_models,
             variant=wanted.variant,

@@ -37,7 +37,12 @@ class PromptWindow:
         self._most_tokens = max(self._most_tokens, input_tokens)
         if input_tokens < _SMALLEST_WINDOW_TOKENS:
             return False
-        words = sum(len(text.split()) for text in texts)
+        sent = list(texts)
+        # To count the words copies the prompt; no two of them share a character.
+        most_words = sum((len(text) + 1) // 2 for text in sent)
+        if self._most_tokens >= most_words // _WORDS_PER_TOKEN:
+            return False
+        words = sum(len(text.split()) for text in sent)
         return self._most_tokens < words // _WORDS_PER_TOKEN
 
 

@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 from ai_psychiatrist import __version__
 from ai_psychiatrist.agents.contracts.item_check import check_item
 from ai_psychiatrist.agents.output_models import ItemScoreOutput
+from ai_psychiatrist.domain.belief import TotalInterval
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.evidence import Grounding, Quote, Segment
 from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, Item, UnknownReason
@@ -150,15 +151,13 @@ def _scores(result: Envelope, transcript: Transcript) -> _Fields | None:
             "severity": part.severity,
             "severity_lower_bound": part.severity_lower_bound,
             "severity_upper_bound": part.severity_upper_bound,
-            "interval": _interval(part),
+            "interval": None if part.total_interval is None else _interval(part.total_interval),
         },
     }
 
 
-def _interval(part: QuantitativePart) -> object:
-    """Return where the total is believed to lie, without its mean, which is no claim."""
-    found = part.model_dump(mode="json").get("total_interval")
-    return found and {name: found[name] for name in ("low", "high", "level")}
+def _interval(interval: TotalInterval) -> _Fields:
+    return {"low": interval.low, "high": interval.high, "level": interval.level}
 
 
 def _item(key: Item, item: ItemResult, transcript: Transcript, *, is_checked: bool) -> _Fields:
@@ -169,7 +168,7 @@ def _item(key: Item, item: ItemResult, transcript: Transcript, *, is_checked: bo
         "rules": list(item.warnings),
         "score": item.score,
         "unknown_reason": item.unknown_reason,
-        "belief": item.model_dump(mode="json").get("belief"),
+        "belief": None if item.belief is None else item.belief.model_dump(mode="json"),
     }
 
 

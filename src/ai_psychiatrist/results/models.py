@@ -94,12 +94,12 @@ class ItemResult(Result):
     llm_evidence_rejected_count: int
     belief: BeliefResult | None = None
     """Null in results that were made without it."""
-    drive: DriveResult | None = None
-    """Whether the evidence drives the score; null where that was not asked for, or none is."""
     references: tuple[ShownReference, ...] = ()
     """Examples of other participants that scoring was shown, in the modes that show any."""
     no_references: NoReferences | None = None
     """Why there are none, in such a mode."""
+    drive: DriveResult | None = None
+    """Whether the evidence drives the score; null where that was not asked for, or none is."""
 
     shown_texts: ClassVar[frozenset[str]] = frozenset({"label"})
 

@@ -75,8 +75,12 @@ class Services:
             crisis_resources=self.crisis_resources,
         )
 
-    async def scoring(self, mode: AssessmentMode | None = None) -> WantedScoring:
+    async def scoring(
+        self, mode: AssessmentMode | None = None, *, ablates: bool = False
+    ) -> WantedScoring:
         """Return how items are scored in a mode; `None`: as the settings say.
+
+        `ablates`: whether to score again with the evidence changed.
 
         For a mode that shows references it raises `RequestConflict` where there are none, and
         `ConfigurationError` or `ArtifactMismatch` where they cannot be used.
@@ -85,7 +89,7 @@ class Services:
         if wanted.shows_references:
             required(wanted, self.references)
             await self.open_references()
-        return WantedScoring(mode=wanted)
+        return WantedScoring(mode=wanted, ablates=ablates)
 
     async def open_references(self) -> None:
         """Open the references that the settings name, if any; a server does so at its start."""

@@ -1,3 +1,4 @@
+import asyncio
 import re
 from collections.abc import Iterator
 
@@ -14,11 +15,15 @@ from ai_psychiatrist.agents.prompts.item_descriptions import DESCRIPTIONS
 from ai_psychiatrist.agents.prompts.shared import DELIMITED
 from ai_psychiatrist.domain.assessment import AssessmentMode, Metric
 from ai_psychiatrist.domain.errors import ModelCallFailed
+from ai_psychiatrist.domain.evidence import Quote, UnverifiedQuote
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.infrastructure import worker_processes
 from ai_psychiatrist.infrastructure.digests import use_installation_key
+from ai_psychiatrist.infrastructure.worker_processes import end_idle_processes
 from ai_psychiatrist.llm.call_log import CallLog
 from ai_psychiatrist.llm.control_tokens import control_tokens
+from ai_psychiatrist.services.evidence_validation.transcript_index import DEFAULT_FUZZY_THRESHOLD
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 INTERVIEW = "Interviewer: How do you sleep?\nParticipant: I wake up at four every night."
@@ -170,3 +175,25 @@ def test_text_without_control_tokens_stays_as_it_is() -> None:
 def test_a_broken_token_leaves_nothing_whole_behind() -> None:
     nested = "<<s>s>[[INST]INST]<|<|a|>|>"
     assert re.search(r"<s>|\[INST\]|<\|a\|>", case(nested).prompt("Task: a").user) is None
+
+
+@pytest.mark.parametrize(
+    ("turns", "is_in_this_process"),
+    [pytest.param(150, True, id="large"), pytest.param(500, False, id="very large")],
+)
+def test_quotes_of_large_transcripts_are_found_beside_the_loop(
+    turns: int, *, is_in_this_process: bool
+) -> None:
+    end_idle_processes()
+    opened = case("\n".join([*[INTERVIEW] * turns, "Participant: It goes on and on."]))
+
+    asyncio.run(opened.look_up(["It goes on and on", "It never ends"]))
+
+    assert not opened.index.unknown(
+        ["It goes on and on", "It never ends"],
+        mode="substring",
+        fuzzy_threshold=DEFAULT_FUZZY_THRESHOLD,
+    )
+    assert isinstance(opened.index.ground("It goes on and on"), Quote)
+    assert isinstance(opened.index.ground("It never ends"), UnverifiedQuote)
+    assert (not any(worker_processes._IDLE)) is is_in_this_process

@@ -18,7 +18,7 @@ from ai_psychiatrist.evaluation.runs.variants import Variant
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 
 SCHEMA_VERSION: Final = 1
-_MUST_AGREE: Final = ("dataset", "mode", "ablates", "references", "models", "settings")
+_MUST_AGREE: Final = ("dataset", "mode", "references", "ablates", "models", "settings")
 _MAY_CHANGE: Final = ("version", "git_commit", "prompts", "contracts")
 """What a run goes on with under another one when that is accepted."""
 _CHANGES: Final = "changes"
@@ -29,8 +29,8 @@ def provenance(
     dataset: Dataset,
     *,
     mode: AssessmentMode,
-    ablates: bool = False,
     references: Mapping[str, object] | None = None,
+    ablates: bool = False,
     concerns_depression: bool | None,
     models: Mapping[str, tuple[str, ...]],
     variant: Variant | None,
@@ -40,10 +40,10 @@ def provenance(
     """Return the record of a run; the same inputs give the same record.
 
     `concerns_depression`: `False` for interviews in which no symptom should be found, `None` where
-    that is not known. `ablates`: whether scores are asked for again with their evidence changed.
-    `references`: which are shown, in a mode that shows any. `models`: agent → chain of model names.
-    `variant`: which of several runs it is. `contracts`: name → digest. `settings`: what decides on
-    the result, without secrets.
+    that is not known. `references`: which are shown, in a mode that shows any. `ablates`:
+    whether scores are asked for again with their evidence changed. `models`: agent → chain of model
+    names. `variant`: which of several runs it is. `contracts`: name → digest. `settings`: what
+    decides on the result, without secrets.
     """
     return {
         "schema_version": SCHEMA_VERSION,
@@ -58,8 +58,8 @@ def provenance(
             **({} if dataset.selection is None else {"selection": dataset.selection}),
         },
         "mode": mode.value,
-        **({"ablates": True} if ablates else {}),
         **({} if references is None else {"references": dict(references)}),
+        **({"ablates": True} if ablates else {}),
         "models": {agent: list(chain) for agent, chain in models.items()},
         **({} if variant is None else {"variant": variant.name, "repeat": variant.repeat}),
         "prompts": prompt_digests(TASKS if variant is None else variant.tasks, mode),

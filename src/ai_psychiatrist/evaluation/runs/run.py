@@ -49,6 +49,7 @@ class RunTools:
     pipeline: AssessmentPipeline
     limits: RetryLimits
     scoring: WantedScoring = AS_SET
+    """How items are scored."""
     deadline_seconds: float | None = None
     """Of one assessment."""
     parts: frozenset[Part] = FULL

@@ -120,12 +120,12 @@ def _prompt_key(request: EvaluationRequest) -> str:
 
 
 def _agents(request: EvaluationRequest) -> list[str]:
-    """Return the agents that are asked; of the optional ones those that are wanted."""
+    """Return the agents that are asked; of the optional ones those that have a model or a wish."""
     models = request.record.get("models")
-    wanted = set(models if isinstance(models, dict) else ())
-    if request.record.get("ablates") is True:
-        wanted.add(ABLATION.name)
-    return [agent for agent in AGENT_ORDER if agent not in OPTIONAL_AGENTS - wanted]
+    asked = set(models if isinstance(models, dict) else ())
+    if request.record.get("ablates"):
+        asked.add(ABLATION.name)
+    return [agent for agent in AGENT_ORDER if agent not in OPTIONAL_AGENTS - asked]
 
 
 def _clear_half_begun(folder: RunFolder, cipher: Cipher | None) -> None:

@@ -83,12 +83,12 @@ class ItemPrediction:
     """Names of the clinical rules that speak against the model's answer."""
     belief: BeliefPrediction | None = None
     """How likely each score is; `None` in runs that were made without it."""
-    drive: DrivePrediction | None = None
-    """Whether the evidence drives the score; `None` in runs that were made without it."""
     references: tuple[ShownReference, ...] = ()
     """Examples of other participants that scoring was shown for the item."""
     no_references: NoReferences | None = None
     """Why there are none, in a mode that shows them."""
+    drive: DrivePrediction | None = None
+    """Whether the evidence drives the score; `None` in runs that were made without it."""
 
     def __post_init__(self) -> None:
         require_score_or_reason(self.score, self.unknown_reason)
@@ -238,9 +238,9 @@ def _item_of(found: ItemAssessment) -> ItemPrediction:
         confidence=found.confidence,
         warnings=found.warnings,
         belief=belief_prediction_of(found.belief),
-        drive=drive_prediction_of(found.drive),
         references=found.references,
         no_references=found.no_references,
+        drive=drive_prediction_of(found.drive),
         signals=ItemSignals(
             llm_evidence_count=found.llm_evidence_count,
             llm_evidence_extracted_count=found.llm_evidence_extracted_count,

@@ -96,6 +96,13 @@ class TranscriptIndex:
         wanted = dict.fromkeys((quote, mode, fuzzy_threshold) for quote in quotes)
         return tuple(lookup for lookup in wanted if lookup not in self._results)
 
+    def look_up(self, wanted: Iterable[Lookup]) -> dict[Lookup, Quote | UnverifiedQuote]:
+        """Return the outcome of each look-up."""
+        return {
+            (quote, mode, threshold): self.ground(quote, mode=mode, fuzzy_threshold=threshold)
+            for quote, mode, threshold in wanted
+        }
+
     def remember(self, results: Mapping[Lookup, Quote | UnverifiedQuote]) -> None:
         """Take in what was looked up elsewhere, by `ground_all` in the same transcript."""
         self._results.update(results)
@@ -262,8 +269,4 @@ def ground_all(
     transcript: Transcript, lookups: Iterable[Lookup]
 ) -> dict[Lookup, Quote | UnverifiedQuote]:
     """Look quotes up in a transcript."""
-    index = TranscriptIndex(transcript)
-    return {
-        (quote, mode, threshold): index.ground(quote, mode=mode, fuzzy_threshold=threshold)
-        for quote, mode, threshold in lookups
-    }
+    return TranscriptIndex(transcript).look_up(lookups)

@@ -102,6 +102,8 @@ class OnnxEmbedder:
 
         options = SessionOptions()
         options.log_severity_level = 3
+        # Several would have a busy machine wait for the slowest of them at every step.
+        options.intra_op_num_threads = 1
         return InferenceSession(str(self._model), options, providers=["CPUExecutionProvider"])
 
 
