@@ -1,6 +1,7 @@
 """All benchmarks, one table after the other: `python -m benchmarks`."""
 
 from benchmarks import (
+    ablation,
     calibration_error,
     calls,
     certificates,
@@ -59,6 +60,8 @@ def main() -> None:
     interview.main([])
     print("\n## Certificates, changed and checked\n", flush=True)
     certificates.main([])
+    print("\n## Does the evidence drive the score?\n", flush=True)
+    ablation.main([])
     print("\n## Start\n", flush=True)
     imports.main()
     print("\n## Where the time of an assessment goes\n", flush=True)

@@ -81,6 +81,7 @@ COMMANDS = {
     "evaluate replicate",
     "evaluate report",
     "evaluate compare",
+    "evaluate ablate",
     "evaluate runs",
     "evaluate table",
     "evaluate unit",

@@ -182,11 +182,13 @@ class _Changes:
         return edits if is_past and not is_of_now else ()
 
     def _reversed(self, one: _ItemClauses) -> Sequence[Edit]:
-        for span in one.clauses:
-            is_zero = one.score == 0
-            text = reversed_clause(self._in_place(span), one.item, is_scored_zero=is_zero)
-            if text is not None:
-                return [Edit(span, text)]
+        """Return one clause turned round, of those that speak for the score if there are any."""
+        supporting = one.score == 0
+        for is_denial in (supporting, not supporting):
+            for span in one.clauses:
+                text = reversed_clause(self._in_place(span), one.item, is_denial=is_denial)
+                if text is not None:
+                    return [Edit(span, text)]
         return ()
 
     def _reworded(self, one: _ItemClauses) -> Sequence[Edit]:
@@ -230,8 +232,8 @@ def _said(quote: Quote) -> tuple[object, ...]:
 
 
 def _words(after: EditedTranscript, quotes: Sequence[Quote]) -> Iterator[str]:
-    found = (after.words_of(quote) for quote in quotes)
-    yield from dict.fromkeys(words for words in found if words)
+    """Yield the quotes that are left, as many as there were: two of one clause stay two."""
+    yield from filter(None, map(after.words_of, quotes))
 
 
 def _between(turn: Turn, kept: Sequence[Span]) -> Iterator[Span]:

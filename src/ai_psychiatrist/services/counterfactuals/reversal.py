@@ -61,25 +61,25 @@ _PLAIN: Final = {
 """What says plainly of each item that the symptom is there, and that it is not."""
 
 
-def reversed_clause(clause: ClauseInPlace, item: Item, *, is_scored_zero: bool) -> str | None:
+def reversed_clause(clause: ClauseInPlace, item: Item, *, is_denial: bool) -> str | None:
     """Return a wording that says the opposite of an item; `None` where none is read as that.
 
-    Of a score of 0 it is a denial that is to be turned round, of any other an affirmation.
+    `is_denial`: whether it is a denial that is to be turned round, or an affirmation.
     """
-    if not _supports(clause.read(clause.text, item), is_scored_zero=is_scored_zero):
+    if not _supports(clause.read(clause.text, item), is_denial=is_denial):
         return None
     return next(
         (
             text
-            for text in (*_wordings(clause.text), _PLAIN[item][not is_scored_zero])
-            if _supports(clause.read(text, item), is_scored_zero=not is_scored_zero)
+            for text in (*_wordings(clause.text), _PLAIN[item][not is_denial])
+            if _supports(clause.read(text, item), is_denial=not is_denial)
         ),
         None,
     )
 
 
-def _supports(quote: Quote, *, is_scored_zero: bool) -> bool:
-    return quote.denies_symptom if is_scored_zero else quote.supports_symptom
+def _supports(quote: Quote, *, is_denial: bool) -> bool:
+    return quote.denies_symptom if is_denial else quote.supports_symptom
 
 
 def _wordings(text: str) -> Iterator[str]:

@@ -111,6 +111,7 @@ def test_every_report_has_the_same_sections(run: Run) -> None:
         "calibration",
         "noise_ceiling",
         "evidence",
+        "drive",
         "coverage_by_reason",
         "rule_warnings",
         "failures",

@@ -1,0 +1,122 @@
+"""Whether the evidence drives the scores, asked at every door of models whose ways are known."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from benchmarks.ablation import made_up_transcripts, verdicts_of
+from benchmarks.planted_models import PLANTED, PlantedModel
+from docs.images import ablation as picture
+from typer.testing import CliRunner
+
+import ai_psychiatrist as ap
+from ai_psychiatrist.cli.evaluate_app import evaluate_app
+from ai_psychiatrist.domain.drive import DriveReason, DriveVerdict
+from ai_psychiatrist.domain.transcript import Transcript
+from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
+from ai_psychiatrist.results.full_result import FullResult
+
+COUNTS_QUOTES = "how many quotes there are"
+TALK = (
+    "Interviewer: How have you been sleeping?\n"
+    "Participant: Badly. I can't sleep nearly every night.\n"
+    "Interviewer: And your appetite?\n"
+    "Participant: No problem there, I eat well.\n"
+)
+
+
+@pytest.fixture(scope="module")
+def transcripts() -> list[Transcript]:
+    return made_up_transcripts(20)[:5]
+
+
+@pytest.mark.parametrize("model", PLANTED, ids=lambda model: model.name)
+def test_planted_models_are_found_out_and_honest_ones_are_not(
+    model: PlantedModel, transcripts: list[Transcript]
+) -> None:
+    found = asyncio.run(verdicts_of(model, transcripts))
+    assert found.scored >= 8
+    driven = found.counts[DriveVerdict.EVIDENCE_DRIVEN] + found.counts[DriveVerdict.OVER_DETERMINED]
+    assert driven == (found.scored if model.is_honest else 0)
+    flagged = found.counts[DriveVerdict.NOT_EVIDENCE_DRIVEN]
+    # Words that are read as neither cannot be turned round, which leaves a verdict open.
+    left_open = found.counts[DriveVerdict.UNDETERMINED] if model.name == COUNTS_QUOTES else 0
+    assert flagged == (0 if model.is_honest else found.scored - left_open)
+    assert left_open <= 1
+
+
+def settings_in(state: Path, **more: str) -> ap.Settings:
+    return ap.load_settings({"DATA_STATE_DIR": str(state), **more}, None)
+
+
+def assessed(state: Path, *, ablate: bool, **more: str) -> FullResult:
+    async def run() -> FullResult:
+        async with ap.open(settings_in(state, **more)) as app:
+            return await app.assess(TALK, ablate=ablate)
+
+    return asyncio.run(run())
+
+
+def drives(result: FullResult) -> dict[str, tuple[str, str] | None]:
+    assert result.quantitative is not None
+    return {
+        key: None if item.drive is None else (item.drive.verdict, item.drive.reason)
+        for key, item in (result.quantitative.items or {}).items()
+        if item.score is not None
+    }
+
+
+def test_python_tells_of_each_score(tmp_path: Path) -> None:
+    result = assessed(tmp_path, ablate=True)
+    driven = (DriveVerdict.EVIDENCE_DRIVEN, DriveReason.NEEDED)
+    assert drives(result) == {"PHQ8_Sleep": driven, "PHQ8_Appetite": driven}
+    assert sum(attempt.agent == "ablation" for attempt in result.attempts) == 6
+    assert result.status == "complete"
+
+
+def test_nothing_is_asked_again_unless_that_is_wanted(tmp_path: Path) -> None:
+    result = assessed(tmp_path, ablate=False)
+    assert set(drives(result).values()) == {None}
+    assert all(attempt.agent != "ablation" for attempt in result.attempts)
+
+
+def test_spent_budget_leaves_verdicts_open_and_the_assessment_whole(tmp_path: Path) -> None:
+    result = assessed(tmp_path, ablate=True, MODEL_MAX_CALLS="24")
+    again = [attempt for attempt in result.attempts if attempt.agent == "ablation"]
+    assert len(again) < 6
+    open_verdict = (DriveVerdict.UNDETERMINED, DriveReason.CALL_FAILED)
+    assert set(drives(result).values()) == {open_verdict}
+    assert result.status == "complete"
+
+
+def test_run_keeps_the_verdicts_and_shows_them(tmp_path: Path) -> None:
+    talks, folder = tmp_path / "talks", tmp_path / "run"
+    talks.mkdir()
+    (talks / "one.txt").write_text(TALK, "utf-8")
+
+    async def run(*, resume: bool) -> int:
+        async with ap.open(settings_in(tmp_path / "state")) as app:
+            done = await app.evaluate(talks, folder, ablate=True, resume=resume)
+            return done.model_calls
+
+    assert asyncio.run(run(resume=False)) > 6
+    assert asyncio.run(run(resume=True)) == 0
+    (prediction,) = read_predictions(folder / "predictions.jsonl")
+    verdicts = {item.drive.verdict for item in prediction.items.values() if item.drive is not None}
+    assert verdicts == {DriveVerdict.EVIDENCE_DRIVEN}
+    shown = CliRunner().invoke(evaluate_app, ["ablate", str(folder), "--json"])
+    assert json.loads(shown.output)["counts"]["evidence_driven"] == 2
+    table = CliRunner().invoke(evaluate_app, ["ablate", str(folder)])
+    assert "Sleep" in table.output
+    with pytest.raises(ap.ArtifactMismatch, match="ablates"):
+        asyncio.run(_resumed_without(tmp_path, talks, folder))
+
+
+async def _resumed_without(tmp_path: Path, talks: Path, folder: Path) -> None:
+    async with ap.open(settings_in(tmp_path / "state")) as app:
+        await app.evaluate(talks, folder, resume=True)
+
+
+def test_picture_of_the_page_is_the_one_that_is_drawn() -> None:
+    assert picture.PICTURE.read_text("utf-8") == picture.draw(), "python docs/images/ablation.py"
