@@ -9,7 +9,7 @@ from typer.testing import CliRunner, Result
 from ai_psychiatrist.cli.references_command import references_app
 from ai_psychiatrist.domain.errors import ArtifactMismatch
 from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
-from ai_psychiatrist.evaluation.references.overlap import refuse_overlapping
+from ai_psychiatrist.evaluation.runs.overlap import refuse_overlap
 from ai_psychiatrist.services.retrieval.settings import ReferenceSettings
 from tests.fakes.references import LABELS, TALKS, opened, talk
 
@@ -116,6 +116,6 @@ def test_a_split_that_overlaps_is_refused(tmp_path: Path) -> None:
     run("score", tmp_path / "refs", "--by", "labels")
     references = opened(SETTINGS.model_copy(update={"dir": tmp_path / "refs"}))
 
-    refuse_overlapping(references, open_dataset(dataset(tmp_path, ("303",))))
-    with pytest.raises(ArtifactMismatch, match="1 of the 2 interviews"):
-        refuse_overlapping(references, open_dataset(dataset(tmp_path, ("302", "303"))))
+    refuse_overlap(open_dataset(dataset(tmp_path, ("303",))), references.people)
+    with pytest.raises(ArtifactMismatch, match="1 of 2 units"):
+        refuse_overlap(open_dataset(dataset(tmp_path, ("302", "303"))), references.people)
