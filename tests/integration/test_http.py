@@ -62,6 +62,8 @@ ENVELOPE = {
     "transcript",
     "models",
     "prompts",
+    "references",
+    "certificate",
     "grounding",
     "attempts",
     "failures",
@@ -115,6 +117,8 @@ ITEM = {
     "llm_evidence_extracted_count",
     "llm_evidence_rejected_count",
     "drive",
+    "references",
+    "no_references",
 }
 
 
@@ -337,7 +341,7 @@ REFUSED_BODIES = {
         {"transcript_text": INTERVIEW, "nonesuch_field": "nonesuch_value"},
         422,
         "invalid_request",
-        ["participant_id, transcript_text, speakers and mode; no others"],
+        ["participant_id, transcript_text, speakers, mode and ablate; no others"],
     ),
     "a list": ([INTERVIEW], 422, "invalid_request", ["JSON object"]),
     "null": (None, 422, "invalid_request", ["JSON object"]),

@@ -116,7 +116,10 @@ def _without(prediction: UnitPrediction, rejected: Rejected) -> UnitPrediction:
         )
         for step in rejected
     ]
+    asked = {attempt.agent for attempt in prediction.attempts}
     for step, grounds in _STANDS_ON.items():
+        if step == ABLATION.name and step not in asked:
+            continue
         if step not in lost and not lost.isdisjoint(grounds):
             lost.add(step)
             failures.append(
