@@ -50,8 +50,8 @@ def believed_cases(runs: Sequence[Path]) -> BelievedCases:
     for folder, other in zip(folders[1:], made_by[1:], strict=True):
         if digest_of(other) != digest_of(made_by[0]):
             msg = (
-                f"{folder.path} made its beliefs by other means (sources, mode, models or prompts) than "
-                f"{folders[0].path}; fit each on its own"
+                f"{folder.path} made its beliefs by other means (sources, mode, models or prompts) "
+                f"than {folders[0].path}; fit each on its own"
             )
             raise ArtifactMismatch(msg)
     found = [one for folder in folders for one in _items(folder)]
