@@ -180,4 +180,4 @@ async def _resumed_without(tmp_path: Path, talks: Path, folder: Path) -> None:
 
 
 def test_picture_of_the_page_is_the_one_that_is_drawn() -> None:
-    assert picture.PICTURE.read_text("utf-8") == picture.draw(), "python docs/images/ablation.py"
+    assert picture.PICTURE.read_text("utf-8") == picture.draw(), "make house"
