@@ -12,7 +12,7 @@ from ai_psychiatrist.api.requests import AssessmentRequest
 from ai_psychiatrist.api.sent_file import FILE_BODY, NamedInQuery
 from ai_psychiatrist.api.served import ServicesOf, json_of
 from ai_psychiatrist.api.wanted_assessment import assess_wanted, reading_wanted
-from ai_psychiatrist.assessment.pipeline import FULL, Part
+from ai_psychiatrist.assessment.part import FULL, Part
 from ai_psychiatrist.proof.certificate import certified
 from ai_psychiatrist.results.assessment import (
     full_result,
