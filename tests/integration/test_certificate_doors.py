@@ -57,6 +57,34 @@ def test_verify_refuses_what_is_no_digest(tmp_path: Path, interview: Path) -> No
     assert_silent(done.out, done.err)
 
 
+@pytest.mark.parametrize("option", ["--digest", "--key"])
+def test_an_empty_option_is_not_one_left_out(option: str, tmp_path: Path, interview: Path) -> None:
+    file = tmp_path / "certificate.json"
+    run_here(["assess", str(interview), "--certificate", str(file)], tmp_path)
+    done = run_here(["verify", str(interview), str(file), option, ""], tmp_path)
+    assert done.code == 2
+    assert "64 hexadecimal digits" in done.err
+    alone = [sys.executable, str(verifier.__file__), str(interview), str(file), option, ""]
+    assert subprocess.run(alone, check=False, capture_output=True).returncode == 1
+
+
+def test_a_certificate_is_not_written_over_its_interview(tmp_path: Path, interview: Path) -> None:
+    link = tmp_path / "link.json"
+    link.symlink_to(interview)
+    for file in (interview, link):
+        done = run_here(["assess", str(interview), "--certificate", str(file)], tmp_path)
+        assert done.code == 2
+        assert "--certificate: this is the interview" in done.err
+        assert_silent(done.out, done.err)
+    assert interview.read_text("utf-8") == INTERVIEW
+
+
+def test_the_verifier_reads_no_file_without_end(interview: Path) -> None:
+    command = [sys.executable, str(verifier.__file__), str(interview), "/dev/zero"]
+    done = subprocess.run(command, check=False, capture_output=True, timeout=20)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
 def test_a_signed_certificate_names_its_key(tmp_path: Path, interview: Path) -> None:
     key, file = tmp_path / "key", tmp_path / "certificate.json"
     key.write_text("11" * 32)

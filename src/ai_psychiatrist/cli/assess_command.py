@@ -89,6 +89,7 @@ def assess(
     with refusing_bad_input():
         speakers = NamedSpeakers(participant=participant, interviewer=interviewer)
         wants = _Wants(mode=mode, ablates=ablate, model=model, certificate=certificate is not None)
+        _refuse_interview(certificate, file)
         result = asyncio.run(_assess(file, speakers, wants))
     with writing_output():
         if as_json:
@@ -109,6 +110,17 @@ class _Wants:
     ablates: bool
     model: str | None
     certificate: bool
+
+
+def _refuse_interview(certificate: Path | None, file: str) -> None:
+    """Refuse to lose an interview: its certificate cannot replace it."""
+    try:
+        is_interview = certificate is not None and certificate.samefile(file)
+    except (OSError, ValueError):
+        return  # One of them is not there, or is stdin; whoever reads and writes says so.
+    if is_interview:
+        msg = "--certificate: this is the interview, which would be lost; name another file"
+        raise InputError(msg, field="--certificate")
 
 
 def _write_certificate(certificate: CertificateResult, path: Path) -> None:
