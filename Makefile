@@ -70,6 +70,7 @@ house: $(DEV_STAMP) ## Draw the pictures of the documentation from the code.
 	$(BIN)/python -m docs.images.how_sure
 	$(BIN)/python docs/images/proof.py
 	$(BIN)/python docs/images/ablation.py
+	$(BIN)/python docs/images/challenge.py
 
 site: $(DOCS_STAMP) ## Make the site of the documentation, build/site/, and check its links.
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build

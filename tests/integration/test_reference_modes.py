@@ -18,7 +18,7 @@ from ai_psychiatrist.services.retrieval.identity import identity_of
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from tests.fakes.embedding_server import by_letters, embedding_server
 from tests.fakes.model_server import ModelServerThread, Reply, Request, Script, good_replies
-from tests.fakes.references import TALKS, made_references
+from tests.fakes.references import TALKS, made_references, references_in, shown_by
 from tests.fakes.references import session as session_of
 from tests.fakes.replies import ITEMS, evidence_text, scoring_answer, scoring_text
 from tests.integration.command import Finished, run
@@ -64,11 +64,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def shown_by(folder: Path, **more: str) -> dict[str, str]:
-    cut = {"REFERENCES_CHUNK_LINES": "2", "REFERENCES_CHUNK_STEP": "2"}
-    return {"REFERENCES_DIR": str(folder)} | cut | more
-
-
 @pytest.fixture
 def server() -> Iterator[ModelServerThread]:
     with ModelServerThread(says(QUOTE)) as server:
@@ -88,16 +83,6 @@ def sleep_of(result: ap.FullResult) -> ItemResult:
     assert result.quantitative is not None
     assert result.quantitative.items is not None
     return result.quantitative.items[SLEEP]
-
-
-def references_in(prompt: str) -> dict[str, list[dict[str, Any]]]:
-    """Read the block of references out of a prompt, which has to be JSON."""
-    opening = prompt.index("<references-")
-    start = prompt.index("\n", opening)
-    found: dict[str, list[dict[str, Any]]] = json.loads(
-        prompt[start : prompt.index("</references-", start)]
-    )
-    return found
 
 
 def people_in(prompt: str) -> set[str]:

@@ -94,7 +94,6 @@ class AssessmentRequest(RequestBody):
     scored examples of other participants that are like the evidence, by `random_references` such
     examples drawn by chance, by `descriptions_only` what each item is about in more words. Null:
     as the service is set up, which is `zero_shot` unless it says otherwise."""
-    """`zero_shot` (0), which null means too, or `few_shot` (1), which there is not yet."""
     ablate: StrictBool = False
     """Whether to score again with the evidence changed, to tell whether it drives the scores."""
 

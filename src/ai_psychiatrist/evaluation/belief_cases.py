@@ -6,8 +6,10 @@ from pathlib import Path
 
 from ai_psychiatrist.belief.premises import digest_of, premises
 from ai_psychiatrist.belief.settings import BeliefSettings
+from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import ArtifactMismatch, InputError
 from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.evaluation.runs.provenance import mode_of
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.units_file import read_units
 from ai_psychiatrist.evaluation.scores.labels_file import read_labels
@@ -48,8 +50,8 @@ def believed_cases(runs: Sequence[Path]) -> BelievedCases:
     for folder, other in zip(folders[1:], made_by[1:], strict=True):
         if digest_of(other) != digest_of(made_by[0]):
             msg = (
-                f"{folder.path} made its beliefs by other means (sources, models or prompts) than "
-                f"{folders[0].path}; fit each on its own"
+                f"{folder.path} made its beliefs by other means (sources, mode, models or prompts) "
+                f"than {folders[0].path}; fit each on its own"
             )
             raise ArtifactMismatch(msg)
     found = [one for folder in folders for one in _items(folder)]
@@ -106,6 +108,7 @@ def _made_by(folder: RunFolder) -> dict[str, object]:
     chains = _mapping(record.get("models"))
     return premises(
         settings.asked,
+        mode=AssessmentMode.named(mode_of(record) or AssessmentMode.ZERO_SHOT),
         models={
             agent: map(str, chain) for agent, chain in chains.items() if isinstance(chain, list)
         },
