@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ai_psychiatrist.belief.facts import FEATURES, EvidenceFacts, features_of
-from ai_psychiatrist.belief.fit import LEAST_PARTICIPANTS, Fit, Recalibration, Stratum
+from ai_psychiatrist.belief.fit import LEAST_PARTICIPANTS, Fit, Recalibration
 from ai_psychiatrist.belief.premises import digest_of
-from ai_psychiatrist.belief.sets import strangeness, threshold
+from ai_psychiatrist.belief.sets import strangeness
 from ai_psychiatrist.domain.evidence import Frequency
 from ai_psychiatrist.evaluation.belief_cases import BelievedCases, believed_cases
+from ai_psychiatrist.evaluation.belief_strata import stratum_of
 from ai_psychiatrist.evaluation.scores.prediction import ItemPrediction
 from ai_psychiatrist.statistics.measure import Array
 from ai_psychiatrist.statistics.ordered_logit import OrderedLogit, fit_ordered_logit
@@ -85,7 +86,7 @@ def _fit(
     datasets = np.array([one.dataset for one in cases.items])
     for dataset in sorted(set(datasets.tolist())):
         at = datasets == dataset
-        strata[dataset] = _stratum(strange[at], owners[at], level)
+        strata[dataset] = stratum_of(strange[at], truths[at], owners[at], level)
     return Fit(
         digest=digest_of(cases.made_by),
         made_by=dict(cases.made_by),
@@ -122,24 +123,6 @@ def _features(item: ItemPrediction, raw: tuple[float, ...]) -> tuple[float, ...]
             warnings=len(item.warnings),
             confidence=item.confidence,
         ),
-    )
-
-
-def _stratum(strange: Array, owners: NDArray[np.intp], level: float) -> Stratum:
-    """Return a threshold, and the coverage of those that are made without each participant."""
-    held = np.empty(len(strange))
-    people = sorted(set(owners.tolist()))
-    for person in people:
-        own = owners == person
-        held[own] = strange[own] <= threshold(strange[~own].tolist(), level)
-    shares = np.array([held[owners == person].mean() for person in people])
-    spread = float(shares.std(ddof=1) / np.sqrt(len(people))) if len(people) > 1 else 1.0
-    return Stratum(
-        threshold=threshold(strange.tolist(), level),
-        participants=len(people),
-        items=len(strange),
-        coverage=float(held.mean()),
-        spread=min(spread, 1.0),
     )
 
 

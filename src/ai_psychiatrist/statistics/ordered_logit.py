@@ -12,8 +12,8 @@ _MOST_STEPS: Final = 500
 _LEAST_GRADIENT: Final = 1e-6
 _SHORTEST_STEP: Final = 1e-10
 _LEAST_SHARE: Final = 1e-12
-_LEAST_SPREAD: Final = 1e-9
-"""Of a feature beside its size: less is what rounding leaves of equal values."""
+_LEAST_SPREAD: Final = 1e-4
+"""Of a feature beside its size: less is what rounding leaves of values kept to six digits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
