@@ -41,6 +41,44 @@ def test_assess_writes_a_certificate_that_verify_accepts(tmp_path: Path, intervi
     assert_files_silent(tmp_path)
 
 
+def test_a_certificate_never_takes_the_place_of_the_interview(
+    tmp_path: Path, interview: Path
+) -> None:
+    other_name = tmp_path / "link.txt"
+    other_name.symlink_to(interview)
+    for place in (interview, other_name):
+        done = run_here(["assess", str(interview), "--certificate", str(place)], tmp_path)
+        assert (done.code, done.out) == (2, "")
+        assert "error: --certificate: this is the interview itself; name another file" in done.err
+    assert interview.read_text("utf-8") == INTERVIEW
+    assert other_name.is_symlink()
+
+
+@pytest.mark.parametrize(
+    ("place", "reason"),
+    [
+        (".", "it is a folder; name a file"),
+        ("no/such/folder.json", "its folder is not there"),
+        ("-", "name a file; standard output has the result"),
+    ],
+)
+def test_a_certificate_that_cannot_be_written_costs_no_assessment(
+    place: str, reason: str, tmp_path: Path, interview: Path
+) -> None:
+    done = run_here(["assess", str(interview), "--certificate", place], tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert f"error: --certificate: {reason}" in done.err
+    assert not (tmp_path / "-").exists()
+
+
+def test_a_missing_interview_is_told_beside_an_older_certificate(
+    tmp_path: Path, interview: Path
+) -> None:
+    done = run_here(["assess", "none.txt", "--certificate", str(interview)], tmp_path)
+    assert done.code == 2
+    assert "error: the transcript cannot be read: No such file or directory" in done.err
+
+
 @pytest.mark.parametrize("given", ["transcript", "certificate"])
 def test_verify_says_which_file_is_missing(given: str, tmp_path: Path, interview: Path) -> None:
     files = {"transcript": str(interview), "certificate": str(interview)}

@@ -87,9 +87,10 @@ def assess(
     """Assess one interview and print the result."""
     gc.set_threshold(_YOUNG_OBJECTS)
     with refusing_bad_input():
+        if certificate is not None:
+            _check_place(certificate, file)
         speakers = NamedSpeakers(participant=participant, interviewer=interviewer)
         wants = _Wants(mode=mode, ablates=ablate, model=model, certificate=certificate is not None)
-        _refuse_interview(certificate, file)
         result = asyncio.run(_assess(file, speakers, wants))
     with writing_output():
         if as_json:
@@ -112,15 +113,28 @@ class _Wants:
     certificate: bool
 
 
-def _refuse_interview(certificate: Path | None, file: str) -> None:
-    """Refuse to lose an interview: its certificate cannot replace it."""
+def _check_place(certificate: Path, interview: str) -> None:
+    """Refuse, before a model is asked, a place that a certificate cannot have or must not take."""
+    if str(certificate) == "-":
+        problem = "name a file; standard output has the result"
+    elif certificate.is_dir():
+        problem = "it is a folder; name a file"
+    elif not certificate.parent.is_dir():
+        problem = "its folder is not there; make it first"
+    elif _is_same(certificate, Path(interview)):
+        problem = "this is the interview itself; name another file"
+    else:
+        return
+    msg = f"--certificate: {problem}"
+    raise InputError(msg, field="--certificate")
+
+
+def _is_same(one: Path, other: Path) -> bool:
     try:
-        is_interview = certificate is not None and certificate.samefile(file)
+        return one.samefile(other)
     except (OSError, ValueError):
-        return  # One of them is not there, or is stdin; whoever reads and writes says so.
-    if is_interview:
-        msg = "--certificate: this is the interview, which would be lost; name another file"
-        raise InputError(msg, field="--certificate")
+        # One of them is not there.
+        return False
 
 
 def _write_certificate(certificate: CertificateResult, path: Path) -> None:
