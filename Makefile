@@ -65,7 +65,7 @@ contracts: $(DEV_STAMP) ## Make the schemas and templates of agents and results 
 	$(BIN)/python -m ai_psychiatrist.agents.contracts.generate
 	$(BIN)/python -m ai_psychiatrist.results.schema
 
-house: $(DEV_STAMP) ## Draw the pictures of the documentation.
+house: $(DEV_STAMP) ## Draw the pictures of the documentation from the code.
 	$(BIN)/python docs/images/house.py
 	$(BIN)/python -m docs.images.how_sure
 	$(BIN)/python docs/images/proof.py

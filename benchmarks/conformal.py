@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ai_psychiatrist.belief.sets import strangeness
 from ai_psychiatrist.belief.totals import total_interval
 from ai_psychiatrist.domain.belief import BeliefSource, ItemBelief
+from ai_psychiatrist.evaluation.belief_strata import threshold
 
 LEVEL: Final = 0.9
 SIZES: Final = (41, 100, 400)
@@ -91,11 +92,14 @@ def held(
     """Return the coverage over `met` of sets made from cohorts of so many people of `fitted`."""
     random, ranked = np.random.default_rng(seed), np.sort(met.ravel())
     place = int(np.ceil((size * ITEMS + 1) * level - 1e-9)) - 1
+    owners = np.repeat(np.arange(size), ITEMS)
     coverages = []
     for count in _batches(cohorts, size):
         drawn = random.integers(len(fitted), size=(count, size))
         strange = fitted[drawn].reshape(count, -1)
         limits = np.partition(strange, place, axis=1)[:, place]
+        # All cohorts at once; the program's own threshold is the same.
+        assert limits[0] == threshold(strange[0], owners, level)
         coverages.append(np.searchsorted(ranked, limits, side="right") / len(ranked))
     return Held(size=size, coverages=np.concatenate(coverages))
 

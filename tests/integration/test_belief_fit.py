@@ -253,3 +253,55 @@ def test_predictions_and_table_have_belief(made: Made, tmp_path: Path) -> None:
     shares = [float(cells[f"belief_PHQ8_Sleep_{answer}"]) for answer in (0, 1, 2, 3, "unknown")]
     assert sum(shares) == pytest.approx(1, abs=1e-5)
     assert cells["set_PHQ8_Sleep"] == ""
+
+
+def copied(made: Made, folder: Path, keep: slice, **dataset: str) -> Path:
+    """Copy a run with some of its labels, and of another dataset."""
+    shutil.copytree(made.run, folder)
+    labels = read_labels(folder / "labels.jsonl")
+    write_labels(folder / "labels.jsonl", dict(list(labels.items())[keep]))
+    record = json.loads((folder / "run.json").read_bytes())
+    record["dataset"] |= dataset
+    (folder / "run.json").write_text(json.dumps(record), "utf-8")
+    return folder
+
+
+def with_other_texts(run: Path) -> Path:
+    lines = (run / "units.jsonl").read_text("utf-8").splitlines()
+    units = [json.loads(line) | {"text_digest": f"{at:032}"} for at, line in enumerate(lines)]
+    (run / "units.jsonl").write_text("".join(f"{json.dumps(unit)}\n" for unit in units), "utf-8")
+    return run
+
+
+@pytest.mark.parametrize(
+    ("dataset", "participants"),
+    [
+        pytest.param({"digest": "1" * 64}, 30, id="a_dataset_that_has_grown"),
+        pytest.param({"digest": "1" * 64, "name": "copy.jsonl"}, 30, id="a_copy_of_a_dataset"),
+    ],
+)
+def test_whoever_is_in_two_datasets_is_one_person(
+    made: Made, tmp_path: Path, dataset: dict[str, str], participants: int
+) -> None:
+    """Else fewer than 40 would pass for 40, and their interviews fall into several folds."""
+    first = copied(made, tmp_path / "first", slice(25))
+    other = copied(made, tmp_path / "other", slice(30), **dataset)
+    found = fit_beliefs_of_runs([first, other], level=0.9)
+    assert found.participants == participants
+    assert found.fit is None
+
+
+def test_a_grown_dataset_with_other_wordings_has_the_same_people(
+    made: Made, tmp_path: Path
+) -> None:
+    first = copied(made, tmp_path / "first", slice(25))
+    other = with_other_texts(copied(made, tmp_path / "other", slice(30), digest="1" * 64))
+    assert fit_beliefs_of_runs([first, other], level=0.9).participants == 30
+
+
+def test_people_of_one_id_in_other_datasets_with_other_interviews_are_others(
+    made: Made, tmp_path: Path
+) -> None:
+    first = copied(made, tmp_path / "first", slice(25))
+    folder = copied(made, tmp_path / "other", slice(30), digest="1" * 64, name="clinic.jsonl")
+    assert fit_beliefs_of_runs([first, with_other_texts(folder)], level=0.9).participants == 55

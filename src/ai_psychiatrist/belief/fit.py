@@ -49,7 +49,9 @@ class Stratum(_Part):
     participants: int
     items: int
     coverage: Share
-    """Share of truths that sets held, of participants whom their fit had not seen."""
+    """Share of truths that sets held, of participants whom their fit had not seen; each alike."""
+    coverage_by_score: tuple[Share | None, Share | None, Share | None, Share | None]
+    """The same share of the truths 0, 1, 2 and 3 apart; `None` of one that none is."""
     spread: Share
     """Standard deviation of the coverage over cohorts of this size."""
 
@@ -57,7 +59,7 @@ class Stratum(_Part):
 class Fit(_Part):
     """What belongs in the file of a fit."""
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     digest: str
     """Of what the beliefs were made by: sources, models, prompts."""
     made_by: dict[str, object]

@@ -6,7 +6,6 @@ ranked among earlier cases. Sources: Vovk, Gammerman & Shafer 2005; Lu, Angelopo
 2022 (ordinal sets), MICCAI.
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -19,11 +18,12 @@ WHOLE: Final = 1.0
 def growing(shares: Sequence[float]) -> Iterator[tuple[int, float]]:
     """Yield the scores as a set takes them in, each with the probability that it then holds.
 
-    Of equally likely scores the lower one comes first.
+    Of equally likely scores the lower one comes first. The first is in every set, so it goes with
+    0; with the last a set holds all there is, whatever rounding makes of the sum.
     """
     low = high = max(range(len(shares)), key=lambda score: (shares[score], -score))
     held = shares[low]
-    yield low, min(held, WHOLE)
+    yield low, 0.0
     while low > 0 or high < len(shares) - 1:
         below = shares[low - 1] if low > 0 else -1.0
         above = shares[high + 1] if high < len(shares) - 1 else -1.0
@@ -32,22 +32,13 @@ def growing(shares: Sequence[float]) -> Iterator[tuple[int, float]]:
         else:
             high, taken = high + 1, high + 1
         held += shares[taken]
-        yield taken, min(held, WHOLE)
+        is_last = low == 0 and high == len(shares) - 1
+        yield taken, WHOLE if is_last else min(held, WHOLE)
 
 
 def strangeness(shares: Sequence[float], truth: int) -> float:
-    """Return how much probability a set holds when it takes in the truth."""
+    """Return how much probability a set holds when it takes in the truth; 0 for the likeliest."""
     return next(held for score, held in growing(shares) if score == truth)
-
-
-def threshold(strange: Sequence[float], level: float) -> float:
-    """Return up to which strangeness scores belong to a set that is to hold `level` of truths.
-
-    The ceil((n + 1) * level)-th smallest of n earlier ones; all scores belong to it where there are
-    too few.
-    """
-    place = math.ceil((len(strange) + 1) * level - 1e-9)
-    return WHOLE if place > len(strange) else sorted(strange)[place - 1]
 
 
 def set_of(belief: ItemBelief, shares: Sequence[float], *, limit: float, level: float) -> ScoreSet:
@@ -57,8 +48,7 @@ def set_of(belief: ItemBelief, shares: Sequence[float], *, limit: float, level: 
     likelier than the least likely score in it: that says nothing about how often it is so, as no
     label says it.
     """
-    grown = enumerate(growing(shares))
-    taken = [score for place, (score, held) in grown if place == 0 or held <= limit]
+    taken = [score for score, held in growing(shares) if held <= limit]
     least = min(belief.scores[score] for score in taken)
     return ScoreSet(
         low=min(taken),

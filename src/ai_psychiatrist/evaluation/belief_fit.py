@@ -12,13 +12,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ai_psychiatrist.belief.facts import FEATURES, EvidenceFacts, features_of
-from ai_psychiatrist.belief.fit import LEAST_PARTICIPANTS, Fit, Recalibration, Stratum
+from ai_psychiatrist.belief.facts import FEATURES
+from ai_psychiatrist.belief.fit import LEAST_PARTICIPANTS, Fit, Recalibration
 from ai_psychiatrist.belief.premises import digest_of
-from ai_psychiatrist.belief.sets import strangeness, threshold
-from ai_psychiatrist.domain.evidence import Frequency
+from ai_psychiatrist.belief.sets import strangeness
 from ai_psychiatrist.evaluation.belief_cases import BelievedCases, believed_cases
-from ai_psychiatrist.evaluation.scores.prediction import ItemPrediction
+from ai_psychiatrist.evaluation.belief_strata import stratum_of
 from ai_psychiatrist.statistics.measure import Array
 from ai_psychiatrist.statistics.ordered_logit import OrderedLogit, fit_ordered_logit
 
@@ -50,7 +49,7 @@ def fit_beliefs(runs: Sequence[Path], *, level: float) -> BeliefReport:
     cases = believed_cases(runs)
     raw = np.array([_conditional(one.belief_raw) for one in cases.items])
     truths = np.array([one.truth for one in cases.items], dtype=np.intp)
-    owners = np.array([one.participant for one in cases.items], dtype=np.intp)
+    owners = np.array(cases.participants, dtype=np.intp)
     participants = len(set(owners.tolist()))
     fit = None
     if participants >= LEAST_PARTICIPANTS:
@@ -68,7 +67,7 @@ def _fit(
     *,
     level: float,
 ) -> Fit:
-    features = np.array([_features(one.item, one.belief_raw) for one in cases.items])
+    features = np.array([one.features for one in cases.items])
     unseen = np.empty_like(raw)
     for fold in range(FOLDS):
         is_in = owners % FOLDS == fold
@@ -85,7 +84,7 @@ def _fit(
     datasets = np.array([one.dataset for one in cases.items])
     for dataset in sorted(set(datasets.tolist())):
         at = datasets == dataset
-        strata[dataset] = _stratum(strange[at], owners[at], level)
+        strata[dataset] = stratum_of(strange[at], truths[at], owners[at], level)
     return Fit(
         digest=digest_of(cases.made_by),
         made_by=dict(cases.made_by),
@@ -108,39 +107,6 @@ def _fit(
 
 def _fitted(features: Array, truths: NDArray[np.intp]) -> OrderedLogit:
     return fit_ordered_logit(features, truths, count=_SCORES, ridge=RIDGE)
-
-
-def _features(item: ItemPrediction, raw: tuple[float, ...]) -> tuple[float, ...]:
-    signals = item.signals
-    return features_of(
-        raw,
-        EvidenceFacts(
-            affirmed=signals.affirmed,
-            denied=signals.denied,
-            is_frequency_stated=signals.frequency is not Frequency.UNSTATED,
-            refused=signals.llm_evidence_rejected_count,
-            warnings=len(item.warnings),
-            confidence=item.confidence,
-        ),
-    )
-
-
-def _stratum(strange: Array, owners: NDArray[np.intp], level: float) -> Stratum:
-    """Return a threshold, and the coverage of those that are made without each participant."""
-    held = np.empty(len(strange))
-    people = sorted(set(owners.tolist()))
-    for person in people:
-        own = owners == person
-        held[own] = strange[own] <= threshold(strange[~own].tolist(), level)
-    shares = np.array([held[owners == person].mean() for person in people])
-    spread = float(shares.std(ddof=1) / np.sqrt(len(people))) if len(people) > 1 else 1.0
-    return Stratum(
-        threshold=threshold(strange.tolist(), level),
-        participants=len(people),
-        items=len(strange),
-        coverage=float(held.mean()),
-        spread=min(spread, 1.0),
-    )
 
 
 def _conditional(raw: tuple[float, ...]) -> tuple[float, ...]:

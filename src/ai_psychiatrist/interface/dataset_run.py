@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ai_psychiatrist.agents.contracts.contract import shipped_contract
-from ai_psychiatrist.assessment.pipeline import FULL, Part
+from ai_psychiatrist.assessment.part import FULL, Part
 from ai_psychiatrist.belief.settings import BeliefSettings
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentMode, WantedScoring

@@ -12,6 +12,8 @@ _MOST_STEPS: Final = 500
 _LEAST_GRADIENT: Final = 1e-6
 _SHORTEST_STEP: Final = 1e-10
 _LEAST_SHARE: Final = 1e-12
+_LEAST_SPREAD: Final = 1e-4
+"""Of a feature beside its size: less is what rounding leaves of values kept to six digits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,12 +39,14 @@ def fit_ordered_logit(
 
     `features`: (n, features); `answers`: (n,), 0 to `count` - 1. The intervals between thresholds
     are fitted by their logarithms, so that thresholds rise; these are kept near those of the
-    answers' frequencies by the same ridge, which keeps an answer that never occurs possible.
+    answers' frequencies by the same ridge, which keeps an answer that never occurs possible. A
+    feature that never varies has no weight.
     Minimised by BFGS. Source: McCullagh 1980, J R Stat Soc B 42:109-142.
     """
     means, scales = features.mean(axis=0), features.std(axis=0)
-    scales = np.where(scales > 0, scales, 1.0)
-    standard = (features - means) / scales
+    varies = scales > _LEAST_SPREAD * np.maximum(1.0, np.abs(means))
+    scales = np.where(varies, scales, 1.0)
+    standard = np.where(varies, (features - means) / scales, 0.0)
     start = np.concatenate([np.zeros(features.shape[1]), _first_cuts(answers, count)])
     found = _minimised(standard, answers, start, ridge)
     weights, cuts = np.split(found, [features.shape[1]])

@@ -50,3 +50,15 @@ def test_features_that_tell_all_do_not_run_away() -> None:
     found = fit_ordered_logit(features, answers, count=4, ridge=1.0)
     assert np.isfinite(found.weights).all()
     assert (np.argmax(found.probabilities(features), axis=1) == answers).all()
+
+
+@pytest.mark.parametrize("count", [100, 320, 328, 1_000])
+def test_a_feature_that_never_varied_weighs_nothing_when_it_does(count: int) -> None:
+    """The mean of equal fractions is not quite any of them; what is left over is no spread."""
+    features, answers = planted(count)
+    features[:, 2] = np.log(0.111111)
+    found = fit_ordered_logit(features, answers, count=4, ridge=1.0)
+    seen = np.array([[0.0, 0.0, np.log(0.111111)]])
+    for other in (np.log(1 / 9), np.log(0.5556)):
+        unseen = np.array([[0.0, 0.0, other]])
+        assert found.probabilities(unseen) == pytest.approx(found.probabilities(seen))

@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
-from ai_psychiatrist.assessment.pipeline import FULL, AssessmentPipeline, Part
+from ai_psychiatrist.assessment.part import FULL, Part
+from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
 from ai_psychiatrist.domain.assessment import (
     AS_SET,
     Assessment,

@@ -10,13 +10,13 @@ from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.services.retrieval.arrays import read_array
 from ai_psychiatrist.services.retrieval.artefact import (
-    CHUNKS_FILE,
+    CONTENT_FILES,
     NOT_SCORED,
     OFFSETS_FILE,
     READINGS_FILE,
     SESSION_OF_FILE,
-    SESSIONS_FILE,
 )
+from ai_psychiatrist.services.retrieval.copies import COPY_FILES
 from ai_psychiatrist.services.retrieval.dense import DENSE_FILES, DenseIndex
 from ai_psychiatrist.services.retrieval.embedding import Embedder
 from ai_psychiatrist.services.retrieval.lexical import LEXICAL_DIGEST, LEXICAL_FILES, LexicalIndex
@@ -31,9 +31,7 @@ from ai_psychiatrist.services.retrieval.people import read_people
 from ai_psychiatrist.services.retrieval.references import ChunkTexts, Index, References
 from ai_psychiatrist.services.retrieval.settings import ReferenceSettings
 
-_FILES: Final = frozenset(
-    {CHUNKS_FILE, SESSIONS_FILE, OFFSETS_FILE, SESSION_OF_FILE, READINGS_FILE}
-)
+_FILES: Final = frozenset((*CONTENT_FILES, *COPY_FILES))
 """What every artefact has; which files its index and its scores have is told by the record."""
 
 

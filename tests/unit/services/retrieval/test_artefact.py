@@ -145,6 +145,8 @@ FILES = (
     "bm25_words.json",
     "chunks.jsonl",
     "offsets.npy",
+    "passage_sessions.npy",
+    "passages.npy",
     "readings.npy",
     SCORES,
     "session_of.npy",
@@ -191,7 +193,7 @@ def test_a_record_that_leaves_out_a_file_is_refused(tmp_path: Path, name: str) -
         opened(settings)
 
 
-@pytest.mark.parametrize("content", [None, b"{}", b"no JSON", b'{"format": 2}'])
+@pytest.mark.parametrize("content", [None, b"{}", b"no JSON", b'{"format": 1}', b'{"format": 3}'])
 def test_a_folder_without_a_usable_record_is_refused(tmp_path: Path, content: bytes | None) -> None:
     settings = made_references(tmp_path / "out")
     path = tmp_path / "out" / "manifest.json"
