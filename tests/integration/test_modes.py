@@ -5,6 +5,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import httpx
 import pytest
 
 import ai_psychiatrist as ap
@@ -56,13 +57,17 @@ def test_http_asks_for_scores_as_the_mode_says(tmp_path: Path, mode: str | int |
 @pytest.mark.parametrize("route", ["/full_pipeline", "/assess/quantitative"])
 def test_a_file_is_assessed_in_the_mode_of_the_query(tmp_path: Path, route: str) -> None:
     """Never in another one without a word: of a request in JSON the body says it."""
-    file = {"content": TALK, "headers": {"Content-Type": "text/plain"}}
+
+    def send(client: httpx.Client, query: str) -> httpx.Response:
+        sent = {"Content-Type": "text/plain"}
+        return client.post(f"{route}?{query}", content=TALK, headers=sent)
+
     with ModelServerThread(good_replies()) as server:
         settings = settings_with(tmp_path, **model_at(server.url))
         with client_of(settings) as client:
-            answer = client.post(f"{route}?mode={DESCRIBED}&ablate=true", **file)
-            shows = client.post(f"{route}?mode=few_shot", **file)
-            unknown = client.post(f"{route}?mode=many_shot", **file)
+            answer = send(client, f"mode={DESCRIBED}&ablate=true")
+            shows = send(client, "mode=few_shot")
+            unknown = send(client, "mode=many_shot")
             beside = [
                 client.post(f"{route}?{query}", json={"transcript_text": TALK})
                 for query in (f"mode={DESCRIBED}", "ablate=true")
