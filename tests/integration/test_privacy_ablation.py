@@ -24,6 +24,7 @@ from tests.integration.running_app import client_at, model_at, settings_with
 DEBUG = {"LOG_LEVEL": "DEBUG", "LOG_FORMAT": "json", "PYDANTIC_AI_RETRIES": "1"}
 LEDGER = frozenset({"ledger.sqlite", "ledger.sqlite-wal"})
 ROUTES = ("/full_pipeline", "/assess/quantitative")
+PLAIN = {"Content-Type": "text/plain"}
 
 AGAIN: dict[str, Script] = {
     "good": good_replies(),
@@ -86,7 +87,9 @@ def test_the_server_tells_nothing_of_the_changed_transcripts(tmp_path: Path) -> 
                 for script in AGAIN.values():
                     models.server.script = when_asked_again(script)
                     body = {"transcript_text": INTERVIEW, "ablate": True}
-                    for answer in [client.post(route, json=body) for route in ROUTES]:
+                    answers = [client.post(route, json=body) for route in ROUTES]
+                    file = f"{ROUTES[0]}?ablate=true"
+                    for answer in [*answers, client.post(file, content=INTERVIEW, headers=PLAIN)]:
                         assert answer.status_code == 200, answer.text
                         result = answer.json()
                         items = result.get("quantitative", result)["items"].values()
@@ -94,11 +97,13 @@ def test_the_server_tells_nothing_of_the_changed_transcripts(tmp_path: Path) -> 
                         told = [item["drive"] for item in items] + result["failures"]
                         assert_silent(json.dumps(told), str(answer.headers))
                 body = {"transcript_text": INTERVIEW, "ablate": CANARY}
-                for refused in [client.post(route, json=body) for route in ROUTES]:
+                unknown = f"{ROUTES[0]}?ablate={CANARY}"
+                sent = client.post(unknown, content=INTERVIEW, headers=PLAIN)
+                for refused in [sent, *(client.post(route, json=body) for route in ROUTES)]:
                     assert refused.status_code == 422
                     assert_silent(refused.text)
             done = serving.stop()
-        assert asked_again(models) >= 6 * len(AGAIN) * len(ROUTES)
+        assert asked_again(models) >= 6 * len(AGAIN) * (len(ROUTES) + 1)
     assert_silent(done.out, done.err)
     assert all("dropped_keys" not in line for line in done.served_lines)
     assert_files_silent(tmp_path)
