@@ -149,6 +149,16 @@ def test_verdicts_are_open_once_the_replies_to_changes_are_rejected(copied: Path
     assert now.items[Item.SLEEP].score == 1
 
 
+def test_beliefs_are_taken_out_once_the_replies_that_voted_are_rejected(copied: Path) -> None:
+    revalidated(copied, "--rules", STRICTER, "--step", "rescoring", "--demote")
+    now = unit_of(copied)
+    assert {found.belief for found in now.items.values()} == {None}
+    assert now.status == "complete"
+    assert now.items[Item.SLEEP].score == 1
+    for command in (["metrics", "run"], ["table", "run", "--out", "run.csv"], ["report", "run"]):
+        assert run_here(["evaluate", *command], copied).code == 0
+
+
 def test_an_agent_without_rules_is_refused_in_words(copied: Path) -> None:
     for agent in SILENT:
         done = run_here(["revalidate", "run", "--step", agent], copied)
