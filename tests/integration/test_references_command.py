@@ -125,6 +125,16 @@ def test_chunks_that_are_wanted_only_by_now_are_scored_too(
     assert modes == {0o700}
 
 
+def test_references_are_made_in_an_empty_folder_that_one_stands_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talks = dataset(tmp_path)
+    (tmp_path / "refs").mkdir()
+    monkeypatch.chdir(tmp_path / "refs")
+    assert run("build", talks, "--out", ".").exit_code == 0
+    assert (tmp_path / "refs" / "manifest.json").exists()
+
+
 def test_a_folder_has_to_be_named(tmp_path: Path) -> None:
     assert "REFERENCES_DIR" in run("check").stderr
     assert "holds no references" in run("check", tmp_path).stderr

@@ -26,6 +26,8 @@ def draft_of_folder(out: Path) -> Iterator[Path]:
     if out.is_symlink() or (out.exists() and (not out.is_dir() or any(out.iterdir()))):
         msg = f"{out} is there already and holds something; name a new folder"
         raise InputError(msg, field="--out")
+    # Else `.` has no name and no parent.
+    out = out.absolute()
     _remove_abandoned(out)
     draft = out.with_name(f".{out.name}.{secrets.token_hex(_BYTES)}")
     try:
