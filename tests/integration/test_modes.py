@@ -5,7 +5,6 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-import httpx
 import pytest
 
 import ai_psychiatrist as ap
@@ -57,17 +56,15 @@ def test_http_asks_for_scores_as_the_mode_says(tmp_path: Path, mode: str | int |
 @pytest.mark.parametrize("route", ["/full_pipeline", "/assess/quantitative"])
 def test_a_file_is_assessed_in_the_mode_of_the_query(tmp_path: Path, route: str) -> None:
     """Never in another one without a word: of a request in JSON the body says it."""
-
-    def send(client: httpx.Client, query: str) -> httpx.Response:
-        sent = {"Content-Type": "text/plain"}
-        return client.post(f"{route}?{query}", content=TALK, headers=sent)
-
+    plain = {"Content-Type": "text/plain"}
     with ModelServerThread(good_replies()) as server:
         settings = settings_with(tmp_path, **model_at(server.url))
         with client_of(settings) as client:
-            answer = send(client, f"mode={DESCRIBED}&ablate=true")
-            shows = send(client, "mode=few_shot")
-            unknown = send(client, "mode=many_shot")
+            answer = client.post(
+                f"{route}?mode={DESCRIBED}&ablate=true", content=TALK, headers=plain
+            )
+            shows = client.post(f"{route}?mode=few_shot", content=TALK, headers=plain)
+            unknown = client.post(f"{route}?mode=many_shot", content=TALK, headers=plain)
             beside = [
                 client.post(f"{route}?{query}", json={"transcript_text": TALK})
                 for query in (f"mode={DESCRIBED}", "ablate=true")

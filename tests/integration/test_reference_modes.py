@@ -16,7 +16,8 @@ from ai_psychiatrist.services.retrieval.artefact import Session
 from ai_psychiatrist.services.retrieval.chunks import chunks_of
 from ai_psychiatrist.services.retrieval.identity import identity_of
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
-from tests.fakes.embedding_server import by_letters, embedding_server
+from tests.fakes.embedding_server import Script as EmbeddingScript
+from tests.fakes.embedding_server import answer, by_letters, embedding_server
 from tests.fakes.model_server import ModelServerThread, Reply, Request, Script, good_replies
 from tests.fakes.references import TALKS, made_references, references_in, shown_by
 from tests.fakes.references import session as session_of
@@ -364,8 +365,16 @@ def test_long_interviews_are_kept_from_themselves_too(
     assert people_in(prompts(server)[0]) == {"301"}
 
 
+@pytest.mark.parametrize(
+    ("fails", "code"),
+    [
+        (lambda _: (500, {}), "backend_error"),
+        (lambda body: (200, answer([[1.0, 2.0]] * len(body["input"]))), "malformed_response"),
+    ],
+    ids=["down", "another model under its name"],
+)
 def test_a_search_that_fails_is_a_failure_of_its_own_and_can_be_gone_on_with(
-    tmp_path: Path, server: ModelServerThread
+    tmp_path: Path, server: ModelServerThread, fails: EmbeddingScript, code: str
 ) -> None:
     """No item is scored then: without its references the mode would be another one."""
     corpus(tmp_path / "others", [301, 302, 303])
@@ -373,7 +382,7 @@ def test_a_search_that_fails_is_a_failure_of_its_own_and_can_be_gone_on_with(
     is_down = [False]
 
     def vectors(body: dict[str, Any]) -> tuple[int, object]:
-        return (500, {}) if is_down[0] else by_letters(body)
+        return fails(body) if is_down[0] else by_letters(body)
 
     with embedding_server(vectors) as (url, _):
         by_server = {"REFERENCES_EMBEDDER": "openai:any", "OPENAI_BASE_URL": f"{url}/v1"}
@@ -395,7 +404,7 @@ def test_a_search_that_fails_is_a_failure_of_its_own_and_can_be_gone_on_with(
     assert (failed.code, asked) == (3, [])
     units = [json.loads(line) for line in lines if json.loads(line)["step"] == "assessment"]
     assert [(one["failure_stage"], one["is_retryable"]) for one in units] == [("provider", True)]
-    assert "backend_error" in units[0]["codes"]
+    assert code in units[0]["codes"]
     assert done.code == 0, done.err
     assert len(references_in(prompts(server)[0])[SLEEP]) == 2
 

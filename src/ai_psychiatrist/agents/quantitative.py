@@ -229,7 +229,7 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         record_failure(
             FailureCategory.REFERENCES_FAILED,
             FailureSeverity.ERROR,
-            "The server of REFERENCES_EMBEDDER gave no vectors, so that no item was scored.",
+            "The server of REFERENCES_EMBEDDER gave no usable vectors: no item was scored.",
             participant_id=case.participant_id,
             stage="references",
             code=error.code,

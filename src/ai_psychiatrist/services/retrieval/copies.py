@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ai_psychiatrist.domain.errors import ArtifactMismatch
-from ai_psychiatrist.services.retrieval.arrays import read_array, write_array
+from ai_psychiatrist.services.retrieval.arrays import read_array, refuse_outside, write_array
 from ai_psychiatrist.services.retrieval.identity import Identity
 
 _PASSAGES: Final = "passages.npy"
@@ -20,7 +20,11 @@ COPY_FILES: Final = (_PASSAGES, _SESSIONS)
 _LEAST_SHARED: Final = 4
 """Passages, that is eleven words in a row: a single sentence may be anybody's."""
 _SHARE: Final = 0.5
-"""Of the shorter text's passages: a part is a copy as well, and one with words corrected."""
+"""Of the shorter text's passages: a part is a copy as well, and one with words corrected.
+
+Of 267 conversations of other people no two share more than 0.06, of 599 made of the same set
+phrases no more than 0.40; with one word in twenty changed a copy keeps 0.67.
+"""
 
 
 def write_passages(folder: Path, identities: Sequence[Identity]) -> None:
@@ -42,13 +46,11 @@ class Copies:
         """Open the files; raises `ArtifactMismatch` where they do not fit together."""
         self._passages = read_array(folder / _PASSAGES, np.uint64)
         self._sessions = read_array(folder / _SESSIONS, np.int32)
-        whose = self._sessions
-        if len(self._passages) != len(whose) or (
-            len(whose) and not (whose.min() >= 0 and whose.max() < sessions)
-        ):
+        refuse_outside(_SESSIONS, self._sessions, 0, sessions - 1)
+        if len(self._passages) != len(self._sessions):
             msg = "the passages of the references and their sessions do not fit; build them anew"
             raise ArtifactMismatch(msg)
-        self._counts = np.bincount(whose, minlength=sessions)
+        self._counts = np.bincount(self._sessions, minlength=sessions)
 
     def of(self, passages: Collection[int]) -> npt.NDArray[np.intp]:
         """Return the numbers of the sessions that are copies of what has these passages."""

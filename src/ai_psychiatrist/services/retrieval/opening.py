@@ -8,7 +8,7 @@ import numpy as np
 
 from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.services.retrieval.arrays import read_array
+from ai_psychiatrist.services.retrieval.arrays import read_array, refuse_outside
 from ai_psychiatrist.services.retrieval.artefact import (
     CONTENT_FILES,
     NOT_SCORED,
@@ -16,6 +16,7 @@ from ai_psychiatrist.services.retrieval.artefact import (
     READINGS_FILE,
     SESSION_OF_FILE,
 )
+from ai_psychiatrist.services.retrieval.chunks import Reading
 from ai_psychiatrist.services.retrieval.copies import COPY_FILES
 from ai_psychiatrist.services.retrieval.dense import DENSE_FILES, DenseIndex
 from ai_psychiatrist.services.retrieval.embedding import Embedder
@@ -33,6 +34,9 @@ from ai_psychiatrist.services.retrieval.settings import ReferenceSettings
 
 _FILES: Final = frozenset((*CONTENT_FILES, *COPY_FILES))
 """What every artefact has; which files its index and its scores have is told by the record."""
+
+
+_LONGEST_LINE: Final = 1 << 30
 
 
 def open_references(
@@ -114,6 +118,13 @@ def _opened(
     if len(lengths) > 1 or len(people.identities) != manifest.sessions:
         msg = f"the files of the references in {folder} do not fit together; build them anew"
         raise ArtifactMismatch(msg)
+    most_read = int(Reading.NAMED | Reading.AFFIRMED | Reading.DENIED)
+    refuse_outside(SESSION_OF_FILE, session_of, 0, manifest.sessions - 1)
+    refuse_outside(READINGS_FILE, readings, 0, most_read)
+    refuse_outside(OFFSETS_FILE, offsets[:1], 0, 0)
+    refuse_outside(OFFSETS_FILE, np.diff(offsets), 1, _LONGEST_LINE)
+    if manifest.scoring is not None:
+        refuse_outside(manifest.scoring.file, scores, NOT_SCORED, 3)
     return References(
         folder=folder,
         manifest=manifest,
