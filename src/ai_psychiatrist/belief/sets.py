@@ -6,6 +6,7 @@ ranked among earlier cases. Sources: Vovk, Gammerman & Shafer 2005; Lu, Angelopo
 2022 (ordinal sets), MICCAI.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -39,6 +40,11 @@ def growing(shares: Sequence[float]) -> Iterator[tuple[int, float]]:
 def strangeness(shares: Sequence[float], truth: int) -> float:
     """Return how much probability a set holds when it takes in the truth; 0 for the likeliest."""
     return next(held for score, held in growing(shares) if score == truth)
+
+
+def least_people(level: float) -> int:
+    """Return how many people a set of this level takes, were the items of each all alike."""
+    return math.ceil(level / (1 - level) - 1e-9)
 
 
 def set_of(belief: ItemBelief, shares: Sequence[float], *, limit: float, level: float) -> ScoreSet:

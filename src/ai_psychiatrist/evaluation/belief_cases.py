@@ -11,6 +11,7 @@ from ai_psychiatrist.belief.settings import BeliefSettings
 from ai_psychiatrist.domain.errors import ArtifactMismatch, InputError
 from ai_psychiatrist.domain.evidence import Frequency
 from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.evaluation.runs.provenance import changes_of
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.units_file import RunUnit, read_units
 from ai_psychiatrist.evaluation.same_people import SamePeople
@@ -116,6 +117,18 @@ def _made_by(folder: RunFolder) -> dict[str, object]:
     settings = BeliefSettings.model_validate(
         {name: given[name] for name in ("sources", "rescorings", "temperature") if name in given}
     )
+    made_by = _premises(record, settings)
+    for change in changes_of(record):
+        if digest_of(_premises({**record, **change}, settings)) != digest_of(made_by):
+            msg = (
+                f"{folder.path} went on with other prompts, so its beliefs are of two kinds; "
+                "assess its dataset anew"
+            )
+            raise ArtifactMismatch(msg)
+    return made_by
+
+
+def _premises(record: Mapping[str, object], settings: BeliefSettings) -> dict[str, object]:
     chains = _mapping(record.get("models"))
     return premises(
         settings.asked,
