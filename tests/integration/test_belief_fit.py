@@ -259,7 +259,8 @@ def test_people_of_one_id_in_other_datasets_with_other_interviews_are_others(
 
 
 def recalibration(made: Made, **parts: object) -> dict[str, object]:
-    return json.loads(made.fit.read_bytes())["recalibration"] | parts
+    kept: dict[str, object] = json.loads(made.fit.read_bytes())["recalibration"]
+    return kept | parts
 
 
 @pytest.mark.parametrize(
