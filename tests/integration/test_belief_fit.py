@@ -126,12 +126,17 @@ def test_a_fit_for_beliefs_by_other_means_is_refused_at_start(
         assessed(made, **variables)
 
 
-def test_a_fit_for_other_prompts_is_refused_at_start(made: Made, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("part", "other"), [("prompts", {"quantitative": "0"}), ("rules", "0" * 64)]
+)
+def test_a_fit_for_other_prompts_or_rules_is_refused_at_start(
+    made: Made, tmp_path: Path, part: str, other: object
+) -> None:
     by = json.loads(made.fit.read_bytes())["made_by"]
-    other = by | {"prompts": by["prompts"] | {"quantitative": "0"}}
+    assert by[part]
     with (
-        changed(made, tmp_path, made_by=other, digest="0") as path,
-        pytest.raises(ArtifactMismatch, match="prompts"),
+        changed(made, tmp_path, made_by=by | {part: other}, digest="0") as path,
+        pytest.raises(ArtifactMismatch, match=f"other {part};"),
     ):
         assessed(made, BELIEF_FIT=path)
 

@@ -76,7 +76,7 @@ class Fit(_Part):
 
     schema_version: Literal[2] = 2
     digest: str
-    """Of what the beliefs were made by: sources, models, prompts."""
+    """Of what the beliefs were made by: sources, models, prompts, rules."""
     made_by: dict[str, object]
     level: Annotated[float, Field(ge=0.5, le=0.99)]
     participants: int

@@ -2,8 +2,8 @@
 
 Split conformal prediction with an ordinal score: from the likeliest score on, the likelier
 neighbour is taken in, and how much probability lies in the set before the truth is taken in is
-ranked among earlier cases: 0 for the likeliest, which is in every set. Sources: Vovk, Gammerman & Shafer 2005; Lu, Angelopoulos & Pomerantz
-2022 (ordinal sets), MICCAI.
+ranked among earlier cases: 0 for the likeliest, which is in every set. Sources: Vovk, Gammerman &
+Shafer 2005; Lu, Angelopoulos & Pomerantz 2022 (ordinal sets), MICCAI.
 """
 
 import math

@@ -58,8 +58,8 @@ def believed_cases(runs: Sequence[Path]) -> BelievedCases:
     for folder, other in zip(folders[1:], made_by[1:], strict=True):
         if digest_of(other) != digest_of(made_by[0]):
             msg = (
-                f"{folder.path} made its beliefs by other means (sources, models or prompts) than "
-                f"{folders[0].path}; fit each on its own"
+                f"{folder.path} made its beliefs by other means (sources, models, prompts or "
+                f"rules) than {folders[0].path}; fit each on its own"
             )
             raise ArtifactMismatch(msg)
     people = SamePeople()
@@ -121,8 +121,8 @@ def _made_by(folder: RunFolder) -> dict[str, object]:
     for change in changes_of(record):
         if digest_of(_premises({**record, **change}, settings)) != digest_of(made_by):
             msg = (
-                f"{folder.path} went on with other prompts, so its beliefs are of two kinds; "
-                "assess its dataset anew"
+                f"{folder.path} went on with other prompts or rules, so its beliefs are of two "
+                "kinds; assess its dataset anew"
             )
             raise ArtifactMismatch(msg)
     return made_by
@@ -136,6 +136,7 @@ def _premises(record: Mapping[str, object], settings: BeliefSettings) -> dict[st
             agent: map(str, chain) for agent, chain in chains.items() if isinstance(chain, list)
         },
         prompts={name: str(digest) for name, digest in _mapping(record.get("prompts")).items()},
+        rules=str(_mapping(record.get("contracts")).get("rules", "")),
         rescorings=settings.rescorings,
         temperature=settings.temperature,
     )

@@ -23,6 +23,7 @@ from ai_psychiatrist.evaluation.runs.start import EvaluationRequest, StartOption
 from ai_psychiatrist.evaluation.runs.variants import Variant
 from ai_psychiatrist.infrastructure.digests import plain_digest
 from ai_psychiatrist.ledger.keys.cipher import cipher_of
+from ai_psychiatrist.proof.rule_set import rule_set_digest
 from ai_psychiatrist.results.frozen_table import FrozenTable
 from ai_psychiatrist.results.result import Result
 from ai_psychiatrist.wiring import Services
@@ -147,7 +148,7 @@ def _request(services: Services, wanted: DatasetRun, scoring: WantedScoring) -> 
             concerns_depression=wanted.concerns_depression,
             models=services.agent_models,
             variant=wanted.variant,
-            contracts={"pipeline": contract.digest},
+            contracts={"pipeline": contract.digest, "rules": rule_set_digest()},
             settings=deciding_settings(services.settings),
         ),
         contract=contract,
