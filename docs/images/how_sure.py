@@ -121,7 +121,7 @@ def sets() -> str:
         "Sets: grown from the likeliest score; what they hold varies by cohort", height=250
     )
     shares = (0.06, 0.24, 0.52, 0.18)
-    taken = [score for score, mass in growing(shares) if mass <= LEVEL or score == 2]
+    taken = [score for score, mass in growing(shares) if mass <= LEVEL]
     fills = [_DARK if score in taken else _PALE for score in range(4)]
     drawing.shares(30, shares, f"the set {min(taken)} to {max(taken)} (dark)", fills)
     fitted, met = cohort_of(PEOPLE, 1), cohort_of(PEOPLE, 2)

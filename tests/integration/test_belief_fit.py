@@ -175,12 +175,17 @@ def test_a_fit_is_for_the_mode_of_its_run(made: Made, tmp_path: Path, by: str) -
         assessed(made, **shown, BELIEF_FIT=str(fit))
 
 
-def test_a_fit_for_other_prompts_is_refused_at_start(made: Made, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("part", "other"), [("prompts", {"quantitative": "0"}), ("rules", "0" * 64)]
+)
+def test_a_fit_for_other_prompts_or_rules_is_refused_at_start(
+    made: Made, tmp_path: Path, part: str, other: object
+) -> None:
     by = json.loads(made.fit.read_bytes())["made_by"]
-    other = by | {"prompts": by["prompts"] | {"quantitative": "0"}}
+    assert by[part]
     with (
-        changed(made, tmp_path, made_by=other, digest="0") as path,
-        pytest.raises(ArtifactMismatch, match="prompts"),
+        changed(made, tmp_path, made_by=by | {part: other}, digest="0") as path,
+        pytest.raises(ArtifactMismatch, match=f"other {part};"),
     ):
         assessed(made, BELIEF_FIT=path)
 
@@ -305,3 +310,73 @@ def test_people_of_one_id_in_other_datasets_with_other_interviews_are_others(
     first = copied(made, tmp_path / "first", slice(25))
     folder = copied(made, tmp_path / "other", slice(30), digest="1" * 64, name="clinic.jsonl")
     assert fit_beliefs_of_runs([first, with_other_texts(folder)], level=0.9).participants == 55
+
+
+def recalibration(made: Made, **parts: object) -> dict[str, object]:
+    kept: dict[str, object] = json.loads(made.fit.read_bytes())["recalibration"]
+    return kept | parts
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        pytest.param({"means": [0.0] * 10}, id="means_too_few"),
+        pytest.param({"scales": [1.0] * 3}, id="scales_too_few"),
+        pytest.param({"weights": [0.0] * 12}, id="weights_too_many"),
+        pytest.param({"thresholds": [1.0, 0.0, -1.0]}, id="thresholds_that_fall"),
+        pytest.param({"weights": [1e308, -1e308] * 5 + [1e308]}, id="weights_without_end"),
+        pytest.param({"scales": [1e-320] * 11}, id="scales_of_nothing"),
+        pytest.param({"means": [float("nan")] * 11}, id="means_that_are_no_number"),
+    ],
+)
+def test_a_fit_that_cannot_be_reckoned_with_is_refused_at_start(
+    made: Made, tmp_path: Path, parts: dict[str, object]
+) -> None:
+    """Not in the middle of the first assessment, and never as a certainty."""
+    with (
+        changed(made, tmp_path, recalibration=recalibration(made, **parts)) as path,
+        pytest.raises(ConfigurationError, match="no fit"),
+    ):
+        assessed(made, BELIEF_FIT=path)
+
+
+def test_a_fit_that_was_changed_by_hand_is_refused_at_start(made: Made, tmp_path: Path) -> None:
+    parts = recalibration(made, weights=[0.5] * 11)
+    with (
+        changed(made, tmp_path, recalibration=parts) as path,
+        pytest.raises(ArtifactMismatch, match="changed after it was made"),
+    ):
+        assessed(made, BELIEF_FIT=path)
+
+
+def test_beliefs_that_add_up_to_nothing_are_refused(made: Made, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(made.run, run)
+    lines = (run / "predictions.jsonl").read_text("utf-8").splitlines()
+    unit = json.loads(lines[2])
+    unit["items"]["PHQ8_Sleep"]["belief"]["raw"] = [0.0] * 5
+    lines[2] = json.dumps(unit)
+    (run / "predictions.jsonl").write_text("\n".join(lines), "utf-8")
+    with pytest.raises(InputError, match="line 3"):
+        fit_beliefs_of_runs([run], level=0.9)
+
+
+def test_a_run_that_went_on_with_other_prompts_is_not_fitted(made: Made, tmp_path: Path) -> None:
+    run = copied(made, tmp_path / "run", slice(ENOUGH))
+    record = json.loads((run / "run.json").read_bytes())
+    record["changes"] = [{"prompts": record["prompts"] | {"quantitative": "0"}}]
+    (run / "run.json").write_text(json.dumps(record), "utf-8")
+    with pytest.raises(ArtifactMismatch, match="went on"):
+        fit_beliefs_of_runs([run], level=0.9)
+
+
+def test_the_command_says_what_sets_hold_of_each_score_and_when_people_are_too_few(
+    made: Made, tmp_path: Path
+) -> None:
+    done = run_command(["evaluate", "belief", str(made.run)], tmp_path)
+    (line,) = [line for line in done.out.splitlines() if "true scores" in line]
+    (stratum,) = Fit.model_validate_json(made.fit.read_bytes()).strata.values()
+    for score, share in enumerate(stratum.coverage_by_score):
+        assert f"{score} in {share:.0%}" in line
+    few = run_command(["evaluate", "belief", str(made.run), "--level", "0.99"], tmp_path)
+    assert "take 99 people" in few.out

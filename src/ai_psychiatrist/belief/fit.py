@@ -1,23 +1,28 @@
 """A fit: what labelled participants taught about beliefs of one kind, as a file."""
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from ai_psychiatrist.belief.facts import FEATURES, EvidenceFacts, features_of
 from ai_psychiatrist.belief.sets import WHOLE, set_of
 from ai_psychiatrist.domain.belief import ItemBelief
 from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError
+from ai_psychiatrist.infrastructure.digests import plain_digest
 
 LEAST_PARTICIPANTS: Final = 40
 """Fewer labelled ones than these teach nothing that would hold for the next."""
 _LARGEST_FILE_BYTES: Final = 1_000_000
 
-Number = Annotated[float, Field(allow_inf_nan=False)]
+_MOST: Final = 1e6
+"""Of any number of a fit: with larger ones nothing could be reckoned."""
+Number = Annotated[float, Field(ge=-_MOST, le=_MOST, allow_inf_nan=False)]
+Scale = Annotated[float, Field(ge=1e-9, le=_MOST, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -30,9 +35,19 @@ class Recalibration(_Part):
 
     features: tuple[str, ...]
     means: tuple[Number, ...]
-    scales: tuple[Annotated[float, Field(gt=0, allow_inf_nan=False)], ...]
+    scales: tuple[Scale, ...]
     weights: tuple[Number, ...]
     thresholds: tuple[Number, Number, Number]
+
+    @model_validator(mode="after")
+    def _hangs_together(self) -> Self:
+        if len({len(self.features), len(self.means), len(self.scales), len(self.weights)}) > 1:
+            msg = "each feature has a mean, a scale and a weight"
+            raise ValueError(msg)
+        if list(self.thresholds) != sorted(self.thresholds):
+            msg = "thresholds rise"
+            raise ValueError(msg)
+        return self
 
     def shares(self, features: tuple[float, ...]) -> tuple[float, ...]:
         """Return the probabilities of the scores 0 to 3."""
@@ -61,7 +76,7 @@ class Fit(_Part):
 
     schema_version: Literal[2] = 2
     digest: str
-    """Of what the beliefs were made by: sources, models, prompts."""
+    """Of what the beliefs were made by: sources, models, prompts, rules."""
     made_by: dict[str, object]
     level: Annotated[float, Field(ge=0.5, le=0.99)]
     participants: int
@@ -70,6 +85,21 @@ class Fit(_Part):
     """Name and digest of a dataset → its threshold."""
     figures: dict[str, float]
     """Of participants whom the fit had not seen: before and after."""
+    checksum: str = ""
+    """Of all else, so that no number is changed unseen; whoever means to can write it anew."""
+
+    def sealed(self) -> "Fit":
+        """Return the fit with its checksum."""
+        return self.model_copy(update={"checksum": self._checksum()})
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the checksum is that of the rest."""
+        return self.checksum == self._checksum()
+
+    def _checksum(self) -> str:
+        rest = self.model_dump(mode="json", exclude={"checksum"})
+        return plain_digest(json.dumps(rest, sort_keys=True))
 
     def applied(self, belief: ItemBelief, facts: EvidenceFacts) -> ItemBelief:
         """Return a belief recalibrated, and with its set.
@@ -95,7 +125,7 @@ def load_fit(path: Path, *, digest: str, made_by: Mapping[str, object]) -> Fit:
     """Read a fit that was made for beliefs of this kind.
 
     Raises `ConfigurationError` for a file that is none, and `ArtifactMismatch`, naming in what they
-    differ, for one that was made for beliefs of another kind.
+    differ, for one that was made for beliefs of another kind, or was changed since.
     """
     try:
         content = path.read_bytes()[: _LARGEST_FILE_BYTES + 1]
@@ -107,7 +137,7 @@ def load_fit(path: Path, *, digest: str, made_by: Mapping[str, object]) -> Fit:
     except ValidationError:
         msg = "BELIEF_FIT is no fit; make one with: ai-psychiatrist evaluate belief RUN --out FILE"
         raise ConfigurationError(msg) from None
-    if fit.recalibration.features != FEATURES or len(fit.recalibration.weights) != len(FEATURES):
+    if fit.recalibration.features != FEATURES:
         msg = "BELIEF_FIT goes by other features than this version; make it anew"
         raise ArtifactMismatch(msg)
     if fit.digest != digest:
@@ -115,6 +145,11 @@ def load_fit(path: Path, *, digest: str, made_by: Mapping[str, object]) -> Fit:
         msg = (
             f"BELIEF_FIT was made for beliefs by other {', '.join(names) or 'means'}; it says "
             "nothing about these. Restore what it was made with, make another, or leave it out"
+        )
+        raise ArtifactMismatch(msg)
+    if not fit.is_whole:
+        msg = (
+            "BELIEF_FIT was changed after it was made; make it anew with: evaluate belief RUN --out"
         )
         raise ArtifactMismatch(msg)
     return fit

@@ -25,13 +25,14 @@ def premises(
     mode: AssessmentMode,
     models: Mapping[str, Iterable[str]],
     prompts: Mapping[str, str],
+    rules: str,
     rescorings: int,
     temperature: float,
 ) -> dict[str, object]:
     """Return what decides on beliefs, as plain values.
 
-    `models`: agent → its chain; `prompts`: name → digest of its wording. Those that do not bear on
-    beliefs are left out.
+    `models`: agent → its chain; `prompts`: name → digest of its wording; those that do not bear on
+    beliefs are left out. `rules`: digest of those that read quotes, which vote and give facts.
     """
     named = set(sources) | {BeliefSource.RULES}
     wordings = (*_PROMPTS, *(_PROMPT_OF[source] for source in _PROMPT_OF if source in named))
@@ -40,6 +41,7 @@ def premises(
         "mode": mode.value,
         "models": {agent: list(models[agent]) for agent in _AGENTS if agent in models},
         "prompts": {name: prompts[name] for name in wordings if name in prompts},
+        "rules": rules,
         "smoothing": SMOOTHING,
     }
     if BeliefSource.RESCORING in named:

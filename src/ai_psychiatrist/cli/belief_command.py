@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from ai_psychiatrist.belief.sets import least_people
 from ai_psychiatrist.cli.evaluation_options import JsonOption, print_json
 from ai_psychiatrist.cli.exits import refusing_bad_input
 from ai_psychiatrist.domain.errors import InputError
@@ -73,6 +74,14 @@ def _lines(found: BeliefFitted, out: Path | None) -> list[str]:
             f"of {one.participants} lets that vary by ± {one.spread * 100:.1f} points "
             "(standard deviation)"
         )
+        wanted = least_people(found.fit.level)
+        if one.participants < wanted:
+            lines.append(
+                f"  Sets of this level take {wanted} people; of fewer, all hold every score"
+            )
+        held = enumerate(one.coverage_by_score)
+        by_score = (f"{score} in {share:.0%}" for score, share in held if share is not None)
+        lines.append(f"  Of true scores apart they held {', '.join(by_score)}")
     lines.append("They hold for interviews like these alone: other people, other sets.")
     if out is not None:
         lines.append(f"{out}; use it with BELIEF_FIT={out}")

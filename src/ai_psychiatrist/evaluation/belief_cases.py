@@ -12,7 +12,7 @@ from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import ArtifactMismatch, InputError
 from ai_psychiatrist.domain.evidence import Frequency
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.runs.provenance import mode_of
+from ai_psychiatrist.evaluation.runs.provenance import changes_of, mode_of
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.units_file import RunUnit, read_units
 from ai_psychiatrist.evaluation.same_people import SamePeople
@@ -59,8 +59,8 @@ def believed_cases(runs: Sequence[Path]) -> BelievedCases:
     for folder, other in zip(folders[1:], made_by[1:], strict=True):
         if digest_of(other) != digest_of(made_by[0]):
             msg = (
-                f"{folder.path} made its beliefs by other means (sources, mode, models or prompts) "
-                f"than {folders[0].path}; fit each on its own"
+                f"{folder.path} made its beliefs by other means (sources, mode, models, prompts or "
+                f"rules) than {folders[0].path}; fit each on its own"
             )
             raise ArtifactMismatch(msg)
     people = SamePeople()
@@ -118,6 +118,18 @@ def _made_by(folder: RunFolder) -> dict[str, object]:
     settings = BeliefSettings.model_validate(
         {name: given[name] for name in ("sources", "rescorings", "temperature") if name in given}
     )
+    made_by = _premises(record, settings)
+    for change in changes_of(record):
+        if digest_of(_premises({**record, **change}, settings)) != digest_of(made_by):
+            msg = (
+                f"{folder.path} went on with other prompts or rules, so its beliefs are of two "
+                "kinds; assess its dataset anew"
+            )
+            raise ArtifactMismatch(msg)
+    return made_by
+
+
+def _premises(record: Mapping[str, object], settings: BeliefSettings) -> dict[str, object]:
     chains = _mapping(record.get("models"))
     return premises(
         settings.asked,
@@ -126,6 +138,7 @@ def _made_by(folder: RunFolder) -> dict[str, object]:
             agent: map(str, chain) for agent, chain in chains.items() if isinstance(chain, list)
         },
         prompts={name: str(digest) for name, digest in _mapping(record.get("prompts")).items()},
+        rules=str(_mapping(record.get("contracts")).get("rules", "")),
         rescorings=settings.rescorings,
         temperature=settings.temperature,
     )

@@ -102,7 +102,7 @@ def _fit(
             **{f"{name}_before": value for name, value in _figures(raw, truths).items()},
             **{f"{name}_after": value for name, value in _figures(unseen, truths).items()},
         },
-    )
+    ).sealed()
 
 
 def _fitted(features: Array, truths: NDArray[np.intp]) -> OrderedLogit:

@@ -5,23 +5,17 @@ many interviews is one. Sources: Vovk, Gammerman & Shafer 2005; Lee, Barber & Wi
 (arXiv 2306.06342), on cases that come in groups.
 """
 
-import math
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ai_psychiatrist.belief.fit import Stratum
-from ai_psychiatrist.belief.sets import WHOLE
+from ai_psychiatrist.belief.sets import WHOLE, least_people
 from ai_psychiatrist.statistics.measure import Array
 
 _SCORES: Final = 4
 _ROUNDING: Final = 1e-9
-
-
-def least_people(level: float) -> int:
-    """Return how many people a set of this level takes, were the items of each all alike."""
-    return math.ceil(level / (1 - level) - _ROUNDING)
 
 
 def threshold(strange: Array, owners: NDArray[np.intp], level: float) -> float:

@@ -27,6 +27,7 @@ from ai_psychiatrist.infrastructure.digests import plain_digest
 from ai_psychiatrist.infrastructure.private_files import make_subfolder, write_whole
 from ai_psychiatrist.ledger.keys.cipher import cipher_of
 from ai_psychiatrist.proof.certificate import certificate_of
+from ai_psychiatrist.proof.rule_set import rule_set_digest
 from ai_psychiatrist.results.assessment import full_result
 from ai_psychiatrist.results.frozen_table import FrozenTable
 from ai_psychiatrist.results.result import Result
@@ -161,7 +162,7 @@ def _request(services: Services, wanted: DatasetRun, scoring: WantedScoring) -> 
         concerns_depression=wanted.concerns_depression,
         models=services.agent_models,
         variant=wanted.variant,
-        contracts={"pipeline": contract.digest},
+        contracts={"pipeline": contract.digest, "rules": rule_set_digest()},
         settings=deciding_settings(services.settings),
     )
     if wanted.start.certifies:

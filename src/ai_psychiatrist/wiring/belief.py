@@ -18,6 +18,7 @@ from ai_psychiatrist.domain.belief import BeliefSource
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.llm.connections import ModelConnections
 from ai_psychiatrist.llm.routes import ModelChain, ModelRoute
+from ai_psychiatrist.proof.rule_set import rule_set_digest
 from ai_psychiatrist.wiring.danger import of_models
 
 
@@ -65,6 +66,7 @@ def believer(
             mode=mode,
             models={agent: [route.name for route in chain] for agent, chain in chains.items()},
             prompts=PROMPT_DIGESTS[mode],
+            rules=rule_set_digest(),
             rescorings=belief.rescorings,
             temperature=belief.temperature,
         )

@@ -1,6 +1,3 @@
-import itertools
-import math
-
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.belief.built import belief
@@ -37,13 +34,14 @@ def test_the_likeliest_score_is_never_strange() -> None:
     assert strangeness((0.02, 0.95, 0.02, 0.01), 1) == 0
 
 
-@given(st.lists(st.floats(-30, 30), min_size=3, max_size=3).map(sorted))
-def test_whoever_is_taken_in_last_is_as_strange_as_can_be(cuts: list[float]) -> None:
-    """Else rounding would decide whether a set without a limit holds it."""
-    below = [0.0, *(0.5 * (1 + math.tanh(cut / 2)) for cut in cuts), 1.0]
-    given = [upper - lower for lower, upper in itertools.pairwise(below)]
-    *_, (last, _) = growing(given)
-    assert strangeness(given, last) == WHOLE
+def test_how_strange_a_truth_is_is_what_the_set_held_before_it() -> None:
+    assert [held for _, held in growing((0.125, 0.5, 0.25, 0.125))] == [0, 0.5, 0.75, 0.875]
+
+
+def test_sets_of_beliefs_that_often_name_the_truth_last_are_not_all_whole() -> None:
+    """Were the truth itself counted in, all that come last would be equally strange."""
+    often_last = [0.9] * 20 + [strangeness((0.3, 0.28, 0.22, 0.2), 3)] * 80
+    assert scores_in((0.4, 0.35, 0.24, 0.01), limit=sorted(often_last)[89]) == [0, 1, 2]
 
 
 @given(shares, st.floats(0, 1), st.floats(0, 1))

@@ -1,14 +1,29 @@
 """What a run believed of one item, as predictions keep it."""
 
+import math
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Final
 
-from pydantic import ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
 from ai_psychiatrist.domain.belief import BeliefSource, ItemBelief
 
 _DIGITS: Final = 6
+_ROUNDING: Final = 1e-5
 Probability = Annotated[float, Field(ge=0, le=1)]
+
+
+def _adding_up(shares: tuple[float, ...]) -> tuple[float, ...]:
+    if not math.isclose(math.fsum(shares), 1, abs_tol=_ROUNDING):
+        msg = "the probabilities of an item add up to 1"
+        raise ValueError(msg)
+    return shares
+
+
+Probabilities = Annotated[
+    tuple[Probability, Probability, Probability, Probability, Probability],
+    AfterValidator(_adding_up),
+]
 SetScore = Annotated[int, Field(ge=0, le=3)]
 
 
@@ -32,9 +47,9 @@ class BeliefPrediction:
         extra="forbid", strict=True, allow_inf_nan=False
     )
 
-    probabilities: tuple[Probability, Probability, Probability, Probability, Probability]
+    probabilities: Probabilities
     """Of 0, 1, 2, 3 and not determinable."""
-    raw: tuple[Probability, Probability, Probability, Probability, Probability]
+    raw: Probabilities
     """The same before they were recalibrated; what a fit is made from."""
     sources: tuple[BeliefSource, ...]
     calibrated: bool
