@@ -92,10 +92,14 @@ def _unit(line: bytes, number: int, place: TextSource, texts: Texts) -> DatasetU
     for code in codes:
         is_absent = code is OddityCode.LABEL_WITHOUT_SCORES
         note(unit_id, OddityCode.LABEL_MISSING if is_absent else code)
+    given = fields.get("participant_id")
+    participant = _participant(given)
+    if participant is None and given not in (None, ""):
+        note(unit_id, OddityCode.PARTICIPANT_UNUSABLE)
     return DatasetUnit(
         unit_id=unit_id,
         labels=labels,
-        participant_id=_participant(fields.get("participant_id")),
+        participant_id=participant,
         split=split_name(fields.get("split")),
     )
 
@@ -123,6 +127,9 @@ def _identifier(fields: Mapping[str, object]) -> str | None:
 def _participant(value: object) -> int | str | None:
     if isinstance(value, str):
         return identifier_of(value)
+    # Tables with a blank among numbers write all of them so: 7.0.
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
     return value if type(value) is int else None
 
 

@@ -116,6 +116,10 @@ class OddityCode(StrEnum):
     )
     LINK_LEADS_OUT = _not_read("link_leads_out", "not read: copy the file into the folder")
     ID_MISSING = "id_missing", "the number of the line is its identifier"
+    PARTICIPANT_UNUSABLE = (
+        "participant_unusable",
+        "no number and no short text: taken for a person of their own",
+    )
     ID_REPEATED = _not_read("id_repeated", _KEPT_ONE)
 
     NO_LABELS = "no_labels", "units kept without labels: there is no label file"

@@ -94,7 +94,8 @@ def test_a_second_rater_is_read_beside_the_first(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "read"), [(7, 7), ("anna", "anna"), (" p 7 ", "p 7"), ("", None), (True, None)]
+    ("given", "read"),
+    [(7, 7), (7.0, 7), ("anna", "anna"), (" p 7 ", "p 7"), ("", None), (7.5, None), (True, None)],
 )
 def test_participants_are_named_by_a_number_or_a_short_text(
     tmp_path: Path, given: object, read: object
@@ -160,6 +161,12 @@ def test_line_break_in_words_starts_no_turn(tmp_path: Path) -> None:
         ),
         pytest.param(
             json.dumps({"id": "a", "text": TALK}), OddityCode.ID_REPEATED, "a", id="repeated"
+        ),
+        pytest.param(
+            json.dumps({"id": "b", "text": TALK, "participant_id": ["secret"]}),
+            OddityCode.PARTICIPANT_UNUSABLE,
+            "b",
+            id="participant_is_a_list",
         ),
         pytest.param(json.dumps({"text": TALK}), OddityCode.ID_MISSING, "line-2", id="no_id"),
         pytest.param(
