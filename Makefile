@@ -65,10 +65,12 @@ contracts: $(DEV_STAMP) ## Make the schemas and templates of agents and results 
 	$(BIN)/python -m ai_psychiatrist.agents.contracts.generate
 	$(BIN)/python -m ai_psychiatrist.results.schema
 
-house: $(DEV_STAMP) ## Draw the pictures: of the packages, of how sure scores are, of certificates.
+house: $(DEV_STAMP) ## Draw the pictures of the documentation from the code.
 	$(BIN)/python docs/images/house.py
 	$(BIN)/python -m docs.images.how_sure
 	$(BIN)/python docs/images/proof.py
+	$(BIN)/python docs/images/ablation.py
+	$(BIN)/python docs/images/challenge.py
 
 site: $(DOCS_STAMP) ## Make the site of the documentation, build/site/, and check its links.
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build

@@ -17,7 +17,8 @@ from ai_psychiatrist.agents.meta_review import MetaReviewAgent
 from ai_psychiatrist.agents.qualitative import QualitativeAssessmentAgent
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop
-from ai_psychiatrist.assessment.pipeline import AssessmentPipeline, Part
+from ai_psychiatrist.assessment.part import Part
+from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
 from ai_psychiatrist.assessment.settings import FeedbackSettings
 from ai_psychiatrist.domain.assessment import WantedScoring
 from ai_psychiatrist.domain.drive import DriveVerdict

@@ -24,7 +24,7 @@ ASSESSMENTS: Final = 1_000
 DERIVED: Final = frozenset(
     {"allowed", "rules", "score", "unknown_reason", "minimum", "maximum", "exact", "severity"}
     | {"severity_lower_bound", "severity_upper_bound", "start", "end", "turn", "words", "sha256"}
-    | {"quotes_checked", "low", "high", "scores", "not_determinable"}
+    | {"quotes_checked", "low", "high", "scores", "not_determinable", "signal_count"}
 )
 """Fields that follow from others: one that is changed is refused, whatever digest is written."""
 _ELSEWHERE: Final = ("program", "rules", "prompts", "models", "failures")

@@ -21,10 +21,10 @@ ROWS: Final = (
 )
 """The change, what the participant says after it, the score of an honest model and of a prior."""
 
-_COLUMNS: Final = (12, 140, 460, 590)
+_COLUMNS: Final = (12, 150, 520, 660)
 _HEADS: Final = ("change", "the participant says", "an honest model", "a model with a prior")
 _ROW: Final = 28
-_WIDTH: Final = 740
+_WIDTH: Final = 830
 _STYLE: Final = """\
 text { font: 13px sans-serif; fill: #222 }
 .head { font-weight: bold }

@@ -76,11 +76,11 @@ def _options() -> argparse.Namespace:
 
 def _evaluation(folder: Path, backend: Backend) -> Campaign:
     return Campaign(
-        command=["evaluate", "run", str(write_dataset(folder))],
+        command=["evaluate", "run", str(write_dataset(folder)), "--certificates"],
         backend=backend,
         result_files=(
             *("run.json", "units.jsonl", "labels.jsonl"),
-            *("predictions.jsonl", "failures.jsonl"),
+            *("predictions.jsonl", "failures.jsonl", "certificates/*"),
         ),
         is_begun=lambda run: (run / "run.json").exists(),
     )

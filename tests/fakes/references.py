@@ -1,8 +1,10 @@
 """Interviews of several people, and artefacts of references cut from them."""
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from ai_psychiatrist.domain.evidence import Quote
 from ai_psychiatrist.domain.phq8 import Item
@@ -105,3 +107,19 @@ def grounded(said: Transcript, *quotes: str) -> tuple[Quote, ...]:
 def stranger(text: str = "Participant: Somebody else altogether.") -> Identity:
     """Return the identity of a person who is in no artefact."""
     return identity_of(parse_transcript(text), participant_id="999", session_id="999")
+
+
+def shown_by(folder: Path, **more: str) -> dict[str, str]:
+    """Return the variables under which assessments show such an artefact."""
+    cut = {"REFERENCES_CHUNK_LINES": "2", "REFERENCES_CHUNK_STEP": "2"}
+    return {"REFERENCES_DIR": str(folder)} | cut | more
+
+
+def references_in(prompt: str) -> dict[str, list[dict[str, Any]]]:
+    """Read the block of references out of a prompt, which has to be JSON."""
+    opening = prompt.index("<references-")
+    start = prompt.index("\n", opening)
+    found: dict[str, list[dict[str, Any]]] = json.loads(
+        prompt[start : prompt.index("</references-", start)]
+    )
+    return found

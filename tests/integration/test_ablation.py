@@ -12,10 +12,13 @@ from typer.testing import CliRunner
 
 import ai_psychiatrist as ap
 from ai_psychiatrist.cli.evaluate_app import evaluate_app
-from ai_psychiatrist.domain.drive import DriveReason, DriveVerdict
+from ai_psychiatrist.domain.drive import Change, DriveReason, DriveVerdict
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
 from ai_psychiatrist.results.full_result import FullResult
+from tests.fakes.model_server import ModelServerThread, good_replies
+from tests.fakes.references import made_references, references_in, shown_by
+from tests.integration.running_app import client_of, model_at
 
 COUNTS_QUOTES = "how many quotes there are"
 TALK = (
@@ -75,6 +78,64 @@ def test_python_tells_of_each_score(tmp_path: Path) -> None:
     assert result.status == "complete"
 
 
+@pytest.mark.parametrize("route", ["/full_pipeline", "/assess/quantitative"])
+def test_http_tells_of_each_score(tmp_path: Path, route: str) -> None:
+    with client_of(settings_in(tmp_path)) as client:
+        asked = {"transcript_text": TALK, "ablate": True}
+        answer = client.post(route, json=asked)
+        plain = client.post(route, json=asked | {"ablate": False})
+    assert (answer.status_code, plain.status_code) == (200, 200)
+    items, unasked = (
+        one.json().get("quantitative", one.json())["items"] for one in (answer, plain)
+    )
+    drives = {key: item["drive"] for key, item in items.items() if item["score"] is not None}
+    assert {key: (one["verdict"], one["reason"]) for key, one in drives.items()} == dict.fromkeys(
+        ("PHQ8_Sleep", "PHQ8_Appetite"), (DriveVerdict.EVIDENCE_DRIVEN, DriveReason.NEEDED)
+    )
+    assert set(drives["PHQ8_Sleep"]["scores"]) == set(Change)
+    assert drives["PHQ8_Sleep"]["scores"]["erased"]["end"] == "not_determinable"
+    assert [one["drive"] for one in unasked.values()] == [None] * 8
+
+
+def test_http_tells_of_a_model_that_scores_what_was_struck_out(tmp_path: Path) -> None:
+    """It gives each item with a quote a 1, and quotes whatever stands there."""
+    with (
+        ModelServerThread(good_replies()) as server,
+        client_of(settings_in(tmp_path, **model_at(server.url))) as client,
+    ):
+        asked = {"transcript_text": TALK, "ablate": True}
+        result = client.post("/assess/quantitative", json=asked).json()
+        changed = {one.transcript for one in server.requests if one.task == "scoring"}
+    again = [one for one in result["attempts"] if one["agent"] == "ablation"]
+    assert len(changed) == len(again) + 1 > 6
+    drive = result["items"]["PHQ8_Sleep"]["drive"]
+    assert (drive["verdict"], drive["reason"]) == ("not_evidence_driven", "meaning_ignored")
+
+
+@pytest.mark.parametrize("mode", ["few_shot", "random_references"])
+def test_changed_transcripts_are_scored_beside_the_same_references(
+    tmp_path: Path, mode: str
+) -> None:
+    """So that only the change differs, whatever a search with the changed words would find."""
+    made_references(tmp_path / "refs")
+    with (
+        ModelServerThread(good_replies()) as server,
+        client_of(
+            settings_in(tmp_path, **model_at(server.url), **shown_by(tmp_path / "refs"))
+        ) as client,
+    ):
+        body = {"transcript_text": TALK, "ablate": True, "mode": mode}
+        result = client.post("/full_pipeline", json=body).json()
+        first, *again = [one for one in server.requests if one.task == "scoring"]
+    shown = references_in(first.messages[-1].content)
+    assert shown["PHQ8_Sleep"]
+    assert shown["PHQ8_Appetite"]
+    assert len({first.transcript, *(one.transcript for one in again)}) == len(again) + 1 > 6
+    assert all(references_in(one.messages[-1].content) == shown for one in again)
+    assert result["quantitative"]["items"]["PHQ8_Sleep"]["drive"] is not None
+    assert result["mode"] == mode
+
+
 def test_nothing_is_asked_again_unless_that_is_wanted(tmp_path: Path) -> None:
     result = assessed(tmp_path, ablate=False)
     assert set(drives(result).values()) == {None}
@@ -119,4 +180,4 @@ async def _resumed_without(tmp_path: Path, talks: Path, folder: Path) -> None:
 
 
 def test_picture_of_the_page_is_the_one_that_is_drawn() -> None:
-    assert picture.PICTURE.read_text("utf-8") == picture.draw(), "python docs/images/ablation.py"
+    assert picture.PICTURE.read_text("utf-8") == picture.draw(), "make house"

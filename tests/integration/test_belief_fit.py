@@ -12,6 +12,7 @@ import pytest
 
 import ai_psychiatrist as ap
 from ai_psychiatrist.belief.fit import Fit
+from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError, InputError
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
@@ -19,6 +20,7 @@ from ai_psychiatrist.evaluation.measuring import fit_beliefs_of_runs, measure_ru
 from ai_psychiatrist.evaluation.scores.labels_file import read_labels, write_labels
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
 from ai_psychiatrist.results.full_result import FullResult
+from tests.fakes.references import made_references, shown_by
 from tests.integration.command import run as run_command
 
 OFTEN = ("I sleep well.", "I sleep badly some days.", "I hardly sleep, most days.")
@@ -64,12 +66,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     return Made(folder=folder, run=run, fit=folder / "fit.json")
 
 
-def assessed(made: Made, **variables: str) -> FullResult:
+def assessed(made: Made, mode: str | None = None, **variables: str) -> FullResult:
     given = {"DATA_STATE_DIR": str(made.folder / "state"), "BELIEF_FIT": str(made.fit), **variables}
 
     async def run() -> FullResult:
         async with ap.open(ap.load_settings(given, None)) as app:
-            return await app.assess(talk(3))
+            return await app.assess(talk(3), mode=mode)
 
     return asyncio.run(run())
 
@@ -124,6 +126,53 @@ def test_a_fit_for_beliefs_by_other_means_is_refused_at_start(
 ) -> None:
     with pytest.raises(ArtifactMismatch, match=named):
         assessed(made, **variables)
+
+
+def calibrated(result: FullResult) -> set[bool]:
+    assert result.quantitative is not None
+    beliefs = [item.belief for item in (result.quantitative.items or {}).values()]
+    return {belief.calibrated for belief in beliefs if belief is not None}
+
+
+@pytest.mark.parametrize("mode", AssessmentMode)
+def test_a_fit_says_nothing_of_results_of_another_mode(
+    made: Made, tmp_path: Path, mode: AssessmentMode
+) -> None:
+    made_references(tmp_path / "refs")
+    result = assessed(made, mode, **shown_by(tmp_path / "refs"))
+    assert result.mode == mode
+    assert calibrated(result) == {mode is AssessmentMode.ZERO_SHOT}
+
+
+@pytest.mark.parametrize("by", ["few_shot", "random_references"])
+def test_a_fit_is_for_the_mode_of_its_run(made: Made, tmp_path: Path, by: str) -> None:
+    """Two modes that show references ask in the same words; their scores are others all the same.
+
+    Only `few_shot` can be what is assessed in where nobody names a mode, as which a fit is read.
+    """
+    made_references(tmp_path / "refs")
+    shown = shown_by(tmp_path / "refs") | {"DATA_STATE_DIR": str(tmp_path / "state")}
+    run, fit = tmp_path / "run", tmp_path / "fit.json"
+
+    async def ran() -> None:
+        async with ap.open(ap.load_settings(shown, None)) as app:
+            await app.evaluate(made.folder / "talks.jsonl", run, mode=by)
+
+    asyncio.run(ran())
+    shutil.copy(made.run / "labels.jsonl", run)
+    with pytest.raises(ArtifactMismatch, match="other means"):
+        fit_beliefs_of_runs([made.run, run], level=0.9)
+    fit_beliefs_of_runs([run], level=0.9, out=fit)
+    by_default = shown | {"BELIEF_FIT": str(fit), "ENABLE_FEW_SHOT": "true"}
+    if by == "random_references":
+        with pytest.raises(ArtifactMismatch, match="other mode"):
+            assessed(made, **by_default)
+        return
+    assert calibrated(assessed(made, **by_default)) == {True}
+    assert calibrated(assessed(made, "random_references", **by_default)) == {False}
+    assert calibrated(assessed(made, "zero_shot", **by_default)) == {False}
+    with pytest.raises(ArtifactMismatch, match="mode"):
+        assessed(made, **shown, BELIEF_FIT=str(fit))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import ai_psychiatrist as ap
-from ai_psychiatrist.domain.assessment import PHQ8Assessment
+from ai_psychiatrist.domain.assessment import AssessmentMode, PHQ8Assessment
 from ai_psychiatrist.domain.belief import BeliefSource
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.phq8 import Item
@@ -19,6 +19,7 @@ from ai_psychiatrist.wiring import open_services
 from tests.fakes.call_memory import CallMemory
 from tests.fakes.decisions import LEVELS, TOLD
 from tests.fakes.model_server import ModelServerThread, Reply, Request, good_replies
+from tests.fakes.references import made_references, references_in, shown_by
 from tests.integration.command import run as run_command
 
 INTERVIEW = """\
@@ -47,12 +48,14 @@ def settings_at(server: ModelServerThread, state: Path) -> dict[str, str]:
     }
 
 
-def assessed(server: ModelServerThread, state: Path, **variables: str) -> FullResult:
+def assessed(
+    server: ModelServerThread, state: Path, mode: str | None = None, **variables: str
+) -> FullResult:
     settings = ap.load_settings(settings_at(server, state) | variables, None)
 
     async def run() -> FullResult:
         async with ap.open(settings) as app:
-            return await app.assess(INTERVIEW)
+            return await app.assess(INTERVIEW, mode=mode)
 
     return asyncio.run(run())
 
@@ -86,6 +89,46 @@ def test_rescoring_votes_with_the_evidence_in_other_orders(
     assert belief is not None
     assert belief.sources == (RULES, RESCORING)
     assert result.models["rescoring"].answered_by == ("openai-chat:fake-model",)
+
+
+@pytest.mark.parametrize("mode", list(AssessmentMode))
+def test_rescoring_is_asked_in_the_words_of_the_mode(
+    server: ModelServerThread, tmp_path: Path, mode: AssessmentMode
+) -> None:
+    """All but the evidence, which stands in another order, and beside the same references."""
+    made_references(tmp_path / "refs")
+    shown = shown_by(tmp_path / "refs")
+    result = assessed(server, tmp_path, mode, BELIEF_SOURCES="rescoring", **shown)
+    asked = tasks_of(server, "scoring")
+    first, *again = [request.messages[-1].content for request in asked]
+    assert len(again) == 5
+    assert {without_evidence(content) for content in again} == {without_evidence(first)}
+    assert len(set(again)) > 1
+    assert ("<references-" in first) == mode.shows_references
+    if mode.shows_references:
+        assert references_in(again[0])["PHQ8_Sleep"] == references_in(first)["PHQ8_Sleep"] != []
+    assert result.mode == mode
+
+
+def without_evidence(content: str) -> str:
+    """Return a prompt without its last block of evidence."""
+    before, _, rest = content.rpartition("<evidence-")
+    return before + rest.partition("</evidence-")[2]
+
+
+def test_rescoring_in_each_mode_is_told_what_the_mode_is_about(
+    server: ModelServerThread, tmp_path: Path
+) -> None:
+    made_references(tmp_path / "refs")
+    shown = shown_by(tmp_path / "refs")
+    asked = {}
+    for mode in (AssessmentMode.ZERO_SHOT, AssessmentMode.DESCRIPTIONS_ONLY):
+        server.server.reset()
+        assessed(server, tmp_path, mode, BELIEF_SOURCES="rescoring", **shown)
+        again = [one for one in tasks_of(server, "scoring") if one.body["temperature"]]
+        asked[mode] = {without_evidence(one.messages[-1].content) for one in again}
+    plain, described = ("".join(words) for words in asked.values())
+    assert len(described) > len(plain) + 200
 
 
 def test_a_seed_gives_the_same_orders_again(server: ModelServerThread, tmp_path: Path) -> None:

@@ -41,6 +41,44 @@ def test_assess_writes_a_certificate_that_verify_accepts(tmp_path: Path, intervi
     assert_files_silent(tmp_path)
 
 
+def test_a_certificate_never_takes_the_place_of_the_interview(
+    tmp_path: Path, interview: Path
+) -> None:
+    other_name = tmp_path / "link.txt"
+    other_name.symlink_to(interview)
+    for place in (interview, other_name):
+        done = run_here(["assess", str(interview), "--certificate", str(place)], tmp_path)
+        assert (done.code, done.out) == (2, "")
+        assert "error: --certificate: this is the interview itself; name another file" in done.err
+    assert interview.read_text("utf-8") == INTERVIEW
+    assert other_name.is_symlink()
+
+
+@pytest.mark.parametrize(
+    ("place", "reason"),
+    [
+        (".", "it is a folder; name a file"),
+        ("no/such/folder.json", "its folder is not there"),
+        ("-", "name a file; standard output has the result"),
+    ],
+)
+def test_a_certificate_that_cannot_be_written_costs_no_assessment(
+    place: str, reason: str, tmp_path: Path, interview: Path
+) -> None:
+    done = run_here(["assess", str(interview), "--certificate", place], tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert f"error: --certificate: {reason}" in done.err
+    assert not (tmp_path / "-").exists()
+
+
+def test_a_missing_interview_is_told_beside_an_older_certificate(
+    tmp_path: Path, interview: Path
+) -> None:
+    done = run_here(["assess", "none.txt", "--certificate", str(interview)], tmp_path)
+    assert done.code == 2
+    assert "error: the transcript cannot be read: No such file or directory" in done.err
+
+
 @pytest.mark.parametrize("given", ["transcript", "certificate"])
 def test_verify_says_which_file_is_missing(given: str, tmp_path: Path, interview: Path) -> None:
     files = {"transcript": str(interview), "certificate": str(interview)}
@@ -55,6 +93,34 @@ def test_verify_refuses_what_is_no_digest(tmp_path: Path, interview: Path) -> No
     assert done.code == 2
     assert "digest has to be 64 hexadecimal digits" in done.err
     assert_silent(done.out, done.err)
+
+
+@pytest.mark.parametrize("option", ["--digest", "--key"])
+def test_an_empty_option_is_not_one_left_out(option: str, tmp_path: Path, interview: Path) -> None:
+    file = tmp_path / "certificate.json"
+    run_here(["assess", str(interview), "--certificate", str(file)], tmp_path)
+    done = run_here(["verify", str(interview), str(file), option, ""], tmp_path)
+    assert done.code == 2
+    assert "64 hexadecimal digits" in done.err
+    alone = [sys.executable, str(verifier.__file__), str(interview), str(file), option, ""]
+    assert subprocess.run(alone, check=False, capture_output=True).returncode == 1
+
+
+def test_a_certificate_is_not_written_over_its_interview(tmp_path: Path, interview: Path) -> None:
+    link = tmp_path / "link.json"
+    link.symlink_to(interview)
+    for file in (interview, link):
+        done = run_here(["assess", str(interview), "--certificate", str(file)], tmp_path)
+        assert done.code == 2
+        assert "--certificate: this is the interview" in done.err
+        assert_silent(done.out, done.err)
+    assert interview.read_text("utf-8") == INTERVIEW
+
+
+def test_the_verifier_reads_no_file_without_end(interview: Path) -> None:
+    command = [sys.executable, str(verifier.__file__), str(interview), "/dev/zero"]
+    done = subprocess.run(command, check=False, capture_output=True, timeout=20)
+    assert (done.returncode, done.stderr) == (1, b"")
 
 
 def test_a_signed_certificate_names_its_key(tmp_path: Path, interview: Path) -> None:

@@ -337,6 +337,15 @@ REFUSED_BODIES = {
     "mode 2": ({"transcript_text": INTERVIEW, "mode": 2}, 422, "invalid_request", ["mode"]),
     "mode '0'": ({"transcript_text": INTERVIEW, "mode": "0"}, 422, "invalid_request", ["mode"]),
     "mode 0.0": ({"transcript_text": INTERVIEW, "mode": 0.0}, 422, "invalid_request", ["mode"]),
+    **{
+        f"ablate {value!r}": (
+            {"transcript_text": INTERVIEW, "ablate": value},
+            422,
+            "invalid_request",
+            ["ablate has to be true or false.", '"field":"ablate"'],
+        )
+        for value in ("true", 1, 0.0, None, [True])
+    },
     "unknown field": (
         {"transcript_text": INTERVIEW, "nonesuch_field": "nonesuch_value"},
         422,

@@ -53,6 +53,30 @@ def test_http_asks_for_scores_as_the_mode_says(tmp_path: Path, mode: str | int |
     assert not any(map(is_described, others))
 
 
+@pytest.mark.parametrize("route", ["/full_pipeline", "/assess/quantitative"])
+def test_a_file_is_assessed_in_the_mode_of_the_query(tmp_path: Path, route: str) -> None:
+    """Never in another one without a word: of a request in JSON the body says it."""
+    plain = {"Content-Type": "text/plain"}
+    with ModelServerThread(good_replies()) as server:
+        settings = settings_with(tmp_path, **model_at(server.url))
+        with client_of(settings) as client:
+            answer = client.post(
+                f"{route}?mode={DESCRIBED}&ablate=true", content=TALK, headers=plain
+            )
+            shows = client.post(f"{route}?mode=few_shot", content=TALK, headers=plain)
+            unknown = client.post(f"{route}?mode=many_shot", content=TALK, headers=plain)
+            beside = [
+                client.post(f"{route}?{query}", json={"transcript_text": TALK})
+                for query in (f"mode={DESCRIBED}", "ablate=true")
+            ]
+    assert answer.json()["mode"] == DESCRIBED
+    assert {"ablation"} & {one["agent"] for one in answer.json()["attempts"]}
+    assert (shows.status_code, shows.json()["code"]) == (409, "not_available")
+    assert unknown.status_code == 422
+    refused = [(one.status_code, one.json()["field"]) for one in beside]
+    assert refused == [(422, "mode"), (422, "ablate")]
+
+
 def test_command_and_python_ask_for_scores_as_the_mode_says(tmp_path: Path) -> None:
     """One prompt, whichever door: their digests are the same, and others than without a mode."""
     (tmp_path / "talk.txt").write_text(TALK, "utf-8")

@@ -16,9 +16,10 @@ from ai_psychiatrist.services.retrieval.artefact import Session
 from ai_psychiatrist.services.retrieval.chunks import chunks_of
 from ai_psychiatrist.services.retrieval.identity import identity_of
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
-from tests.fakes.embedding_server import by_letters, embedding_server
+from tests.fakes.embedding_server import Script as EmbeddingScript
+from tests.fakes.embedding_server import answer, by_letters, embedding_server
 from tests.fakes.model_server import ModelServerThread, Reply, Request, Script, good_replies
-from tests.fakes.references import TALKS, made_references
+from tests.fakes.references import TALKS, made_references, references_in, shown_by
 from tests.fakes.references import session as session_of
 from tests.fakes.replies import ITEMS, evidence_text, scoring_answer, scoring_text
 from tests.integration.command import Finished, run
@@ -64,11 +65,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def shown_by(folder: Path, **more: str) -> dict[str, str]:
-    cut = {"REFERENCES_CHUNK_LINES": "2", "REFERENCES_CHUNK_STEP": "2"}
-    return {"REFERENCES_DIR": str(folder)} | cut | more
-
-
 @pytest.fixture
 def server() -> Iterator[ModelServerThread]:
     with ModelServerThread(says(QUOTE)) as server:
@@ -88,16 +84,6 @@ def sleep_of(result: ap.FullResult) -> ItemResult:
     assert result.quantitative is not None
     assert result.quantitative.items is not None
     return result.quantitative.items[SLEEP]
-
-
-def references_in(prompt: str) -> dict[str, list[dict[str, Any]]]:
-    """Read the block of references out of a prompt, which has to be JSON."""
-    opening = prompt.index("<references-")
-    start = prompt.index("\n", opening)
-    found: dict[str, list[dict[str, Any]]] = json.loads(
-        prompt[start : prompt.index("</references-", start)]
-    )
-    return found
 
 
 def people_in(prompt: str) -> set[str]:
@@ -379,8 +365,16 @@ def test_long_interviews_are_kept_from_themselves_too(
     assert people_in(prompts(server)[0]) == {"301"}
 
 
+@pytest.mark.parametrize(
+    ("fails", "code"),
+    [
+        (lambda _: (500, {}), "backend_error"),
+        (lambda body: (200, answer([[1.0, 2.0]] * len(body["input"]))), "malformed_response"),
+    ],
+    ids=["down", "another model under its name"],
+)
 def test_a_search_that_fails_is_a_failure_of_its_own_and_can_be_gone_on_with(
-    tmp_path: Path, server: ModelServerThread
+    tmp_path: Path, server: ModelServerThread, fails: EmbeddingScript, code: str
 ) -> None:
     """No item is scored then: without its references the mode would be another one."""
     corpus(tmp_path / "others", [301, 302, 303])
@@ -388,7 +382,7 @@ def test_a_search_that_fails_is_a_failure_of_its_own_and_can_be_gone_on_with(
     is_down = [False]
 
     def vectors(body: dict[str, Any]) -> tuple[int, object]:
-        return (500, {}) if is_down[0] else by_letters(body)
+        return fails(body) if is_down[0] else by_letters(body)
 
     with embedding_server(vectors) as (url, _):
         by_server = {"REFERENCES_EMBEDDER": "openai:any", "OPENAI_BASE_URL": f"{url}/v1"}
@@ -410,7 +404,7 @@ def test_a_search_that_fails_is_a_failure_of_its_own_and_can_be_gone_on_with(
     assert (failed.code, asked) == (3, [])
     units = [json.loads(line) for line in lines if json.loads(line)["step"] == "assessment"]
     assert [(one["failure_stage"], one["is_retryable"]) for one in units] == [("provider", True)]
-    assert "backend_error" in units[0]["codes"]
+    assert code in units[0]["codes"]
     assert done.code == 0, done.err
     assert len(references_in(prompts(server)[0])[SLEEP]) == 2
 

@@ -1,6 +1,7 @@
 """The commands about references as people use them."""
 
 import json
+import stat
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,45 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
         refused = run(arguments[0], tmp_path / "refs", *arguments[1:])
         assert refused.exit_code == 2
         assert "'readings.npy' of the references is damaged" in refused.stderr
+
+
+def test_check_refuses_what_an_assessment_would(tmp_path: Path) -> None:
+    run("build", dataset(tmp_path), "--out", tmp_path / "refs")
+    run("score", tmp_path / "refs", "--by", "labels")
+    record = tmp_path / "refs" / "manifest.json"
+    record.write_text(json.dumps(json.loads(record.read_bytes()) | {"chunks": 2}))
+    refused = run("check", tmp_path / "refs")
+    assert (refused.exit_code, "do not fit together" in refused.stderr) == (2, True)
+
+
+def test_chunks_that_are_wanted_only_by_now_are_scored_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A chunk of which nothing is read is shown where REFERENCES_SAME_ITEM is false."""
+    plain = {"id": "9", "text": "Interviewer: And you?\nParticipant: I work in a garden."}
+    with dataset(tmp_path).open("a") as file:
+        file.write(f"{json.dumps(plain)}\n")
+    run("build", tmp_path / "talks.jsonl", "--out", tmp_path / "refs")
+    assert "6 of 6 chunks" in run("score", tmp_path / "refs", "--by", "model").stderr
+    monkeypatch.setitem(SMALL, "REFERENCES_SAME_ITEM", "false")
+    scored = run("score", tmp_path / "refs", "--by", "model")
+    assert (scored.exit_code, "7 of 7 chunks" in scored.stderr) == (0, True), scored.stderr
+    modes = {
+        stat.S_IMODE(path.stat().st_mode)
+        for path in (tmp_path / "refs").rglob("*")
+        if path.is_dir()
+    }
+    assert modes == {0o700}
+
+
+def test_references_are_made_in_an_empty_folder_that_one_stands_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talks = dataset(tmp_path)
+    (tmp_path / "refs").mkdir()
+    monkeypatch.chdir(tmp_path / "refs")
+    assert run("build", talks, "--out", ".").exit_code == 0
+    assert (tmp_path / "refs" / "manifest.json").exists()
 
 
 def test_a_folder_has_to_be_named(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from ai_psychiatrist.services.evidence_validation.transcript_index import (
 from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
 
 _BOUNDARY_DIGITS: Final = 16
-_SHARED_INDEX_CHARACTERS: Final = 16_000
+_SHARED_INDEX_CHARACTERS: Final = 12_000
 """Up to here quotes are found in a thread, by the index that all agents share: a process would be
 told of the transcript, and index it, each time anew."""
 

@@ -1,7 +1,6 @@
 """The quantitative agent: quotes for each item, checked, and then a score that stands on them."""
 
 import json
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -9,46 +8,43 @@ from itertools import chain
 from typing import NoReturn, TypeAlias
 
 from ai_psychiatrist.agents.case import Case, open_case
-from ai_psychiatrist.agents.contracts.item_check import UNCHECKED, Served, check_item, served_by
+from ai_psychiatrist.agents.contracts.item_check import served_by
 from ai_psychiatrist.agents.definition import ABLATION, EVIDENCE, QUANTITATIVE
 from ai_psychiatrist.agents.item_review import JudgedItem, SentBackOnce
 from ai_psychiatrist.agents.model_agent import ModelAgent
 from ai_psychiatrist.agents.output_models import (
-    NOT_EXAMINED,
     EvidenceOutput,
-    ItemScoreOutput,
     QuantitativeOutput,
 )
 from ai_psychiatrist.agents.prompts.digests import SCORING_TASKS
+from ai_psychiatrist.agents.proposed_item import ProposedItem, judged_item
 from ai_psychiatrist.agents.pydantic_agents import (
     create_ablation_agent,
     create_evidence_agent,
     create_quantitative_agent,
 )
 from ai_psychiatrist.agents.references import ShownReferences, required, shown_references
-from ai_psychiatrist.agents.unscored import distinct_texts, unscored_item
+from ai_psychiatrist.agents.unscored import unscored_item
 from ai_psychiatrist.domain.assessment import ItemAssessment, PHQ8Assessment
 from ai_psychiatrist.domain.errors import AgentFailed, ModelCallFailed
 from ai_psychiatrist.domain.evidence import (
     Grounding,
     GroundingReport,
-    Quote,
-    UnverifiedQuote,
     distinct_quotes,
-    stated_frequency,
 )
 from ai_psychiatrist.domain.failures import (
     FailureCategory,
     FailureCode,
     FailureSeverity,
 )
-from ai_psychiatrist.domain.phq8 import Item, UnknownReason
+from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.infrastructure.failure_log import record_failure
 from ai_psychiatrist.llm.prompt import Prompt
 from ai_psychiatrist.llm.runner import AgentOutcome, AgentRunner
 from ai_psychiatrist.services.evidence_validation import (
     EvidenceGroundingError,
     EvidenceSchemaError,
+    all_refused,
     ground_evidence,
     log_grounding,
     nothing_grounded,
@@ -171,7 +167,7 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         return ground_evidence(quotes, case.index, mode=mode, fuzzy_threshold=threshold)
 
     def _handle_all_rejected(self, case: Case, report: GroundingReport) -> None:
-        message = _all_refused(report)
+        message = all_refused(report)
         record_failure(
             FailureCategory.EVIDENCE_HALLUCINATION,
             FailureSeverity.ERROR,
@@ -233,7 +229,7 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         record_failure(
             FailureCategory.REFERENCES_FAILED,
             FailureSeverity.ERROR,
-            "The server of REFERENCES_EMBEDDER gave no vectors, so that no item was scored.",
+            "The server of REFERENCES_EMBEDDER gave no usable vectors: no item was scored.",
             participant_id=case.participant_id,
             stage="references",
             code=error.code,
@@ -278,8 +274,8 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         }
         served = served_by(output, given)
         return tuple(
-            self._item(
-                _Proposed(
+            judged_item(
+                ProposedItem(
                     item=Item(key),
                     answer=answer,
                     quotes=case.reader.for_item(given[key], Item(key)),
@@ -287,62 +283,16 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
                     served=served,
                 ),
                 unscored_item(case, Item(key), report),
+                is_checked=self._is_checked,
             )
             for key, answer in output.items.items()
         )
-
-    def _item(self, proposed: "_Proposed", unscored: ItemAssessment) -> JudgedItem:
-        answer, quotes = proposed.answer, proposed.quotes
-        finding = UNCHECKED
-        if self._is_checked:
-            unfound = {quote.text for quote in proposed.unfound}
-            finding = check_item(
-                proposed.item,
-                answer,
-                quotes,
-                lambda quote: quote not in unfound,
-                served=proposed.served,
-            )
-        reason = finding.reason_against(answer.score, quotes)
-        if answer.score is None and answer.reason == NOT_EXAMINED:
-            reason = UnknownReason.NOT_EXAMINED
-        assessment = replace(
-            unscored,
-            score=answer.score if reason is None else None,
-            unknown_reason=reason,
-            proposed_score=answer.score,
-            quotes=quotes,
-            frequency=stated_frequency(quotes),
-            unverified_quotes=distinct_texts(unscored.unverified_quotes, proposed.unfound),
-            reason=answer.reason,
-            confidence=answer.confidence,
-            warnings=finding.rules if self._is_checked else (),
-        )
-        return JudgedItem(assessment=assessment, errors=finding.errors)
 
 
 def scoring_prompt(case: Case, evidence: Mapping[str, Sequence[str]]) -> Prompt:
     """Return what scoring is asked in the case's mode; `evidence`: item key → quotes."""
     quotes = json.dumps(evidence, ensure_ascii=False, indent=1)
     return case.prompt(case.tasks[SCORING_TASKS[case.scoring.mode]], evidence=quotes, **case.beside)
-
-
-def _all_refused(report: GroundingReport) -> str:
-    """Say that no quote was accepted, and how many for which reason."""
-    reasons = Counter(quote.reason for quote in chain.from_iterable(report.rejected.values()))
-    counted = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())
-    return f"The model gave evidence quotes, but none was accepted: {counted}."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Proposed:
-    """What a reply says of an item, and what there is for it."""
-
-    item: Item
-    answer: ItemScoreOutput
-    quotes: tuple[Quote, ...]
-    unfound: tuple[UnverifiedQuote, ...]
-    served: Served
 
 
 def _texts(report: GroundingReport) -> dict[str, list[str]]:

@@ -8,11 +8,11 @@ from typing import Annotated, Final, TypeAlias
 from fastapi import APIRouter, Query, Request, Response
 
 from ai_psychiatrist.api.admission import AdmittedRoute
-from ai_psychiatrist.api.requests import AssessmentRequest
+from ai_psychiatrist.api.requests import AssessmentRequest, ModeName
 from ai_psychiatrist.api.sent_file import FILE_BODY, NamedInQuery
 from ai_psychiatrist.api.served import ServicesOf, json_of
 from ai_psychiatrist.api.wanted_assessment import assess_wanted, reading_wanted
-from ai_psychiatrist.assessment.pipeline import FULL, Part
+from ai_psychiatrist.assessment.part import FULL, Part
 from ai_psychiatrist.proof.certificate import certified
 from ai_psychiatrist.results.assessment import (
     full_result,
@@ -41,6 +41,12 @@ WantsCertificate: TypeAlias = Annotated[
     bool,
     Query(description="Whether the result has a certificate, which others can check."),
 ]
+ModeInQuery: TypeAlias = Annotated[
+    ModeName | None, Query(description="For a file: what scoring sees beside the transcript.")
+]
+AblateInQuery: TypeAlias = Annotated[
+    bool, Query(description="For a file: whether to score again with the evidence changed.")
+]
 
 router = APIRouter(tags=["assessment"], responses=_PROBLEMS, route_class=AdmittedRoute)
 
@@ -52,10 +58,13 @@ async def full_pipeline(
     request: Request,
     services: ServicesOf,
     *,
+    mode: ModeInQuery = None,
+    ablate: AblateInQuery = False,
     certificate: WantsCertificate = False,
 ) -> Response:
     """Findings, judgement, item scores and meta-review of one transcript."""
-    given = _Given(body, named, wants_certificate=certificate)
+    wanted = body.as_file_wanted(mode, ablates=ablate)
+    given = _Given(wanted, named, wants_certificate=certificate)
     return await _assess(given, request, services, FULL, full_result)
 
 
@@ -66,10 +75,13 @@ async def assess_quantitative(
     request: Request,
     services: ServicesOf,
     *,
+    mode: ModeInQuery = None,
+    ablate: AblateInQuery = False,
     certificate: WantsCertificate = False,
 ) -> Response:
     """The eight item scores of one transcript with their evidence."""
-    given = _Given(body, named, wants_certificate=certificate)
+    wanted = body.as_file_wanted(mode, ablates=ablate)
+    given = _Given(wanted, named, wants_certificate=certificate)
     return await _assess(given, request, services, frozenset({Part.SCORES}), quantitative_result)
 
 

@@ -1,6 +1,6 @@
 """What a caller sends."""
 
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, Self, TypeAlias
 
 from pydantic import (
     BaseModel,
@@ -18,6 +18,7 @@ from pydantic_core import PydanticCustomError
 
 from ai_psychiatrist.api.sent_file import SentFile
 from ai_psychiatrist.domain.assessment import AssessmentMode
+from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.services.transcripts.speaker_labels import LONGEST_LABEL
 
 ModeName: TypeAlias = Literal["zero_shot", "few_shot", "random_references", "descriptions_only"]
@@ -94,9 +95,21 @@ class AssessmentRequest(RequestBody):
     scored examples of other participants that are like the evidence, by `random_references` such
     examples drawn by chance, by `descriptions_only` what each item is about in more words. Null:
     as the service is set up, which is `zero_shot` unless it says otherwise."""
-    """`zero_shot` (0), which null means too, or `few_shot` (1), which there is not yet."""
     ablate: StrictBool = False
     """Whether to score again with the evidence changed, to tell whether it drives the scores."""
+
+    def as_file_wanted(self, mode: ModeName | None, *, ablates: bool) -> Self:
+        """Return a file's request, of which the query says what the body of others does.
+
+        Raises `InputError` where the body could have said it.
+        """
+        said = {"mode": mode is not None, "ablate": ablates}
+        for field in (name for name, is_said in said.items() if is_said and self.file is None):
+            msg = "it stands in the body of a request in JSON; the query says it of a file"
+            raise InputError(msg, field=field)
+        if self.file is not None:
+            self.mode, self.ablate = mode, ablates
+        return self
 
     @property
     def wanted_mode(self) -> AssessmentMode | None:

@@ -1,10 +1,11 @@
-"""By what beliefs are made: a fit holds for the same sources, models and prompts alone."""
+"""By what beliefs are made: a fit holds for the same sources, models, prompts and mode."""
 
 import json
 from collections.abc import Iterable, Mapping
 from typing import Final
 
 from ai_psychiatrist.belief.votes import SMOOTHING
+from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.belief import BeliefSource
 from ai_psychiatrist.infrastructure.digests import plain_digest
 
@@ -21,6 +22,7 @@ _DIGITS: Final = 16
 def premises(
     sources: Iterable[BeliefSource],
     *,
+    mode: AssessmentMode,
     models: Mapping[str, Iterable[str]],
     prompts: Mapping[str, str],
     rules: str,
@@ -36,6 +38,7 @@ def premises(
     wordings = (*_PROMPTS, *(_PROMPT_OF[source] for source in _PROMPT_OF if source in named))
     made_by: dict[str, object] = {
         "sources": sorted(source.value for source in named),
+        "mode": mode.value,
         "models": {agent: list(models[agent]) for agent in _AGENTS if agent in models},
         "prompts": {name: prompts[name] for name in wordings if name in prompts},
         "rules": rules,

@@ -87,6 +87,8 @@ def assess(
     """Assess one interview and print the result."""
     gc.set_threshold(_YOUNG_OBJECTS)
     with refusing_bad_input():
+        if certificate is not None:
+            _check_place(certificate, file)
         speakers = NamedSpeakers(participant=participant, interviewer=interviewer)
         wants = _Wants(mode=mode, ablates=ablate, model=model, certificate=certificate is not None)
         result = asyncio.run(_assess(file, speakers, wants))
@@ -109,6 +111,30 @@ class _Wants:
     ablates: bool
     model: str | None
     certificate: bool
+
+
+def _check_place(certificate: Path, interview: str) -> None:
+    """Refuse, before a model is asked, a place that a certificate cannot have or must not take."""
+    if str(certificate) == "-":
+        problem = "name a file; standard output has the result"
+    elif certificate.is_dir():
+        problem = "it is a folder; name a file"
+    elif not certificate.parent.is_dir():
+        problem = "its folder is not there; make it first"
+    elif _is_same(certificate, Path(interview)):
+        problem = "this is the interview itself; name another file"
+    else:
+        return
+    msg = f"--certificate: {problem}"
+    raise InputError(msg, field="--certificate")
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except (OSError, ValueError):
+        # One of them is not there.
+        return False
 
 
 def _write_certificate(certificate: CertificateResult, path: Path) -> None:

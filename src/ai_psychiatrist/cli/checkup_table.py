@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ai_psychiatrist.cli.checkup import CheckLevel, CheckResult
 from ai_psychiatrist.cli.interview_view import console_of
-from ai_psychiatrist.cli.report import plain
+from ai_psychiatrist.cli.plain_text import plain
 
 _STYLES: Final = {
     CheckLevel.OK: "green",

@@ -58,6 +58,8 @@ Examples:
 
   ai-psychiatrist evaluate run interviews/ --out runs/driven --ablate
 
+  ai-psychiatrist evaluate run interviews/ --out runs/proven --certificates
+
   ai-psychiatrist evaluate run interviews/ --out runs/anna --participant Anna --interviewer Tom
 
 Who speaks is told by labels such as Patient or Interviewer. Others are named with --participant and
@@ -106,6 +108,13 @@ def run(
         ),
     ] = False,
     ablate: AblateOption = False,
+    certificates: Annotated[
+        bool,
+        typer.Option(
+            "--certificates",
+            help="Leave a certificate of each unit in OUT/certificates, for `verify`.",
+        ),
+    ] = False,
     max_failures: Annotated[
         int | None, typer.Option(min=0, help="Begin no unit once more than N have failed.")
     ] = None,
@@ -155,6 +164,7 @@ def run(
                 is_resumed=resume,
                 accepts_changed=accept_changed,
                 keeps_raw=not no_raw,
+                certifies=certificates,
             ),
             prompts=tuple(prompts or ()),
             repeats=repeats,

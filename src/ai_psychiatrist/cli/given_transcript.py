@@ -9,7 +9,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from ai_psychiatrist.cli.report import plain
+from ai_psychiatrist.cli.plain_text import plain
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.errors import InputError, SpeakersUnknown
 from ai_psychiatrist.domain.transcript import Speaker, Transcript

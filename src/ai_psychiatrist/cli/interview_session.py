@@ -18,7 +18,7 @@ from ai_psychiatrist.api.interview_results import (
     interview_result,
     spoken_words,
 )
-from ai_psychiatrist.assessment.pipeline import Part
+from ai_psychiatrist.assessment.part import Part
 from ai_psychiatrist.cli.exits import ExitCode, fail
 from ai_psychiatrist.cli.failure_account import tell_causes, tell_doctor
 from ai_psychiatrist.cli.given_files import read_assessment, read_inputs, read_text

@@ -16,7 +16,8 @@ from ai_psychiatrist.api.interview_models import (
     ItemOutcomeResult,
     TotalResult,
 )
-from ai_psychiatrist.cli.report import plain, print_reading, print_unexamined, print_unlisted
+from ai_psychiatrist.cli.plain_text import plain
+from ai_psychiatrist.cli.risk_report import print_reading, print_unexamined, print_unlisted
 from ai_psychiatrist.domain.interview import Question
 from ai_psychiatrist.domain.interview_items import ItemSource, Proposal, ProposalOutcome
 from ai_psychiatrist.domain.phq8 import MAX_TOTAL_SCORE, Severity

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from ai_psychiatrist.assessment.pipeline import OnFinished, Part
+from ai_psychiatrist.assessment.part import OnFinished, Part
 
 
 @contextmanager

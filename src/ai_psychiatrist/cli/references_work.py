@@ -27,7 +27,7 @@ from ai_psychiatrist.services.retrieval.manifest import (
 )
 from ai_psychiatrist.services.retrieval.opening import mismatches, unusable_scores
 from ai_psychiatrist.wiring import open_services
-from ai_psychiatrist.wiring.references import embedder_of, scoring_prompts
+from ai_psychiatrist.wiring.references import embedder_of, references_of, scoring_prompts
 
 
 async def build_from(settings: Settings, choice: DatasetChoice, out: Path) -> ExitCode:
@@ -79,10 +79,11 @@ async def check_folder(settings: Settings, *, as_json: bool) -> ExitCode:
     refuse_damaged(folder, manifest.files)
     async with open_services(settings) as services:
         embedder = embedder_of(settings.references.embedder, services.connections)
-    problems = (
-        *mismatches(manifest, settings.references, embedder=embedder),
-        *unusable_scores(manifest, scoring_prompts()),
-    )
+        others = mismatches(manifest, settings.references, embedder=embedder)
+        if not others:
+            # As an assessment does: what it refuses is refused here, in the same words.
+            references_of(settings.references, services.connections, needs_scores=False)
+    problems = (*others, *unusable_scores(manifest, scoring_prompts()))
     (_print_json if as_json else _print_table)(folder, manifest, problems)
     return ExitCode.PARTIAL if problems else ExitCode.COMPLETE
 

@@ -1,6 +1,5 @@
 """An assessment for people to read in a terminal."""
 
-import unicodedata
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -11,9 +10,10 @@ from rich.text import Text
 from ai_psychiatrist.agents.definition import ABLATION
 from ai_psychiatrist.cli.belief_words import item_belief, total_belief
 from ai_psychiatrist.cli.drive_words import STYLES, has_drives, item_drive
+from ai_psychiatrist.cli.plain_text import plain
+from ai_psychiatrist.cli.risk_report import print_risk
 from ai_psychiatrist.domain.evidence import Frequency, Quote, Timeframe
 from ai_psychiatrist.domain.phq8 import Severity, UnknownReason
-from ai_psychiatrist.domain.risk import ReadingStatus, RiskLevel, RiskSource
 from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.results.models import (
     EvaluationPart,
@@ -22,7 +22,6 @@ from ai_psychiatrist.results.models import (
     QualitativePart,
     QuantitativePart,
 )
-from ai_psychiatrist.results.risk_result import ExaminedResult, RiskResult
 
 _PIPE_WIDTH = 100
 
@@ -30,7 +29,7 @@ _PIPE_WIDTH = 100
 def print_report(result: FullResult, console: Console | None = None) -> None:
     """Print a result; texts of transcript and models are shown as they are and never act."""
     out = console or _console()
-    _risk(out, result.risk)
+    print_risk(out, result.risk)
     _heading(out, result)
     if result.quantitative is not None and result.quantitative.items is not None:
         _scores(out, result, result.quantitative)
@@ -55,16 +54,6 @@ def _console() -> Console:
         console
         if console.is_terminal
         else _Output(markup=False, highlight=False, emoji=False, width=_PIPE_WIDTH)
-    )
-
-
-def plain(text: str) -> str:
-    """Replace characters that a terminal would obey, direction marks included."""
-    return "".join(
-        character
-        if character in "\n\t" or not unicodedata.category(character).startswith("C")
-        else "\ufffd"
-        for character in text
     )
 
 
@@ -114,66 +103,6 @@ def _transcript(out: Console, result: FullResult) -> None:
     )
     form = read.form if read.encoding is None else f"{read.form} in {read.encoding}"
     out.print(Text(f"Read as {form}. {', '.join(notes)}".strip(), style="dim"))
-
-
-_LEVEL_STYLES = {
-    RiskLevel.NONE: "dim",
-    RiskLevel.LOW: "yellow",
-    RiskLevel.NOT_EXAMINED: "bold yellow",
-    RiskLevel.MODERATE: "bold yellow",
-    RiskLevel.HIGH: "bold red",
-}
-
-
-def _risk(out: Console, risk: RiskResult) -> None:
-    level = risk.level.value.replace("_", " ")
-    out.print(Text(f"Signs of danger: {level}", style=_LEVEL_STYLES[risk.level]))
-    for signal in risk.signals:
-        by_model = ", found by a model" if signal.source is RiskSource.MODEL else ""
-        kind = f"{signal.kind.value.replace('_', ' ')}, {signal.polarity.value}{by_model}"
-        line = Text(f"  {signal.level.value}: “{plain(signal.text)}” ")
-        place = f"[{kind}; turn {signal.turn + 1}, {signal.start}-{signal.end}]"
-        out.print(line.append(place, style="dim"))
-    print_unlisted(out, risk)
-    print_unexamined(out, risk.examined)
-    print_reading(out, risk)
-    out.print(Text(risk.statement, style="dim"))
-    if risk.level is not RiskLevel.NONE:
-        out.print(Text(plain(risk.resources), style="bold"))
-    out.print()
-
-
-def print_unlisted(out: Console, risk: RiskResult) -> None:
-    """Print how many signs of danger there are beyond those that are listed."""
-    if risk.signal_count > len(risk.signals):
-        out.print(f"  and {risk.signal_count - len(risk.signals):,} more")
-
-
-def print_reading(out: Console, risk: RiskResult) -> None:
-    """Print that the model that reads for danger failed, or gave signs that nobody spoke of."""
-    model = risk.model
-    if model.status is ReadingStatus.FAILED:
-        code = "" if model.code is None else f" ({model.code.value})"
-        words = f"The model that reads for danger failed{code}: these are the fixed phrases' alone."
-        out.print(Text(words, style="bold yellow"))
-    if model.refused_count:
-        words = f"  left out: {model.refused_count} signs of a model in words that nobody said"
-        out.print(Text(words, style="yellow"))
-
-
-def print_unexamined(out: Console, examined: ExaminedResult) -> None:
-    """Print which turns were not read, and what to do about it."""
-    if not examined.count_not_examined:
-        return
-    out.print(Text(examined.statement, style="bold yellow"))
-    share = "" if examined.share is None else f"; {examined.share:.0%} of the words were read"
-    turns = ", ".join(
-        f"{one.turn + 1} ({one.language}{'' if one.is_whole else ', in part'})"
-        for one in examined.turns_not_examined
-    )
-    left_out = examined.count_not_examined - len(examined.turns_not_examined)
-    more = f" and {left_out:,} more" if left_out else ""
-    out.print(Text(f"  Turns: {turns}{more}{share}", style="yellow"))
 
 
 def _label(severity: int | None) -> str:

@@ -33,11 +33,12 @@ def verify(
     ],
     *,
     digest: Annotated[
-        str, typer.Option(metavar="HEX", help="The SHA-256 that the result names.")
-    ] = "",
+        str | None, typer.Option(metavar="HEX", help="The SHA-256 that the result names.")
+    ] = None,
     key: Annotated[
-        str, typer.Option(metavar="HEX", help="The Ed25519 key of who has to have signed it.")
-    ] = "",
+        str | None,
+        typer.Option(metavar="HEX", help="The Ed25519 key of who has to have signed it."),
+    ] = None,
     participant: ParticipantOption = None,
     interviewer: InterviewerOption = None,
 ) -> None:

@@ -8,10 +8,11 @@ from typing import Final
 from ai_psychiatrist.belief.facts import EvidenceFacts, features_of
 from ai_psychiatrist.belief.premises import digest_of, premises
 from ai_psychiatrist.belief.settings import BeliefSettings
+from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import ArtifactMismatch, InputError
 from ai_psychiatrist.domain.evidence import Frequency
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.runs.provenance import changes_of
+from ai_psychiatrist.evaluation.runs.provenance import changes_of, mode_of
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.units_file import RunUnit, read_units
 from ai_psychiatrist.evaluation.same_people import SamePeople
@@ -58,7 +59,7 @@ def believed_cases(runs: Sequence[Path]) -> BelievedCases:
     for folder, other in zip(folders[1:], made_by[1:], strict=True):
         if digest_of(other) != digest_of(made_by[0]):
             msg = (
-                f"{folder.path} made its beliefs by other means (sources, models, prompts or "
+                f"{folder.path} made its beliefs by other means (sources, mode, models, prompts or "
                 f"rules) than {folders[0].path}; fit each on its own"
             )
             raise ArtifactMismatch(msg)
@@ -132,6 +133,7 @@ def _premises(record: Mapping[str, object], settings: BeliefSettings) -> dict[st
     chains = _mapping(record.get("models"))
     return premises(
         settings.asked,
+        mode=AssessmentMode.named(mode_of(record) or AssessmentMode.ZERO_SHOT),
         models={
             agent: map(str, chain) for agent, chain in chains.items() if isinstance(chain, list)
         },

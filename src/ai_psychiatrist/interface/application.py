@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from ai_psychiatrist.assessment.pipeline import Part
+from ai_psychiatrist.assessment.part import Part
 from ai_psychiatrist.config import Settings, load_settings, quiet, with_model
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.transcript import Transcript
@@ -128,6 +128,7 @@ class Application:
         split: str | None = None,
         mode: GivenMode = None,
         ablate: bool = False,
+        certificates: bool = False,
         concurrency: int = 8,
         max_failures: int | None = None,
         keep_raw: bool = True,
@@ -147,7 +148,9 @@ class Application:
         from ai_psychiatrist.evaluation.runs.start import StartOptions  # noqa: PLC0415
         from ai_psychiatrist.interface.evaluating import evaluated  # noqa: PLC0415
 
-        start = StartOptions(limit=limit, is_resumed=resume, keeps_raw=keep_raw)
+        start = StartOptions(
+            limit=limit, is_resumed=resume, keeps_raw=keep_raw, certifies=certificates
+        )
         options = EvaluationOptions(
             concurrency=concurrency, max_failures=max_failures, retries_failed=retry_failed
         )

@@ -20,7 +20,7 @@ from ai_psychiatrist.proof.signing import signer_of
 from ai_psychiatrist.results.models import CertificateResult, Envelope
 from ai_psychiatrist.results.result import Result
 
-_DIGEST: Final = re.compile(r"[0-9a-fA-F]{64}|")
+_DIGEST: Final = re.compile(r"[0-9a-fA-F]{64}")
 _OTHER_TEXT: Final = "transcript:"
 
 
@@ -58,8 +58,8 @@ def verify(
     transcript: GivenTranscript,
     certificate: str | bytes | Path | CertificateResult,
     *,
-    digest: str = "",
-    key: str = "",
+    digest: str | None = None,
+    key: str | None = None,
     participant: GivenLabels = (),
     interviewer: GivenLabels = (),
 ) -> VerifiedCertificate:
@@ -70,7 +70,7 @@ def verify(
     `InputError` for what cannot be read.
     """
     for field, value in (("digest", digest), ("key", key)):
-        if not _DIGEST.fullmatch(value):
+        if value is not None and not _DIGEST.fullmatch(value):
             msg = f"{field} has to be 64 hexadecimal digits"
             raise InputError(msg, field=field)
     content = _content(certificate)
@@ -104,7 +104,7 @@ def _notes(
     content: bytes,
     participant: GivenLabels,
     interviewer: GivenLabels,
-    **vouched: str,
+    **vouched: str | None,
 ) -> list[str]:
     """Check with the text itself, or else with the one that is read from what was given."""
     if isinstance(given, Transcript):

@@ -4,14 +4,15 @@ import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
 from ai_psychiatrist.agents.contracts.contract import shipped_contract
-from ai_psychiatrist.assessment.pipeline import FULL, Part
+from ai_psychiatrist.assessment.part import FULL, Part
 from ai_psychiatrist.belief.settings import BeliefSettings
 from ai_psychiatrist.config import Settings
-from ai_psychiatrist.domain.assessment import AssessmentMode, WantedScoring
+from ai_psychiatrist.domain.assessment import Assessment, AssessmentMode, WantedScoring
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
 from ai_psychiatrist.evaluation.runs.overlap import refuse_overlap
 from ai_psychiatrist.evaluation.runs.provenance import changes_of, provenance
@@ -20,12 +21,17 @@ from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.session import RunState, run_session
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.evaluation.runs.start import EvaluationRequest, StartOptions, open_run
+from ai_psychiatrist.evaluation.runs.units_file import text_digest
 from ai_psychiatrist.evaluation.runs.variants import Variant
 from ai_psychiatrist.infrastructure.digests import plain_digest
+from ai_psychiatrist.infrastructure.private_files import make_subfolder, write_whole
 from ai_psychiatrist.ledger.keys.cipher import cipher_of
+from ai_psychiatrist.proof.certificate import certificate_of
 from ai_psychiatrist.proof.rule_set import rule_set_digest
+from ai_psychiatrist.results.assessment import full_result
 from ai_psychiatrist.results.frozen_table import FrozenTable
 from ai_psychiatrist.results.result import Result
+from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
 from ai_psychiatrist.wiring import Services
 
 Watch: TypeAlias = Callable[[int, int], AbstractContextManager[OnUnit]]
@@ -112,10 +118,21 @@ async def make_run(
             parts=wanted.parts,
             deadline_seconds=contract.deadline_seconds,
             changes=len(changes_of(folder.require_run())),
+            on_assessment=partial(_certify, services, folder) if wanted.start.certifies else None,
         )
         account = ledger.counts(ASSESSMENT_STEP)
         with watch(account.requested, account.valid + account.failed) as on_unit:
             return await run_session(tools, folder, wanted.options, tally=tally, on_unit=on_unit)
+
+
+def _certify(services: Services, folder: RunFolder, unit_id: str, assessment: Assessment) -> None:
+    """Write the certificate of a unit, over the one of an attempt before this."""
+    name = text_digest(unit_id, rendered_for_models(assessment.transcript))
+    result = full_result(assessment, about=services.about(name))
+    certificate = certificate_of(result, assessment.transcript, signer=services.signer)
+    path = folder.certificate(name)
+    make_subfolder(path.parent)
+    write_whole(path, [certificate.text.encode()])
 
 
 def run_result(state: RunState, folder: RunFolder) -> DatasetRunResult:
@@ -137,20 +154,23 @@ def run_result(state: RunState, folder: RunFolder) -> DatasetRunResult:
 
 def _request(services: Services, wanted: DatasetRun, scoring: WantedScoring) -> EvaluationRequest:
     contract = shipped_contract()
+    record = provenance(
+        wanted.dataset,
+        mode=scoring.mode,
+        references=_references_record(services, scoring),
+        ablates=wanted.ablates,
+        concerns_depression=wanted.concerns_depression,
+        models=services.agent_models,
+        variant=wanted.variant,
+        contracts={"pipeline": contract.digest, "rules": rule_set_digest()},
+        settings=deciding_settings(services.settings),
+    )
+    if wanted.start.certifies:
+        record["certificates"] = True
     return EvaluationRequest(
         dataset=wanted.dataset,
         folder=wanted.folder,
-        record=provenance(
-            wanted.dataset,
-            mode=scoring.mode,
-            references=_references_record(services, scoring),
-            ablates=wanted.ablates,
-            concerns_depression=wanted.concerns_depression,
-            models=services.agent_models,
-            variant=wanted.variant,
-            contracts={"pipeline": contract.digest, "rules": rule_set_digest()},
-            settings=deciding_settings(services.settings),
-        ),
+        record=record,
         contract=contract,
         variant=wanted.variant,
         options=wanted.start,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from ai_psychiatrist.assessment.pipeline import Part
+from ai_psychiatrist.assessment.part import Part
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
@@ -27,6 +27,7 @@ from ai_psychiatrist.interface.dataset_run import (
     make_run,
     unwatched,
 )
+from ai_psychiatrist.ledger.store.ledger_file import make_private_folder
 from ai_psychiatrist.services.retrieval.artefact import Recipe, write_references
 from ai_psychiatrist.services.retrieval.manifest import Chunking, Manifest
 from ai_psychiatrist.services.retrieval.references import References
@@ -109,6 +110,7 @@ async def score_by_model(
         pipeline=replace(services.pipeline, danger=None),
         agent_models={"quantitative": services.agent_models["quantitative"]},
     )
+    make_private_folder(folder / SCORING_FOLDER)
     run = RunFolder(folder / SCORING_FOLDER / _run_name(alone))
     state = await make_run(
         alone,
@@ -145,5 +147,7 @@ def _run_name(services: Services) -> str:
         "models": services.agent_models,
         "prompts": scoring_prompts(),
         "settings": deciding_settings(services.settings),
+        # Decides which chunks there are to score.
+        "same_item": services.settings.references.same_item,
     }
     return plain_digest(json.dumps(decides, sort_keys=True))

@@ -50,7 +50,7 @@ def _seed_in(path: Path) -> bytes:
         seed = bytes.fromhex(written.decode("ascii").strip())
     except ValueError:
         seed = b""
-    if len(seed) != _KEY_BYTES:
+    if len(seed) != _KEY_BYTES or not any(seed):
         msg = f"CERTIFICATE_KEY_FILE holds no key of 32 bytes in hexadecimal; {_CURE}"
         raise ConfigurationError(msg)
     return seed

@@ -3,42 +3,41 @@
 import argparse
 import hashlib
 import json
-import math
 import re
-from pathlib import Path
+from bisect import bisect_left
+from collections import Counter
 from typing import Any
 
 Table = dict[str, Any]
-# The fields of each object. Of a kind, `?` may be null, `*` is a list, `%` a table of any keys.
+Given = str | None
+# The fields of each object. `?` may be null, `*` is a list, `+` of some, `!` of one, `%` a table.
 SHAPES = """
-file: certificate=certificate sha256=hash signature=signature?; certificate: version=1 program=label
-result_schema=label rules=hash prompts=label% models=name*% assessment_id=label mode=code
-status=complete|partial|failed failures=label* transcript=transcript scores=scores? danger=danger
-signed_by=hash?; transcript: sha256=hash turns=span* words=hash speakers_assumed=flag; span:
-turn=count start=count end=count; scores: accepted=flag quotes_checked=flag items=items total=total;
-items: PHQ8_NoInterest=item PHQ8_Depressed=item PHQ8_Sleep=item PHQ8_Tired=item PHQ8_Appetite=item
-PHQ8_Failure=item PHQ8_Concentrating=item PHQ8_Moving=item; item: quotes=quote* allowed=score*
-reply=reply? rules=code* score=score? unknown_reason=code? belief=belief?; quote: segments=span*
-words=hash relevance=about|unread|elsewhere|other_person|instruction is_plain=flag
+file: certificate=body sha256=hex signature=sig?; body: version=1 program=tag result_schema=tag
+rules=hex prompts=tag% models=name*% assessment_id=tag mode=code status=complete|partial|failed
+failures=tag* transcript=said scores=scores? danger=danger signed_by=hex?; said: sha256=hex
+turns=span* words=hex speakers_assumed=bool; span: turn=int start=int end=int; scores: accepted=bool
+quotes_checked=bool items=items total=total; items: PHQ8_NoInterest=item PHQ8_Depressed=item
+PHQ8_Sleep=item PHQ8_Tired=item PHQ8_Appetite=item PHQ8_Failure=item PHQ8_Concentrating=item
+PHQ8_Moving=item; item: quotes=quote* allowed=score* reply=reply? rules=code* score=score?
+unknown_reason=code? belief=odds?; quote: segments=span+ words=hex
+relevance=about|unread|elsewhere|other_person|instruction is_plain=bool
 polarity=affirmed|denied|unclear frequency=code timeframe=recent|past|unstated match=code; reply:
-score=score? confidence=five? has_reason=flag has_unfound_quote=flag says_not_examined=flag; belief:
-scores=share* not_determinable=share sources=code* calibrated=flag set=set?; set: low=score?
-high=score? not_determinable=flag level=share; total: minimum=sum maximum=sum exact=sum?
-severity=band? severity_lower_bound=band severity_upper_bound=band interval=interval?; interval:
-low=sum high=sum level=share; danger: level=code signal_count=count turns_not_examined=count
-signals=signal*; signal: segments=span* words=hash kind=code polarity=code level=low|moderate|high
-source=code
+score=score? confidence=five? has_reason=bool has_unfound_quote=bool says_not_examined=bool; odds:
+scores=part* not_determinable=part sources=code* calibrated=bool set=set?; set: low=score?
+high=score? not_determinable=bool level=part; total: minimum=sum maximum=sum exact=sum?
+severity=band? severity_lower_bound=band severity_upper_bound=band interval=ends?; ends: low=sum
+high=sum level=inner; danger: level=code signal_count=int turns_not_examined=int signals=sign*;
+sign: segments=span! words=hex kind=code polarity=code level=low|moderate|high source=code
 """
-FIELDS = {
-    name: sorted(pair.split("=") for pair in pairs.split())
-    for name, pairs in re.findall(r"(\w+):([^;]+)", SHAPES)
-}
+PAIRS = re.findall(r"(\w+):([^;]+)", SHAPES)
+FIELDS = {name: sorted(pair.split("=") for pair in pairs.split()) for name, pairs in PAIRS}
 PLAIN = {
-    "hash": '"[0-9a-f]{64}"', "signature": '"[0-9a-f]{128}"', "code": '"[a-z0-9_]+"', "1": "1",
-    "label": '"[0-9A-Za-z_.+-]+"', "name": r'"(?:[^"\\\x00-\x1f]|\\["\\])*"', "score": "[0-3]",
-    "count": "(?:0|[1-9][0-9]{0,9})", "five": "[1-5]", "band": "[0-4]", "flag": "(?:true|false)",
-    "sum": "(?:[0-9]|1[0-9]|2[0-4])", "share": r'"[0-9](?:\.[0-9]{1,25})?(?:e-[0-9]{2,3})?"',
-    "?": "(?:null|KIND)", "*": r"\[(?:KIND(?:,(?!\])|(?=\])))*\]",
+    "hex": '"[0-9a-f]{64}"', "sig": '"[0-9a-f]{128}"', "code": '"[a-z0-9_]+"', "score": "[0-3]",
+    "tag": '"[0-9A-Za-z_.+-]+"', "part": r'"[0-9](?:\.[0-9]{1,25})?(?:e-[0-9]{2,3})?"', "1": "1",
+    "name": r'"[^"\\\x00-\x1f]*(?:\\["\\][^"\\\x00-\x1f]*)*"', "bool": "(?:true|false)",
+    "int": "(?:0|[1-9][0-9]{0,9})", "sum": "(?:[0-9]|1[0-9]|2[0-4])", "band": "[0-4]",
+    "five": "[1-5]", "?": "(?:null|KIND)", "!": r"\[KIND\]", "+": r"\[KIND(?:,KIND)*\]",
+    "*": r"\[(?:KIND(?:,(?!\])|(?=\])))*\]", "inner": r'"0\.[0-9]{1,25}"',
     "%": r'\{(?:"[0-9A-Za-z_.+-]+":KIND(?:,(?!\})|(?=\})))*\}',
 }  # fmt: skip
 REASONS = {  # the rows that a score cannot stand against, and why the item is unknown then
@@ -47,7 +46,7 @@ REASONS = {  # the rows that a score cannot stand against, and why the item is u
     "contradicted_by_evidence": "only_denied_or_past",
 }  # fmt: skip
 TRUSTED = """\
-on trust: who speaks, what quotes say of items (rules {:.12}), what models replied ({}), beliefs
+on trust: who speaks, what quotes say (rules {:.12}), what models replied ({:.99}), beliefs, danger
 held by the digest alone: id, versions, prompts, models, mode, status, failures, acceptance"""
 
 
@@ -64,7 +63,7 @@ def form(kind: str) -> str:
     """Return the regular expression of the canonical JSON (RFC 8785) of a kind."""
     if kind in FIELDS:
         return r"\{" + ",".join(f'"{name}":{form(one)}' for name, one in FIELDS[kind]) + r"\}"
-    if kind[-1] in "?*%":
+    if kind[-1] in "?!+*%":
         return PLAIN[kind[-1]].replace("KIND", form(kind[:-1]))
     return PLAIN.get(kind, f'"(?:{kind})"')
 
@@ -114,20 +113,18 @@ def check_interval(beliefs: list[Table | None], interval: Table | None) -> None:
     totals = [1.0]
     for belief in filter(None, beliefs):
         shares = [*map(float, [*belief["scores"], belief["not_determinable"]])]
-        check(len(shares) == 5 and abs(math.fsum(shares) - 1) < 1e-9, "belief")
+        check(len(shares) == 5 and abs(sum(shares) - 1) < 1e-9, "belief")
         if held := belief["set"]:
             low, high = held["low"], held["high"]
             inside = [] if low is None else shares[low : (high or 0) + 1]
             is_set = (low is None) == (high is None) == (not inside)
             is_open = held["not_determinable"] == (not inside or shares[4] > min(inside))
             check(is_set and is_open and max(inside or shares[:4]) == max(shares[:4]), "belief.set")
-        sums = [0.0] * (len(totals) + 3)
-        for at, score in [(at, score) for at in range(len(totals)) for score in range(4)]:
-            sums[at + score] += totals[at] * (shares[score] + shares[4] / 4)
-        totals = sums
+        some, each = [*[0.0] * 3, *totals, *[0.0] * 3], [one + shares[4] / 4 for one in shares[:4]]
+        totals = [sum(map(float.__mul__, each, some[at::-1])) for at in range(3, len(some))]
+    check((interval is not None) == all(beliefs), "total.interval")
     if interval is not None:
         outside = (1 - float(interval["level"])) / 2
-        check(all(beliefs) and 0 < outside < 0.5, "total.interval")
         for end, side in ((interval["low"], totals), (24 - interval["high"], totals[::-1])):
             check(sum(side[:end]) - 1e-9 <= outside < sum(side[: end + 1]) + 1e-9, "total.interval")
 
@@ -135,70 +132,72 @@ def check_interval(beliefs: list[Table | None], interval: Table | None) -> None:
 class Verifier:
     """Checks one certificate with the text of its interview; raises `Refused`."""
 
-    FORM = re.compile(form("file"))
-
     def __init__(self, text: str, content: bytes) -> None:
         written = content.decode(errors="replace")
-        check(self.FORM.fullmatch(written), "a field is missing, unknown, or of another kind")
+        check(
+            re.fullmatch(form("file"), written), "a field is missing, unknown, or of another kind"
+        )
         parts = json.loads(written)
         again = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         check(again.encode() == content, "it is not in canonical form (RFC 8785)")
         self.signed = content[len(b'{"certificate":') : content.rindex(b',"sha256":"')]
         check(hashlib.sha256(self.signed).hexdigest() == parts["sha256"], "sha256")
         self.fields, self.sha256, self.signature = parts.values()
-        self.text, self.key = text, hashlib.sha256(b"words of\0" + text.encode()).digest()
+        self.text, self.left, raw = text, 100_000_000, text.encode()
+        self.key = hashlib.sha256(b"words of\0" + raw).digest()
         found, turns = self.fields["transcript"], self.fields["transcript"]["turns"]
-        sha256 = hashlib.sha256(text.encode()).hexdigest()
-        check(found["sha256"] == sha256, "transcript: this is another one")
-        self.turns = {turn["turn"]: turn for turn in turns}
-        places = [0, *(turn[edge] for turn in turns for edge in ("start", "end")), len(text)]
-        is_ordered = [one["turn"] for one in turns] == sorted(self.turns) and places == sorted(
-            places
-        )
+        check(hashlib.sha256(raw).hexdigest() == found["sha256"], "transcript: this is another one")
+        self.turns = [one["turn"] for one in turns]
+        self.places = [0, *(one[edge] for one in turns for edge in ("start", "end")), len(text)]
+        is_ordered = self.turns == sorted({*self.turns}) and self.places == sorted(self.places)
         check(is_ordered and self.words_digest(turns) == found["words"], "transcript.turns")
 
     def words_digest(self, spans: list[Table]) -> str:
         """Return a digest of words that nobody can guess who has not the whole text."""
+        self.left -= sum(one["end"] - one["start"] for one in spans)
+        check(self.left >= 0, "too many words in quotes to read them all")
         words = " ".join(f"{one['turn']} {self.text[one['start'] : one['end']]}" for one in spans)
         return hashlib.blake2b(words.encode(), digest_size=32, key=self.key).hexdigest()
 
-    def check_signature(self, key: str) -> str:
+    def check_signature(self, key: Given) -> str:
         signer = self.fields["signed_by"]
-        check((signer is None) == (self.signature is None) and key in {"", signer}, "signed_by")
+        check((signer is None) == (self.signature is None) and key in {None, signer}, "signed_by")
         if signer is None:
             return "not signed"
         try:
             from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: PLC0415
-        except ImportError:
-            check(not key, "signature: `cryptography` is not installed, so it cannot be checked")
-            return "signature NOT CHECKED: `cryptography` is not installed"
-        try:
+
             public = ed25519.Ed25519PublicKey.from_public_bytes(bytes.fromhex(signer))
             public.verify(bytes.fromhex(self.signature), self.signed)
-        except Exception:  # noqa: BLE001  the library's own, and others for what is no key
-            raise Refused("signature") from None
+        except Exception as error:  # noqa: BLE001  the library's own, and others for what is no key
+            check(key is None and isinstance(error, ImportError), "signature")
+            return "signature NOT CHECKED: `cryptography` is not installed"
         return f"signed by {signer}"
 
-    def check_said(self, quote: Table, place: str) -> None:
+    def check_said(self, quote: Table, place: str, *, by_others: bool = False) -> None:
         for span in quote["segments"]:
-            turn = self.turns.get(span["turn"], {"start": 0, "end": 0})
-            is_inside = turn["start"] <= span["start"] < span["end"] <= turn["end"]
-            check(is_inside, f"{place}: a span outside the participant's turns")
-        is_said = quote["segments"] and self.words_digest(quote["segments"]) == quote["words"]
-        check(is_said, f"{place}: the words of a quote")
+            at = bisect_left(self.turns, span["turn"])
+            is_listed = self.turns[at : at + 1] == [span["turn"]]
+            # Other people's turns are between those that are listed.
+            first, last = self.places[2 * at + is_listed : 2 * at + is_listed + 2]
+            is_inside = first <= span["start"] < span["end"] <= last
+            check(is_inside and (is_listed or by_others), f"{place}: a span outside of its turn")
+        check(
+            self.words_digest(quote["segments"]) == quote["words"], f"{place}: the words of a quote"
+        )
 
     def check_scores(self, scores: Table) -> None:
         items, total, is_checked = scores["items"], scores["total"], scores["quotes_checked"]
         is_failed = {item["reply"] is None for item in items.values()}
         check(len(is_failed) == 1 and not (scores["accepted"] and True in is_failed), "accepted")
         scored = [one for one in items.values() if (one["reply"] or {}).get("score") is not None]
-        served = [quote["segments"] for item in scored for quote in item["quotes"]]
+        served = Counter(str(quote["segments"]) for item in scored for quote in item["quotes"])
         for name, item in items.items():
-            places = [quote["segments"] for quote in item["quotes"]]
-            check(all(is_checked and places.count(one) == 1 for one in places), f"{name}.quotes")
+            places = [str(quote["segments"]) for quote in item["quotes"]]
+            check(len(places) == len({*places} if is_checked else []), f"{name}.quotes")
             for quote in item["quotes"]:
                 self.check_said(quote, name)
-            is_shared = any(served.count(one) > 2 for one in places)
+            is_shared = any(served[one] > 2 for one in places)
             derived = derived_item(item, is_checked=is_checked, is_shared=is_shared)
             check(item == item | derived, f"{name} does not follow from its quotes and the reply")
         known = [item["score"] for item in items.values() if item["score"] is not None]
@@ -210,33 +209,34 @@ class Verifier:
         check_interval([item["belief"] for item in items.values()], total["interval"])
 
 
-def verify(text: str, content: bytes, *, digest: str = "", key: str = "") -> list[str]:
+def verify(text: str, content: bytes, *, digest: Given = None, key: Given = None) -> list[str]:
     """Return what is still on trust; raises `Refused` for what does not hold."""
     it = Verifier(text, content)
-    check(digest.lower() in {"", it.sha256}, "sha256: not the digest that was expected")
-    notes = [it.check_signature(key.lower())]
+    check(digest is None or digest.lower() == it.sha256, "sha256: not the digest that was expected")
+    notes = [it.check_signature(key and key.lower())]
     notes += [] if digest or key else ["nobody vouches for it: give the result's digest, or a key"]
-    danger = it.fields["danger"]
     if it.fields["scores"] is not None:
         it.check_scores(it.fields["scores"])
-    for signal in danger["signals"]:
-        check(it.words_digest(signal["segments"]) == signal["words"], "danger: the words of a sign")
-    rising = "none low not_examined moderate high".split()
-    levels = [rising[2 if danger["turns_not_examined"] else 0]]
-    highest = max([*levels, *(one["level"] for one in danger["signals"])], key=rising.index)
-    is_counted = danger["signal_count"] >= len(danger["signals"])
-    check(is_counted and danger["level"] == highest, "danger")
-    models = sorted({name for names in it.fields["models"].values() for name in names})
-    return [*notes, *TRUSTED.format(it.fields["rules"], ", ".join(models)).splitlines()]
+    danger, signs = it.fields["danger"], it.fields["danger"]["signals"]
+    for sign in signs:
+        it.check_said(sign, "danger", by_others=True)
+    check(len(signs) == min(danger["signal_count"], 200), "danger: the number of signs")
+    found = ["not_examined" if danger["turns_not_examined"] else "none"]
+    found += [sign["level"] for sign in signs]
+    check(danger["level"] == max(found, key="none low not_examined moderate high".index), "danger")
+    models = ", ".join(sorted({name for names in it.fields["models"].values() for name in names}))
+    shown = models.encode("ascii", "backslashreplace").decode()  # A name could add lines.
+    return [*notes, *TRUSTED.format(it.fields["rules"], shown).splitlines()]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("transcript", "certificate", "--digest", "--key"):
-        parser.add_argument(name, default="")
+        parser.add_argument(name)
     given = parser.parse_args()
     try:
-        text, content = (Path(one).read_bytes() for one in (given.transcript, given.certificate))
+        with open(given.transcript, "rb") as said, open(given.certificate, "rb") as file:  # noqa: PTH123
+            text, content = (one.read(1 << 26) for one in (said, file))
         notes = verify(text.decode(), content, digest=given.digest, key=given.key)
     except (OSError, UnicodeDecodeError, Refused) as error:
         is_refused = isinstance(error, Refused)

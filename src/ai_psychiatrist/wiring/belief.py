@@ -63,6 +63,7 @@ def believer(
     if belief.fit is not None:
         made_by = premises(
             belief.asked,
+            mode=mode,
             models={agent: [route.name for route in chain] for agent, chain in chains.items()},
             prompts=PROMPT_DIGESTS[mode],
             rules=rule_set_digest(),

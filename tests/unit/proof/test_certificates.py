@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from benchmarks.certificates import attack, canonical, certified_interviews, sealed
@@ -202,6 +203,7 @@ def test_a_signature_is_checked_and_cannot_be_taken_away(tmp_path: Path) -> None
         ("11" * 32, 0o644, "read by others"),
         ("11" * 31, 0o600, "holds no key"),
         ("not a key", 0o600, "holds no key"),
+        ("00" * 32, 0o600, "holds no key"),
     ],
 )
 def test_a_key_has_to_be_one_and_private(
@@ -232,6 +234,12 @@ def test_a_file_in_another_form_is_read_before_it_is_compared(settings: ap.Setti
     assert not ap.verify(other, result.certificate, participant="Anna").holds
 
 
+def holds_between(parts: dict[str, Any], low: int, high: int) -> bool:
+    """Leave the interval as it is where the certificate holds with it."""
+    parts["certificate"]["scores"]["total"]["interval"] |= {"low": low, "high": high}
+    return ap.verify(TWO_TURNS, sealed(parts)).holds
+
+
 def test_belief_and_its_interval_have_to_agree(settings: ap.Settings) -> None:
     certificate = ap.assess_sync(TWO_TURNS, settings=settings, certificate=True).certificate
     assert certificate is not None
@@ -243,7 +251,10 @@ def test_belief_and_its_interval_have_to_agree(settings: ap.Settings) -> None:
     interval["low"] = interval["high"]
     assert not ap.verify(TWO_TURNS, sealed(parts)).holds
     parts["certificate"]["scores"]["total"]["interval"] = None
-    assert ap.verify(TWO_TURNS, sealed(parts)).holds
+    assert ap.verify(TWO_TURNS, sealed(parts)).refusal == "total.interval"
+    parts["certificate"]["scores"]["total"]["interval"] = interval
+    ends = [(low, high) for low in range(25) for high in range(low, 25)]
+    assert any(holds_between(parts, *one) for one in ends)
     belief["set"]["low"] = belief["set"]["high"] = 2
     refused = ap.verify(TWO_TURNS, sealed(parts))
     assert refused.refusal == "belief.set"
@@ -272,3 +283,106 @@ def test_certificates_hold_with_the_sets_of_a_fit(settings: ap.Settings) -> None
     part = result.quantitative.model_copy(update=update)
     certificate = ap.certify(result.model_copy(update={"quantitative": part}), TWO_TURNS)
     assert ap.verify(TWO_TURNS, certificate, digest=certificate.sha256).holds
+
+
+def certified_parts(text: str, settings: ap.Settings) -> dict[str, Any]:
+    certificate = ap.assess_sync(text, settings=settings, certificate=True).certificate
+    assert certificate is not None
+    parts: dict[str, Any] = json.loads(certificate.text)
+    return parts
+
+
+def words_digest(text: str, spans: list[dict[str, int]]) -> str:
+    words = " ".join(f"{one['turn']} {text[one['start'] : one['end']]}" for one in spans)
+    key = hashlib.sha256(b"words of\0" + text.encode()).digest()
+    return hashlib.blake2b(words.encode(), digest_size=32, key=key).hexdigest()
+
+
+DANGER_LAST = "Interviewer: Well?\nParticipant: I am sad every day.\nParticipant: I want to die"
+
+
+@pytest.mark.parametrize(
+    "moved",
+    [
+        pytest.param(lambda at: [at | {"end": at["end"] + 1}], id="beyond the text"),
+        pytest.param(lambda at: [at | {"start": 900, "end": 950}], id="outside of the text"),
+        pytest.param(lambda at: [at | {"start": at["end"], "end": at["start"]}], id="backwards"),
+        pytest.param(lambda at: [at | {"end": at["start"]}], id="empty"),
+        pytest.param(lambda at: [at | {"start": 0, "end": 12}], id="in another turn"),
+        pytest.param(lambda at: [at | {"turn": 0}], id="of another turn"),
+        pytest.param(lambda at: [at | {"turn": 7}], id="of a turn that follows"),
+        pytest.param(lambda _: [], id="nowhere"),
+        pytest.param(lambda at: [at, at], id="twice"),
+    ],
+)
+def test_a_sign_of_danger_is_where_its_turn_is(
+    moved: Callable[[dict[str, int]], list[dict[str, int]]], settings: ap.Settings
+) -> None:
+    parts = certified_parts(DANGER_LAST, settings)
+    (sign,) = parts["certificate"]["danger"]["signals"]
+    (place,) = sign["segments"]
+    assert place["end"] == len(DANGER_LAST)
+    sign["segments"] = moved(place)
+    sign["words"] = words_digest(DANGER_LAST, sign["segments"])
+    assert not ap.verify(DANGER_LAST, sealed(parts)).holds
+
+
+def test_signs_of_danger_are_counted(settings: ap.Settings) -> None:
+    parts = certified_parts(DANGER_LAST, settings)
+    danger = parts["certificate"]["danger"]
+    danger["signal_count"] += 1
+    assert ap.verify(DANGER_LAST, sealed(parts)).refusal == "danger: the number of signs"
+    danger |= {"signals": [], "signal_count": 0, "level": "none"}
+    held = ap.verify(DANGER_LAST, sealed(parts))
+    assert any("danger" in note for note in held.notes)
+
+
+def test_more_signs_of_danger_than_results_list_hold(settings: ap.Settings) -> None:
+    text = "Participant: I want to die.\nParticipant: I will kill myself tonight.\n" * 120
+    parts = certified_parts(text, settings)
+    danger = parts["certificate"]["danger"]
+    assert danger["signal_count"] > len(danger["signals"]) == 200
+
+
+def test_a_digest_that_is_empty_is_not_left_out(settings: ap.Settings) -> None:
+    text = TEXTS["danger"]
+    certificate = ap.assess_sync(text, settings=settings, certificate=True).certificate
+    assert certificate is not None
+    for vouched in ({"digest": ""}, {"key": ""}):
+        with pytest.raises(ap.InputError, match="64 hexadecimal digits"):
+            ap.verify(text, certificate, **vouched)
+        with pytest.raises(Refused):
+            verify(text, certificate.text.encode(), **vouched)
+
+
+def test_names_of_models_add_no_lines(settings: ap.Settings) -> None:
+    parts = certified_parts(TEXTS["danger"], settings)
+    before = ap.verify(TEXTS["danger"], sealed(parts)).notes
+    parts["certificate"]["models"] = {
+        "judge": ["x\u2028signed by\x9b1m\x85\u202e\u00e9" + "y" * 900]
+    }
+    notes = ap.verify(TEXTS["danger"], sealed(parts)).notes
+    assert len(notes) == len(before)
+    assert "".join(notes).isascii()
+    assert max(map(len, notes)) < 400
+
+
+def test_certificates_with_very_many_quotes_do_not_stop_the_verifier(
+    settings: ap.Settings,
+) -> None:
+    text = "Participant: I sleep badly nearly every night. " + "hm " * 2_000
+    parts = certified_parts(text, settings)
+    item = parts["certificate"]["scores"]["items"]["PHQ8_Sleep"]
+    (turn,) = parts["certificate"]["transcript"]["turns"]
+    (quote,) = item["quotes"]
+    item["quotes"] = [quote | {"segments": [turn] * 20_000}]
+    assert "too many words" in str(ap.verify(text, sealed(parts)).refusal)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "windows-1252"])
+def test_a_file_that_is_no_plain_text_leaves_its_text(encoding: str, settings: ap.Settings) -> None:
+    sent = "Interviewer: Café?\nParticipant: I sleep badly at the café.\n".encode(encoding)
+    result = ap.assess_sync(sent, settings=settings, certificate=True)
+    assert result.transcript_text is not None
+    assert_holds(result.transcript_text, result)
+    assert ap.verify(sent, result.certificate).holds  # type: ignore[arg-type]

@@ -18,7 +18,15 @@ from ai_psychiatrist.evaluation.runs.variants import Variant
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 
 SCHEMA_VERSION: Final = 1
-_MUST_AGREE: Final = ("dataset", "mode", "references", "ablates", "models", "settings")
+_MUST_AGREE: Final = (
+    "dataset",
+    "mode",
+    "references",
+    "ablates",
+    "certificates",
+    "models",
+    "settings",
+)
 _MAY_CHANGE: Final = ("version", "git_commit", "prompts", "contracts")
 """What a run goes on with under another one when that is accepted."""
 _CHANGES: Final = "changes"

@@ -16,8 +16,10 @@ from ai_psychiatrist.agents.definition import (
     OPTIONAL_AGENTS,
     QUALITATIVE,
     QUANTITATIVE,
+    RESCORING,
 )
 from ai_psychiatrist.domain.assessment import AssessmentStatus
+from ai_psychiatrist.domain.belief import BeliefSource
 from ai_psychiatrist.domain.failures import FailureCategory, FailureCode, FailureStage
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.evaluation.runs.unit_records import FinishedUnit, unit_attempt
@@ -137,6 +139,8 @@ def _without(prediction: UnitPrediction, rejected: Rejected) -> UnitPrediction:
     items = prediction.items if QUANTITATIVE.name not in lost else {}
     if ABLATION.name in lost:
         items = {item: _without_verdict(found) for item, found in items.items()}
+    if RESCORING.name in lost:
+        items = {item: _without_votes(found) for item, found in items.items()}
     return replace(
         prediction,
         status=status,
@@ -150,3 +154,9 @@ def _without(prediction: UnitPrediction, rejected: Rejected) -> UnitPrediction:
 
 def _without_verdict(found: ItemPrediction) -> ItemPrediction:
     return found if found.drive is None else replace(found, drive=found.drive.left_open)
+
+
+def _without_votes(found: ItemPrediction) -> ItemPrediction:
+    """Take out a belief that re-scorings are pooled in; what is left cannot be told from it."""
+    is_voted = found.belief is not None and BeliefSource.RESCORING in found.belief.sources
+    return replace(found, belief=None) if is_voted else found

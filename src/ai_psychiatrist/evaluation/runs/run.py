@@ -5,8 +5,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
-from ai_psychiatrist.assessment.pipeline import FULL, AssessmentPipeline, Part
-from ai_psychiatrist.domain.assessment import AS_SET, AssessmentStatus, WantedScoring
+from ai_psychiatrist.assessment.part import FULL, Part
+from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
+from ai_psychiatrist.domain.assessment import (
+    AS_SET,
+    Assessment,
+    AssessmentStatus,
+    WantedScoring,
+)
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.failures import FailureCategory, FailureStage
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetUnit
@@ -26,6 +32,8 @@ from ai_psychiatrist.pipelines.unit_calls import UnitCalls
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits
 
 OnUnit = Callable[[FinishedUnit], None]
+OnAssessment = Callable[[str, Assessment], None]
+"""Is told of each unit, by its id, before it is written down as finished."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +64,8 @@ class RunTools:
     """Of an assessment, those that are made."""
     changes: int = 0
     """How many accepted changes of version, prompts or rules the run has seen."""
+    on_assessment: OnAssessment | None = None
+    """Called in a thread."""
 
     @cached_property
     def units(self) -> Mapping[str, DatasetUnit]:
@@ -127,6 +137,8 @@ async def _assessed(tools: RunTools, calls: UnitCalls) -> FinishedUnit:
         deadline_seconds=tools.deadline_seconds,
         store=calls,
     )
+    if tools.on_assessment is not None:
+        await asyncio.to_thread(tools.on_assessment, calls.unit_id, assessment)
     prediction = prediction_of(assessment, calls.unit_id)
     stage = None
     if assessment.status is not AssessmentStatus.COMPLETE:

@@ -46,6 +46,8 @@ class StartOptions:
     """Whether a run goes on under another version, other prompts or other rules."""
     keeps_raw: bool = True
     """Of a run that keeps texts, `False` leaves out those that are still to come."""
+    certifies: bool = False
+    """Whether the run keeps a certificate of each unit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

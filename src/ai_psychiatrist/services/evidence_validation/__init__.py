@@ -3,6 +3,7 @@
 from ai_psychiatrist.services.evidence_validation.grounding import (
     EvidenceGroundingError,
     EvidenceGroundingStats,
+    all_refused,
     ground_evidence,
     log_grounding,
     nothing_grounded,
@@ -18,6 +19,7 @@ __all__ = [
     "EvidenceGroundingError",
     "EvidenceGroundingStats",
     "EvidenceSchemaError",
+    "all_refused",
     "ground_evidence",
     "log_grounding",
     "normalize_for_quote_match",

@@ -3,8 +3,10 @@
 Deterministic; puts no text of transcript or reply into logs, errors or statistics.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from ai_psychiatrist.domain.errors import AssessmentServiceError, InputError
 from ai_psychiatrist.domain.evidence import GroundingReport, Quote, QuoteRejection, UnverifiedQuote
@@ -130,6 +132,13 @@ def validate_evidence_grounding(
         rejected_count=report.rejected_count,
         rejected_by_domain=_counts(report),
     )
+
+
+def all_refused(report: GroundingReport) -> str:
+    """Say that no quote was accepted, and how many for which reason."""
+    reasons = Counter(quote.reason for quote in chain.from_iterable(report.rejected.values()))
+    counted = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())
+    return f"The model gave evidence quotes, but none was accepted: {counted}."
 
 
 def nothing_grounded(

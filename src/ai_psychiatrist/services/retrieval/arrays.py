@@ -31,3 +31,10 @@ def read_array(path: Path, dtype: npt.DTypeLike, *, columns: int | None = None) 
         msg = f"{path.name!r} of the references holds another kind of array; build them anew"
         raise ArtifactMismatch(msg)
     return array
+
+
+def refuse_outside(name: str, array: npt.NDArray[Any], least: int, most: int) -> None:
+    """Raise `ArtifactMismatch` for a value below `least` or above `most`."""
+    if array.size and not (least <= array.min() and array.max() <= most):
+        msg = f"{name!r} of the references holds values that cannot be; build them anew"
+        raise ArtifactMismatch(msg)

@@ -1,11 +1,8 @@
 """Makes the artefact of references: a folder of arrays, a file of texts, and their record."""
 
 import hmac
-import secrets
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -15,12 +12,14 @@ import orjson
 from ai_psychiatrist import __version__
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.infrastructure.private_files import make_folder, sync_folder, write_whole
+from ai_psychiatrist.infrastructure.private_files import write_whole
 from ai_psychiatrist.services.retrieval.arrays import write_array
 from ai_psychiatrist.services.retrieval.chunks import Chunk, Reading
+from ai_psychiatrist.services.retrieval.copies import COPY_FILES, write_passages
 from ai_psychiatrist.services.retrieval.dense import DENSE_FILES, write_dense
+from ai_psychiatrist.services.retrieval.draft_folder import draft_of_folder
 from ai_psychiatrist.services.retrieval.embedding import Embedder, Vectors
-from ai_psychiatrist.services.retrieval.identity import Identity, split_digest
+from ai_psychiatrist.services.retrieval.identity import DIGESTS, Identity, split_digest
 from ai_psychiatrist.services.retrieval.lexical import LEXICAL_DIGEST, LEXICAL_FILES, write_lexical
 from ai_psychiatrist.services.retrieval.manifest import (
     Chunking,
@@ -36,6 +35,7 @@ SESSIONS_FILE: Final = "sessions.jsonl"
 OFFSETS_FILE: Final = "offsets.npy"
 SESSION_OF_FILE: Final = "session_of.npy"
 READINGS_FILE: Final = "readings.npy"
+CONTENT_FILES: Final = (CHUNKS_FILE, SESSIONS_FILE, OFFSETS_FILE, SESSION_OF_FILE, READINGS_FILE)
 NOT_SCORED: Final = -1
 _BATCH: Final = 64
 """Texts that are made vectors of at a time."""
@@ -88,11 +88,12 @@ async def write_references(
     texts = [chunk.text for session in sessions for chunk in session.chunks]
     if not texts:
         raise InputError("no interview of the dataset has words to refer to", field="DATASET")
-    with _draft_of(out) as draft:
+    with draft_of_folder(out) as draft:
         _write_chunks(draft, sessions)
         embedder, names = await _write_index(draft, texts, recipe, on_chunks)
-        files = (CHUNKS_FILE, SESSIONS_FILE, OFFSETS_FILE, SESSION_OF_FILE, READINGS_FILE, *names)
         identities = [session.identity for session in sessions]
+        write_passages(draft, identities)
+        files = (*CONTENT_FILES, *COPY_FILES, *names)
         manifest = Manifest(
             program=__version__,
             dataset=recipe.dataset,
@@ -164,27 +165,9 @@ def _chunk_lines(sessions: Iterable[Session]) -> Iterator[bytes]:
 
 def _session_line(session: Session) -> bytes:
     labels = {item.value: score for item, score in session.labels.items() if score is not None}
-    return _line({**asdict(session.identity), "labels": labels})
+    whose = {name: getattr(session.identity, name) for name in DIGESTS}
+    return _line({**whose, "labels": labels})
 
 
 def _line(value: Mapping[str, object]) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
-
-
-@contextmanager
-def _draft_of(out: Path) -> Iterator[Path]:
-    """Yield a folder beside a folder's place, which takes that place when the block ends well."""
-    if out.is_symlink() or (out.exists() and (not out.is_dir() or any(out.iterdir()))):
-        msg = f"{out} is there already and holds something; name a new folder"
-        raise InputError(msg, field="--out")
-    draft = out.with_name(f".{out.name}.{secrets.token_hex(8)}")
-    try:
-        make_folder(draft)
-        yield draft
-        draft.rename(out)
-        sync_folder(out.parent)
-    except OSError as problem:
-        msg = f"{out} cannot be written: {problem.strerror}"
-        raise InputError(msg, field="--out") from None
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)

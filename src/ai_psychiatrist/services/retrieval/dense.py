@@ -8,7 +8,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ai_psychiatrist.domain.errors import ArtifactMismatch
+from ai_psychiatrist.domain.errors import ArtifactMismatch, ModelCallFailed
+from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.services.retrieval.arrays import read_array, write_array
 from ai_psychiatrist.services.retrieval.embedding import Embedder, Vectors, unit_rows
 
@@ -45,13 +46,12 @@ class DenseIndex:
     async def similarities(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Return (texts, chunks): the cosine of the angle between their vectors, at least 0.
 
-        Raises `ModelCallFailed` where a server gives no vectors, and `ArtifactMismatch` for vectors
-        of another size.
+        Raises `ModelCallFailed` where a server gives no vectors, or such of another size than the
+        references have: under the same name it has another model then.
         """
         queries = await self._embedder.embed(texts, is_query=True)
         if queries.shape != (len(texts), self._vectors.shape[1]):
-            msg = f"{self._embedder.name!r} gives vectors of another size than the references have"
-            raise ArtifactMismatch(msg)
+            raise ModelCallFailed(FailureCode.MALFORMED_RESPONSE)
         return await asyncio.to_thread(self._compared, unit_rows(queries))
 
     def _compared(self, queries: Vectors) -> npt.NDArray[np.float32]:

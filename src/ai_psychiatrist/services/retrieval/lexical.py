@@ -17,7 +17,7 @@ import orjson
 from ai_psychiatrist.domain.errors import ArtifactMismatch
 from ai_psychiatrist.infrastructure.given_files import read_regular
 from ai_psychiatrist.infrastructure.private_files import write_whole
-from ai_psychiatrist.services.retrieval.arrays import read_array, write_array
+from ai_psychiatrist.services.retrieval.arrays import read_array, refuse_outside, write_array
 
 _WEIGHTS: Final = "bm25_weights.npy"
 _CHUNKS: Final = "bm25_chunks.npy"
@@ -64,13 +64,16 @@ class LexicalIndex:
         if len(starts) != len(words) + 1:
             msg = "the words of the references and their weights do not fit; build them anew"
             raise ArtifactMismatch(msg)
+        held_by = read_array(folder / _CHUNKS, np.int32)
+        refuse_outside(_CHUNKS, held_by, 0, chunks - 1)
+        refuse_outside(_STARTS, np.diff(starts), 0, chunks)
         self._known = {word: at for at, word in enumerate(words)}
         self._chunks = chunks
         self._index = _index()
         self._index.nonoccurrence_array = None
         self._index.scores = {
             "data": read_array(folder / _WEIGHTS, np.float32),
-            "indices": read_array(folder / _CHUNKS, np.int32),
+            "indices": held_by,
             "indptr": starts,
             "num_docs": chunks,
         }

@@ -12,7 +12,7 @@ from ai_psychiatrist.infrastructure.given_files import open_regular, read_regula
 from ai_psychiatrist.infrastructure.private_files import write_whole
 
 MANIFEST_NAME: Final = "manifest.json"
-FORMAT: Final = 1
+FORMAT: Final = 2
 _MOST_BYTES: Final = 1 << 20
 _BLOCK: Final = 1 << 20
 
@@ -55,7 +55,7 @@ class ScoringRecord(_Record):
 class Manifest(_Record):
     """All of it."""
 
-    format: Literal[1] = FORMAT
+    format: Literal[2] = FORMAT
     program: str
     """The version that made it."""
     dataset: str

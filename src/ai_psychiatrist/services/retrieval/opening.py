@@ -8,15 +8,16 @@ import numpy as np
 
 from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.services.retrieval.arrays import read_array
+from ai_psychiatrist.services.retrieval.arrays import read_array, refuse_outside
 from ai_psychiatrist.services.retrieval.artefact import (
-    CHUNKS_FILE,
+    CONTENT_FILES,
     NOT_SCORED,
     OFFSETS_FILE,
     READINGS_FILE,
     SESSION_OF_FILE,
-    SESSIONS_FILE,
 )
+from ai_psychiatrist.services.retrieval.chunks import Reading
+from ai_psychiatrist.services.retrieval.copies import COPY_FILES
 from ai_psychiatrist.services.retrieval.dense import DENSE_FILES, DenseIndex
 from ai_psychiatrist.services.retrieval.embedding import Embedder
 from ai_psychiatrist.services.retrieval.lexical import LEXICAL_DIGEST, LEXICAL_FILES, LexicalIndex
@@ -31,10 +32,11 @@ from ai_psychiatrist.services.retrieval.people import read_people
 from ai_psychiatrist.services.retrieval.references import ChunkTexts, Index, References
 from ai_psychiatrist.services.retrieval.settings import ReferenceSettings
 
-_FILES: Final = frozenset(
-    {CHUNKS_FILE, SESSIONS_FILE, OFFSETS_FILE, SESSION_OF_FILE, READINGS_FILE}
-)
+_FILES: Final = frozenset((*CONTENT_FILES, *COPY_FILES))
 """What every artefact has; which files its index and its scores have is told by the record."""
+
+
+_LONGEST_LINE: Final = 1 << 30
 
 
 def open_references(
@@ -116,6 +118,13 @@ def _opened(
     if len(lengths) > 1 or len(people.identities) != manifest.sessions:
         msg = f"the files of the references in {folder} do not fit together; build them anew"
         raise ArtifactMismatch(msg)
+    most_read = int(Reading.NAMED | Reading.AFFIRMED | Reading.DENIED)
+    refuse_outside(SESSION_OF_FILE, session_of, 0, manifest.sessions - 1)
+    refuse_outside(READINGS_FILE, readings, 0, most_read)
+    refuse_outside(OFFSETS_FILE, offsets[:1], 0, 0)
+    refuse_outside(OFFSETS_FILE, np.diff(offsets), 1, _LONGEST_LINE)
+    if manifest.scoring is not None:
+        refuse_outside(manifest.scoring.file, scores, NOT_SCORED, 3)
     return References(
         folder=folder,
         manifest=manifest,

@@ -14,6 +14,7 @@ from ai_psychiatrist.domain.errors import ArtifactMismatch
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.infrastructure.given_files import read_regular
 from ai_psychiatrist.services.retrieval.artefact import SESSIONS_FILE
+from ai_psychiatrist.services.retrieval.copies import Copies
 from ai_psychiatrist.services.retrieval.identity import Identity
 
 _MOST_BYTES: Final = 1 << 30
@@ -26,19 +27,29 @@ class People:
     identities: Sequence[Identity] = field(repr=False)
     labels: Sequence[Mapping[Item, int]] = field(repr=False)
     """Each participant's own item scores, where they are known."""
+    copies: Copies = field(repr=False)
 
     def person_of(self, session: int) -> int:
         """Return the number of a session's person: the first session that may be of the same."""
         return self._persons[session]
 
     def same_as(self, other: Identity) -> npt.NDArray[np.bool_]:
-        """Return which sessions may be of a person: they share a name, a session or all words."""
-        persons = {self._person_of_digest.get(digest) for digest in other.digests}
+        """Return which sessions may be of a person.
+
+        They share a name, a session, all words or half of the shorter one's passages with them, or
+        are of somebody who does.
+        """
+        persons = self._persons_of(other)
         return np.array([person in persons for person in self._persons], dtype=np.bool_)
 
     def shared_with(self, others: Iterable[Identity]) -> int:
         """Return how many of these identities may be of somebody in the artefact."""
-        return sum(not self._person_of_digest.keys().isdisjoint(one.digests) for one in others)
+        return sum(bool(self._persons_of(one)) for one in others)
+
+    def _persons_of(self, other: Identity) -> set[int]:
+        known = self._person_of_digest
+        named = {known[digest] for digest in other.digests if digest in known}
+        return named | {self._persons[session] for session in self.copies.of(other.passages)}
 
     @cached_property
     def _person_of_digest(self) -> dict[str, int]:
@@ -76,7 +87,8 @@ def read_people(folder: Path) -> People:
             {Item(key): int(score) for key, score in value.pop("labels").items()}
             for value in values
         ]
-        return People([Identity(**value) for value in values], labels)
+        identities = [Identity(**value) for value in values]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         msg = f"{SESSIONS_FILE!r} of the references is damaged; build them anew"
         raise ArtifactMismatch(msg) from None
+    return People(identities, labels, Copies(folder, len(identities)))

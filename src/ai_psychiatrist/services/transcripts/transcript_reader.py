@@ -74,7 +74,7 @@ def read_transcript(
         form=reading.form,
         encoding=None if isinstance(content, str) else reading.encoding,
         notes=_tally(reading.notes),
-        is_rendered=reading.form is not Form.TEXT,
+        is_rendered=reading.form is not Form.TEXT or _is_recoded(content, reading),
     )
     if isinstance(reading, FileReading):
         transcript = _of_file(reading.utterances, labels, source)
@@ -89,6 +89,13 @@ def read_transcript(
     if len(transcript.text) > most_characters:
         raise too_long(most_characters, field=field)
     return transcript
+
+
+def _is_recoded(content: bytes | str, reading: FileReading | PlainText) -> bool:
+    """Whether a text came as bytes that are not the text itself in UTF-8."""
+    if isinstance(content, str) or isinstance(reading, FileReading):
+        return False
+    return content != reading.text.encode()
 
 
 def _characters(reading: FileReading | PlainText) -> int:

@@ -13,6 +13,7 @@ from benchmarks.challenge import (
     scored,
 )
 from benchmarks.challenge_systems import SYSTEMS
+from docs.images import challenge as picture
 
 from ai_psychiatrist.evaluation.challenge.folder import Manifest
 from ai_psychiatrist.evaluation.challenge.make import challenge_contents
@@ -31,6 +32,11 @@ def test_pages_show_the_rows_as_they_are() -> None:
     for page, rows in (("docs/challenge.md", page_rows), ("benchmarks/README.md", difficulty_rows)):
         text = (Path(__file__).parents[4] / page).read_text("utf-8")
         assert "\n".join(rows(kept()["whole"])) in text, page
+
+
+def test_picture_of_the_page_shows_the_rows_as_they_are() -> None:
+    assert picture.PICTURE.read_text("utf-8") == picture.draw(), "make house"
+    assert {row.name for row in picture.rows_of_systems()} == {BASELINE, *SYSTEMS}
 
 
 def test_reading_pays_and_guessing_does_not() -> None:

@@ -1,4 +1,7 @@
+import fcntl
+import hashlib
 import json
+import os
 import stat
 from collections.abc import Sequence
 from pathlib import Path
@@ -124,6 +127,20 @@ def test_what_fails_on_the_way_leaves_nothing_behind(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_what_a_killed_program_left_is_removed_and_a_running_ones_is_not(tmp_path: Path) -> None:
+    killed, running, other = (
+        tmp_path / name for name in (".out.0123456789abcdef", ".out.fedcba9876543210", ".out.mine")
+    )
+    for folder in (killed, running, other):
+        folder.mkdir()
+        (folder / "chunks.jsonl").write_text("words")
+    descriptor = os.open(running, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    made_references(tmp_path / "out")
+    os.close(descriptor)
+    assert {path.name for path in tmp_path.iterdir()} == {"out", running.name, other.name}
+
+
 def test_a_folder_with_content_is_left_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine")
     with pytest.raises(InputError, match="holds something"):
@@ -145,6 +162,8 @@ FILES = (
     "bm25_words.json",
     "chunks.jsonl",
     "offsets.npy",
+    "passage_sessions.npy",
+    "passages.npy",
     "readings.npy",
     SCORES,
     "session_of.npy",
@@ -191,7 +210,37 @@ def test_a_record_that_leaves_out_a_file_is_refused(tmp_path: Path, name: str) -
         opened(settings)
 
 
-@pytest.mark.parametrize("content", [None, b"{}", b"no JSON", b'{"format": 2}'])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("session_of.npy", -1),
+        ("session_of.npy", 3),
+        ("passage_sessions.npy", 3),
+        ("readings.npy", 8),
+        ("offsets.npy", 0),
+        ("bm25_chunks.npy", 6),
+        ("bm25_starts.npy", 99),
+        (SCORES, 4),
+        (SCORES, -2),
+    ],
+)
+def test_values_that_cannot_be_are_refused_whatever_the_record_says(
+    tmp_path: Path, name: str, value: int
+) -> None:
+    """An array of another artefact may have any; nobody may be shown as somebody else."""
+    settings = made_references(tmp_path / "out")
+    path = placed(tmp_path / "out", name)
+    array = np.load(path)
+    array.flat[len(array) // 2] = value
+    np.save(path, array)
+    record = json.loads((tmp_path / "out" / "manifest.json").read_bytes())
+    record["files"][path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    (tmp_path / "out" / "manifest.json").write_text(json.dumps(record))
+    with pytest.raises(ArtifactMismatch, match=f"{path.name}.* values that cannot be"):
+        opened(settings)
+
+
+@pytest.mark.parametrize("content", [None, b"{}", b"no JSON", b'{"format": 1}', b'{"format": 3}'])
 def test_a_folder_without_a_usable_record_is_refused(tmp_path: Path, content: bytes | None) -> None:
     settings = made_references(tmp_path / "out")
     path = tmp_path / "out" / "manifest.json"

@@ -1,4 +1,5 @@
 import asyncio
+import unicodedata
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,8 @@ from tests.fakes.references import (
 
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.references import NoReferences
+from ai_psychiatrist.services.retrieval.artefact import Session
+from ai_psychiatrist.services.retrieval.chunks import chunks_of
 from ai_psychiatrist.services.retrieval.found import ItemReferences
 from ai_psychiatrist.services.retrieval.identity import Identity, identity_of
 from ai_psychiatrist.services.retrieval.scoring import write_scores
@@ -81,6 +84,75 @@ def test_nobody_is_shown_their_own_words(tmp_path: Path, excluded: Identity) -> 
     assert [reference.score for reference in found.references] == [2, 0]
     draws = [drawn_for(settings, excluded, seed) for seed in range(20)]
     assert all(reference.score != 3 for draw in draws for reference in draw.references)
+
+
+@pytest.mark.parametrize("name", [301.0, "301.0", " ３０１\u200b", "301_P", "301_TRANSCRIPT"])
+def test_a_name_is_the_same_however_a_table_or_a_file_writes_it(
+    tmp_path: Path, name: float | str
+) -> None:
+    other = parse_transcript("Participant: Other words.")
+    found = found_for(made_references(tmp_path / "out"), identity_of(other, participant_id=name))
+
+    assert [reference.score for reference in found.references] == [2, 0]
+
+
+LONG = (
+    "Interviewer: How do you sleep, Zoë?\n"
+    "Participant: I lie awake until four nearly every night and then I am so tired.\n"
+    "Interviewer: And your appetite?\n"
+    "Participant: I eat well at the café, my appetite is good, it always was.\n"
+    "Interviewer: What else is on your mind?\n"
+    "Participant: My sister is ill and I drive there on Sundays to cook for her.\n"
+)
+
+
+@pytest.mark.parametrize(
+    "copy",
+    [
+        unicodedata.normalize("NFD", LONG),
+        LONG.replace("awake", "awa\u00adke").replace("well", "we\u200bll"),
+        LONG.replace("four", "ｆｏｕｒ"),
+        LONG.replace("Interviewer:", "T:")
+        .replace("Participant:", "Interviewer:")
+        .replace("T:", "P:"),
+        LONG.replace("Interviewer:", "Participant:"),
+        "Participant: Is this on?\n" + LONG + "Participant: Thank you, goodbye.\n",
+        "\n".join(LONG.splitlines()[:4]),
+        LONG.replace("nearly every night", "nearly each night").replace("always", "ever"),
+    ],
+    ids=[
+        "letters in parts",
+        "marks that are not seen",
+        "wide letters",
+        "speakers the other way round",
+        "all words the participant's",
+        "more before and after",
+        "its beginning",
+        "corrected",
+    ],
+)
+def test_a_copy_without_a_name_is_told_by_its_passages(tmp_path: Path, copy: str) -> None:
+    own = parse_transcript(LONG)
+    its_own = Session(
+        identity=identity_of(own, participant_id="zoë", session_id="a"),
+        chunks=tuple(chunks_of(own, lines=2, step=2)),
+        labels={Item.SLEEP: 3},
+    )
+    settings = made_references(tmp_path / "out", [its_own, session("303")])
+    excluded = identity_of(parse_transcript(copy))
+
+    assert [one.score for one in found_for(settings).references] == [3, 2]
+    assert [one.score for one in found_for(settings, excluded).references] == [2]
+    assert opened(settings).people.shared_with([excluded, stranger()]) == 1
+
+
+def test_a_sentence_that_others_say_as_well_makes_nobody_the_same(tmp_path: Path) -> None:
+    said = TALKS["301"][0][1]
+    other = parse_transcript(f"Participant: {said} " + " ".join(f"word{at}" for at in range(40)))
+
+    found = found_for(made_references(tmp_path / "out"), identity_of(other))
+
+    assert [reference.score for reference in found.references] == [3, 2]
 
 
 def test_all_sessions_of_a_person_are_left_out(tmp_path: Path) -> None:
