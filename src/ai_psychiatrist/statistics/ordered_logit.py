@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from ai_psychiatrist.statistics.measure import Array
 
 _MOST_STEPS: Final = 500
-_LEAST_GRADIENT: Final = 1e-6
+_LEAST_GRADIENT: Final = 1e-8
+"""For each case."""
 _SHORTEST_STEP: Final = 1e-10
 _LEAST_SHARE: Final = 1e-12
 _LEAST_SPREAD: Final = 1e-4
@@ -108,7 +109,7 @@ def _minimised(features: Array, answers: NDArray[np.intp], start: Array, ridge: 
     at, inverse = start, np.eye(len(start)) / max(1, len(answers))
     loss, gradient = _loss(at, features, answers, start, ridge)
     for _ in range(_MOST_STEPS):
-        if np.abs(gradient).max() < _LEAST_GRADIENT:
+        if np.abs(gradient).max() < _LEAST_GRADIENT * len(answers):
             break
         direction = -inverse @ gradient
         step, slope = 1.0, float(direction @ gradient)
