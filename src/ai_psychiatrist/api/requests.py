@@ -68,7 +68,7 @@ class RequestBody(BaseModel):
 
 _SOURCES: Final = ("participant_id", "transcript_text")
 
-_NUMBERED: Final[tuple[ModeName, ...]] = ("zero_shot", "few_shot")
+_NUMBERED: Final[dict[str, ModeName]] = {"0": "zero_shot", "1": "few_shot"}
 
 
 class AssessmentRequest(RequestBody):
@@ -93,15 +93,19 @@ class AssessmentRequest(RequestBody):
     """What scoring sees beside the transcript: by `zero_shot` (0) nothing, by `few_shot` (1)
     scored examples of other participants that are like the evidence, by `random_references` such
     examples drawn by chance, by `descriptions_only` what each item is about in more words. Null:
-    as the service is set up, which is `zero_shot` unless it says otherwise."""
-    """`zero_shot` (0), which null means too, or `few_shot` (1), which there is not yet."""
+    as the service is set up, which is `zero_shot` unless it says otherwise. Findings are the same
+    in each."""
     ablate: StrictBool = False
-    """Whether to score again with the evidence changed, to tell whether it drives the scores."""
+    """Whether to score again with the evidence changed, to tell whether it drives the scores; not
+    where only findings are asked for."""
 
     @property
     def wanted_mode(self) -> AssessmentMode | None:
         """The mode, `None` where the service is to choose."""
-        if self.mode is None:
-            return None
-        name = _NUMBERED[self.mode] if isinstance(self.mode, int) else self.mode
-        return AssessmentMode(name)
+        return None if self.mode is None else named_mode(self.mode)
+
+
+def named_mode(mode: str | int) -> AssessmentMode:
+    """Return the mode of a name, or of 0 or 1."""
+    name = str(mode)
+    return AssessmentMode(_NUMBERED.get(name, name))
