@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,10 @@ from ai_psychiatrist.domain.drive import Change, DriveReason, DriveVerdict
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
 from ai_psychiatrist.results.full_result import FullResult
-from tests.fakes.model_server import ModelServerThread, good_replies
+from tests.fakes.exchange import Reply, Request
+from tests.fakes.model_server import ModelServerThread
 from tests.fakes.references import made_references, references_in, shown_by
+from tests.fakes.replies import good_replies
 from tests.integration.running_app import client_of, model_at
 
 COUNTS_QUOTES = "how many quotes there are"
@@ -149,6 +152,24 @@ def test_spent_budget_leaves_verdicts_open_and_the_assessment_whole(tmp_path: Pa
     open_verdict = (DriveVerdict.UNDETERMINED, DriveReason.CALL_FAILED)
     assert set(drives(result).values()) == {open_verdict}
     assert result.status == "complete"
+
+
+def test_attempts_stand_in_one_order_whichever_call_ends_first(tmp_path: Path) -> None:
+    def told(delays: list[float]) -> list[tuple[str, str]]:
+        answer = good_replies()
+        left = iter(delays)
+
+        def script(request: Request) -> Reply:
+            is_changed = len(models.requests) > 9
+            return replace(answer(request), delay_seconds=next(left, 0.0) if is_changed else 0.0)
+
+        with ModelServerThread(script) as models:
+            result = assessed(tmp_path, ablate=True, **model_at(models.url))
+        return [(attempt.agent, attempt.prompt_digest) for attempt in result.attempts]
+
+    slower = [0.05 * step for step in range(1, 7)]
+    assert len(set(told(slower))) > 9
+    assert told(slower) == told(slower[::-1])
 
 
 def test_run_keeps_the_verdicts_and_shows_them(tmp_path: Path) -> None:

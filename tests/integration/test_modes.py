@@ -55,7 +55,7 @@ def test_http_asks_for_scores_as_the_mode_says(tmp_path: Path, mode: str | int |
 
 @pytest.mark.parametrize("route", ["/full_pipeline", "/assess/quantitative"])
 def test_a_file_is_assessed_in_the_mode_of_the_query(tmp_path: Path, route: str) -> None:
-    """Never in another one without a word: of a request in JSON the body says it."""
+    """Never in another one without a word, and said once alone."""
     plain = {"Content-Type": "text/plain"}
     with ModelServerThread(good_replies()) as server:
         settings = settings_with(tmp_path, **model_at(server.url))
@@ -65,15 +65,18 @@ def test_a_file_is_assessed_in_the_mode_of_the_query(tmp_path: Path, route: str)
             )
             shows = client.post(f"{route}?mode=few_shot", content=TALK, headers=plain)
             unknown = client.post(f"{route}?mode=many_shot", content=TALK, headers=plain)
-            beside = [
-                client.post(f"{route}?{query}", json={"transcript_text": TALK})
-                for query in (f"mode={DESCRIBED}", "ablate=true")
+            twice = [
+                client.post(f"{route}?{query}", json={"transcript_text": TALK, **body})
+                for query, body in (
+                    (f"mode={DESCRIBED}", {"mode": DESCRIBED}),
+                    ("ablate=true", {"ablate": True}),
+                )
             ]
     assert answer.json()["mode"] == DESCRIBED
     assert {"ablation"} & {one["agent"] for one in answer.json()["attempts"]}
     assert (shows.status_code, shows.json()["code"]) == (409, "not_available")
     assert unknown.status_code == 422
-    refused = [(one.status_code, one.json()["field"]) for one in beside]
+    refused = [(one.status_code, one.json()["field"]) for one in twice]
     assert refused == [(422, "mode"), (422, "ablate")]
 
 

@@ -71,7 +71,7 @@ def codes_in_source() -> set[str]:
 
 def sent(client: httpx.Client, text: str, **headers: str) -> httpx.Response:
     given = {"Content-Type": "application/json"} | headers
-    return client.post("/full_pipeline", params=QUERY, content=text.encode(), headers=given)
+    return client.post("/full_pipeline", content=text.encode(), headers=given)
 
 
 def assess(client: httpx.Client, transcript: str = INTERVIEW, **fields: object) -> httpx.Response:
@@ -105,6 +105,9 @@ REQUESTS: Final[dict[str, Callable[[httpx.Client], httpx.Response]]] = {
     "no participant": lambda client: assess(client, NO_PARTICIPANT),
     "few-shot": lambda client: assess(client, mode=1),
     "not stored": lambda client: sent(client, '{"participant_id": 300}'),
+    "query": lambda client: client.post(
+        "/full_pipeline", params=QUERY, json={"transcript_text": INTERVIEW}
+    ),
     "path": lambda client: client.get(f"/{CANARY}/{CANARY}", params=QUERY),
     "method": lambda client: client.request(CANARY.upper(), "/full_pipeline", params=QUERY),
     "host": lambda client: client.get(

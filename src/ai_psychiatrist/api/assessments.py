@@ -3,16 +3,18 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Final, TypeAlias
+from typing import Final, TypeAlias
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from ai_psychiatrist.api.admission import AdmittedRoute
-from ai_psychiatrist.api.requests import AssessmentRequest, ModeName
-from ai_psychiatrist.api.sent_file import FILE_BODY, NamedInQuery
+from ai_psychiatrist.api.query_options import ScoringInQuery, ScoringOfQuery, SpeakersOfQuery
+from ai_psychiatrist.api.requests import AssessmentRequest
+from ai_psychiatrist.api.sent_file import FILE_BODY
 from ai_psychiatrist.api.served import ServicesOf, json_of
 from ai_psychiatrist.api.wanted_assessment import assess_wanted, reading_wanted
 from ai_psychiatrist.assessment.part import FULL, Part
+from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.proof.certificate import certified
 from ai_psychiatrist.results.assessment import (
     full_result,
@@ -21,7 +23,6 @@ from ai_psychiatrist.results.assessment import (
 )
 from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.results.models import Envelope, QualitativeResult, QuantitativeResult
-from ai_psychiatrist.services.transcripts.speaker_labels import Roles
 from ai_psychiatrist.wiring import Services
 
 _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
@@ -37,69 +38,44 @@ _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
 
 _TAKES_FILES: Final = {"requestBody": {"content": FILE_BODY}}
 AsResult: TypeAlias = Callable[..., Envelope]
-WantsCertificate: TypeAlias = Annotated[
-    bool,
-    Query(description="Whether the result has a certificate, which others can check."),
-]
-ModeInQuery: TypeAlias = Annotated[
-    ModeName | None, Query(description="For a file: what scoring sees beside the transcript.")
-]
-AblateInQuery: TypeAlias = Annotated[
-    bool, Query(description="For a file: whether to score again with the evidence changed.")
-]
 
 router = APIRouter(tags=["assessment"], responses=_PROBLEMS, route_class=AdmittedRoute)
 
 
 @router.post("/full_pipeline", response_model=FullResult, openapi_extra=_TAKES_FILES)
 async def full_pipeline(
-    body: AssessmentRequest,
-    named: NamedInQuery,
-    request: Request,
-    services: ServicesOf,
-    *,
-    mode: ModeInQuery = None,
-    ablate: AblateInQuery = False,
-    certificate: WantsCertificate = False,
+    body: AssessmentRequest, query: ScoringOfQuery, request: Request, services: ServicesOf
 ) -> Response:
     """Findings, judgement, item scores and meta-review of one transcript."""
-    wanted = body.as_file_wanted(mode, ablates=ablate)
-    given = _Given(wanted, named, wants_certificate=certificate)
-    return await _assess(given, request, services, FULL, full_result)
+    return await _assess(_Given(body, query), request, services, FULL, full_result)
 
 
 @router.post("/assess/quantitative", response_model=QuantitativeResult, openapi_extra=_TAKES_FILES)
 async def assess_quantitative(
-    body: AssessmentRequest,
-    named: NamedInQuery,
-    request: Request,
-    services: ServicesOf,
-    *,
-    mode: ModeInQuery = None,
-    ablate: AblateInQuery = False,
-    certificate: WantsCertificate = False,
+    body: AssessmentRequest, query: ScoringOfQuery, request: Request, services: ServicesOf
 ) -> Response:
     """The eight item scores of one transcript with their evidence."""
-    wanted = body.as_file_wanted(mode, ablates=ablate)
-    given = _Given(wanted, named, wants_certificate=certificate)
-    return await _assess(given, request, services, frozenset({Part.SCORES}), quantitative_result)
+    parts = frozenset({Part.SCORES})
+    return await _assess(_Given(body, query), request, services, parts, quantitative_result)
 
 
 @router.post("/assess/qualitative", response_model=QualitativeResult, openapi_extra=_TAKES_FILES)
 async def assess_qualitative(
-    body: AssessmentRequest, named: NamedInQuery, request: Request, services: ServicesOf
+    body: AssessmentRequest, query: SpeakersOfQuery, request: Request, services: ServicesOf
 ) -> Response:
     """The narrative findings of one transcript."""
-    return await _assess(
-        _Given(body, named), request, services, frozenset({Part.FINDINGS}), qualitative_result
-    )
+    if body.ablate:
+        msg = "ablate is for scores, and no item is scored here: leave it out, or ask another route"
+        raise InputError(msg, field="ablate")
+    given = _Given(body, ScoringInQuery(**query.model_dump()))
+    parts = frozenset({Part.FINDINGS})
+    return await _assess(given, request, services, parts, qualitative_result)
 
 
 @dataclass(frozen=True, slots=True)
 class _Given:
     body: AssessmentRequest
-    named: Roles
-    wants_certificate: bool = False
+    query: ScoringInQuery
 
 
 async def _assess(
@@ -109,15 +85,16 @@ async def _assess(
     parts: frozenset[Part],
     as_result: AsResult,
 ) -> Response:
-    body = given.body
+    body, query = given.body, given.query
+    mode, ablates = query.mode_beside(body), query.ablates_beside(body)
     if body.transcript_text is None:
-        await services.scoring(body.wanted_mode)
-    async with reading_wanted(body, request, services, given.named) as wanted:
+        await services.scoring(mode)
+    async with reading_wanted(body, request, services, query.roles) as wanted:
         # Refused no sooner: a refusal tells of the danger that was read.
-        scoring = await services.scoring(body.wanted_mode, ablates=body.ablate)
+        scoring = await services.scoring(mode, ablates=ablates)
         assessed = await assess_wanted(wanted, request, services, parts, scoring)
     result = as_result(assessed.assessment, about=services.about(assessed.id))
-    if given.wants_certificate:
+    if query.certificate:
         transcript = assessed.assessment.transcript
         result = await asyncio.to_thread(certified, result, transcript, services.signer)
     return json_of(result)

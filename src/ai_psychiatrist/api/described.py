@@ -29,7 +29,8 @@ class InvalidField(Result):
     """A field that is not as it should be."""
 
     field: str
-    """A field of the body, `body` itself, or `unknown` for one that nobody asked for."""
+    """A field of the body or the query, `body` itself, or for what nobody asked for `unknown` in
+    the body, `query` in the query."""
     type: str
 
 

@@ -10,7 +10,7 @@ from fastapi.routing import iter_route_contexts
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
-from ai_psychiatrist.api.field_cures import FIELD_CURES, UNKNOWN_FIELD
+from ai_psychiatrist.api.field_cures import FIELD_CURES, QUERY, UNKNOWN_FIELD
 from ai_psychiatrist.api.own_path import own_path
 from ai_psychiatrist.api.problems import TOO_LATE, Refusal, backend_failed, overloaded, problem
 from ai_psychiatrist.api.risk import kept_risk
@@ -125,7 +125,7 @@ def _invalid_field(entry: Mapping[str, object]) -> dict[str, str]:
     names = [str(part) for part in location] if isinstance(location, tuple) else []
     kind = str(entry.get("type"))
     if kind == "extra_forbidden":
-        return {"field": UNKNOWN_FIELD, "type": kind}
+        return {"field": QUERY if names[0] == QUERY else UNKNOWN_FIELD, "type": kind}
     return {
         "field": next((name for name in names[1:] if name in FIELD_CURES), "body"),
         "type": kind,
@@ -133,9 +133,14 @@ def _invalid_field(entry: Mapping[str, object]) -> dict[str, str]:
 
 
 def _cure(field: str, request: Request) -> str:
-    if field != UNKNOWN_FIELD:
+    if field not in {QUERY, UNKNOWN_FIELD}:
         return FIELD_CURES[field]
-    body: type[BaseModel] = request.scope["route"].body_field.field_info.annotation
+    route = request.scope["route"]
+    if field == QUERY:
+        (query,) = route.dependant.query_params
+        *names, last = query.field_info.annotation.model_fields
+        return f"The query takes {', '.join(names)} and {last}; nothing else."
+    body: type[BaseModel] = route.body_field.field_info.annotation
     fields = ((name, known) for name, known in body.model_fields.items() if not known.exclude)
     *names, last = (known.alias or name for name, known in fields)
     return f"The fields of the body are {', '.join(names)} and {last}; no others."

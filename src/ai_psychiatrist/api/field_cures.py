@@ -12,6 +12,7 @@ FIELD_CURES: Final = {
     "mode": 'mode has to be "zero_shot", "few_shot", "random_references", "descriptions_only", 0, '
     "1 or null.",
     "ablate": "ablate has to be true or false.",
+    "certificate": "certificate has to be true or false.",
     "protocol": 'protocol has to be the name of a protocol, such as "phq8".',
     "inputs": "inputs has to be an object of at most 50 strings or whole numbers.",
     "assessment": "assessment has to be the JSON of an assessment: its item scores, 0-3 or null, "
@@ -27,5 +28,7 @@ FIELD_CURES: Final = {
     "itself, with its own type such as text/plain.",
 }
 
+QUERY: Final = "query"
+"""Stands for a name in the query that the caller made up."""
 UNKNOWN_FIELD: Final = "unknown"
 """Stands for a field that the caller made up."""

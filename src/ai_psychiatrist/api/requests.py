@@ -1,6 +1,6 @@
 """What a caller sends."""
 
-from typing import Annotated, Final, Literal, Self, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import (
     BaseModel,
@@ -18,7 +18,6 @@ from pydantic_core import PydanticCustomError
 
 from ai_psychiatrist.api.sent_file import SentFile
 from ai_psychiatrist.domain.assessment import AssessmentMode
-from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.services.transcripts.speaker_labels import LONGEST_LABEL
 
 ModeName: TypeAlias = Literal["zero_shot", "few_shot", "random_references", "descriptions_only"]
@@ -69,7 +68,7 @@ class RequestBody(BaseModel):
 
 _SOURCES: Final = ("participant_id", "transcript_text")
 
-_NUMBERED: Final[tuple[ModeName, ...]] = ("zero_shot", "few_shot")
+_NUMBERED: Final[dict[str, ModeName]] = {"0": "zero_shot", "1": "few_shot"}
 
 
 class AssessmentRequest(RequestBody):
@@ -94,27 +93,19 @@ class AssessmentRequest(RequestBody):
     """What scoring sees beside the transcript: by `zero_shot` (0) nothing, by `few_shot` (1)
     scored examples of other participants that are like the evidence, by `random_references` such
     examples drawn by chance, by `descriptions_only` what each item is about in more words. Null:
-    as the service is set up, which is `zero_shot` unless it says otherwise."""
+    as the service is set up, which is `zero_shot` unless it says otherwise. Findings are the same
+    in each."""
     ablate: StrictBool = False
-    """Whether to score again with the evidence changed, to tell whether it drives the scores."""
-
-    def as_file_wanted(self, mode: ModeName | None, *, ablates: bool) -> Self:
-        """Return a file's request, of which the query says what the body of others does.
-
-        Raises `InputError` where the body could have said it.
-        """
-        said = {"mode": mode is not None, "ablate": ablates}
-        for field in (name for name, is_said in said.items() if is_said and self.file is None):
-            msg = "it stands in the body of a request in JSON; the query says it of a file"
-            raise InputError(msg, field=field)
-        if self.file is not None:
-            self.mode, self.ablate = mode, ablates
-        return self
+    """Whether to score again with the evidence changed, to tell whether it drives the scores; not
+    where only findings are asked for."""
 
     @property
     def wanted_mode(self) -> AssessmentMode | None:
         """The mode, `None` where the service is to choose."""
-        if self.mode is None:
-            return None
-        name = _NUMBERED[self.mode] if isinstance(self.mode, int) else self.mode
-        return AssessmentMode(name)
+        return None if self.mode is None else named_mode(self.mode)
+
+
+def named_mode(mode: str | int) -> AssessmentMode:
+    """Return the mode of a name, or of 0 or 1."""
+    name = str(mode)
+    return AssessmentMode(_NUMBERED.get(name, name))

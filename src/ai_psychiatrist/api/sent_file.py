@@ -1,12 +1,7 @@
 """A transcript that is sent as a file: the body is the file, its content type says so."""
 
 import re
-from typing import Annotated, Final, TypeAlias
-
-from fastapi import Depends, Query
-
-from ai_psychiatrist.domain.transcript import Speaker
-from ai_psychiatrist.services.transcripts.speaker_labels import LONGEST_LABEL, Roles
+from typing import Final
 
 _MEDIA_TYPES: Final = frozenset(
     {
@@ -25,7 +20,6 @@ _MEDIA_TYPES: Final = frozenset(
 )
 _REQUEST: Final = re.compile(rb'\s{0,100}\{\s{0,100}"(?:transcript_text|participant_id|mode)"')
 """A request whose content type was forgotten."""
-_MOST_LABELS: Final = 20
 FILE_BODY: Final[dict[str, object]] = {
     media_type: {"schema": {"type": "string", "format": "binary"}}
     for media_type in sorted(_MEDIA_TYPES)
@@ -67,26 +61,3 @@ def is_file(content_type: str, content: bytes) -> bool:
 
 def _media_type(content_type: str) -> str:
     return content_type.partition(";")[0].strip().casefold()
-
-
-Label: TypeAlias = Annotated[str, Query(min_length=1, max_length=LONGEST_LABEL)]
-
-
-def named_in_query(
-    participant: Annotated[
-        list[Label],
-        Query(max_length=_MOST_LABELS, description="For a file: a label of the participant."),
-    ] = [],  # noqa: B006  FastAPI copies it
-    interviewer: Annotated[
-        list[Label],
-        Query(max_length=_MOST_LABELS, description="For a file: a label of the interviewer."),
-    ] = [],  # noqa: B006
-) -> Roles:
-    """Return who is who in a file, as the query says."""
-    return (
-        *((label, Speaker.PARTICIPANT) for label in participant),
-        *((label, Speaker.INTERVIEWER) for label in interviewer),
-    )
-
-
-NamedInQuery: TypeAlias = Annotated[Roles, Depends(named_in_query)]
