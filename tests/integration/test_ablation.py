@@ -1,6 +1,7 @@
 """Whether the evidence drives the scores, asked at every door of models whose ways are known."""
 
 import asyncio
+import io
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -9,10 +10,12 @@ import pytest
 from benchmarks.ablation import made_up_transcripts, verdicts_of
 from benchmarks.planted_models import PLANTED, PlantedModel
 from docs.images import ablation as picture
+from rich.console import Console
 from typer.testing import CliRunner
 
 import ai_psychiatrist as ap
 from ai_psychiatrist.cli.evaluate_app import evaluate_app
+from ai_psychiatrist.cli.report import print_report
 from ai_psychiatrist.domain.drive import Change, DriveReason, DriveVerdict
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
@@ -56,10 +59,10 @@ def settings_in(state: Path, **more: str) -> ap.Settings:
     return ap.load_settings({"DATA_STATE_DIR": str(state), **more}, None)
 
 
-def assessed(state: Path, *, ablate: bool, **more: str) -> FullResult:
+def assessed(state: Path, *, ablate: bool, talk: str = TALK, **more: str) -> FullResult:
     async def run() -> FullResult:
         async with ap.open(settings_in(state, **more)) as app:
-            return await app.assess(TALK, ablate=ablate)
+            return await app.assess(talk, ablate=ablate)
 
     return asyncio.run(run())
 
@@ -170,6 +173,18 @@ def test_attempts_stand_in_one_order_whichever_call_ends_first(tmp_path: Path) -
     slower = [0.05 * step for step in range(1, 7)]
     assert len(set(told(slower))) > 9
     assert told(slower) == told(slower[::-1])
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_no_word_of_the_table_is_cut(width: int, tmp_path: Path) -> None:
+    talk = TALK + "Interviewer: And your focus?\nParticipant: I have no trouble concentrating.\n"
+    shown = Console(file=io.StringIO(), width=width)
+    print_report(assessed(tmp_path, ablate=True, talk=talk), shown)
+    assert isinstance(shown.file, io.StringIO)
+    table = shown.file.getvalue()
+    assert "Concentration" in table
+    assert "confidence" in table
+    assert "…" not in table
 
 
 def test_run_keeps_the_verdicts_and_shows_them(tmp_path: Path) -> None:

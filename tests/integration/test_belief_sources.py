@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -49,13 +50,18 @@ def settings_at(server: ModelServerThread, state: Path) -> dict[str, str]:
 
 
 def assessed(
-    server: ModelServerThread, state: Path, mode: str | None = None, **variables: str
+    server: ModelServerThread,
+    state: Path,
+    mode: str | None = None,
+    *,
+    text: str = INTERVIEW,
+    **variables: str,
 ) -> FullResult:
     settings = ap.load_settings(settings_at(server, state) | variables, None)
 
     async def run() -> FullResult:
         async with ap.open(settings) as app:
-            return await app.assess(INTERVIEW, mode=mode)
+            return await app.assess(text, mode=mode)
 
     return asyncio.run(run())
 
@@ -254,6 +260,25 @@ def test_all_sources_work_together(server: ModelServerThread, tmp_path: Path) ->
     belief = items_of(assessed(server, tmp_path, **variables))["PHQ8_Sleep"].belief
     assert belief is not None
     assert belief.sources == (RULES, RESCORING, TOKENS, DECISION)
+
+
+def test_attempts_about_tokens_stand_in_one_order(tmp_path: Path) -> None:
+    longer = f"{INTERVIEW}Participant: I am tired every day.\nParticipant: I eat well these days.\n"
+
+    def told(*delays: float) -> list[str]:
+        answer, left = good_replies(), iter((0.0, *delays))
+
+        def script(request: Request) -> Reply:
+            waits = request.task == "belief_tokens"
+            return replace(answer(request), delay_seconds=next(left, 0.0) if waits else 0.0)
+
+        with ModelServerThread(script) as server:
+            result = assessed(server, tmp_path, text=longer, BELIEF_SOURCES="tokens")
+        return [one.prompt_digest for one in result.attempts if one.agent == "belief_tokens"]
+
+    assert len(set(told(0.0, 0.2, 0.1))) > 2
+    assert len(set(told())) == 4
+    assert told(0.0, 0.1, 0.2) == told(0.2, 0.1, 0.0)
 
 
 def test_what_belief_costs_is_bounded(server: ModelServerThread, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import Final
 
 from ai_psychiatrist.agents.case import Case
@@ -44,7 +45,13 @@ class Tokens:
         heard: dict[Item, tuple[float, ...]] = {}
         codes: list[FailureCode] = []
         for batch in (asked[:1], asked[1:]):
-            answers = await asyncio.gather(*(self._asked(case, item) for item in batch))
+            # Each has its own account, so that theirs stand in one order whichever ends first.
+            cases = [replace(case, calls=replace(case.calls, attempts=[])) for _ in batch]
+            try:
+                answers = await asyncio.gather(*map(self._asked, cases, batch))
+            finally:
+                for own in cases:
+                    case.calls.attempts.extend(own.calls.attempts)
             for item, answer in zip(batch, answers, strict=True):
                 if isinstance(answer, FailureCode):
                     codes.append(answer)

@@ -45,7 +45,7 @@ async def build_from(settings: Settings, choice: DatasetChoice, out: Path) -> Ex
     )
     if built.unreadable:
         typer.echo(f"interviews that could not be read: {built.unreadable}", err=True)
-    typer.echo(f"next: ai-psychiatrist references score {out}", err=True)
+    typer.echo(f"next: ai-psychiatrist references score {out} --by labels", err=True)
     return ExitCode.PARTIAL if built.unreadable else ExitCode.COMPLETE
 
 

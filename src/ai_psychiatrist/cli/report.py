@@ -24,6 +24,9 @@ from ai_psychiatrist.results.models import (
 )
 
 _PIPE_WIDTH = 100
+_ITEM_WIDTH = 13
+_SCORE_WIDTH = 12
+"""As long as the longest words of the two columns."""
 
 
 def print_report(result: FullResult, console: Console | None = None) -> None:
@@ -111,12 +114,15 @@ def _label(severity: int | None) -> str:
 
 def _scores(out: Console, result: FullResult, scores: QuantitativePart) -> None:
     table = Table(show_lines=True, expand=True)
-    table.add_column("Item", ratio=2)
-    table.add_column("Score", ratio=2)
-    table.add_column("The participant's words, and where they stand", ratio=7)
     items = [*(scores.items or {}).values()]
-    if has_drives(items):
-        table.add_column("Does the evidence drive it?", ratio=4)
+    has_more = has_drives(items)
+    # Beside one more column, a share of a narrow terminal would be too little for a whole word.
+    share = None if has_more else 2
+    table.add_column("Item", ratio=share, max_width=_ITEM_WIDTH if has_more else None)
+    table.add_column("Score", ratio=share, max_width=_SCORE_WIDTH if has_more else None)
+    table.add_column("The participant's words, and where they stand", ratio=7, overflow="fold")
+    if has_more:
+        table.add_column("Does the evidence drive it?", ratio=4, overflow="fold")
     for item in items:
         evidence = _evidence(item, result.transcript.turn_seconds)
         table.add_row(Text(item.label), _score(item), evidence, *_drive(item))
