@@ -103,7 +103,9 @@ def _baseline(folder: ChallengeFolder, place: Path) -> Path:
 
     async def answer() -> None:
         async with open_services(settings) as services:
-            await answer_challenge(services.pipeline, texts, path, concurrency=8, before={})
+            await answer_challenge(
+                services.pipeline, texts, path, system=BASELINE, concurrency=8, before={}
+            )
 
     asyncio.run(answer())
     return path

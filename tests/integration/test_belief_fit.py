@@ -380,3 +380,8 @@ def test_the_command_says_what_sets_hold_of_each_score_and_when_people_are_too_f
         assert f"{score} in {share:.0%}" in line
     few = run_command(["evaluate", "belief", str(made.run), "--level", "0.99"], tmp_path)
     assert "take 99 people" in few.out
+
+
+def test_a_run_that_is_given_twice_is_refused(made: Made) -> None:
+    with pytest.raises(InputError, match="twice"):
+        fit_beliefs_of_runs([made.run, made.run.parent / "." / made.run.name], level=0.9)

@@ -109,14 +109,28 @@ def test_a_stopped_run_goes_on_with_what_is_missing_torn_or_failed(
     made: Path, tmp_path: Path
 ) -> None:
     lines = (made / "baseline.jsonl").read_bytes().splitlines(keepends=True)
-    failed = json.dumps({"unit_id": json.loads(lines[2])["unit_id"], "items": {}}).encode() + b"\n"
+    said = json.loads(lines[2])
+    failed = json.dumps({"unit_id": said["unit_id"], "items": {}, "system": said["system"]})
     path = tmp_path / "stopped.jsonl"
-    path.write_bytes(b"".join([*lines[3:12], failed, lines[0][:40]]))
+    path.write_bytes(b"".join([*lines[3:12], failed.encode() + b"\n", lines[0][:40]]))
     done = challenge(made, "run", "small", "--out", str(path), "--resume")
     assert "16 of 16 interviews answered, 0 failed; 14 model calls made now" in done.err
     assert path.read_bytes() == b"".join(lines)
     again = challenge(made, "run", "small", "--out", str(path), "--resume")
     assert "0 model calls made now" in again.err
+
+
+def test_a_run_goes_on_with_the_same_models_alone(made: Path, tmp_path: Path) -> None:
+    path = tmp_path / "stopped.jsonl"
+    path.write_bytes(b"".join((made / "baseline.jsonl").read_bytes().splitlines(True)[:3]))
+    other = ("--model", "ollama:none")
+    done = challenge(made, "run", "small", "--out", str(path), "--resume", *other)
+    assert done.code == 2
+    assert "holds answers of baseline, not of ollama:none" in done.err
+    with path.open("ab") as file:
+        file.write((made / "baseline.jsonl").read_bytes().replace(b'"baseline"', b'"another"'))
+    done = challenge(made, "score", "small", str(path))
+    assert "line 4 is unusable at" in done.err
 
 
 def test_a_model_answers_and_one_that_fails_is_told(made: Path, tmp_path: Path) -> None:

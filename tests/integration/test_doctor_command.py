@@ -10,6 +10,7 @@ import pytest
 from ai_psychiatrist.cli.checkup import EXTRAS
 from tests.fakes.faults import FAULTS
 from tests.fakes.model_server import ModelServerThread, Reply, Request, Script
+from tests.fakes.references import made_references, shown_by
 from tests.integration.canary import CANARY, assert_files_silent, assert_silent, broken
 from tests.integration.command import Finished
 from tests.integration.command_here import run_here
@@ -139,6 +140,17 @@ def test_the_model_of_the_option_is_looked_at_alone(tmp_path: Path) -> None:
     assert found["server"]["model"] == "baseline"
     assert "MODEL_DEFAULT" in found["settings"]["facts"]["set"]
     assert "MODEL_META_REVIEW_MODEL" not in found["settings"]["facts"]["set"]
+
+
+def test_references_are_opened_as_an_assessment_would(tmp_path: Path) -> None:
+    made_references(tmp_path / "refs")
+    settings = shown_by(tmp_path / "refs")
+    done, found = doctor(tmp_path, settings=settings)
+    assert (done.code, found["references"]["level"]) == (0, "ok")
+    (tmp_path / "refs" / "manifest.json").write_text("{}", "utf-8")
+    done, found = doctor(tmp_path, settings=settings)
+    assert (done.code, found["references"]["level"]) == (1, "fail")
+    assert "references build" in found["references"]["cure"]
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ import pytest
 from pydantic import ValidationError
 
 from ai_psychiatrist.api.interview_requests import AnswerRequest, InterviewRequest
-from ai_psychiatrist.api.requests import AssessmentRequest, RequestBody
+from ai_psychiatrist.api.requests import AssessmentRequest, FindingsRequest, RequestBody
 
-BODIES = (AssessmentRequest, InterviewRequest, AnswerRequest)
+BODIES = (AssessmentRequest, FindingsRequest, InterviewRequest, AnswerRequest)
 MOST_ERRORS = 40
 MANY = 20_000
 WRONG = ["x"] * MANY

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 
 from ai_psychiatrist.api.admission import AdmittedRoute
 from ai_psychiatrist.api.query_options import ScoringInQuery, ScoringOfQuery, SpeakersOfQuery
-from ai_psychiatrist.api.requests import AssessmentRequest
+from ai_psychiatrist.api.requests import AssessmentRequest, FindingsRequest
 from ai_psychiatrist.api.sent_file import FILE_BODY
 from ai_psychiatrist.api.served import ServicesOf, json_of
 from ai_psychiatrist.api.wanted_assessment import assess_wanted, reading_wanted
@@ -61,7 +61,7 @@ async def assess_quantitative(
 
 @router.post("/assess/qualitative", response_model=QualitativeResult, openapi_extra=_TAKES_FILES)
 async def assess_qualitative(
-    body: AssessmentRequest, query: SpeakersOfQuery, request: Request, services: ServicesOf
+    body: FindingsRequest, query: SpeakersOfQuery, request: Request, services: ServicesOf
 ) -> Response:
     """The narrative findings of one transcript."""
     if body.ablate:

@@ -71,15 +71,16 @@ _SOURCES: Final = ("participant_id", "transcript_text")
 _NUMBERED: Final[dict[str, ModeName]] = {"0": "zero_shot", "1": "few_shot"}
 
 
+_ONE_SOURCE: Final[JsonDict] = {
+    "examples": [{"transcript_text": _EXAMPLE_TEXT}, {"participant_id": 300}],
+    "oneOf": [chosen(name, _SOURCES) for name in _SOURCES],
+}
+
+
 class AssessmentRequest(RequestBody):
     """One transcript to assess: a stored one by its participant, or a text."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [{"transcript_text": _EXAMPLE_TEXT}, {"participant_id": 300}],
-            "oneOf": [chosen(name, _SOURCES) for name in _SOURCES],
-        }
-    )
+    model_config = ConfigDict(json_schema_extra=_ONE_SOURCE)
 
     participant_id: ParticipantId | None = None
     """Whose stored transcript to assess."""
@@ -103,6 +104,14 @@ class AssessmentRequest(RequestBody):
     def wanted_mode(self) -> AssessmentMode | None:
         """The mode, `None` where the service is to choose."""
         return None if self.mode is None else named_mode(self.mode)
+
+
+class FindingsRequest(AssessmentRequest):
+    """One transcript of which no item is scored."""
+
+    model_config = ConfigDict(
+        json_schema_extra=_ONE_SOURCE | {"allOf": [{"properties": {"ablate": {"const": False}}}]}
+    )
 
 
 def named_mode(mode: str | int) -> AssessmentMode:

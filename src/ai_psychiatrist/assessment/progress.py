@@ -89,7 +89,7 @@ class Progress:
             meta_review=self.meta_review,
             attempts=_in_agent_order(case.calls.attempts),
             failures=tuple(sorted(failures, key=lambda failure: failure.stage)),
-            references=_digest_of_references(case),
+            references=_digest_of_references(case) if Part.SCORES in parts else None,
         )
 
     def _lacks_drives(self, case: Case) -> bool:

@@ -10,13 +10,14 @@ from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
 from ai_psychiatrist.cli.unit_progress import unit_progress
 from ai_psychiatrist.config import Settings
+from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.evaluation.challenge.answering import (
     AnsweredChallenge,
     answer_challenge,
     answers_before,
 )
 from ai_psychiatrist.evaluation.challenge.folder import ChallengeFolder, read_interviews
-from ai_psychiatrist.wiring import open_services
+from ai_psychiatrist.wiring import Services, open_services
 
 run_app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -77,17 +78,27 @@ async def _answered(
     settings: Settings, texts: dict[str, str], out: Path, *, concurrency: int, is_resumed: bool
 ) -> AnsweredChallenge:
     async with open_services(settings) as services:
-        before = answers_before(out, texts, is_resumed=is_resumed)
+        system = _system(services)
+        before = answers_before(out, texts, system=system, is_resumed=is_resumed)
         what = f"answering {out.name}"
         with unit_progress(what, requested=len(texts), done=len(before)) as on_end:
             return await answer_challenge(
                 services.pipeline,
                 texts,
                 out,
+                system=system,
                 concurrency=concurrency,
                 before=before,
                 on_answer=lambda one: on_end("scores" if one.is_failed else None),
             )
+
+
+def _system(services: Services) -> str:
+    """Return the models that answer, such as `ollama:gemma3:27b`, and how they are asked."""
+    asked = (services.agent_models.get(agent, ()) for agent in ("quantitative", "danger"))
+    mode = services.settings.features.default_mode
+    names = dict.fromkeys(name for names in asked for name in names)
+    return ", ".join([*names, *([] if mode is AssessmentMode.ZERO_SHOT else [mode.value])])
 
 
 def _exit_code(found: AnsweredChallenge) -> ExitCode:

@@ -14,7 +14,8 @@ from ai_psychiatrist.cli.interview_view import working
 from ai_psychiatrist.cli.model_checkup import model_findings
 from ai_psychiatrist.cli.settings_source import ModelOption, choose_model, quiet, read_settings
 from ai_psychiatrist.config import Settings
-from ai_psychiatrist.wiring import open_services
+from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError
+from ai_psychiatrist.wiring import Services, open_services
 
 EXAMPLES = """
 Examples:
@@ -55,9 +56,23 @@ def _installation(settings: Settings, chosen: Settings) -> list[CheckResult]:
 async def _models(settings: Settings) -> list[CheckResult]:
     async with open_services(settings) as services:
         connections = services.connections
+        references = await _references(services)
         with working():
             probes = await asyncio.gather(*map(connections.probe, connections.names))
-    return [finding for probe in probes for finding in model_findings(probe, settings)]
+    return references + [finding for probe in probes for finding in model_findings(probe, settings)]
+
+
+async def _references(services: Services) -> list[CheckResult]:
+    """Open the references, if any are set, as an assessment that shows them does."""
+    if services.references is None:
+        return []
+    try:
+        await services.open_references()
+    except (ArtifactMismatch, ConfigurationError) as error:
+        cure = "make them anew (`ai-psychiatrist references build --help`), or unset REFERENCES_DIR"
+        level = CheckLevel.FAIL
+        return [CheckResult(check="references", level=level, words=str(error), cure=cure)]
+    return [CheckResult(check="references", level=CheckLevel.OK, words="fit the settings")]
 
 
 def _failed(findings: Sequence[CheckResult]) -> bool:

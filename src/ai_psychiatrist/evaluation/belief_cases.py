@@ -55,6 +55,9 @@ def believed_cases(runs: Sequence[Path]) -> BelievedCases:
     have grown meanwhile, or with the same interview in any. Raises as `fit_beliefs` does.
     """
     folders = [folder for run in runs for folder in RunFolder(run).runs()]
+    if len({folder.path.resolve() for folder in folders}) < len(folders):
+        msg = "a run is given twice, which would count its interviews twice; name each once"
+        raise InputError(msg, field=_FIELD)
     made_by = [_made_by(folder) for folder in folders]
     for folder, other in zip(folders[1:], made_by[1:], strict=True):
         if digest_of(other) != digest_of(made_by[0]):

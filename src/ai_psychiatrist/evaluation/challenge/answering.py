@@ -38,6 +38,7 @@ async def answer_challenge(
     texts: Mapping[str, str],
     out: Path,
     *,
+    system: str,
     concurrency: int,
     before: Mapping[str, ChallengePrediction],
     on_answer: OnAnswer = lambda _: None,
@@ -45,7 +46,7 @@ async def answer_challenge(
     """Assess all interviews but those answered `before`, and write every answer to `out`.
 
     Each answer is in the file as soon as it is there, so that a stop loses none; at the end they
-    stand in the order of the interviews.
+    stand in the order of the interviews. `system`: what each names as what answered.
     """
     done = dict(before)
     waiting = iter([unit_id for unit_id in texts if unit_id not in before])
@@ -57,7 +58,8 @@ async def answer_challenge(
             nonlocal calls
             for unit_id in waiting:
                 assessment = await pipeline.assess(read_transcript(texts[unit_id]), parts=_MEASURED)
-                prediction = prediction_of(assessment, unit_id)
+                said = prediction_of(assessment, unit_id)
+                prediction = said.model_copy(update={"system": system})
                 _append(file, prediction)
                 done[unit_id] = prediction
                 calls += prediction.calls or 0
@@ -72,11 +74,12 @@ async def answer_challenge(
 
 
 def answers_before(
-    out: Path, texts: Mapping[str, str], *, is_resumed: bool
+    out: Path, texts: Mapping[str, str], *, system: str, is_resumed: bool
 ) -> dict[str, ChallengePrediction]:
     """Return the answers that a file holds from before, without those that failed.
 
-    Raises `InputError` for a file that is there and not to be gone on with, or of other interviews.
+    Raises `InputError` for a file that is there and not to be gone on with, or of other interviews
+    or another system.
     """
     try:
         if not is_resumed:
@@ -92,6 +95,10 @@ def answers_before(
         msg = f"{out.name!r} cannot be written: {error.strerror}"
         raise InputError(msg, field="--out") from None
     found = read_challenge_predictions(out, texts)
+    other = next(iter(found.values())).system
+    if other != system:
+        msg = f"{out.name!r} holds answers of {other or 'another system'}, not of {system}"
+        raise InputError(msg, field="--out")
     return {unit_id: one for unit_id, one in found.items() if not one.is_failed}
 
 

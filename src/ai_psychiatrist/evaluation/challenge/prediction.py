@@ -84,6 +84,8 @@ class ChallengePrediction(_Given):
     calls: Annotated[int, Field(ge=0)] | None = None
     """Model calls that were made for it."""
     cost_usd: Annotated[float, Field(ge=0)] | None = None
+    system: Annotated[str, Field(min_length=1)] | None = None
+    """What answered; all lines of a file name the same, or none does."""
 
     @model_validator(mode="after")
     def _has_all_items(self) -> Self:

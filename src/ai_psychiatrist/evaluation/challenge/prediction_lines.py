@@ -19,8 +19,8 @@ def read_challenge_predictions(
     """Read a file by interview; interviews that it leaves out are not in it.
 
     Raises `InputError` naming line and field for what is missing, unknown, of another type or out
-    of range, for an interview that the challenge does not have or that comes twice, and for a quote
-    whose words do not stand where it says.
+    of range, for an interview that the challenge does not have or that comes twice, for a quote
+    whose words do not stand where it says, and for answers of more than one system.
     """
     found: dict[str, ChallengePrediction] = {}
     for number, line in numbered_lines(path, field=_FIELD):
@@ -33,6 +33,9 @@ def read_challenge_predictions(
             raise _refused(path, number, complaint)
         if prediction.unit_id in found:
             raise _refused(path, number, "is unusable at unit_id: the interview comes twice")
+        if found and prediction.system != next(iter(found.values())).system:
+            complaint = "is unusable at system: the lines before it are another's"
+            raise _refused(path, number, complaint)
         for place in _misplaced(prediction, texts[prediction.unit_id]):
             complaint = f"is unusable at {place}: other words stand from start to end"
             raise _refused(path, number, complaint)
