@@ -77,8 +77,11 @@ def test_a_stopped_run_goes_on_and_leaves_the_same_certificates(
         server.server.script = good
         without = run_here([*one_at_a_time[:-3], "--resume"], tmp_path, settings)
         assert (without.code, "begun with other certificates" in without.err) == (2, True)
+        half_written = tmp_path / "run/certificates" / f".0a1b2c.json.{'0' * 16}"
+        half_written.touch()
         ended = run_here([*one_at_a_time, "--resume", "--retry-failed"], tmp_path, settings)
     assert ended.code == 1, ended.err
+    assert not half_written.exists()
     now = certificates(tmp_path)
     assert set(now) == {"anna", "ben", "cleo"}
     assert (now["anna"] == kept["anna"], now["ben"] == kept["ben"]) == (True, False)

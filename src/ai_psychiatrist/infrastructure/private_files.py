@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import secrets
 import stat
 from collections.abc import Iterable, Iterator
@@ -9,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final
 
+_DRAFT: Final = re.compile(r"\..+\.[0-9a-f]{16}")
 _NOT_DONE_TO_FOLDERS: Final = frozenset({errno.EACCES, errno.EINVAL, errno.ENOTSUP, errno.EPERM})
 
 
@@ -48,6 +50,13 @@ def draft_of(path: Path) -> Iterator[BinaryIO]:
         sync_folder(path.parent)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def remove_drafts(folder: Path) -> None:
+    """Remove what writers that were killed left in a folder; nobody may be writing there."""
+    for path in folder.glob(".*"):
+        if _DRAFT.fullmatch(path.name):
+            path.unlink()
 
 
 def sync_folder(folder: Path) -> None:

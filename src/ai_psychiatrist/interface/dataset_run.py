@@ -24,7 +24,7 @@ from ai_psychiatrist.evaluation.runs.start import EvaluationRequest, StartOption
 from ai_psychiatrist.evaluation.runs.units_file import text_digest
 from ai_psychiatrist.evaluation.runs.variants import Variant
 from ai_psychiatrist.infrastructure.digests import plain_digest
-from ai_psychiatrist.infrastructure.private_files import make_subfolder, write_whole
+from ai_psychiatrist.infrastructure.private_files import make_subfolder, remove_drafts, write_whole
 from ai_psychiatrist.ledger.keys.cipher import cipher_of
 from ai_psychiatrist.proof.certificate import certificate_of
 from ai_psychiatrist.proof.rule_set import rule_set_digest
@@ -109,6 +109,7 @@ async def make_run(
     request = _request(services, wanted, scoring)
     folder, contract = request.folder, request.contract
     with folder.held(), open_run(request) as ledger:
+        remove_drafts(folder.certificates)
         tools = RunTools(
             dataset=request.dataset,
             ledger=ledger,
@@ -130,9 +131,8 @@ def _certify(services: Services, folder: RunFolder, unit_id: str, assessment: As
     name = text_digest(unit_id, rendered_for_models(assessment.transcript))
     result = full_result(assessment, about=services.about(name))
     certificate = certificate_of(result, assessment.transcript, signer=services.signer)
-    path = folder.certificate(name)
-    make_subfolder(path.parent)
-    write_whole(path, [certificate.text.encode()])
+    make_subfolder(folder.certificates)
+    write_whole(folder.certificates / f"{name}.json", [certificate.text.encode()])
 
 
 def run_result(state: RunState, folder: RunFolder) -> DatasetRunResult:

@@ -48,9 +48,10 @@ class RunFolder:
         """The true scores of the units that have any."""
         return self.path / "labels.jsonl"
 
-    def certificate(self, text_digest: str) -> Path:
-        """The certificate of the unit whose line in `units` has this digest."""
-        return self.path / "certificates" / f"{text_digest}.json"
+    @property
+    def certificates(self) -> Path:
+        """A certificate for each unit, named by the digest of its line in `units`."""
+        return self.path / "certificates"
 
     @property
     def failures(self) -> Path:
