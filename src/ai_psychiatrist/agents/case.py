@@ -1,6 +1,7 @@
 """One transcript under assessment: what all its prompts share, and how many calls are left."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
@@ -61,6 +62,20 @@ class Case:
     def within(self, budget: CallBudget) -> "Case":
         """Return the case for an agent that may spend this budget."""
         return replace(self, calls=replace(self.calls, budget=budget))
+
+    @contextmanager
+    def apart(self, count: int) -> Iterator[list["Case"]]:
+        """Yield cases for calls at the same time, each with an account of its own.
+
+        However the block ends, they then stand in this case's account in the order of the cases,
+        whichever call ended first.
+        """
+        cases = [replace(self, calls=replace(self.calls, attempts=[])) for _ in range(count)]
+        try:
+            yield cases
+        finally:
+            for own in cases:
+                self.calls.attempts.extend(own.calls.attempts)
 
     def changed_to(self, transcript: Transcript) -> "Case":
         """Return the case of another transcript with the same turns, under the same budget."""

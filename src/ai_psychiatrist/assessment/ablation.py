@@ -39,17 +39,12 @@ async def drives_of(
     changed = await work_on_text(
         case.transcript.text, changed_transcripts, case.transcript, cited, case.reader.unread
     )
-    # Each has its own account, so that theirs stand in one order whichever ends first.
-    cases = [replace(case, calls=replace(case.calls, attempts=[])) for _ in changed]
-    try:
+    with case.apart(len(changed)) as cases:
         async with asyncio.TaskGroup() as group:
             tasks = [
                 group.create_task(_scored(agent, own, one))
                 for own, one in zip(cases, changed, strict=True)
             ]
-    finally:
-        for own in cases:
-            case.calls.attempts.extend(own.calls.attempts)
     return _verdicts(scores, {key: score for task in tasks for key, score in task.result().items()})
 
 

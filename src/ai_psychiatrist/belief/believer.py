@@ -61,18 +61,10 @@ class Beliefs:
             return
         self.is_asking = True
         budgets = [case.calls.budget.set_aside(source.most_calls) for source in sources]
-        # Each has its own account, so that theirs stand in one order whichever ends first.
-        cases = [
-            replace(case, calls=replace(case.calls, budget=budget, attempts=[]))
-            for budget in budgets
-        ]
-        try:
+        with case.apart(len(sources)) as cases:
             async with asyncio.TaskGroup() as group:
-                for source, own in zip(sources, cases, strict=True):
-                    group.create_task(self._ask(source, own, found))
-        finally:
-            for own in cases:
-                case.calls.attempts.extend(own.calls.attempts)
+                for source, own, budget in zip(sources, cases, budgets, strict=True):
+                    group.create_task(self._ask(source, own.within(budget), found))
         self.is_asking = False
 
     async def _ask(self, source: Source, case: Case, found: PHQ8Assessment) -> None:

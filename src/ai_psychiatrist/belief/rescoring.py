@@ -1,7 +1,6 @@
 """Re-scoring: the scoring call made several times, the evidence in another order each time."""
 
 import asyncio
-from dataclasses import replace
 from functools import cached_property, partial
 from random import Random
 from typing import Final
@@ -64,18 +63,12 @@ class Rescoring:
 
     async def ask(self, case: Case, found: PHQ8Assessment) -> Heard:
         """Return the votes of the scorings as probabilities."""
-        rounds = range(self._settings.rescorings)
-        # Each has its own account, so that theirs stand in one order whichever ends first.
-        cases = [replace(case, calls=replace(case.calls, attempts=[])) for _ in rounds]
-        try:
+        with case.apart(self._settings.rescorings) as cases:
             async with asyncio.TaskGroup() as group:
                 tasks = [
                     group.create_task(self._scored(one, found, number))
                     for number, one in enumerate(cases)
                 ]
-        finally:
-            for one in cases:
-                case.calls.attempts.extend(one.calls.attempts)
         votes = [task.result() for task in tasks]
         given = [vote for vote in votes if vote is not None]
         if not given:

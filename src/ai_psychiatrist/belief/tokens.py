@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from dataclasses import replace
 from typing import Final
 
 from ai_psychiatrist.agents.case import Case
@@ -45,13 +44,8 @@ class Tokens:
         heard: dict[Item, tuple[float, ...]] = {}
         codes: list[FailureCode] = []
         for batch in (asked[:1], asked[1:]):
-            # Each has its own account, so that theirs stand in one order whichever ends first.
-            cases = [replace(case, calls=replace(case.calls, attempts=[])) for _ in batch]
-            try:
+            with case.apart(len(batch)) as cases:
                 answers = await asyncio.gather(*map(self._asked, cases, batch))
-            finally:
-                for own in cases:
-                    case.calls.attempts.extend(own.calls.attempts)
             for item, answer in zip(batch, answers, strict=True):
                 if isinstance(answer, FailureCode):
                     codes.append(answer)

@@ -87,12 +87,3 @@ class ItemBelief:
     def probabilities(self) -> tuple[float, ...]:
         """Those of 0, 1, 2, 3 and not determinable, in this order."""
         return (*self.scores, self.not_determinable)
-
-    @property
-    def most_likely(self) -> int | None:
-        """The score of the largest probability; `None` where that is of not determinable.
-
-        Of equals the lower score, and not determinable before any.
-        """
-        largest = max(self.probabilities)
-        return None if self.not_determinable == largest else self.scores.index(largest)
