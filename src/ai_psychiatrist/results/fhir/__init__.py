@@ -1,0 +1,1 @@
+"""Results as FHIR R4 resources."""

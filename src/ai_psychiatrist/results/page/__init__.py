@@ -1,0 +1,1 @@
+"""The page that people review an assessment on."""

@@ -1,0 +1,1 @@
+"""Stored assessments, and what raters say of them."""

@@ -1,0 +1,1 @@
+"""What people do on the pages, in a real browser."""

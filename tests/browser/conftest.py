@@ -1,0 +1,51 @@
+"""Debian's Chromium, driven by playwright; without it the tests of this folder are skipped."""
+
+import shutil
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+_NO_OUTSIDE: Final = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+"""It looks for nothing outside this machine."""
+_PATIENCE_MILLISECONDS: Final = 15_000
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Start the browser once for all tests of a process."""
+    found = shutil.which("chromium") or shutil.which("chromium-browser")
+    if found is None:
+        pytest.skip("there is no Chromium: install the package chromium")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=found, args=list(_NO_OUTSIDE))
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """Give a browser without cookies; what goes wrong on a page fails the test."""
+    context = browser.new_context()
+    context.set_default_timeout(_PATIENCE_MILLISECONDS)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Iterator[Page]:
+    """Give a page; an exception of a script of the page fails the test."""
+    page = context.new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    yield page
+    assert errors == []
