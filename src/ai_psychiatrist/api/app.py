@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 from ai_psychiatrist import __version__
-from ai_psychiatrist.api import assessments, interviews, status
+from ai_psychiatrist.api import assessments, interviews, session_routes, status
 from ai_psychiatrist.api.admission import Admission
 from ai_psychiatrist.api.body_limit import BodyLimit
 from ai_psychiatrist.api.credentials import KEY_HEADER
@@ -17,6 +17,7 @@ from ai_psychiatrist.api.described import DescribedApp
 from ai_psychiatrist.api.doors import DoorRules, Doors
 from ai_psychiatrist.api.edge import Edge
 from ai_psychiatrist.api.error_answers import add_problem_handlers
+from ai_psychiatrist.api.forgery_check import ForgeryCheck
 from ai_psychiatrist.api.host_check import HostCheck
 from ai_psychiatrist.api.open_notice import telling_it_is_open
 from ai_psychiatrist.api.opened import Opened
@@ -100,7 +101,9 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
     app.include_router(interviews.router)
     app.include_router(interviews.stepping)
     app.include_router(status.router)
+    app.include_router(session_routes.router)
     add_problem_handlers(app)
+    app.add_middleware(ForgeryCheck)
     # The one added last is the outermost: a refused body, too, has to be readable for web pages.
     app.add_middleware(
         BodyLimit,
