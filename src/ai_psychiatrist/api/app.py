@@ -73,7 +73,7 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
             )
             stack.enter_context(services.active())
             await services.open_references()
-            await stack.enter_async_context(services.interviews.tended())
+            await stack.enter_async_context(services.tenant_interviews.tended())
             _warn(resolved)
             if is_open_to_anybody(resolved):
                 await stack.enter_async_context(telling_it_is_open())
@@ -93,6 +93,7 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
         # A redirect would be made of the Host header, which is the caller's.
         redirect_slashes=False,
     )
+    app.asks_for_credentials = resolved.auth.required
     app.state.services = opened
     app.state.stopping = Stopping()
     app.state.admission = Admission(resolved.api.max_concurrency)
