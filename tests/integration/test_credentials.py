@@ -230,7 +230,9 @@ def test_an_entrance_that_cannot_be_read_lets_nobody_in(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).chmod(0o644)
     with client_of(settings_with(tmp_path, AUTH_REQUIRED="true")) as client:
         answer = client.get("/health", headers={"X-API-Key": made.text.written()})
-    assert (answer.status_code, answer.json()["code"]) == (503, "entrance_unusable")
+        login = client.post("/v1/session", json={"key": made.text.written()})
+    for refused in (answer, login):
+        assert (refused.status_code, refused.json()["code"]) == (503, "entrance_unusable")
 
 
 def test_no_secret_is_logged_or_kept(tmp_path: Path) -> None:
