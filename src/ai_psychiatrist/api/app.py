@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 from ai_psychiatrist import __version__
-from ai_psychiatrist.api import assessments, interviews, status
+from ai_psychiatrist.api import assessments, interviews, records, status
 from ai_psychiatrist.api.admission import Admission
 from ai_psychiatrist.api.body_limit import BodyLimit
 from ai_psychiatrist.api.described import DescribedApp
@@ -62,6 +62,7 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
             stack.enter_context(services.active())
             await services.open_references()
             await stack.enter_async_context(services.interviews.tended())
+            await stack.enter_async_context(services.archives.tended())
             _warn(resolved)
             stack.callback(setattr, app.state, "services", opened)
             app.state.services = services
@@ -86,6 +87,8 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
     app.include_router(assessments.router)
     app.include_router(interviews.router)
     app.include_router(interviews.stepping)
+    app.include_router(records.making)
+    app.include_router(records.router)
     app.include_router(status.router)
     add_problem_handlers(app)
     # The one added last is the outermost: a refused body, too, has to be readable for web pages.

@@ -34,6 +34,7 @@ from ai_psychiatrist.wiring.danger import danger_agent, danger_chain, of_models
 
 if TYPE_CHECKING:
     from ai_psychiatrist.interview.interviews import Interviews
+    from ai_psychiatrist.reviews.archives import Archives
 
 logger = get_logger(__name__)
 
@@ -101,10 +102,19 @@ class Services:
         """Those that are held with people, and where they are kept."""
         return self.make_interviews()
 
+    @cached_property
+    def archives(self) -> "Archives":
+        """Assessments that are stored, each tenant's apart."""
+        from ai_psychiatrist.wiring.records import archives_of  # noqa: PLC0415  few store any
+
+        return archives_of(self.settings)
+
     def close(self) -> None:
-        """Close what was opened of the interviews."""
+        """Close what was opened of the interviews and of stored assessments."""
         if "interviews" in self.__dict__:
             self.interviews.close()
+        if "archives" in self.__dict__:
+            self.archives.close()
 
     @cached_property
     def signer(self) -> Signer | None:
