@@ -9,8 +9,17 @@ from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 from ai_psychiatrist import __version__
-from ai_psychiatrist.api import assessments, interviews, records, status
+from ai_psychiatrist.api import (
+    assessments,
+    interviews,
+    record_parts,
+    record_progress,
+    records,
+    review_routes,
+    status,
+)
 from ai_psychiatrist.api.admission import Admission
+from ai_psychiatrist.api.begun import Begun
 from ai_psychiatrist.api.body_limit import BodyLimit
 from ai_psychiatrist.api.described import DescribedApp
 from ai_psychiatrist.api.edge import Edge
@@ -69,6 +78,7 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
             reading = to_thread.run_sync(_read_ahead, services.connections.names)
             app.state.reading = asyncio.create_task(reading)
             stack.push_async_callback(asyncio.wait, (app.state.reading,))
+            stack.push_async_callback(_end_begun, app, resolved.api.shutdown_seconds)
             yield
 
     app = DescribedApp(
@@ -82,6 +92,7 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
     )
     app.state.services = opened
     app.state.stopping = Stopping()
+    app.state.begun = Begun()
     app.state.admission = Admission(resolved.api.max_concurrency)
     app.state.text_room = SharedRoom(resolved.api.max_total_chars)
     app.include_router(assessments.router)
@@ -89,6 +100,10 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
     app.include_router(interviews.stepping)
     app.include_router(records.making)
     app.include_router(records.router)
+    app.include_router(record_progress.router)
+    app.include_router(record_parts.router)
+    app.include_router(record_parts.subjects)
+    app.include_router(review_routes.router)
     app.include_router(status.router)
     add_problem_handlers(app)
     # The one added last is the outermost: a refused body, too, has to be readable for web pages.
@@ -115,6 +130,12 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
     app.add_middleware(Edge)
     app.add_middleware(Opened)
     return app
+
+
+async def _end_begun(app: FastAPI, shutdown_seconds: float) -> None:
+    """End what goes on in the background; told to stop, it ends by itself with what it has."""
+    is_told = app.state.stopping.is_begun
+    await app.state.begun.end(patience_seconds=shutdown_seconds if is_told else 0)
 
 
 def _warn(settings: Settings) -> None:
