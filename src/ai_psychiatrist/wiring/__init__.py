@@ -33,6 +33,7 @@ from ai_psychiatrist.wiring.configured_references import ConfiguredReferences
 from ai_psychiatrist.wiring.danger import danger_agent, danger_chain, of_models
 
 if TYPE_CHECKING:
+    from ai_psychiatrist.access.audit.trails import Trails
     from ai_psychiatrist.interview.interviews import Interviews
 
 logger = get_logger(__name__)
@@ -101,8 +102,18 @@ class Services:
         """Those that are held with people, and where they are kept."""
         return self.make_interviews()
 
+    @cached_property
+    def audit(self) -> "Trails":
+        """The trails of who saw, changed, exported and erased what."""
+        # Nobody who assesses from the command line needs it.
+        from ai_psychiatrist.access.audit.trails import Trails  # noqa: PLC0415
+
+        return Trails(state_dir=self.settings.data.state_dir.expanduser())
+
     def close(self) -> None:
-        """Close what was opened of the interviews."""
+        """Close what was opened of the interviews and of the audit trails."""
+        if "audit" in self.__dict__:
+            self.audit.close()
         if "interviews" in self.__dict__:
             self.interviews.close()
 
