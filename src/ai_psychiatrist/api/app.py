@@ -11,6 +11,7 @@ from fastapi.middleware.cors import CORSMiddleware
 from ai_psychiatrist import __version__
 from ai_psychiatrist.api import assessments, interviews, status
 from ai_psychiatrist.api.admission import Admission
+from ai_psychiatrist.api.audit_trail import AuditedRequests
 from ai_psychiatrist.api.body_limit import BodyLimit
 from ai_psychiatrist.api.credentials import KEY_HEADER
 from ai_psychiatrist.api.described import DescribedApp
@@ -102,6 +103,7 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
     app.include_router(status.router)
     add_problem_handlers(app)
     # The one added last is the outermost: a refused body, too, has to be readable for web pages.
+    app.add_middleware(AuditedRequests)
     app.add_middleware(
         BodyLimit,
         max_body_bytes=resolved.api.max_body_bytes,
