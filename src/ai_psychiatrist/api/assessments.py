@@ -43,7 +43,7 @@ router = APIRouter(tags=["assessment"], responses=_PROBLEMS, route_class=Admitte
 
 
 @router.post("/full_pipeline", response_model=FullResult, openapi_extra=_TAKES_FILES)
-async def full_pipeline(
+async def assess_transcript(
     body: AssessmentRequest, query: ScoringOfQuery, request: Request, services: ServicesOf
 ) -> Response:
     """Findings, judgement, item scores and meta-review of one transcript."""
