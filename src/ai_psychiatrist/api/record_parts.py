@@ -13,7 +13,7 @@ from ai_psychiatrist.api.record_part_models import (
     SubjectResult,
     transcript_result,
 )
-from ai_psychiatrist.api.record_routes import OF_SCORES, PREFIX, PROBLEMS, TAGS
+from ai_psychiatrist.api.record_routes import ERASING, OF_SCORES, PREFIX, PROBLEMS, SEEING, TAGS
 from ai_psychiatrist.api.records_of import RecordId, RecordsOf, SubjectId
 from ai_psychiatrist.api.scored_record import scored
 from ai_psychiatrist.api.served import ServicesOf, json_of
@@ -35,8 +35,8 @@ _EVIDENCE: Final = (
     "warnings",
 )
 
-router = APIRouter(prefix=PREFIX, tags=TAGS, responses=PROBLEMS)
-subjects = APIRouter(prefix="/v1/subjects", tags=TAGS, responses=PROBLEMS)
+router = APIRouter(prefix=PREFIX, tags=TAGS, responses=PROBLEMS, dependencies=SEEING)
+subjects = APIRouter(prefix="/v1/subjects", tags=TAGS, responses=PROBLEMS, dependencies=ERASING)
 
 
 @router.get("/{assessment_id}/transcript", response_model=StoredTranscriptResult)

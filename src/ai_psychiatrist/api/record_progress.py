@@ -11,7 +11,7 @@ from ai_psychiatrist.api.begun import begun_of
 from ai_psychiatrist.api.preferred import RETRY_AFTER_SECONDS
 from ai_psychiatrist.api.problems import Refusal
 from ai_psychiatrist.api.record_models import RecordStatusResult, StageResult, status_result
-from ai_psychiatrist.api.record_routes import PREFIX, PROBLEMS, TAGS
+from ai_psychiatrist.api.record_routes import FOLLOWING, PREFIX, PROBLEMS, TAGS
 from ai_psychiatrist.api.records_of import RecordId, RecordsOf
 from ai_psychiatrist.api.request_deadline import seconds_left
 from ai_psychiatrist.api.served import json_of
@@ -22,7 +22,7 @@ from ai_psychiatrist.reviews.archives import Records
 
 _MARGIN_SECONDS: Final = 1.0
 
-router = APIRouter(prefix=PREFIX, tags=TAGS, responses=PROBLEMS)
+router = APIRouter(prefix=PREFIX, tags=TAGS, responses=PROBLEMS, dependencies=FOLLOWING)
 
 LastEventId: TypeAlias = Annotated[int | None, Header(ge=0, le=2**53)]
 

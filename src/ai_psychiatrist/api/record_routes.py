@@ -3,6 +3,9 @@
 from enum import Enum
 from typing import Final, TypeAlias
 
+from ai_psychiatrist.api.doors_of import requires, requires_one_of
+from ai_psychiatrist.domain.access import Scope
+
 Problems: TypeAlias = dict[int | str, dict[str, object]]
 
 PREFIX: Final = "/v1/assessments"
@@ -26,3 +29,10 @@ OF_MAKING: Final[Problems] = {
     504: {"description": "No part finished before the deadline."},
     507: {"description": "As many assessments are stored as may be."},
 }
+
+SEEING: Final = [requires_one_of(Scope.READ, Scope.REVIEW)]
+"""A rater sees transcripts, and scores once own ones are committed."""
+FOLLOWING: Final = [requires_one_of(Scope.ASSESS, Scope.READ, Scope.REVIEW)]
+"""Who began an assessment sees how far it is."""
+RATING: Final = [requires(Scope.REVIEW)]
+ERASING: Final = [requires(Scope.ADMIN)]

@@ -6,7 +6,7 @@ from fastapi.responses import JSONResponse
 from ai_psychiatrist.api.admission import AdmittedRoute
 from ai_psychiatrist.api.begun import begun_of
 from ai_psychiatrist.api.begun_assessment import begin
-from ai_psychiatrist.api.doors_of import PrincipalOf
+from ai_psychiatrist.api.doors_of import PrincipalOf, requires
 from ai_psychiatrist.api.kept_assessment import Asked, make_and_keep
 from ai_psychiatrist.api.preferred import ASYNC, RETRY_AFTER_SECONDS, is_async_preferred
 from ai_psychiatrist.api.query_options import ScoringOfQuery
@@ -17,7 +17,15 @@ from ai_psychiatrist.api.record_models import (
     status_result,
 )
 from ai_psychiatrist.api.record_query import ListOfQuery
-from ai_psychiatrist.api.record_routes import OF_MAKING, OF_SCORES, PREFIX, PROBLEMS, TAGS
+from ai_psychiatrist.api.record_routes import (
+    ERASING,
+    OF_MAKING,
+    OF_SCORES,
+    PREFIX,
+    PROBLEMS,
+    SEEING,
+    TAGS,
+)
 from ai_psychiatrist.api.records_of import RecordId, RecordsOf
 from ai_psychiatrist.api.requests import KeptAssessmentRequest
 from ai_psychiatrist.api.scored_record import scored
@@ -28,7 +36,13 @@ from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.reviews.blindness import give_scores, list_for
 
 router = APIRouter(prefix=PREFIX, tags=TAGS)
-making = APIRouter(prefix=PREFIX, tags=TAGS, responses=OF_MAKING, route_class=AdmittedRoute)
+making = APIRouter(
+    prefix=PREFIX,
+    tags=TAGS,
+    responses=OF_MAKING,
+    route_class=AdmittedRoute,
+    dependencies=[requires(Scope.ASSESS)],
+)
 """Of the route behind which models are asked."""
 
 
@@ -78,7 +92,7 @@ def _located(response: Response, record_id: str, part: str = "") -> Response:
     return response
 
 
-@router.get("", response_model=RecordPageResult)
+@router.get("", response_model=RecordPageResult, dependencies=SEEING)
 async def list_assessments(
     query: ListOfQuery, records: RecordsOf, principal: PrincipalOf
 ) -> Response:
@@ -91,7 +105,12 @@ async def list_assessments(
     return json_of(result)
 
 
-@router.get("/{assessment_id}", response_model=FullResult, responses=PROBLEMS | OF_SCORES)
+@router.get(
+    "/{assessment_id}",
+    response_model=FullResult,
+    responses=PROBLEMS | OF_SCORES,
+    dependencies=SEEING,
+)
 async def read_assessment(
     assessment_id: RecordId, records: RecordsOf, principal: PrincipalOf
 ) -> Response:
@@ -100,7 +119,12 @@ async def read_assessment(
     return Response(record.result, media_type=JSONResponse.media_type)
 
 
-@router.delete("/{assessment_id}", status_code=204, responses=PROBLEMS)
+@router.delete(
+    "/{assessment_id}",
+    status_code=204,
+    responses=PROBLEMS,
+    dependencies=ERASING,
+)
 async def delete_assessment(assessment_id: RecordId, records: RecordsOf) -> Response:
     """Remove all that is stored of an assessment, its reviews included."""
     await records.ask(lambda archive: archive.delete(assessment_id))

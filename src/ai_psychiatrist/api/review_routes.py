@@ -5,7 +5,7 @@ from typing import Final
 from fastapi import APIRouter, Response
 
 from ai_psychiatrist.api.doors_of import PrincipalOf
-from ai_psychiatrist.api.record_routes import PREFIX, PROBLEMS, Problems
+from ai_psychiatrist.api.record_routes import PREFIX, PROBLEMS, RATING, Problems
 from ai_psychiatrist.api.records_of import RecordId, RecordsOf
 from ai_psychiatrist.api.review_models import ReviewResult, ReviewRowResult, row_result
 from ai_psychiatrist.api.review_requests import RatingsRequest, ReviewRowRequest
@@ -23,7 +23,12 @@ _OF_SAYING: Final[Problems] = {
     422: {"description": "A rating does not fit the interview; the body says which field."},
 }
 
-router = APIRouter(prefix=PREFIX + "/{assessment_id}/review", tags=["reviews"], responses=PROBLEMS)
+router = APIRouter(
+    prefix=PREFIX + "/{assessment_id}/review",
+    tags=["reviews"],
+    responses=PROBLEMS,
+    dependencies=RATING,
+)
 
 
 @router.post("", status_code=201, response_model=ReviewResult)

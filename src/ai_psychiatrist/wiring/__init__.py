@@ -33,6 +33,8 @@ from ai_psychiatrist.wiring.configured_references import ConfiguredReferences
 from ai_psychiatrist.wiring.danger import danger_agent, danger_chain, of_models
 
 if TYPE_CHECKING:
+    from ai_psychiatrist.access.audit.trails import Trails
+    from ai_psychiatrist.access.entrance import Entrance
     from ai_psychiatrist.interview.interviews import Interviews
     from ai_psychiatrist.reviews.archives import Archives
 
@@ -109,8 +111,29 @@ class Services:
 
         return archives_of(self.settings)
 
+    @cached_property
+    def entrance(self) -> "Entrance":
+        """The keys and sessions of whoever may come in."""
+        # Nobody who assesses from the command line needs it.
+        from ai_psychiatrist.access.access_file import FILE_NAME  # noqa: PLC0415
+        from ai_psychiatrist.access.entrance import Entrance  # noqa: PLC0415
+
+        return Entrance(self.settings.data.state_dir.expanduser() / FILE_NAME)
+
+    @cached_property
+    def audit(self) -> "Trails":
+        """The trails of who saw, changed, exported and erased what."""
+        # Nobody who assesses from the command line needs it.
+        from ai_psychiatrist.access.audit.trails import Trails  # noqa: PLC0415
+
+        return Trails(state_dir=self.settings.data.state_dir.expanduser())
+
     def close(self) -> None:
-        """Close what was opened of the interviews and of stored assessments."""
+        """Close what was opened of interviews, records, keys and trails."""
+        if "entrance" in self.__dict__:
+            self.entrance.close()
+        if "audit" in self.__dict__:
+            self.audit.close()
         if "interviews" in self.__dict__:
             self.interviews.close()
         if "archives" in self.__dict__:
