@@ -17,6 +17,7 @@ from ai_psychiatrist.api import (
     record_progress,
     records,
     review_routes,
+    session_routes,
     status,
 )
 from ai_psychiatrist.api.admission import Admission
@@ -28,6 +29,7 @@ from ai_psychiatrist.api.described import DescribedApp
 from ai_psychiatrist.api.doors import DoorRules, Doors
 from ai_psychiatrist.api.edge import Edge
 from ai_psychiatrist.api.error_answers import add_problem_handlers
+from ai_psychiatrist.api.forgery_check import ForgeryCheck
 from ai_psychiatrist.api.head_requests import HeadRequests
 from ai_psychiatrist.api.host_check import HostCheck
 from ai_psychiatrist.api.open_notice import telling_it_is_open
@@ -64,6 +66,7 @@ _ROUTERS: Final = (
     record_parts.router,
     record_parts.subjects,
     review_routes.router,
+    session_routes.router,
 )
 """All that have no other name."""
 
@@ -96,7 +99,7 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
             )
             stack.enter_context(services.active())
             await services.open_references()
-            await stack.enter_async_context(services.interviews.tended())
+            await stack.enter_async_context(services.tenant_interviews.tended())
             await stack.enter_async_context(services.archives.tended())
             _warn(resolved)
             if is_open_to_anybody(resolved):
@@ -119,6 +122,7 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
         # A redirect would be made of the Host header, which is the caller's.
         redirect_slashes=False,
     )
+    app.asks_for_credentials = resolved.auth.required
     app.state.services = opened
     app.state.stopping = Stopping()
     app.state.begun = Begun()
@@ -140,6 +144,7 @@ def _add_routes(app: FastAPI) -> None:
 
 
 def _add_middleware(app: DescribedApp, resolved: Settings) -> None:
+    app.add_middleware(ForgeryCheck)
     # The one added last is the outermost: a refused body, too, has to be readable for web pages.
     app.add_middleware(AuditedRequests)
     app.add_middleware(
