@@ -131,6 +131,10 @@ DEFAULTS = {
     "API_ALLOWED_HOSTS": "",
     "API_CORS_ORIGINS": "",
     "API_DOCS": "true",
+    "LIMIT_REQUESTS_PER_DAY": "0",
+    "LIMIT_CALLS_PER_DAY": "0",
+    "LIMIT_TOKENS_PER_DAY": "0",
+    "LIMIT_CHARACTERS_PER_DAY": "0",
     "RISK_CRISIS_RESOURCES": (
         "If you or somebody else may come to harm, call the local emergency number. Go to somebody "
         "near you, or to a doctor, and tell them."

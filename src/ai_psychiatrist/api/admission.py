@@ -9,6 +9,7 @@ from fastapi.routing import APIRoute
 
 from ai_psychiatrist.api.edge import while_connected
 from ai_psychiatrist.api.json_body import BoundedRequest
+from ai_psychiatrist.api.limits import refuse_spent
 from ai_psychiatrist.api.problems import Refusal, busy
 
 
@@ -42,6 +43,7 @@ class AdmittedRoute(APIRoute):
 
         async def admitted(request: Request) -> Response:
             admission: Admission = request.app.state.admission
+            await refuse_spent(request)
             with admission.room():
                 bounded = BoundedRequest(request.scope, request.receive)
                 # From here on only the end of the connection is still to come from the caller.

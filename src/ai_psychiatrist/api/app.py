@@ -9,6 +9,7 @@ from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 from ai_psychiatrist import __version__
+from ai_psychiatrist.access.limits.usage import Limits
 from ai_psychiatrist.api import assessments, interviews, status
 from ai_psychiatrist.api.admission import Admission
 from ai_psychiatrist.api.audit_trail import AuditedRequests
@@ -17,6 +18,8 @@ from ai_psychiatrist.api.described import DescribedApp
 from ai_psychiatrist.api.edge import Edge
 from ai_psychiatrist.api.error_answers import add_problem_handlers
 from ai_psychiatrist.api.host_check import HostCheck
+from ai_psychiatrist.api.limits import DailyLimits
+from ai_psychiatrist.api.login_guard import LoginGuard
 from ai_psychiatrist.api.opened import Opened
 from ai_psychiatrist.api.request_deadline import RequestDeadline
 from ai_psychiatrist.api.shared_room import SharedRoom
@@ -91,6 +94,9 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
     add_problem_handlers(app)
     # The one added last is the outermost: a refused body, too, has to be readable for web pages.
     app.add_middleware(AuditedRequests)
+    if Limits.of(resolved.limit).are_set:
+        app.add_middleware(DailyLimits)
+    app.add_middleware(LoginGuard)
     app.add_middleware(
         BodyLimit,
         max_body_bytes=resolved.api.max_body_bytes,

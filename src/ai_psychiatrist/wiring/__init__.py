@@ -34,6 +34,7 @@ from ai_psychiatrist.wiring.danger import danger_agent, danger_chain, of_models
 
 if TYPE_CHECKING:
     from ai_psychiatrist.access.audit.trails import Trails
+    from ai_psychiatrist.access.limits.day_counts import DayCounts
     from ai_psychiatrist.interview.interviews import Interviews
 
 logger = get_logger(__name__)
@@ -110,8 +111,22 @@ class Services:
 
         return Trails(state_dir=self.settings.data.state_dir.expanduser())
 
+    @cached_property
+    def day_counts(self) -> "DayCounts | None":
+        """What each credential used today; `None` where nothing is limited."""
+        from ai_psychiatrist.access.limits.day_counts import FILE_NAME, DayCounts  # noqa: PLC0415
+        from ai_psychiatrist.access.limits.usage import Limits  # noqa: PLC0415
+
+        limits = Limits.of(self.settings.limit)
+        if not limits.are_set:
+            return None
+        return DayCounts(path=self.settings.data.state_dir.expanduser() / FILE_NAME, limits=limits)
+
     def close(self) -> None:
-        """Close what was opened of the interviews and of the audit trails."""
+        """Close what was opened of interviews, audit trails and counts."""
+        counts = self.__dict__.get("day_counts")
+        if counts is not None:
+            counts.close()
         if "audit" in self.__dict__:
             self.audit.close()
         if "interviews" in self.__dict__:
