@@ -184,7 +184,7 @@ def test_the_counts_hold_no_words(tmp_path: Path) -> None:
     assert_files_silent(tmp_path)
 
 
-@pytest.mark.parametrize("path", ["/full_pipeline", "/v1/interviews/{interview_id}"])
+@pytest.mark.parametrize("path", ["/v1/full_pipeline", "/v1/interviews/{interview_id}"])
 def test_the_document_tells_of_limits(tmp_path: Path, path: str) -> None:
     with client_of(settings_with(tmp_path, MODEL_DEFAULT="baseline")) as client:
         operations = client.get("/openapi.json").json()["paths"][path]

@@ -135,6 +135,8 @@ DEFAULTS = {
     "LIMIT_CALLS_PER_DAY": "0",
     "LIMIT_TOKENS_PER_DAY": "0",
     "LIMIT_CHARACTERS_PER_DAY": "0",
+    "API_ALLOW_UNAUTHENTICATED": "false",
+    "AUTH_REQUIRED": "false",
     "RISK_CRISIS_RESOURCES": (
         "If you or somebody else may come to harm, call the local emergency number. Go to somebody "
         "near you, or to a doctor, and tell them."

@@ -12,10 +12,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ai_psychiatrist.access.limits.day_counts import CountsUnusable, DayCounts
 from ai_psychiatrist.access.limits.usage import Reached, Usage, seconds_to_midnight
+from ai_psychiatrist.api.doors import is_open
+from ai_psychiatrist.api.doors_of import PRINCIPAL
 from ai_psychiatrist.api.own_path import own_path
 from ai_psychiatrist.api.problems import Refusal, problem
 from ai_psychiatrist.api.risk import kept_risk
-from ai_psychiatrist.domain.access import LOCAL, Principal
+from ai_psychiatrist.domain.access import Principal
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.llm.metering import metered
@@ -24,7 +26,8 @@ logger = get_logger(__name__)
 
 _COUNTERS: Final = WorkerThreads(count=2, seconds=10.0)
 _ACCOUNT: Final = "account"
-_FREE: Final = frozenset({"/healthz", "/readyz", "/health", "/openapi.json", "/docs", "/redoc"})
+_FREE: Final = frozenset({"/health", "/v1/health"})
+"""Beside what is open to anybody."""
 _ONE_REQUEST: Final = Usage(requests=1)
 _ANY_CALL: Final = Usage(calls=1, tokens=1)
 
@@ -133,8 +136,9 @@ def limit_reached(reached: Reached, more: dict[str, object]) -> JSONResponse:
 
 def _account_of(scope: Scope) -> Account | None:
     counts: DayCounts | None = scope["app"].state.services.day_counts
-    principal: Principal | None = scope.get("state", {}).get("principal", LOCAL)
-    if counts is None or principal is None or own_path(scope) in _FREE:
+    principal: Principal | None = scope.get("state", {}).get(PRINCIPAL)
+    path = own_path(scope)
+    if counts is None or principal is None or is_open(path) or path in _FREE:
         return None
     return Account(counts=counts, principal=principal)
 

@@ -7,6 +7,7 @@ from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from ai_psychiatrist.access.limits.settings import LimitSettings
+from ai_psychiatrist.access.settings import AuthSettings
 from ai_psychiatrist.agents.settings import DangerSettings, QualitativeSettings
 from ai_psychiatrist.assessment.settings import FeedbackSettings
 from ai_psychiatrist.belief.settings import BeliefSettings
@@ -203,6 +204,7 @@ class Settings(BaseSettings):
     interview: InterviewSettings = InterviewSettings()
     api: ApiSettings = ApiSettings()
     limit: LimitSettings = LimitSettings()
+    auth: AuthSettings = AuthSettings()
     risk: RiskSettings = RiskSettings()
     log: LogSettings = LogSettings()
     features: FeatureSettings = FeatureSettings()

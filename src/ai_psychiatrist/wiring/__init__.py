@@ -34,6 +34,7 @@ from ai_psychiatrist.wiring.danger import danger_agent, danger_chain, of_models
 
 if TYPE_CHECKING:
     from ai_psychiatrist.access.audit.trails import Trails
+    from ai_psychiatrist.access.entrance import Entrance
     from ai_psychiatrist.access.limits.day_counts import DayCounts
     from ai_psychiatrist.interview.interviews import Interviews
 
@@ -104,6 +105,15 @@ class Services:
         return self.make_interviews()
 
     @cached_property
+    def entrance(self) -> "Entrance":
+        """The keys and sessions of whoever may come in."""
+        # Nobody who assesses from the command line needs it.
+        from ai_psychiatrist.access.access_file import FILE_NAME  # noqa: PLC0415
+        from ai_psychiatrist.access.entrance import Entrance  # noqa: PLC0415
+
+        return Entrance(self.settings.data.state_dir.expanduser() / FILE_NAME)
+
+    @cached_property
     def audit(self) -> "Trails":
         """The trails of who saw, changed, exported and erased what."""
         # Nobody who assesses from the command line needs it.
@@ -123,10 +133,12 @@ class Services:
         return DayCounts(path=self.settings.data.state_dir.expanduser() / FILE_NAME, limits=limits)
 
     def close(self) -> None:
-        """Close what was opened of interviews, audit trails and counts."""
+        """Close what was opened of interviews, keys, trails and counts."""
         counts = self.__dict__.get("day_counts")
         if counts is not None:
             counts.close()
+        if "entrance" in self.__dict__:
+            self.entrance.close()
         if "audit" in self.__dict__:
             self.audit.close()
         if "interviews" in self.__dict__:
