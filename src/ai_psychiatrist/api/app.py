@@ -8,7 +8,7 @@ from anyio import to_thread
 from fastapi import FastAPI
 
 from ai_psychiatrist import __version__
-from ai_psychiatrist.api import assessments, interviews, status
+from ai_psychiatrist.api import assessments, interviews, session_routes, status
 from ai_psychiatrist.api.admission import Admission
 from ai_psychiatrist.api.described import DescribedApp
 from ai_psychiatrist.api.error_answers import add_problem_handlers
@@ -97,6 +97,7 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
         app.include_router(router, include_in_schema=False)
     app.include_router(interviews.router)
     app.include_router(interviews.stepping)
+    app.include_router(session_routes.router)
     add_problem_handlers(app)
     add_layers(app, resolved)
     return app

@@ -17,6 +17,7 @@ from ai_psychiatrist.access.audit.errors import AuditUnusable
 from ai_psychiatrist.access.audit.trails import NO_TENANT, Trails
 from ai_psychiatrist.api.audited_actions import ACTIONS, ANSWERED_ANYWAY
 from ai_psychiatrist.api.doors_of import PRINCIPAL
+from ai_psychiatrist.api.login_guard import is_refused_login
 from ai_psychiatrist.api.own_path import own_path
 from ai_psychiatrist.api.problems import problem
 from ai_psychiatrist.api.risk import kept_risk
@@ -30,6 +31,7 @@ _WRITERS: Final = WorkerThreads(count=4, seconds=10.0)
 _RECORD: Final = "audited_record"
 _UNANSWERED: Final = "unanswered"
 """Outcome of a change whose request ended without an answer."""
+_REFUSED: Final = 401
 _NOBODY: Final = "nobody"
 _CURE: Final = (
     "The operator of the service has to look after its disk: ai-psychiatrist audit verify"
@@ -114,7 +116,8 @@ class _AuditedAnswer:
             self.is_begun = True
             record_id = self.deed.record_id or _told_record(self.scope, message)
             deed = replace(self.deed, record_id=record_id)
-            self.is_refused = not await _write(self.scope, deed, str(message["status"]))
+            status = _REFUSED if is_refused_login(self.scope) else message["status"]
+            self.is_refused = not await _write(self.scope, deed, str(status))
             if self.is_refused:
                 detail = _NOT_ENDED if self.deed.is_change else _NOT_SHOWN
                 await _unavailable(self.scope, detail)(self.scope, self.receive, self.send)

@@ -9,6 +9,7 @@ from ai_psychiatrist.api.body_limit import BodyLimit
 from ai_psychiatrist.api.credentials import KEY_HEADER
 from ai_psychiatrist.api.doors import DoorRules, Doors
 from ai_psychiatrist.api.edge import Edge
+from ai_psychiatrist.api.forgery_check import ForgeryCheck
 from ai_psychiatrist.api.head_requests import HeadRequests
 from ai_psychiatrist.api.host_check import HostCheck
 from ai_psychiatrist.api.limits import DailyLimits
@@ -24,6 +25,7 @@ def add_layers(app: FastAPI, settings: Settings) -> None:
     stopping: Stopping = app.state.stopping
     # The one added last is the outermost: a refused body, too, has to be readable for web pages.
     app.add_middleware(AuditedRequests)
+    app.add_middleware(ForgeryCheck)
     app.add_middleware(
         BodyLimit,
         max_body_bytes=settings.api.max_body_bytes,
