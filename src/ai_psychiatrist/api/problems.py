@@ -30,6 +30,7 @@ _TITLES = {
     415: "Wrong media type",
     421: "Not served under this name",
     422: "The input cannot be used",
+    429: "Too much",
     500: "Internal error",
     502: "The model backend failed",
     503: "Not available now",
