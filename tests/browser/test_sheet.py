@@ -73,9 +73,9 @@ def test_axe_finds_nothing_in_the_table_of_many(look: BrowserContext, tmp_path: 
 def test_marks_hold_the_words_to_the_character(page: Page, tmp_path: Path) -> None:
     text = (
         "\ufeffInterviewer: How do you sleep?\r\nParticipant: \U0001f469\u200d\U0001f467 Badly "
-        "e\u0301, I lie awake for hours, most nights. \u05e9\u05dc\u05d5\u05dd\r\n\r\nI am exhausted, "
-        "every single day.\r\nInterviewer: Is your appetite fine?\r\nParticipant: <b>My appetite's "
-        "been fine.</b>\r\n"
+        "e\u0301, I lie awake for hours, most nights. \u05e9\u05dc\u05d5\u05dd\r\n\r\nI am "
+        "exhausted, every single day.\r\nInterviewer: Is your appetite fine?\r\n"
+        "Participant: <b>My appetite's been fine.</b>\r\n"
     )
     view = view_of(_fields(text), text)
     page.goto(_file(tmp_path, view))
