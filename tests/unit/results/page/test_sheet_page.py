@@ -100,7 +100,7 @@ def test_page_says_what_was_found_refused_and_failed() -> None:
         "no example is like enough",
         "a plan",
         "found by a model",
-        "1 more are not listed",
+        "Found and not listed: 1.",
         "not judged: the call failed",
         "too many calls, or the quota is spent (HTTP 429)",
         "The item scores do not allow this severity.",
