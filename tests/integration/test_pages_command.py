@@ -104,16 +104,12 @@ def test_what_cannot_be_shown_is_told_and_the_rest_is_written(
     (texts / "other.txt").write_text(f"Participant: {CANARY} again", encoding="utf-8")
     made = run_here(["pages", "kept", "--texts", "texts", "--out", "pages"], tmp_path)
     assert made.code == 1
+    no_result = "it holds no result; make one with `ai-psychiatrist assess FILE --json`"
+    no_text = "it does not hold its transcript, and there is no textless.txt"
     assert made.err.splitlines()[:3] == [
-        (
-            "broken.json: it holds no result; make one with `ai-psychiatrist assess FILE --json`; it "
-            "is left out"
-        ),
+        f"broken.json: {no_result}; it is left out",
         "other.json: other.txt is not the text that was assessed; its page has no transcript",
-        (
-            "textless.json: it does not hold its transcript, and there is no textless.txt; its page "
-            "has no transcript"
-        ),
+        f"textless.json: {no_text}; its page has no transcript",
     ]
     assert_silent(made.out, made.err)
     sheets = sorted(path.name for path in (tmp_path / "pages" / "sheets").iterdir())
