@@ -54,6 +54,7 @@ COMMANDS: Final = {
         place="schema_command:schema",
         help="Print the JSON Schema of results, for HTTP and --json alike; its version is in each.",
     ),
+    "keys": Later(place="keys_command:keys_app", help="Make, list and revoke the keys of callers."),
     "settings": Later(
         place="settings_command:settings",
         help="Print every setting with its meaning and default, in the form of a .env file.",
@@ -70,6 +71,13 @@ COMMANDS: Final = {
         place="interview_command:interview_app", help="Ask a person what is still unknown."
     ),
     "pipeline": Later(place="pipeline_command:pipeline_app", help="Run declared pipelines."),
+    "records": Later(
+        place="records_command:records_app", help="Look after the assessments that are stored."
+    ),
+    "audit": Later(
+        place="audit_command:audit_app",
+        help="Show and check the trail of who saw, changed, exported and erased what.",
+    ),
 }
 
 app = typer.Typer(
