@@ -66,6 +66,7 @@ INTERVIEWS = {
 """Driven by the tests of the interviews."""
 COMMANDS = {
     "assess",
+    "pages",
     "serve",
     "schema",
     "settings",

@@ -42,6 +42,10 @@ COMMANDS: Final = {
     "assess": Later(
         place="assess_command:assess", help="Assess one interview and print the result."
     ),
+    "pages": Later(
+        place="pages_command:pages",
+        help="Make a page of each result in a folder, and a table that leads to them.",
+    ),
     "verify": Later(
         place="verify_command:verify",
         help="Check the certificate of an assessment against its interview; no model is asked.",
