@@ -4,10 +4,11 @@ from enum import Enum
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import JSONResponse
 
+from ai_psychiatrist.api.accepted_types import accepted_type
 from ai_psychiatrist.api.admission import AdmittedRoute
 from ai_psychiatrist.api.doors_of import PrincipalOf, requires, requires_one_of
+from ai_psychiatrist.api.fhir_answers import OF_FORMS, RESULT_TYPES, answer_of
 from ai_psychiatrist.api.kept_assessment import Asked, make_and_keep
 from ai_psychiatrist.api.query_options import ScoringOfQuery
 from ai_psychiatrist.api.record_models import RecordPageResult, record_result
@@ -17,6 +18,7 @@ from ai_psychiatrist.api.requests import KeptAssessmentRequest
 from ai_psychiatrist.api.sent_file import FILE_BODY
 from ai_psychiatrist.api.served import ServicesOf, json_of
 from ai_psychiatrist.domain.access import Scope
+from ai_psychiatrist.domain.review import ReviewRow
 from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.reviews.archive.archive import Archive
 from ai_psychiatrist.reviews.archive.errors import RecordFailed, RecordRunning
@@ -102,20 +104,26 @@ async def list_assessments(
 @router.get(
     "/{assessment_id}",
     response_model=FullResult,
-    responses=PROBLEMS | OF_SCORES,
+    responses=PROBLEMS | OF_SCORES | OF_FORMS,
     dependencies=SEEING,
 )
 async def read_assessment(
-    assessment_id: RecordId, records: RecordsOf, principal: PrincipalOf
+    assessment_id: RecordId, request: Request, records: RecordsOf, principal: PrincipalOf
 ) -> Response:
-    """Return a stored result as it was made."""
+    """Return a stored result as it was made, or what it says as a FHIR bundle.
 
-    def read(archive: Archive) -> Record:
+    The bundle is the program's, or your own once you have committed your ratings.
+    """
+    media_type = accepted_type(request, RESULT_TYPES)
+
+    def read(archive: Archive) -> tuple[Record, tuple[ReviewRow, ...]]:
         give_scores(archive, assessment_id, principal)
-        return archive.get(assessment_id)
+        rows = archive.rows(assessment_id)
+        own = tuple(row for row in rows if row.rater == principal.id)
+        return archive.get(assessment_id), own
 
-    record = finished(await records.ask(read))
-    return Response(record.result, media_type=JSONResponse.media_type)
+    record, own_rows = await records.ask(read)
+    return await answer_of(finished(record), media_type, own_rows)
 
 
 @router.delete(
