@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from ai_psychiatrist import __version__
 from ai_psychiatrist.api import (
     assessments,
+    export_routes,
     interviews,
     record_parts,
     record_progress,
@@ -52,6 +53,7 @@ _ROUTERS: Final = (
     interviews.stepping,
     records.making,
     records.router,
+    export_routes.router,
     record_progress.router,
     record_parts.router,
     record_parts.subjects,

@@ -24,6 +24,7 @@ _TITLES = {
     403: "Not allowed",
     404: "Not found",
     405: "Method not allowed",
+    406: "Not to be had in this form",
     408: "Too late",
     409: "Not possible as things stand",
     413: "Too large",
