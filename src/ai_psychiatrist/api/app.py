@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 from ai_psychiatrist import __version__
-from ai_psychiatrist.api import assessments, interviews, records, status
+from ai_psychiatrist.api import agreement_routes, assessments, interviews, records, status
 from ai_psychiatrist.api.admission import Admission
 from ai_psychiatrist.api.audit_trail import AuditedRequests
 from ai_psychiatrist.api.body_limit import BodyLimit
@@ -51,6 +51,7 @@ _ROUTERS: Final = (
     interviews.stepping,
     records.making,
     records.router,
+    agreement_routes.router,
 )
 """All that have no other name."""
 
