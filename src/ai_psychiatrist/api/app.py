@@ -10,9 +10,19 @@ from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 from ai_psychiatrist import __version__
-from ai_psychiatrist.api import agreement_routes, assessments, interviews, records, status
+from ai_psychiatrist.api import (
+    agreement_routes,
+    assessments,
+    interviews,
+    record_parts,
+    record_progress,
+    records,
+    review_routes,
+    status,
+)
 from ai_psychiatrist.api.admission import Admission
 from ai_psychiatrist.api.audit_trail import AuditedRequests
+from ai_psychiatrist.api.begun import Begun
 from ai_psychiatrist.api.body_limit import BodyLimit
 from ai_psychiatrist.api.credentials import KEY_HEADER
 from ai_psychiatrist.api.described import DescribedApp
@@ -52,6 +62,10 @@ _ROUTERS: Final = (
     records.making,
     records.router,
     agreement_routes.router,
+    record_progress.router,
+    record_parts.router,
+    record_parts.subjects,
+    review_routes.router,
 )
 """All that have no other name."""
 
@@ -94,6 +108,7 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
             reading = to_thread.run_sync(_read_ahead, services.connections.names)
             app.state.reading = asyncio.create_task(reading)
             stack.push_async_callback(asyncio.wait, (app.state.reading,))
+            stack.push_async_callback(_end_begun, app, resolved.api.shutdown_seconds)
             yield
 
     app = DescribedApp(
@@ -108,6 +123,7 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
     )
     app.state.services = opened
     app.state.stopping = Stopping()
+    app.state.begun = Begun()
     app.state.admission = Admission(resolved.api.max_concurrency)
     app.state.text_room = SharedRoom(resolved.api.max_total_chars)
     _add_routes(app)
@@ -155,6 +171,12 @@ def _add_middleware(app: DescribedApp, resolved: Settings) -> None:
     app.add_middleware(HeadRequests)
     app.add_middleware(Edge)
     app.add_middleware(Opened)
+
+
+async def _end_begun(app: FastAPI, shutdown_seconds: float) -> None:
+    """End what goes on in the background; told to stop, it ends by itself with what it has."""
+    is_told = app.state.stopping.is_begun
+    await app.state.begun.end(patience_seconds=shutdown_seconds if is_told else 0)
 
 
 def _warn(settings: Settings) -> None:
