@@ -10,6 +10,7 @@ from fastapi import FastAPI
 
 from ai_psychiatrist import __version__
 from ai_psychiatrist.api import (
+    agreement_routes,
     assessments,
     export_routes,
     interviews,
@@ -54,6 +55,7 @@ _ROUTERS: Final = (
     records.making,
     records.router,
     export_routes.router,
+    agreement_routes.router,
     record_progress.router,
     record_parts.router,
     record_parts.subjects,
