@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 from ai_psychiatrist import __version__
-from ai_psychiatrist.api import assessments, interviews, status
+from ai_psychiatrist.api import assessments, interviews, page_assets, status, transcript_preview
 from ai_psychiatrist.api.admission import Admission
 from ai_psychiatrist.api.body_limit import BodyLimit
 from ai_psychiatrist.api.described import DescribedApp
@@ -84,9 +84,11 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
     app.state.admission = Admission(resolved.api.max_concurrency)
     app.state.text_room = SharedRoom(resolved.api.max_total_chars)
     app.include_router(assessments.router)
+    app.include_router(transcript_preview.router)
     app.include_router(interviews.router)
     app.include_router(interviews.stepping)
     app.include_router(status.router)
+    app.include_router(page_assets.router)
     add_problem_handlers(app)
     # The one added last is the outermost: a refused body, too, has to be readable for web pages.
     app.add_middleware(
