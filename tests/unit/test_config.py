@@ -131,6 +131,8 @@ DEFAULTS = {
     "API_ALLOWED_HOSTS": "",
     "API_CORS_ORIGINS": "",
     "API_DOCS": "true",
+    "API_ALLOW_UNAUTHENTICATED": "false",
+    "AUTH_REQUIRED": "false",
     "RISK_CRISIS_RESOURCES": (
         "If you or somebody else may come to harm, call the local emergency number. Go to somebody "
         "near you, or to a doctor, and tell them."

@@ -12,14 +12,23 @@ from ai_psychiatrist import __version__
 from ai_psychiatrist.api import assessments, interviews, page_assets, status, transcript_preview
 from ai_psychiatrist.api.admission import Admission
 from ai_psychiatrist.api.body_limit import BodyLimit
+from ai_psychiatrist.api.credentials import KEY_HEADER
 from ai_psychiatrist.api.described import DescribedApp
+from ai_psychiatrist.api.doors import DoorRules, Doors
 from ai_psychiatrist.api.edge import Edge
 from ai_psychiatrist.api.error_answers import add_problem_handlers
 from ai_psychiatrist.api.host_check import HostCheck
+from ai_psychiatrist.api.open_notice import telling_it_is_open
 from ai_psychiatrist.api.opened import Opened
 from ai_psychiatrist.api.request_deadline import RequestDeadline
 from ai_psychiatrist.api.shared_room import SharedRoom
-from ai_psychiatrist.config import CRISIS_LINE_CURE, Settings, load_settings
+from ai_psychiatrist.config import (
+    CRISIS_LINE_CURE,
+    Settings,
+    is_open_to_anybody,
+    load_settings,
+    refuse_open_address,
+)
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.stopping import Stopping
 from ai_psychiatrist.interface.application import Application
@@ -51,6 +60,8 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
         msg = f"settings or an application is wanted, and not {type(given).__name__}"
         raise TypeError(msg)
 
+    refuse_open_address(resolved)
+
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
@@ -63,6 +74,8 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
             await services.open_references()
             await stack.enter_async_context(services.interviews.tended())
             _warn(resolved)
+            if is_open_to_anybody(resolved):
+                await stack.enter_async_context(telling_it_is_open())
             stack.callback(setattr, app.state, "services", opened)
             app.state.services = services
             reading = to_thread.run_sync(_read_ahead, services.connections.names)
@@ -96,6 +109,10 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
         max_body_bytes=resolved.api.max_body_bytes,
         seconds=resolved.api.body_timeout_seconds,
     )
+    friends = frozenset(resolved.api.cors_origins)
+    rules = DoorRules(is_required=resolved.auth.required, friends=friends)
+    # No body is read of a caller whom nobody knows.
+    app.add_middleware(Doors, rules=rules)
     app.add_middleware(
         RequestDeadline,
         seconds=resolved.api.request_timeout_seconds,
@@ -106,7 +123,7 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
             CORSMiddleware,
             allow_origins=list(resolved.api.cors_origins),
             allow_methods=["GET", "POST", "DELETE"],
-            allow_headers=["Content-Type"],
+            allow_headers=["Content-Type", "Authorization", KEY_HEADER],
             expose_headers=["X-Request-ID", "Retry-After"],
         )
     hosts = (resolved.api.host, *resolved.api.allowed_hosts)
@@ -117,8 +134,6 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
 
 
 def _warn(settings: Settings) -> None:
-    if not settings.api.is_for_this_machine:
-        logger.warning("open_without_authentication", name="API_HOST")
     if not settings.risk.is_crisis_line_set:
         logger.warning("crisis_line_not_set", reason=CRISIS_LINE_CURE)
 

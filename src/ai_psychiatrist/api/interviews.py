@@ -6,6 +6,7 @@ from typing import Annotated, Final, TypeAlias
 from fastapi import APIRouter, Depends, Path, Request, Response
 
 from ai_psychiatrist.api.admission import AdmittedRoute
+from ai_psychiatrist.api.doors_of import requires
 from ai_psychiatrist.api.given_assessment import assessment_input
 from ai_psychiatrist.api.interview_models import InterviewReportResult, InterviewResult
 from ai_psychiatrist.api.interview_requests import AnswerRequest, InterviewRequest
@@ -14,6 +15,7 @@ from ai_psychiatrist.api.problems import Refusal, interview_step_failed
 from ai_psychiatrist.api.served import ServicesOf, json_of, services_of
 from ai_psychiatrist.api.wanted_assessment import assess_wanted, reading_wanted, unfinished
 from ai_psychiatrist.assessment.part import Part
+from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.domain.interview_items import AssessmentInput
@@ -37,9 +39,16 @@ _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
 
 _PREFIX: Final = "/v1/interviews"
 
-router = APIRouter(prefix=_PREFIX, tags=["interviews"], responses=_PROBLEMS)
+# Whoever holds an interview drives it, and reads it while it goes on.
+_DOORS: Final = [requires(Scope.ASSESS)]
+
+router = APIRouter(prefix=_PREFIX, tags=["interviews"], responses=_PROBLEMS, dependencies=_DOORS)
 stepping = APIRouter(
-    prefix=_PREFIX, tags=["interviews"], responses=_PROBLEMS, route_class=AdmittedRoute
+    prefix=_PREFIX,
+    tags=["interviews"],
+    responses=_PROBLEMS,
+    route_class=AdmittedRoute,
+    dependencies=_DOORS,
 )
 """Of the routes behind which a model may be asked."""
 

@@ -6,6 +6,7 @@ from typing import Final
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from ai_psychiatrist.access.settings import AuthSettings
 from ai_psychiatrist.agents.settings import DangerSettings, QualitativeSettings
 from ai_psychiatrist.assessment.settings import FeedbackSettings
 from ai_psychiatrist.belief.settings import BeliefSettings
@@ -201,6 +202,7 @@ class Settings(BaseSettings):
     certificate: CertificateSettings = CertificateSettings()
     interview: InterviewSettings = InterviewSettings()
     api: ApiSettings = ApiSettings()
+    auth: AuthSettings = AuthSettings()
     risk: RiskSettings = RiskSettings()
     log: LogSettings = LogSettings()
     features: FeatureSettings = FeatureSettings()

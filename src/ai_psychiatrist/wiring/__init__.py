@@ -33,6 +33,7 @@ from ai_psychiatrist.wiring.configured_references import ConfiguredReferences
 from ai_psychiatrist.wiring.danger import danger_agent, danger_chain, of_models
 
 if TYPE_CHECKING:
+    from ai_psychiatrist.access.entrance import Entrance
     from ai_psychiatrist.interview.interviews import Interviews
 
 logger = get_logger(__name__)
@@ -101,8 +102,19 @@ class Services:
         """Those that are held with people, and where they are kept."""
         return self.make_interviews()
 
+    @cached_property
+    def entrance(self) -> "Entrance":
+        """The keys and sessions of whoever may come in."""
+        # Nobody who assesses from the command line needs it.
+        from ai_psychiatrist.access.access_file import FILE_NAME  # noqa: PLC0415
+        from ai_psychiatrist.access.entrance import Entrance  # noqa: PLC0415
+
+        return Entrance(self.settings.data.state_dir.expanduser() / FILE_NAME)
+
     def close(self) -> None:
-        """Close what was opened of the interviews."""
+        """Close what was opened of interviews and keys."""
+        if "entrance" in self.__dict__:
+            self.entrance.close()
         if "interviews" in self.__dict__:
             self.interviews.close()
 
