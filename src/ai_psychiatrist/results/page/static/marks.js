@@ -3,6 +3,13 @@
 const turnOf = (node) => (node.nodeType === Node.TEXT_NODE ? node.parentElement : node)?.closest("[data-start]");
 const length = (text) => [...text].length;
 
+// The transcript's own characters of a range; tags of evidence stand between them.
+function wordsOf(range) {
+  const part = range.cloneContents();
+  for (const tag of part.querySelectorAll(".tags")) tag.remove();
+  return part.textContent;
+}
+
 // Where the selected words are, or why they cannot be marked.
 export function selected() {
   const selection = window.getSelection();
@@ -15,10 +22,10 @@ export function selected() {
   if (!turn || (last !== turn && !isWhole)) return { why: "Select words of one turn." };
   const before = document.createRange();
   before.selectNodeContents(turn);
-  const all = before.toString();
+  const all = wordsOf(before);
   before.setEnd(range.startContainer, range.startOffset);
-  const skipped = before.toString();
-  const words = isWhole ? all.slice(skipped.length) : range.toString();
+  const skipped = wordsOf(before);
+  const words = isWhole ? all.slice(skipped.length) : wordsOf(range);
   const trimmed = words.trim();
   if (!trimmed) return { why: "Select words of the transcript first." };
   const lead = words.slice(0, words.indexOf(trimmed));

@@ -83,7 +83,8 @@ form.addEventListener("submit", (event) => {
 form.addEventListener("change", left);
 for (const item of items) {
   item.addEventListener("focusin", () => {
-    for (const one of items) one.toggleAttribute("aria-current", one === item);
+    for (const one of items) one.removeAttribute("aria-current");
+    item.setAttribute("aria-current", "true");
   });
   item.querySelector(".mark").addEventListener("click", () => mark(item));
 }
@@ -100,7 +101,12 @@ const table = {
   v: () => form.requestSubmit(),
   "Ctrl+Enter": () => form.requestSubmit(),
 };
-for (const value of ["0", "1", "2", "3", "u"]) table[value] = () => score(value);
-items.forEach((item, at) => { table[`Shift+${at + 1}`] = () => choose(items, item); });
+for (const value of ["0", "1", "2", "3", "u"]) table[`score ${value}`] = () => score(value);
+items.forEach((item, at) => {
+  for (const key of [`${at + 1}`, `Shift+${at + 1}`]) table[key] = () => choose(items, item);
+});
+const sheet = document.getElementById("keys");
+document.getElementById("show-keys").addEventListener("click", () => sheet.showModal());
+table["?"] = () => sheet.showModal();
 listen(table);
 call("POST", path, {}).catch(fail);
