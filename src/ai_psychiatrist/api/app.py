@@ -9,17 +9,27 @@ from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 from ai_psychiatrist import __version__
-from ai_psychiatrist.api import assessments, interviews, page_assets, status, transcript_preview
+from ai_psychiatrist.api import (
+    assessments,
+    interviews,
+    page_assets,
+    page_login,
+    status,
+    transcript_preview,
+)
 from ai_psychiatrist.api.admission import Admission
+from ai_psychiatrist.api.audit_trail import AuditedRequests
 from ai_psychiatrist.api.body_limit import BodyLimit
 from ai_psychiatrist.api.credentials import KEY_HEADER
 from ai_psychiatrist.api.described import DescribedApp
 from ai_psychiatrist.api.doors import DoorRules, Doors
 from ai_psychiatrist.api.edge import Edge
 from ai_psychiatrist.api.error_answers import add_problem_handlers
+from ai_psychiatrist.api.head_requests import HeadRequests
 from ai_psychiatrist.api.host_check import HostCheck
 from ai_psychiatrist.api.open_notice import telling_it_is_open
 from ai_psychiatrist.api.opened import Opened
+from ai_psychiatrist.api.own_path import VERSION_PREFIX
 from ai_psychiatrist.api.request_deadline import RequestDeadline
 from ai_psychiatrist.api.shared_room import SharedRoom
 from ai_psychiatrist.config import (
@@ -88,6 +98,7 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
         version=__version__,
         description=_DESCRIPTION + NOTICE,
         lifespan=lifespan,
+        generate_unique_id_function=lambda route: route.name,
         openapi_url="/openapi.json" if resolved.api.docs else None,
         # A redirect would be made of the Host header, which is the caller's.
         redirect_slashes=False,
@@ -96,14 +107,18 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
     app.state.stopping = Stopping()
     app.state.admission = Admission(resolved.api.max_concurrency)
     app.state.text_room = SharedRoom(resolved.api.max_total_chars)
-    app.include_router(assessments.router)
-    app.include_router(transcript_preview.router)
+    for router in (assessments.router, status.router):
+        app.include_router(router, prefix=VERSION_PREFIX)
+        # Under these names they were released; the document tells of each route once.
+        app.include_router(router, include_in_schema=False)
     app.include_router(interviews.router)
     app.include_router(interviews.stepping)
-    app.include_router(status.router)
-    app.include_router(page_assets.router)
+    app.include_router(transcript_preview.router)
+    for pages in (page_assets, page_login):
+        app.include_router(pages.router)
     add_problem_handlers(app)
     # The one added last is the outermost: a refused body, too, has to be readable for web pages.
+    app.add_middleware(AuditedRequests)
     app.add_middleware(
         BodyLimit,
         max_body_bytes=resolved.api.max_body_bytes,
@@ -128,6 +143,7 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
         )
     hosts = (resolved.api.host, *resolved.api.allowed_hosts)
     app.add_middleware(HostCheck, allowed_hosts=hosts)
+    app.add_middleware(HeadRequests)
     app.add_middleware(Edge)
     app.add_middleware(Opened)
     return app

@@ -50,7 +50,7 @@ router = APIRouter(
 
 
 @router.post("/full_pipeline", response_model=FullResult, openapi_extra=_TAKES_FILES)
-async def full_pipeline(
+async def assess_transcript(
     body: AssessmentRequest, query: ScoringOfQuery, request: Request, services: ServicesOf
 ) -> Response:
     """Findings, judgement, item scores and meta-review of one transcript."""

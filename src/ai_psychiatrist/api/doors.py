@@ -32,7 +32,7 @@ logger = get_logger(__name__)
 SESSION_PATH: Final = "/v1/session"
 OPEN_PATHS: Final = frozenset(
     {
-        *("/healthz", "/readyz", "/login", SESSION_PATH),
+        *("/healthz", "/readyz", "/v1/healthz", "/v1/readyz", "/login", SESSION_PATH),
         *("/docs", "/docs/oauth2-redirect", "/redoc", "/openapi.json"),
     }
 )

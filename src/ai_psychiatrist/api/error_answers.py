@@ -116,7 +116,8 @@ def _allowed(request: Request) -> str:
     path = own_path(request.scope)
     routes = iter_route_contexts(request.app.routes)
     found = (route.methods or () for route in routes if route.path_regex.match(path))
-    return ", ".join(sorted({method for methods in found for method in methods}))
+    methods = {method for methods in found for method in methods}
+    return ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))
 
 
 def _invalid_field(entry: Mapping[str, object]) -> dict[str, str]:

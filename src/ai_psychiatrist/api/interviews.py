@@ -6,6 +6,7 @@ from typing import Annotated, Final, TypeAlias
 from fastapi import APIRouter, Depends, Path, Request, Response
 
 from ai_psychiatrist.api.admission import AdmittedRoute
+from ai_psychiatrist.api.audit_trail import note_record
 from ai_psychiatrist.api.doors_of import requires
 from ai_psychiatrist.api.given_assessment import assessment_input
 from ai_psychiatrist.api.interview_models import InterviewReportResult, InterviewResult
@@ -69,6 +70,7 @@ async def create_interview(
     """Begin an interview; a transcript is assessed first, and its unknown items are asked."""
     start = await _starting_point(body, request, services)
     snapshot = await interviews.create(body.protocol, body.inputs, start.assessment)
+    note_record(request, snapshot.id)
     _refuse_failed(snapshot)
     return _result(snapshot, services, status=201, transcript_risk=start.risk)
 

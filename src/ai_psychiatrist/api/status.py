@@ -28,9 +28,8 @@ class Alive(BaseModel):
     status: Literal["ok"] = "ok"
 
 
-@router.head("/health", include_in_schema=False, dependencies=[requires()])
 @router.get("/health", dependencies=[requires()])
-async def health(services: ServicesOf) -> Health:
+async def read_health(services: ServicesOf) -> Health:
     """Say which models would answer; always 200, so use /readyz to take a server out."""
     unready = await services.connections.unready()
     return Health(
@@ -40,16 +39,14 @@ async def health(services: ServicesOf) -> Health:
     )
 
 
-@router.head("/healthz", include_in_schema=False)
 @router.get("/healthz")
-async def healthz() -> Alive:
+async def check_liveness() -> Alive:
     """Say that the process is alive."""
     return Alive()
 
 
-@router.head("/readyz", include_in_schema=False)
 @router.get("/readyz", responses={503: {"description": "An agent has no model that would answer."}})
-async def readyz(request: Request, services: ServicesOf) -> Alive:
+async def check_readiness(request: Request, services: ServicesOf) -> Alive:
     """Say whether every agent has a model that would answer, but for the optional ones."""
     unready = await services.connections.unready()
     agents = [agent for agent in services.unready_agents(unready) if agent not in OPTIONAL_AGENTS]

@@ -33,6 +33,7 @@ from ai_psychiatrist.wiring.configured_references import ConfiguredReferences
 from ai_psychiatrist.wiring.danger import danger_agent, danger_chain, of_models
 
 if TYPE_CHECKING:
+    from ai_psychiatrist.access.audit.trails import Trails
     from ai_psychiatrist.access.entrance import Entrance
     from ai_psychiatrist.interview.interviews import Interviews
 
@@ -111,10 +112,20 @@ class Services:
 
         return Entrance(self.settings.data.state_dir.expanduser() / FILE_NAME)
 
+    @cached_property
+    def audit(self) -> "Trails":
+        """The trails of who saw, changed, exported and erased what."""
+        # Nobody who assesses from the command line needs it.
+        from ai_psychiatrist.access.audit.trails import Trails  # noqa: PLC0415
+
+        return Trails(state_dir=self.settings.data.state_dir.expanduser())
+
     def close(self) -> None:
-        """Close what was opened of interviews and keys."""
+        """Close what was opened of interviews, keys and trails."""
         if "entrance" in self.__dict__:
             self.entrance.close()
+        if "audit" in self.__dict__:
+            self.audit.close()
         if "interviews" in self.__dict__:
             self.interviews.close()
 
