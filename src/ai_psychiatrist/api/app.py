@@ -9,14 +9,7 @@ from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 from ai_psychiatrist import __version__
-from ai_psychiatrist.api import (
-    assessments,
-    interviews,
-    page_assets,
-    page_login,
-    status,
-    transcript_preview,
-)
+from ai_psychiatrist.api import assessments, interviews, pages, records, status
 from ai_psychiatrist.api.admission import Admission
 from ai_psychiatrist.api.audit_trail import AuditedRequests
 from ai_psychiatrist.api.body_limit import BodyLimit
@@ -83,6 +76,7 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
             stack.enter_context(services.active())
             await services.open_references()
             await stack.enter_async_context(services.interviews.tended())
+            await stack.enter_async_context(services.archives.tended())
             _warn(resolved)
             if is_open_to_anybody(resolved):
                 await stack.enter_async_context(telling_it_is_open())
@@ -113,9 +107,10 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
         app.include_router(router, include_in_schema=False)
     app.include_router(interviews.router)
     app.include_router(interviews.stepping)
-    app.include_router(transcript_preview.router)
-    for pages in (page_assets, page_login):
-        app.include_router(pages.router)
+    app.include_router(records.making)
+    app.include_router(records.router)
+    for page in pages.ROUTERS:
+        app.include_router(page)
     add_problem_handlers(app)
     # The one added last is the outermost: a refused body, too, has to be readable for web pages.
     app.add_middleware(AuditedRequests)

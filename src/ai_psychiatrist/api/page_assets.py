@@ -9,6 +9,7 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 
 from ai_psychiatrist.api.problems import Refusal, problem
+from ai_psychiatrist.results.page.environment import PACKAGE
 
 STATIC: Final = "/static/"
 _MEDIA_TYPES: Final = {
@@ -17,14 +18,16 @@ _MEDIA_TYPES: Final = {
     ".svg": "image/svg+xml",
 }
 
+_FOLDERS: Final = ("templates", "static")
+
 router = APIRouter(include_in_schema=False)
 
 
 @cache
 def _assets() -> dict[str, bytes]:
-    folder = files("ai_psychiatrist.results.page") / "static"
-    named = ((one.name, one) for one in folder.iterdir())
-    return {name: one.read_bytes() for name, one in named if _suffix(name) in _MEDIA_TYPES}
+    place = files(PACKAGE)
+    found = (one for name in _FOLDERS for one in (place / name).iterdir())
+    return {one.name: one.read_bytes() for one in found if _suffix(one.name) in _MEDIA_TYPES}
 
 
 @cache

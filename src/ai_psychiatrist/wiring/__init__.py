@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ai_psychiatrist.access.audit.trails import Trails
     from ai_psychiatrist.access.entrance import Entrance
     from ai_psychiatrist.interview.interviews import Interviews
+    from ai_psychiatrist.reviews.archives import Archives
 
 logger = get_logger(__name__)
 
@@ -120,14 +121,23 @@ class Services:
 
         return Trails(state_dir=self.settings.data.state_dir.expanduser())
 
+    @cached_property
+    def archives(self) -> "Archives":
+        """Assessments that are stored, each tenant's apart."""
+        from ai_psychiatrist.wiring.records import archives_of  # noqa: PLC0415  few store any
+
+        return archives_of(self.settings)
+
     def close(self) -> None:
-        """Close what was opened of interviews, keys and trails."""
+        """Close what was opened of interviews, keys, trails and stored assessments."""
         if "entrance" in self.__dict__:
             self.entrance.close()
         if "audit" in self.__dict__:
             self.audit.close()
         if "interviews" in self.__dict__:
             self.interviews.close()
+        if "archives" in self.__dict__:
+            self.archives.close()
 
     @cached_property
     def signer(self) -> Signer | None:
