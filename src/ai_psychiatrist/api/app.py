@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Final
 
 from anyio import to_thread
 from fastapi import FastAPI
@@ -45,6 +46,13 @@ _DESCRIPTION = (
     "unknown, every score carried by the participant's own words; and interviews that ask what is "
     "still unknown. "
 )
+_ROUTERS: Final = (
+    interviews.router,
+    interviews.stepping,
+    records.making,
+    records.router,
+)
+"""All that have no other name."""
 
 
 def create_app(given: Settings | Application | None = None) -> DescribedApp:
@@ -101,17 +109,22 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
     app.state.stopping = Stopping()
     app.state.admission = Admission(resolved.api.max_concurrency)
     app.state.text_room = SharedRoom(resolved.api.max_total_chars)
+    _add_routes(app)
+    _add_middleware(app, resolved)
+    return app
+
+
+def _add_routes(app: FastAPI) -> None:
     for router in (assessments.router, status.router):
         app.include_router(router, prefix=VERSION_PREFIX)
         # Under these names they were released; the document tells of each route once.
         app.include_router(router, include_in_schema=False)
-    app.include_router(interviews.router)
-    app.include_router(interviews.stepping)
-    app.include_router(records.making)
-    app.include_router(records.router)
-    for page in pages.ROUTERS:
-        app.include_router(page)
+    for router in (*_ROUTERS, *pages.ROUTERS):
+        app.include_router(router)
     add_problem_handlers(app)
+
+
+def _add_middleware(app: DescribedApp, resolved: Settings) -> None:
     # The one added last is the outermost: a refused body, too, has to be readable for web pages.
     app.add_middleware(AuditedRequests)
     app.add_middleware(
@@ -141,7 +154,6 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
     app.add_middleware(HeadRequests)
     app.add_middleware(Edge)
     app.add_middleware(Opened)
-    return app
 
 
 def _warn(settings: Settings) -> None:

@@ -3,6 +3,7 @@
 from typing import Final, NamedTuple
 
 from ai_psychiatrist.access.audit.entry import Action
+from ai_psychiatrist.api.own_path import VERSION_PREFIX
 
 
 class RouteKey(NamedTuple):
@@ -47,16 +48,23 @@ ACTIONS: Final = {
 }
 """Every route that shows, changes, exports or erases what is stored, or lets somebody in or out."""
 
-UNTRACED: Final = {
+_UNDER_TWO_NAMES: Final = {
     RouteKey("POST", "/full_pipeline"): "stores nothing",
     RouteKey("POST", "/assess/quantitative"): "stores nothing",
     RouteKey("POST", "/assess/qualitative"): "stores nothing",
-    RouteKey("GET", f"{_ASSESSMENT}/status"): "how far it is, without a word or a score",
-    RouteKey("GET", f"{_ASSESSMENT}/events"): "how far it is, without a word or a score",
-    RouteKey("GET", "/v1/session"): "who one is oneself",
     RouteKey("GET", "/health"): "about the service",
     RouteKey("GET", "/healthz"): "about the service",
     RouteKey("GET", "/readyz"): "about the service",
+}
+UNTRACED: Final = {
+    **_UNDER_TWO_NAMES,
+    **{
+        RouteKey(method, VERSION_PREFIX + path): reason
+        for (method, path), reason in _UNDER_TWO_NAMES.items()
+    },
+    RouteKey("GET", f"{_ASSESSMENT}/status"): "how far it is, without a word or a score",
+    RouteKey("GET", f"{_ASSESSMENT}/events"): "how far it is, without a word or a score",
+    RouteKey("GET", "/v1/session"): "who one is oneself",
     RouteKey("GET", "/openapi.json"): "about the service",
     RouteKey("GET", "/docs"): "about the service",
     RouteKey("GET", "/docs/oauth2-redirect"): "about the service",

@@ -9,6 +9,7 @@ from ai_psychiatrist.access.forgery_token import is_forgery_token
 from ai_psychiatrist.api.body_limit import give_body_room_back
 from ai_psychiatrist.api.door_problems import forgery_suspected
 from ai_psychiatrist.api.doors_of import session_of
+from ai_psychiatrist.api.json_body import BoundedRequest
 from ai_psychiatrist.api.problems import Refusal, problem
 
 _TYPE: Final = "application/x-www-form-urlencoded"
@@ -39,7 +40,7 @@ async def read_form(request: Request) -> Form:
     if media_type != _TYPE:
         raise Refusal(problem(415, "wrong_media_type", f"This address takes forms: {_TYPE}."))
     try:
-        text = (await request.body()).decode("ascii")
+        text = (await _body(request)).decode("ascii")
         pairs = parse_qsl(
             text, keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS
         )
@@ -52,3 +53,7 @@ async def read_form(request: Request) -> Form:
     if token is not None and not is_forgery_token(form.get("csrf"), token):
         raise Refusal(forgery_suspected())
     return form
+
+
+async def _body(request: Request) -> bytes:
+    return await (request.received() if isinstance(request, BoundedRequest) else request.body())

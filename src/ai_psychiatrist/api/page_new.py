@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from fastapi import APIRouter, Request, Response
 
 from ai_psychiatrist.api.audit_trail import note_record
-from ai_psychiatrist.api.begun_assessments import begin_in_background
+from ai_psychiatrist.api.admission import AdmittedRoute
 from ai_psychiatrist.api.doors_of import requires
-from ai_psychiatrist.api.kept_assessment import Asked
+from ai_psychiatrist.api.kept_assessment import Asked, make_and_keep
 from ai_psychiatrist.api.page_example import example_text
 from ai_psychiatrist.api.page_forms import Form, read_form
 from ai_psychiatrist.api.page_frame import sent_to, shown
@@ -22,7 +22,9 @@ from ai_psychiatrist.services.transcripts.preview import Preview
 from ai_psychiatrist.services.transcripts.speaker_labels import given_roles
 from ai_psychiatrist.wiring import Services
 
-router = APIRouter(include_in_schema=False, dependencies=[requires(Scope.ASSESS)])
+router = APIRouter(
+    include_in_schema=False, dependencies=[requires(Scope.ASSESS)], route_class=AdmittedRoute
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +59,7 @@ async def new(request: Request, services: ServicesOf, records: RecordsOf) -> Res
         asked = Asked(
             body=body, query=ScoringInQuery(), request=request, services=services, records=records
         )
-        record_id = await begin_in_background(asked)
+        record_id = (await make_and_keep(asked)).assessment_id
     except SpeakersUnknown:
         return await _again(request, begun, preview=await _preview(begun, services), status=422)
     except InputError as error:

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
 from ai_psychiatrist.api.admission import AdmittedRoute
-from ai_psychiatrist.api.doors_of import PrincipalOf
+from ai_psychiatrist.api.doors_of import PrincipalOf, requires, requires_one_of
 from ai_psychiatrist.api.kept_assessment import Asked, make_and_keep
 from ai_psychiatrist.api.query_options import ScoringOfQuery
 from ai_psychiatrist.api.record_models import RecordPageResult, record_result
@@ -16,6 +16,7 @@ from ai_psychiatrist.api.records_of import RecordId, RecordsOf
 from ai_psychiatrist.api.requests import KeptAssessmentRequest
 from ai_psychiatrist.api.sent_file import FILE_BODY
 from ai_psychiatrist.api.served import ServicesOf, json_of
+from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.reviews.archive.archive import Archive
 from ai_psychiatrist.reviews.archive.errors import RecordFailed, RecordRunning
@@ -46,8 +47,18 @@ _OF_MAKING: Final[Problems] = {
     507: {"description": "As many assessments are stored as may be."},
 }
 
+SEEING: Final = [requires_one_of(Scope.READ, Scope.REVIEW)]
+"""A rater sees transcripts, and scores once own ones are committed."""
+ERASING: Final = [requires(Scope.ADMIN)]
+
 router = APIRouter(prefix=PREFIX, tags=TAGS)
-making = APIRouter(prefix=PREFIX, tags=TAGS, responses=_OF_MAKING, route_class=AdmittedRoute)
+making = APIRouter(
+    prefix=PREFIX,
+    tags=TAGS,
+    responses=_OF_MAKING,
+    route_class=AdmittedRoute,
+    dependencies=[requires(Scope.ASSESS)],
+)
 """Of the route behind which models are asked."""
 
 
@@ -75,7 +86,7 @@ async def create_assessment(
     return response
 
 
-@router.get("", response_model=RecordPageResult)
+@router.get("", response_model=RecordPageResult, dependencies=SEEING)
 async def list_assessments(
     query: ListOfQuery, records: RecordsOf, principal: PrincipalOf
 ) -> Response:
@@ -88,7 +99,12 @@ async def list_assessments(
     return json_of(result)
 
 
-@router.get("/{assessment_id}", response_model=FullResult, responses=PROBLEMS | OF_SCORES)
+@router.get(
+    "/{assessment_id}",
+    response_model=FullResult,
+    responses=PROBLEMS | OF_SCORES,
+    dependencies=SEEING,
+)
 async def read_assessment(
     assessment_id: RecordId, records: RecordsOf, principal: PrincipalOf
 ) -> Response:
@@ -102,7 +118,12 @@ async def read_assessment(
     return Response(record.result, media_type=JSONResponse.media_type)
 
 
-@router.delete("/{assessment_id}", status_code=204, responses=PROBLEMS)
+@router.delete(
+    "/{assessment_id}",
+    status_code=204,
+    responses=PROBLEMS,
+    dependencies=ERASING,
+)
 async def delete_assessment(assessment_id: RecordId, records: RecordsOf) -> Response:
     """Remove all that is stored of an assessment, its reviews included."""
     await records.ask(lambda archive: archive.delete(assessment_id))

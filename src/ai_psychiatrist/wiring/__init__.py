@@ -105,6 +105,13 @@ class Services:
         return self.make_interviews()
 
     @cached_property
+    def archives(self) -> "Archives":
+        """Assessments that are stored, each tenant's apart."""
+        from ai_psychiatrist.wiring.records import archives_of  # noqa: PLC0415  few store any
+
+        return archives_of(self.settings)
+
+    @cached_property
     def entrance(self) -> "Entrance":
         """The keys and sessions of whoever may come in."""
         # Nobody who assesses from the command line needs it.
@@ -121,15 +128,8 @@ class Services:
 
         return Trails(state_dir=self.settings.data.state_dir.expanduser())
 
-    @cached_property
-    def archives(self) -> "Archives":
-        """Assessments that are stored, each tenant's apart."""
-        from ai_psychiatrist.wiring.records import archives_of  # noqa: PLC0415  few store any
-
-        return archives_of(self.settings)
-
     def close(self) -> None:
-        """Close what was opened of interviews, keys, trails and stored assessments."""
+        """Close what was opened of interviews, records, keys and trails."""
         if "entrance" in self.__dict__:
             self.entrance.close()
         if "audit" in self.__dict__:
