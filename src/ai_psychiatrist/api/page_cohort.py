@@ -112,7 +112,15 @@ async def cohort(
     if not page.total and not wanted.is_filtered:
         view = await example_view(request, services)
         return await shown(
-            request, "assessment", view=view, is_example=True, id="", phase="", ratings=None
+            request,
+            "assessment",
+            view=view,
+            is_example=True,
+            id="",
+            phase="",
+            ratings=None,
+            may_review=False,
+            may_erase=False,
         )
     return await shown(
         request,

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 from fastapi import APIRouter, Request, Response
 
-from ai_psychiatrist.api.audit_trail import note_record
 from ai_psychiatrist.api.admission import AdmittedRoute
+from ai_psychiatrist.api.audit_trail import note_record
 from ai_psychiatrist.api.doors_of import requires
 from ai_psychiatrist.api.kept_assessment import Asked, make_and_keep
 from ai_psychiatrist.api.page_example import example_text
@@ -92,6 +92,4 @@ async def _again(
     problem: str = "",
     status: int = 200,
 ) -> Response:
-    return await shown(
-        request, "new", status=status, problem=problem, form=begun, preview=preview
-    )
+    return await shown(request, "new", status=status, problem=problem, form=begun, preview=preview)

@@ -26,7 +26,7 @@ _DOCUMENTATION: Final = (
     "img-src data: https://fastapi.tiangolo.com https://cdn.redoc.ly"
 )
 _DOCUMENTATION_PATHS: Final = frozenset({"/docs", "/redoc"})
-_PAGE_PATHS: Final = frozenset({"/", "/new", "/login", "/agreement"})
+_PAGE_PATHS: Final = frozenset({"/", "/new", "/login", "/logout", "/next", "/agreement"})
 _PAGES_UNDER: Final = "/assessments/"
 _STATIC: Final = "/static/"
 _KEPT: Final = "public, max-age=31536000, immutable"
@@ -38,6 +38,9 @@ def forbid_to_browsers(headers: MutableHeaders, path: str) -> None:
         headers[name] = value
     if path.startswith(_STATIC) and headers.get("Content-Type", "").startswith(("text/", "image/")):
         headers["Cache-Control"] = _KEPT
+    if is_page(path):
+        # Without a referrer a form of our own page would come from nowhere.
+        headers["Referrer-Policy"] = "same-origin"
     headers[_POLICY] = policy_of(path)
 
 
@@ -45,4 +48,9 @@ def policy_of(path: str) -> str:
     """Return what a browser may load and run for the answer to a path."""
     if path in _DOCUMENTATION_PATHS:
         return _DOCUMENTATION
-    return _PAGE if path in _PAGE_PATHS or path.startswith(_PAGES_UNDER) else _NOTHING
+    return _PAGE if is_page(path) else _NOTHING
+
+
+def is_page(path: str) -> bool:
+    """Return whether a path is a page for people."""
+    return path in _PAGE_PATHS or path.startswith(_PAGES_UNDER)
