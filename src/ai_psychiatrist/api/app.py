@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 from ai_psychiatrist import __version__
-from ai_psychiatrist.api import assessments, interviews, pages, records, status
+from ai_psychiatrist.api import assessments, interviews, pages, records, session_routes, status
 from ai_psychiatrist.api.admission import Admission
 from ai_psychiatrist.api.audit_trail import AuditedRequests
 from ai_psychiatrist.api.body_limit import BodyLimit
@@ -20,6 +20,7 @@ from ai_psychiatrist.api.doors import DoorRules, Doors
 from ai_psychiatrist.api.edge import Edge
 from ai_psychiatrist.api.error_answers import add_problem_handlers
 from ai_psychiatrist.api.head_requests import HeadRequests
+from ai_psychiatrist.api.forgery_check import ForgeryCheck
 from ai_psychiatrist.api.host_check import HostCheck
 from ai_psychiatrist.api.open_notice import telling_it_is_open
 from ai_psychiatrist.api.opened import Opened
@@ -51,6 +52,7 @@ _ROUTERS: Final = (
     interviews.stepping,
     records.making,
     records.router,
+    session_routes.router,
 )
 """All that have no other name."""
 
@@ -126,6 +128,7 @@ def _add_routes(app: FastAPI) -> None:
 
 def _add_middleware(app: DescribedApp, resolved: Settings) -> None:
     # The one added last is the outermost: a refused body, too, has to be readable for web pages.
+    app.add_middleware(ForgeryCheck)
     app.add_middleware(AuditedRequests)
     app.add_middleware(
         BodyLimit,

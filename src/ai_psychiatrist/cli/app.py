@@ -50,6 +50,7 @@ COMMANDS: Final = {
         place="schema_command:schema",
         help="Print the JSON Schema of results, for HTTP and --json alike; its version is in each.",
     ),
+    "keys": Later(place="keys_command:keys_app", help="Make, list and revoke the keys of callers."),
     "settings": Later(
         place="settings_command:settings",
         help="Print every setting with its meaning and default, in the form of a .env file.",
