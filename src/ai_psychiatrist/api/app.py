@@ -10,17 +10,28 @@ from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 from ai_psychiatrist import __version__
-from ai_psychiatrist.api import assessments, interviews, pages, records, session_routes, status
+from ai_psychiatrist.api import (
+    assessments,
+    interviews,
+    pages,
+    record_parts,
+    record_progress,
+    records,
+    review_routes,
+    session_routes,
+    status,
+)
 from ai_psychiatrist.api.admission import Admission
 from ai_psychiatrist.api.audit_trail import AuditedRequests
+from ai_psychiatrist.api.begun import Begun
 from ai_psychiatrist.api.body_limit import BodyLimit
 from ai_psychiatrist.api.credentials import KEY_HEADER
 from ai_psychiatrist.api.described import DescribedApp
 from ai_psychiatrist.api.doors import DoorRules, Doors
 from ai_psychiatrist.api.edge import Edge
 from ai_psychiatrist.api.error_answers import add_problem_handlers
-from ai_psychiatrist.api.head_requests import HeadRequests
 from ai_psychiatrist.api.forgery_check import ForgeryCheck
+from ai_psychiatrist.api.head_requests import HeadRequests
 from ai_psychiatrist.api.host_check import HostCheck
 from ai_psychiatrist.api.open_notice import telling_it_is_open
 from ai_psychiatrist.api.opened import Opened
@@ -52,6 +63,10 @@ _ROUTERS: Final = (
     interviews.stepping,
     records.making,
     records.router,
+    record_progress.router,
+    record_parts.router,
+    record_parts.subjects,
+    review_routes.router,
     session_routes.router,
 )
 """All that have no other name."""
@@ -95,6 +110,7 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
             reading = to_thread.run_sync(_read_ahead, services.connections.names)
             app.state.reading = asyncio.create_task(reading)
             stack.push_async_callback(asyncio.wait, (app.state.reading,))
+            stack.push_async_callback(_end_begun, app, resolved.api.shutdown_seconds)
             yield
 
     app = DescribedApp(
@@ -109,6 +125,7 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
     )
     app.state.services = opened
     app.state.stopping = Stopping()
+    app.state.begun = Begun()
     app.state.admission = Admission(resolved.api.max_concurrency)
     app.state.text_room = SharedRoom(resolved.api.max_total_chars)
     _add_routes(app)
@@ -157,6 +174,12 @@ def _add_middleware(app: DescribedApp, resolved: Settings) -> None:
     app.add_middleware(HeadRequests)
     app.add_middleware(Edge)
     app.add_middleware(Opened)
+
+
+async def _end_begun(app: FastAPI, shutdown_seconds: float) -> None:
+    """End what goes on in the background; told to stop, it ends by itself with what it has."""
+    is_told = app.state.stopping.is_begun
+    await app.state.begun.end(patience_seconds=shutdown_seconds if is_told else 0)
 
 
 def _warn(settings: Settings) -> None:

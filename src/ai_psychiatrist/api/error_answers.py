@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.routing import iter_route_contexts
@@ -91,7 +91,7 @@ def add_problem_handlers(app: FastAPI) -> None:
         app.add_exception_handler(end, _on_work_not_done)
 
 
-async def _on_error(request: Request, error: Exception) -> JSONResponse:
+async def _on_error(request: Request, error: Exception) -> Response:
     match error:
         case Refusal():
             return error.response

@@ -5,10 +5,7 @@ from urllib.parse import parse_qsl
 
 from fastapi import Request
 
-from ai_psychiatrist.access.forgery_token import is_forgery_token
 from ai_psychiatrist.api.body_limit import give_body_room_back
-from ai_psychiatrist.api.door_problems import forgery_suspected
-from ai_psychiatrist.api.doors_of import session_of
 from ai_psychiatrist.api.json_body import BoundedRequest
 from ai_psychiatrist.api.problems import Refusal, problem
 
@@ -32,10 +29,7 @@ class Form:
 
 
 async def read_form(request: Request) -> Form:
-    """Return the fields; raises `Refusal` for what no form of ours sends.
-
-    A session's form has to carry the session's token.
-    """
+    """Return the fields; raises `Refusal` for what no form of ours sends."""
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().casefold()
     if media_type != _TYPE:
         raise Refusal(problem(415, "wrong_media_type", f"This address takes forms: {_TYPE}."))
@@ -49,10 +43,7 @@ async def read_form(request: Request) -> Form:
         raise Refusal(problem(400, "malformed_form", detail)) from None
     finally:
         await give_body_room_back(request.scope)
-    form, token = Form(pairs), session_of(request)
-    if token is not None and not is_forgery_token(form.get("csrf"), token):
-        raise Refusal(forgery_suspected())
-    return form
+    return Form(pairs)
 
 
 async def _body(request: Request) -> bytes:

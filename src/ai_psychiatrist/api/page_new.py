@@ -6,8 +6,10 @@ from fastapi import APIRouter, Request, Response
 
 from ai_psychiatrist.api.admission import AdmittedRoute
 from ai_psychiatrist.api.audit_trail import note_record
+from ai_psychiatrist.api.begun import begun_of
+from ai_psychiatrist.api.begun_assessment import begin
 from ai_psychiatrist.api.doors_of import requires
-from ai_psychiatrist.api.kept_assessment import Asked, make_and_keep
+from ai_psychiatrist.api.kept_assessment import Asked
 from ai_psychiatrist.api.page_example import example_text
 from ai_psychiatrist.api.page_forms import Form, read_form
 from ai_psychiatrist.api.page_frame import sent_to, shown
@@ -59,7 +61,7 @@ async def new(request: Request, services: ServicesOf, records: RecordsOf) -> Res
         asked = Asked(
             body=body, query=ScoringInQuery(), request=request, services=services, records=records
         )
-        record_id = (await make_and_keep(asked)).assessment_id
+        record_id = await begin(asked, begun_of(request))
     except SpeakersUnknown:
         return await _again(request, begun, preview=await _preview(begun, services), status=422)
     except InputError as error:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from fastapi import Response
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
@@ -43,7 +44,7 @@ TOO_LATE: Final = frozenset({FailureCode.DEADLINE_EXCEEDED, FailureCode.TIMED_OU
 class Refusal(HTTPException):
     """A problem that ends a request; FastAPI lets it through from wherever it is raised."""
 
-    def __init__(self, response: JSONResponse) -> None:
+    def __init__(self, response: Response) -> None:
         super().__init__(response.status_code)
         self.response = response
 

@@ -16,7 +16,7 @@ from ai_psychiatrist.api.requests import AssessmentRequest
 from ai_psychiatrist.api.risk import keep_risk
 from ai_psychiatrist.api.sent_file import SentFile
 from ai_psychiatrist.api.shared_room import SharedRoom
-from ai_psychiatrist.assessment.part import Part
+from ai_psychiatrist.assessment.part import OnFinished, Part
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus, WantedScoring
 from ai_psychiatrist.domain.errors import InputError, TranscriptTooLong
 from ai_psychiatrist.domain.risk import RiskReport
@@ -108,9 +108,15 @@ async def assess_wanted(
     services: Services,
     parts: frozenset[Part],
     scoring: WantedScoring,
+    *,
+    begun_as: str | None = None,
+    on_finished: OnFinished = lambda _: None,
 ) -> Assessed:
-    """Return the assessment; raises `Refusal` when nothing finished."""
-    assessment_id = begin_assessment()
+    """Return the assessment; raises `Refusal` when nothing finished.
+
+    `begun_as`: its id, where it has one already. `on_finished` is told of each part as it is done.
+    """
+    assessment_id = begun_as or begin_assessment()
     stopping: Stopping = request.app.state.stopping
     assessment = await services.pipeline.assess(
         wanted.transcript,
@@ -120,6 +126,7 @@ async def assess_wanted(
         scoring=scoring,
         deadline_seconds=seconds_left(request.scope),
         stopping=stopping,
+        on_finished=on_finished,
     )
     assessed = Assessed(id=assessment_id, assessment=assessment)
     if assessment.status is AssessmentStatus.FAILED and stopping.is_begun:
