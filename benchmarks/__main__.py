@@ -2,6 +2,7 @@
 
 from benchmarks import (
     ablation,
+    agreement,
     calibration_error,
     calls,
     certificates,
@@ -50,6 +51,8 @@ def main() -> None:
     metrics.main([])
     print("\n## What intervals hold\n", flush=True)
     coverage.main([])
+    print("\n## Agreement of raters, as it was planted\n", flush=True)
+    agreement.main([])
     print("\n## What sets of scores hold\n", flush=True)
     conformal.main([])
     print("\n## Calibration errors of signals that have none\n", flush=True)
