@@ -16,6 +16,7 @@ from ai_psychiatrist.api.records_of import RecordsOf
 from ai_psychiatrist.api.served import ServicesOf
 from ai_psychiatrist.domain.access import LOCAL, Principal, Scope
 from ai_psychiatrist.domain.phq8 import Severity
+from ai_psychiatrist.domain.review import ReviewPhase
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.results.page.words import words
 from ai_psychiatrist.reviews.archive.pages import Rated, Sort
@@ -49,6 +50,12 @@ _EXPORTS: Final = (
     ("ratings", "jsonl", "Ratings, JSONL"),
     ("ratings", "csv", "Ratings, CSV"),
 )
+_MINE: Final = {
+    ReviewPhase.UNSEEN: "not rated",
+    ReviewPhase.BLIND: "begun, blind",
+    ReviewPhase.SEEN: "scores seen",
+    ReviewPhase.REVEALED: "rated",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +179,7 @@ def _line(listed: ListedRecord) -> Line:
         width=None if listed.is_hidden else figures.width,
         models=", ".join(figures.models),
         raters=summary.raters,
-        mine=words(listed.mine),
+        mine=_MINE[listed.mine],
     )
 
 

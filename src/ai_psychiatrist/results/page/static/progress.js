@@ -1,6 +1,6 @@
 // What an assessment does while it runs, as the server tells it.
 
-import { call, fail, say, url } from "./api.js";
+import { say, url } from "./api.js";
 
 const { id } = document.getElementById("progress").dataset;
 const stages = document.getElementById("stages");
@@ -18,15 +18,10 @@ function told(event) {
   say(line.textContent);
 }
 
-async function ended() {
+function ended() {
   events.close();
-  try {
-    await call("GET", `/v1/assessments/${id}/status`);
-  } catch (problem) {
-    fail(problem);
-  }
   window.location.reload();
 }
 
-for (const name of ["message", "stage"]) events.addEventListener(name, told);
-for (const name of ["finished", "failed", "ended"]) events.addEventListener(name, ended);
+events.addEventListener("stage", told);
+events.addEventListener("end", ended);

@@ -67,7 +67,7 @@ function rescore(section) {
   section.append(field, missed, state);
 }
 
-function remember({ kind, item, evidence, verdict, reason, score, start, end }) {
+function remember({ kind, item, evidence, verdict, reason, score, span }) {
   const section = sections.find((one) => one.dataset.item === item);
   if (kind === "evidence") {
     const state = section?.querySelectorAll(".card")[evidence]?.querySelector(".mine");
@@ -75,7 +75,7 @@ function remember({ kind, item, evidence, verdict, reason, score, start, end }) 
   } else if (section && kind === "score") {
     section.querySelector(":scope > .mine").textContent = `changed to ${score ?? "cannot tell"}`;
   } else if (section && kind === "missed") {
-    section.querySelector(":scope > .mine").textContent = `missed words marked (${start}–${end})`;
+    section.querySelector(":scope > .mine").textContent = `missed words marked (${span.start}–${span.end})`;
   }
 }
 
