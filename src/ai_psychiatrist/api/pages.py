@@ -3,6 +3,7 @@
 from typing import Final
 
 from ai_psychiatrist.api import (
+    page_agreement,
     page_assessment,
     page_assets,
     page_cohort,
@@ -16,6 +17,7 @@ ROUTERS: Final = (
     page_login.router,
     page_cohort.router,
     page_new.router,
+    page_agreement.router,
     page_assessment.router,
     transcript_preview.router,
 )

@@ -29,8 +29,13 @@ export async function call(method, path, body, headers = {}) {
   return { content, location: answer.headers.get("Location") };
 }
 
+let silence = 0;
+
 export function say(words) {
-  document.getElementById("said").textContent = words;
+  const place = document.getElementById("said");
+  place.textContent = words;
+  clearTimeout(silence);
+  silence = setTimeout(() => place.replaceChildren(), 8000);
 }
 
 export function fail(problem) {

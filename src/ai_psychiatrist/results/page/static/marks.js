@@ -48,7 +48,7 @@ export function show(spans) {
       const over = within.filter(({ start, end }) => start <= base + from && end > base + from);
       if (!over.length) return piece;
       const mark = document.createElement("mark");
-      mark.dataset.items = over.map(({ item }) => item).join(" ");
+      mark.className = over.map(({ slug }) => `of-${slug}`).join(" ");
       mark.title = over.map(({ label }) => label).join(", ");
       mark.textContent = piece;
       return mark;

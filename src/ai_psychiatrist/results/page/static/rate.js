@@ -33,7 +33,9 @@ function score(value) {
 function mark(item) {
   const found = selected();
   if (found.why) return say(found.why);
-  spans.push({ start: found.start, end: found.end, item: item.dataset.item, label: item.dataset.label, words: found.words });
+  const { start, end, words } = found;
+  const { item: key, label, slug } = item.dataset;
+  spans.push({ start, end, words, item: key, label, slug });
   marked();
   say(`Marked for ${item.dataset.label}.`);
 }
