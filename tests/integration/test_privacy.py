@@ -55,6 +55,8 @@ GETS = (
     "/docs/oauth2-redirect",
     "/redoc",
     "/openapi.json",
+    "/v1/queue",
+    "/v1/agreement",
 )
 INTERVIEWS = {
     "/v1/interviews",

@@ -11,6 +11,7 @@ from fastapi.middleware.cors import CORSMiddleware
 
 from ai_psychiatrist import __version__
 from ai_psychiatrist.api import (
+    agreement_routes,
     assessments,
     interviews,
     pages,
@@ -68,6 +69,7 @@ _ROUTERS: Final = (
     record_parts.subjects,
     review_routes.router,
     session_routes.router,
+    agreement_routes.router,
 )
 """All that have no other name."""
 
