@@ -17,6 +17,8 @@ from ai_psychiatrist.services.transcripts.transcript_reader import read_transcri
 from ai_psychiatrist.wiring import Services, open_services_apart
 
 _LOCK: Final = "example_lock"
+_MADE: Final[dict[str, SheetView]] = {}
+"""By where to turn in danger, the one thing of the settings that it shows."""
 
 
 @cache
@@ -32,10 +34,10 @@ async def example_view(request: Request, services: Services) -> SheetView:
     if not hasattr(state, _LOCK):
         setattr(state, _LOCK, asyncio.Lock())
     async with getattr(state, _LOCK):
-        if not hasattr(state, "example"):
-            state.example = await _assessed(services)
-    view: SheetView = state.example
-    return view
+        if services.crisis_resources not in _MADE:
+            _MADE.clear()
+            _MADE[services.crisis_resources] = await _assessed(services)
+    return _MADE[services.crisis_resources]
 
 
 async def _assessed(services: Services) -> SheetView:

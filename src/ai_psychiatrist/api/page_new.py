@@ -56,7 +56,7 @@ async def new(request: Request, services: ServicesOf, records: RecordsOf) -> Res
         body = KeptAssessmentRequest(
             transcript_text=begun.text,
             subject=begun.subject or None,
-            speakers=begun.speakers or None,  # type: ignore[arg-type]
+            speakers=begun.speakers or None,
         )
         asked = Asked(
             body=body, query=ScoringInQuery(), request=request, services=services, records=records
