@@ -102,7 +102,7 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
             )
             stack.enter_context(services.active())
             await services.open_references()
-            await stack.enter_async_context(services.interviews.tended())
+            await stack.enter_async_context(services.tenant_interviews.tended())
             await stack.enter_async_context(services.archives.tended())
             _warn(resolved)
             if is_open_to_anybody(resolved):
@@ -125,6 +125,7 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
         # A redirect would be made of the Host header, which is the caller's.
         redirect_slashes=False,
     )
+    app.asks_for_credentials = resolved.auth.required
     app.state.services = opened
     app.state.stopping = Stopping()
     app.state.begun = Begun()
@@ -146,8 +147,8 @@ def _add_routes(app: FastAPI) -> None:
 
 
 def _add_middleware(app: DescribedApp, resolved: Settings) -> None:
-    # The one added last is the outermost: a refused body, too, has to be readable for web pages.
     app.add_middleware(ForgeryCheck)
+    # The one added last is the outermost: a refused body, too, has to be readable for web pages.
     app.add_middleware(AuditedRequests)
     app.add_middleware(
         BodyLimit,

@@ -7,6 +7,7 @@ from typing import Any, Final
 import orjson
 from fastapi import FastAPI, Request, Response
 
+from ai_psychiatrist.api.described_doors import describe_doors
 from ai_psychiatrist.api.problems import ModelProblem
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads
@@ -82,6 +83,8 @@ class DescribedApp(FastAPI):
 
     _document: dict[str, Any] | None = None
     _written: bytes = b""
+    asks_for_credentials: bool = False
+    """Whether every caller has to show one."""
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -114,6 +117,7 @@ class DescribedApp(FastAPI):
         """Return the document; made once."""
         if self._document is None:
             document = super().openapi()
+            describe_doors(document, is_required=self.asks_for_credentials)
             _describe_problems(document)
             self._document = document
         return self._document

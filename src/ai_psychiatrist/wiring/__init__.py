@@ -17,6 +17,7 @@ from ai_psychiatrist.agents.references import required
 from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop
 from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
 from ai_psychiatrist.config import Settings, refuse_contradictions
+from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.domain.assessment import AssessmentMode, WantedScoring
 from ai_psychiatrist.infrastructure.digests import load_installation_key, using_installation_key
 from ai_psychiatrist.infrastructure.logging import EventLog, get_logger, logging_to
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from ai_psychiatrist.access.entrance import Entrance
     from ai_psychiatrist.interview.interviews import Interviews
     from ai_psychiatrist.reviews.archives import Archives
+    from ai_psychiatrist.wiring.tenant_interviews import TenantInterviews
 
 logger = get_logger(__name__)
 
@@ -55,7 +57,7 @@ class Services:
     connections: ModelConnections
     references: ConfiguredReferences | None
     """Examples of other participants; `None` where the settings name none."""
-    make_interviews: "Callable[[], Interviews]"
+    make_interviews: "Callable[[], TenantInterviews]"
     agent_models: dict[str, tuple[str, ...]]
     """The chain of model names of each agent; without the danger agent where that is off."""
     interview_models: tuple[str, ...]
@@ -100,9 +102,14 @@ class Services:
             await self.references.open()
 
     @cached_property
-    def interviews(self) -> "Interviews":
-        """Those that are held with people, and where they are kept."""
+    def tenant_interviews(self) -> "TenantInterviews":
+        """The interviews of each tenant."""
         return self.make_interviews()
+
+    @property
+    def interviews(self) -> "Interviews":
+        """Those that are held on this machine itself, and where they are kept."""
+        return self.tenant_interviews.of(LOCAL.tenant)
 
     @cached_property
     def archives(self) -> "Archives":
@@ -134,8 +141,8 @@ class Services:
             self.entrance.close()
         if "audit" in self.__dict__:
             self.audit.close()
-        if "interviews" in self.__dict__:
-            self.interviews.close()
+        if "tenant_interviews" in self.__dict__:
+            self.tenant_interviews.close()
         if "archives" in self.__dict__:
             self.archives.close()
 
@@ -292,11 +299,13 @@ def _interview_chain(settings: Settings, connections: ModelConnections) -> Model
     return of_models(connections.chain(settings.interview.model or settings.model.default))
 
 
-def _opened_interviews(settings: Settings, chain: ModelChain, danger: ModelChain) -> "Interviews":
+def _opened_interviews(
+    settings: Settings, chain: ModelChain, danger: ModelChain
+) -> "TenantInterviews":
     # A tenth of a second that nobody waits for who holds no interview.
-    from ai_psychiatrist.wiring.interviews import open_interviews  # noqa: PLC0415
+    from ai_psychiatrist.wiring.tenant_interviews import TenantInterviews  # noqa: PLC0415
 
-    return open_interviews(settings, chain, danger)
+    return TenantInterviews(settings, chain, danger)
 
 
 def _key(settings: Settings) -> bytes:

@@ -98,6 +98,8 @@ class Archive:
         Raises `ConfigurationError` when they cannot be made, others can read them, or they were
         written with another key.
         """
+        # Its parents, too: without this they would take the rights that are usual.
+        folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         opened = TenantKeys.open(folder, keys, tenant)
         try:
             database = open_private(folder / _FILE_NAME, RECORDS)
