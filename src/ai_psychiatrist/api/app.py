@@ -14,6 +14,7 @@ from ai_psychiatrist.api import (
     assessments,
     export_routes,
     interviews,
+    pages,
     record_parts,
     record_progress,
     records,
@@ -132,7 +133,7 @@ def _add_routes(app: FastAPI) -> None:
         app.include_router(router, prefix=VERSION_PREFIX)
         # Under these names they were released; the document tells of each route once.
         app.include_router(router, include_in_schema=False)
-    for router in _ROUTERS:
+    for router in (*_ROUTERS, *pages.ROUTERS):
         app.include_router(router)
     add_problem_handlers(app)
 
