@@ -1,13 +1,16 @@
 """What the service promises of itself: its OpenAPI document, with every problem in it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 from typing import Any, Final
 
 import orjson
 from fastapi import FastAPI, Request, Response
 
+from ai_psychiatrist.api.problem_kinds import PROBLEM_KINDS, PROBLEM_TYPE, kinds_of
 from ai_psychiatrist.api.problems import ModelProblem
+from ai_psychiatrist.api.reference.page import reference_page, reference_style
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads
 from ai_psychiatrist.results.result import Result
@@ -16,6 +19,12 @@ from ai_psychiatrist.results.risk_result import ExaminedResult
 _MEDIA_TYPE: Final = "application/problem+json"
 _SCHEMAS: Final = "#/components/schemas/"
 _WRITER: Final = WorkerThreads(count=1, seconds=30.0)
+TAGS: Final = {
+    "assessment": "A transcript in, an assessment out.",
+    "interviews": "Ask a person what is still unknown, one question after another.",
+    "status": "How the service is; for whoever watches over it.",
+}
+"""What the groups of routes are for."""
 _OF_EVERY_ROUTE: Final = {
     "400": "The request names no host, or more than one.",
     "413": "The body is too large.",
@@ -81,7 +90,7 @@ class DescribedApp(FastAPI):
     """An application whose OpenAPI document has the problems of every route with their schema."""
 
     _document: dict[str, Any] | None = None
-    _written: bytes = b""
+    _written: dict[str, bytes]
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -94,27 +103,43 @@ class DescribedApp(FastAPI):
 
     def setup(self) -> None:
         """Serve the document and its pages, unless they are left out."""
+        self._written = {}
         if self.openapi_url is not None:
             # Before the framework's own route, which writes the document anew for each request.
             self.add_route(self.openapi_url, self._serve_document, include_in_schema=False)
+            self.add_route("/docs", self._serve_page, include_in_schema=False)
+            self.add_route("/docs/style.css", self._serve_style, include_in_schema=False)
         super().setup()
 
     async def _serve_document(self, request: Request) -> Response:
-        mounted_at = request.scope.get("root_path", "")
-        if not self._written:
-            # Making it takes a quarter of a second.
-            self._written = await _WRITER.run(lambda: self._document_at(mounted_at))
-        return Response(self._written, media_type="application/json")
+        return await self._written_once(request, "application/json", orjson.dumps)
 
-    def _document_at(self, mounted_at: str) -> bytes:
+    async def _serve_page(self, request: Request) -> Response:
+        return await self._written_once(request, "text/html", reference_page)
+
+    async def _serve_style(self, request: Request) -> Response:
+        return await self._written_once(request, "text/css", reference_style)
+
+    async def _written_once(
+        self, request: Request, media_type: str, write: Callable[[dict[str, Any]], bytes]
+    ) -> Response:
+        mounted_at = request.scope.get("root_path", "")
+        if media_type not in self._written:
+            # Making the document takes a quarter of a second, and the page of it as long.
+            made = await _WRITER.run(lambda: write(self._document_at(mounted_at)))
+            self._written[media_type] = made
+        return Response(self._written[media_type], media_type=media_type)
+
+    def _document_at(self, mounted_at: str) -> dict[str, Any]:
         servers = {"servers": [{"url": mounted_at}]} if mounted_at else {}
-        return orjson.dumps(self.openapi() | servers)
+        return self.openapi() | servers
 
     def openapi(self) -> dict[str, Any]:
         """Return the document; made once."""
         if self._document is None:
             document = super().openapi()
             _describe_problems(document)
+            document["tags"] = [{"name": name, "description": said} for name, said in TAGS.items()]
             self._document = document
         return self._document
 
@@ -122,6 +147,9 @@ class DescribedApp(FastAPI):
 def _describe_problems(document: dict[str, Any]) -> None:
     schema = Problem.model_json_schema(ref_template=_SCHEMAS + "{model}")
     document["components"]["schemas"] |= schema.pop("$defs") | {"Problem": schema}
+    document["x-problems"] = [
+        {"type": PROBLEM_TYPE + kind.code, **asdict(kind)} for kind in PROBLEM_KINDS
+    ]
     content = {_MEDIA_TYPE: {"schema": {"$ref": f"{_SCHEMAS}Problem"}}}
     for path in document["paths"].values():
         for operation in path.values():
@@ -131,3 +159,5 @@ def _describe_problems(document: dict[str, Any]) -> None:
             for status, response in responses.items():
                 if status >= "400":
                     response["content"] = content
+                    codes = dict.fromkeys(kind.code for kind in kinds_of(status))
+                    response["x-problem-codes"] = [*codes]
