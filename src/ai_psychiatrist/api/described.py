@@ -10,12 +10,14 @@ from fastapi import FastAPI, Request, Response
 
 from ai_psychiatrist.api.problem_kinds import PROBLEM_KINDS, PROBLEM_TYPE, kinds_of
 from ai_psychiatrist.api.problems import ModelProblem
+from ai_psychiatrist.api.reference.field_examples import FieldExamples
 from ai_psychiatrist.api.reference.page import reference_page, reference_style
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads
 from ai_psychiatrist.results.result import Result
 from ai_psychiatrist.results.risk_result import ExaminedResult
 
+_UNDESCRIBED: Final = "Successful Response"
 _MEDIA_TYPE: Final = "application/problem+json"
 _SCHEMAS: Final = "#/components/schemas/"
 _WRITER: Final = WorkerThreads(count=1, seconds=30.0)
@@ -25,6 +27,11 @@ TAGS: Final = {
     "status": "How the service is; for whoever watches over it.",
 }
 """What the groups of routes are for."""
+_DONE: Final = {
+    "200": "What was asked for.",
+    "201": "What was made.",
+    "204": "It is done, and there is no body.",
+}
 _OF_EVERY_ROUTE: Final = {
     "400": "The request names no host, or more than one.",
     "413": "The body is too large.",
@@ -41,22 +48,29 @@ class InvalidField(Result):
     """A field of the body or the query, `body` itself, or for what nobody asked for `unknown` in
     the body, `query` in the query."""
     type: str
+    """What kind of error it is, as Pydantic names it."""
 
 
 class SignalPlace(Result):
     """Where a sign of danger stands in the transcript, without its words."""
 
     level: RiskLevel
+    """How soon a person should look."""
     turn: int
+    """The turn, from 0."""
     start: int
+    """First character, in code points of the transcript."""
     end: int
+    """The character after the last."""
 
 
 class KnownRisk(Result):
     """Signs of danger in a transcript that was read before the problem arose."""
 
     level: RiskLevel
+    """The highest level of any sign."""
     signal_count: int
+    """How many were found, listed or not."""
     signals: tuple[SignalPlace, ...]
     """The first of those with the highest levels."""
     examined: ExaminedResult
@@ -67,8 +81,11 @@ class Problem(Result):
     """An error as RFC 9457 has it, which may have more members; it repeats nothing of a request."""
 
     type: str
+    """`urn:ai-psychiatrist:problem:` and the code."""
     title: str
+    """What the status means."""
     status: int
+    """The status of the answer."""
     code: str
     """What programs branch on."""
     detail: str
@@ -84,6 +101,7 @@ class Problem(Result):
     labels: tuple[str, ...] = ()
     """Labels of the speakers in the transcript that was sent, for a choice of the participant."""
     risk: KnownRisk | None = None
+    """Signs of danger in a transcript that was read; null where none was."""
 
 
 class DescribedApp(FastAPI):
@@ -139,6 +157,7 @@ class DescribedApp(FastAPI):
         if self._document is None:
             document = super().openapi()
             _describe_problems(document)
+            FieldExamples(document["components"]["schemas"]).add()
             document["tags"] = [{"name": name, "description": said} for name, said in TAGS.items()]
             self._document = document
         return self._document
@@ -157,6 +176,8 @@ def _describe_problems(document: dict[str, Any]) -> None:
             for status, description in _OF_EVERY_ROUTE.items():
                 responses.setdefault(status, {"description": description})
             for status, response in responses.items():
+                if response["description"] == _UNDESCRIBED:
+                    response["description"] = _DONE[status]
                 if status >= "400":
                     response["content"] = content
                     codes = dict.fromkeys(kind.code for kind in kinds_of(status))

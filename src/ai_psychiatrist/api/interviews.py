@@ -48,7 +48,13 @@ async def _service_of(request: Request) -> InterviewService:
     return await services_of(request).interviews.service()
 
 
-InterviewId: TypeAlias = Annotated[str, Path(json_schema_extra={"pattern": r"^[A-Za-z0-9_-]{32}$"})]
+InterviewId: TypeAlias = Annotated[
+    str,
+    Path(
+        description="The interview_id that beginning the interview gave; keep it secret.",
+        json_schema_extra={"pattern": r"^[A-Za-z0-9_-]{32}$"},
+    ),
+]
 """A pattern to be read: an id that is not written so is no interview's, which is a 404."""
 Interviewing: TypeAlias = Annotated[InterviewService, Depends(_service_of)]
 

@@ -53,6 +53,7 @@ class ModelProblem(Result):
     model: str
     """Its name in the settings."""
     code: FailureCode
+    """Why it would not answer."""
     http_status: int | None
     """Status of the backend's response, where there was one."""
     cure: str
