@@ -21,6 +21,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     settings = settings_with(
         tmp_path_factory.mktemp("state"),
         API_HOST="ward.example",
+        API_ALLOW_UNAUTHENTICATED="true",
         API_ALLOWED_HOSTS="notes.example, 192.0.2.7",
     )
     with client_of(settings) as client:
@@ -190,6 +191,8 @@ def test_a_server_without_a_crisis_line_says_so_at_the_start(
 def test_a_server_open_to_other_machines_says_that_anybody_may_call(
     tmp_path: Path, settings: dict[str, str], options: list[str]
 ) -> None:
-    with Serving(tmp_path, settings, command=(COMMAND, "serve", *options)) as serving:
+    wanted = {**settings, "API_ALLOW_UNAUTHENTICATED": "true"}
+    with Serving(tmp_path, wanted, command=(COMMAND, "serve", *options)) as serving:
         done = serving.stop()
+    assert "open_without_authentication" in done.err
     assert "lets other machines in, and there is no authentication" in done.err

@@ -131,12 +131,17 @@ DEFAULTS = {
     "API_ALLOWED_HOSTS": "",
     "API_CORS_ORIGINS": "",
     "API_DOCS": "true",
+    "API_ALLOW_UNAUTHENTICATED": "false",
+    "AUTH_REQUIRED": "false",
     "RISK_CRISIS_RESOURCES": (
         "If you or somebody else may come to harm, call the local emergency number. Go to somebody "
         "near you, or to a doctor, and tell them."
     ),
     "LOG_LEVEL": "INFO",
     "LOG_FORMAT": "console",
+    "STORE_ASSESSMENTS": "false",
+    "STORE_KEEP_DAYS": "365",
+    "STORE_MAX_RECORDS": "100000",
 }
 WITHOUT_A_FIXED_DEFAULT = {
     "DATA_STATE_DIR",

@@ -3,25 +3,36 @@
 import asyncio
 from collections.abc import AsyncIterator, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Final
 
 from anyio import to_thread
 from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 from ai_psychiatrist import __version__
-from ai_psychiatrist.api import assessments, interviews, status
+from ai_psychiatrist.api import assessments, interviews, records, status
 from ai_psychiatrist.api.admission import Admission
+from ai_psychiatrist.api.audit_trail import AuditedRequests
 from ai_psychiatrist.api.body_limit import BodyLimit
+from ai_psychiatrist.api.credentials import KEY_HEADER
 from ai_psychiatrist.api.described import DescribedApp
+from ai_psychiatrist.api.doors import DoorRules, Doors
 from ai_psychiatrist.api.edge import Edge
 from ai_psychiatrist.api.error_answers import add_problem_handlers
 from ai_psychiatrist.api.head_requests import HeadRequests
 from ai_psychiatrist.api.host_check import HostCheck
+from ai_psychiatrist.api.open_notice import telling_it_is_open
 from ai_psychiatrist.api.opened import Opened
 from ai_psychiatrist.api.own_path import VERSION_PREFIX
 from ai_psychiatrist.api.request_deadline import RequestDeadline
 from ai_psychiatrist.api.shared_room import SharedRoom
-from ai_psychiatrist.config import CRISIS_LINE_CURE, Settings, load_settings
+from ai_psychiatrist.config import (
+    CRISIS_LINE_CURE,
+    Settings,
+    is_open_to_anybody,
+    load_settings,
+    refuse_open_address,
+)
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.stopping import Stopping
 from ai_psychiatrist.interface.application import Application
@@ -35,6 +46,13 @@ _DESCRIPTION = (
     "unknown, every score carried by the participant's own words; and interviews that ask what is "
     "still unknown. "
 )
+_ROUTERS: Final = (
+    interviews.router,
+    interviews.stepping,
+    records.making,
+    records.router,
+)
+"""All that have no other name."""
 
 
 def create_app(given: Settings | Application | None = None) -> DescribedApp:
@@ -53,6 +71,8 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
         msg = f"settings or an application is wanted, and not {type(given).__name__}"
         raise TypeError(msg)
 
+    refuse_open_address(resolved)
+
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
@@ -64,7 +84,10 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
             stack.enter_context(services.active())
             await services.open_references()
             await stack.enter_async_context(services.interviews.tended())
+            await stack.enter_async_context(services.archives.tended())
             _warn(resolved)
+            if is_open_to_anybody(resolved):
+                await stack.enter_async_context(telling_it_is_open())
             stack.callback(setattr, app.state, "services", opened)
             app.state.services = services
             reading = to_thread.run_sync(_read_ahead, services.connections.names)
@@ -89,19 +112,33 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
     app.state.stopping = Stopping()
     app.state.admission = Admission(resolved.api.max_concurrency)
     app.state.text_room = SharedRoom(resolved.api.max_total_chars)
+    _add_routes(app)
+    _add_middleware(app, resolved)
+    return app
+
+
+def _add_routes(app: FastAPI) -> None:
     for router in (assessments.router, status.router):
         app.include_router(router, prefix=VERSION_PREFIX)
         # Under these names they were released; the document tells of each route once.
         app.include_router(router, include_in_schema=False)
-    app.include_router(interviews.router)
-    app.include_router(interviews.stepping)
+    for router in _ROUTERS:
+        app.include_router(router)
     add_problem_handlers(app)
+
+
+def _add_middleware(app: DescribedApp, resolved: Settings) -> None:
     # The one added last is the outermost: a refused body, too, has to be readable for web pages.
+    app.add_middleware(AuditedRequests)
     app.add_middleware(
         BodyLimit,
         max_body_bytes=resolved.api.max_body_bytes,
         seconds=resolved.api.body_timeout_seconds,
     )
+    friends = frozenset(resolved.api.cors_origins)
+    rules = DoorRules(is_required=resolved.auth.required, friends=friends)
+    # No body is read of a caller whom nobody knows.
+    app.add_middleware(Doors, rules=rules)
     app.add_middleware(
         RequestDeadline,
         seconds=resolved.api.request_timeout_seconds,
@@ -112,7 +149,7 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
             CORSMiddleware,
             allow_origins=list(resolved.api.cors_origins),
             allow_methods=["GET", "POST", "DELETE"],
-            allow_headers=["Content-Type"],
+            allow_headers=["Content-Type", "Authorization", KEY_HEADER],
             expose_headers=["X-Request-ID", "Retry-After"],
         )
     hosts = (resolved.api.host, *resolved.api.allowed_hosts)
@@ -120,12 +157,9 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
     app.add_middleware(HeadRequests)
     app.add_middleware(Edge)
     app.add_middleware(Opened)
-    return app
 
 
 def _warn(settings: Settings) -> None:
-    if not settings.api.is_for_this_machine:
-        logger.warning("open_without_authentication", name="API_HOST")
     if not settings.risk.is_crisis_line_set:
         logger.warning("crisis_line_not_set", reason=CRISIS_LINE_CURE)
 

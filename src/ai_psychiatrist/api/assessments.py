@@ -8,12 +8,14 @@ from typing import Final, TypeAlias
 from fastapi import APIRouter, Request, Response
 
 from ai_psychiatrist.api.admission import AdmittedRoute
+from ai_psychiatrist.api.doors_of import requires
 from ai_psychiatrist.api.query_options import ScoringInQuery, ScoringOfQuery, SpeakersOfQuery
 from ai_psychiatrist.api.requests import AssessmentRequest, FindingsRequest
 from ai_psychiatrist.api.sent_file import FILE_BODY
 from ai_psychiatrist.api.served import ServicesOf, json_of
 from ai_psychiatrist.api.wanted_assessment import assess_wanted, reading_wanted
 from ai_psychiatrist.assessment.part import FULL, Part
+from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.proof.certificate import certified
 from ai_psychiatrist.results.assessment import (
@@ -39,7 +41,12 @@ _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
 _TAKES_FILES: Final = {"requestBody": {"content": FILE_BODY}}
 AsResult: TypeAlias = Callable[..., Envelope]
 
-router = APIRouter(tags=["assessment"], responses=_PROBLEMS, route_class=AdmittedRoute)
+router = APIRouter(
+    tags=["assessment"],
+    responses=_PROBLEMS,
+    route_class=AdmittedRoute,
+    dependencies=[requires(Scope.ASSESS)],
+)
 
 
 @router.post("/full_pipeline", response_model=FullResult, openapi_extra=_TAKES_FILES)

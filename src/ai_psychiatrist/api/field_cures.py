@@ -5,6 +5,16 @@ from typing import Final
 FIELD_CURES: Final = {
     "participant_id": "participant_id has to be a whole number from 1 to 999999.",
     "transcript_text": "transcript_text has to be a string.",
+    "subject": "subject has to be a string of 1-200 characters that are not all blank.",
+    "limit": "limit has to be a whole number from 1 to 500.",
+    "cursor": "cursor has to be the `next` of a page before; leave it out for the first page.",
+    "sort": "sort has to be created, width, danger or total.",
+    "band": "band has to be minimal, mild, moderate, moderately_severe or severe.",
+    "unknown": "unknown has to be a whole number from 0 to 8.",
+    "danger": "danger has to be none, low, not_examined, moderate or high.",
+    "state": "state has to be running, finished or failed.",
+    "rated": "rated has to be none, any, mine or not_mine.",
+    "blind": "blind has to be true or false.",
     "speakers": 'speakers has to be an object such as {"Anna": "participant"}: at most 20 labels, '
     "each participant, interviewer or other.",
     "participant": "participant has to be a label of the transcript, 1-60 characters.",

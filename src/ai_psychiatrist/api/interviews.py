@@ -6,6 +6,8 @@ from typing import Annotated, Final, TypeAlias
 from fastapi import APIRouter, Depends, Path, Request, Response
 
 from ai_psychiatrist.api.admission import AdmittedRoute
+from ai_psychiatrist.api.audit_trail import note_record
+from ai_psychiatrist.api.doors_of import requires
 from ai_psychiatrist.api.given_assessment import assessment_input
 from ai_psychiatrist.api.interview_models import InterviewReportResult, InterviewResult
 from ai_psychiatrist.api.interview_requests import AnswerRequest, InterviewRequest
@@ -14,6 +16,7 @@ from ai_psychiatrist.api.problems import Refusal, interview_step_failed
 from ai_psychiatrist.api.served import ServicesOf, json_of, services_of
 from ai_psychiatrist.api.wanted_assessment import assess_wanted, reading_wanted, unfinished
 from ai_psychiatrist.assessment.part import Part
+from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.domain.interview_items import AssessmentInput
@@ -37,9 +40,16 @@ _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
 
 _PREFIX: Final = "/v1/interviews"
 
-router = APIRouter(prefix=_PREFIX, tags=["interviews"], responses=_PROBLEMS)
+# Whoever holds an interview drives it, and reads it while it goes on.
+_DOORS: Final = [requires(Scope.ASSESS)]
+
+router = APIRouter(prefix=_PREFIX, tags=["interviews"], responses=_PROBLEMS, dependencies=_DOORS)
 stepping = APIRouter(
-    prefix=_PREFIX, tags=["interviews"], responses=_PROBLEMS, route_class=AdmittedRoute
+    prefix=_PREFIX,
+    tags=["interviews"],
+    responses=_PROBLEMS,
+    route_class=AdmittedRoute,
+    dependencies=_DOORS,
 )
 """Of the routes behind which a model may be asked."""
 
@@ -66,6 +76,7 @@ async def create_interview(
     """Begin an interview; a transcript is assessed first, and its unknown items are asked."""
     start = await _starting_point(body, request, services)
     snapshot = await interviews.create(body.protocol, body.inputs, start.assessment)
+    note_record(request, snapshot.id)
     _refuse_failed(snapshot)
     return _result(snapshot, services, status=201, transcript_risk=start.risk)
 

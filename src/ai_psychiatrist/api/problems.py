@@ -20,6 +20,8 @@ from ai_psychiatrist.results.risk import risk_field
 _MEDIA_TYPE = "application/problem+json"
 _TITLES = {
     400: "The request cannot be read",
+    401: "Nobody is known who asks so",
+    403: "Not allowed",
     404: "Not found",
     405: "Method not allowed",
     408: "Too late",

@@ -2,10 +2,11 @@
 
 from typing import Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict
 
 from ai_psychiatrist.agents.definition import OPTIONAL_AGENTS
+from ai_psychiatrist.api.doors_of import is_known, requires
 from ai_psychiatrist.api.problems import ModelProblem, Refusal, causes_field, problem
 from ai_psychiatrist.api.served import ServicesOf
 
@@ -34,7 +35,7 @@ class Alive(BaseModel):
     """Always the same."""
 
 
-@router.get("/health")
+@router.get("/health", dependencies=[requires()])
 async def read_health(services: ServicesOf) -> Health:
     """Say which models would answer; always 200, so use /readyz to take a server out."""
     unready = await services.connections.unready()
@@ -52,12 +53,14 @@ async def check_liveness() -> Alive:
 
 
 @router.get("/readyz", responses={503: {"description": "An agent has no model that would answer."}})
-async def check_readiness(services: ServicesOf) -> Alive:
+async def check_readiness(request: Request, services: ServicesOf) -> Alive:
     """Say whether every agent has a model that would answer, but for the optional ones."""
     unready = await services.connections.unready()
     agents = [agent for agent in services.unready_agents(unready) if agent not in OPTIONAL_AGENTS]
     if agents:
         detail = "No model of these agents would answer; the causes say what to do."
-        more = {"agents": agents, **causes_field(unready.values())}
+        # Names of models are for those whom the service knows.
+        causes = causes_field(unready.values()) if is_known(request) else {}
+        more = {"agents": agents, **causes}
         raise Refusal(problem(503, "backend_unreachable", detail, more=more))
     return Alive()

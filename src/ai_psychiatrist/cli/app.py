@@ -66,6 +66,10 @@ COMMANDS: Final = {
         place="interview_command:interview_app", help="Ask a person what is still unknown."
     ),
     "pipeline": Later(place="pipeline_command:pipeline_app", help="Run declared pipelines."),
+    "audit": Later(
+        place="audit_command:audit_app",
+        help="Show and check the trail of who saw, changed, exported and erased what.",
+    ),
 }
 
 app = typer.Typer(

@@ -11,7 +11,7 @@ from ai_psychiatrist.api.bounded_server import BoundedConfig, BoundedServer
 from ai_psychiatrist.api.served_app import create_served_app
 from ai_psychiatrist.cli.exits import fail, refusing_bad_input
 from ai_psychiatrist.cli.settings_source import ModelOption, read_settings
-from ai_psychiatrist.config import Settings
+from ai_psychiatrist.config import Settings, is_open_to_anybody, refuse_open_address
 
 EXAMPLES: Final = """
 Examples:
@@ -19,6 +19,8 @@ Examples:
   ai-psychiatrist serve
 
   ai-psychiatrist serve --port 9000 --model ollama:gemma3
+
+  AUTH_REQUIRED=true ai-psychiatrist serve --host 0.0.0.0
 """
 _OPEN: Final = (
     "WARNING: this address lets other machines in, and there is no authentication: whoever reaches "
@@ -45,6 +47,7 @@ def serve(
     """Serve the HTTP API."""
     with refusing_bad_input():
         settings = _listening_at(read_settings(model), host, port)
+        refuse_open_address(settings)
         listener = _listen(settings.api.host, settings.api.port)
         server = BoundedServer(
             BoundedConfig(create_served_app(settings), settings.api),
@@ -65,7 +68,7 @@ def _announce(settings: Settings, listener: socket.socket) -> None:
     shown = f"[{host}]" if ":" in host else host
     pages = ", documentation at /docs" if settings.api.docs else ""
     typer.echo(f"Serving on http://{shown}:{port}{pages}", err=True)
-    if not settings.api.is_for_this_machine:
+    if is_open_to_anybody(settings):
         typer.echo(_OPEN, err=True)
 
 

@@ -1,11 +1,11 @@
 """Settings of the HTTP server."""
 
 import re
-from ipaddress import ip_address
 from typing import Final
 
 from pydantic import Field, field_validator
 
+from ai_psychiatrist.infrastructure.own_machine import is_of_this_machine
 from ai_psychiatrist.llm.settings import Options
 
 _HOST_NAME: Final = re.compile(r"\*|[\w.-]+|\[?[\da-f]*:[\da-f.:]*:[\da-f.:]*\]?", re.ASCII)
@@ -17,7 +17,11 @@ class ApiSettings(Options):
 
     host: str = Field(
         default="127.0.0.1",
-        description="Address to listen on; there is no authentication, so think before opening it.",
+        description="Address to listen on; one that other machines reach needs AUTH_REQUIRED.",
+    )
+    allow_unauthenticated: bool = Field(
+        default=False,
+        description="Let anybody in at an address that other machines reach; logged each hour.",
     )
     port: int = Field(
         default=8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one."
@@ -84,10 +88,7 @@ class ApiSettings(Options):
     @property
     def is_for_this_machine(self) -> bool:
         """Whether only programs of this machine can call."""
-        try:
-            return ip_address(self.host).is_loopback
-        except ValueError:
-            return self.host.casefold() == "localhost"
+        return is_of_this_machine(self.host)
 
     @field_validator("allowed_hosts")
     @classmethod

@@ -33,7 +33,10 @@ from ai_psychiatrist.wiring.configured_references import ConfiguredReferences
 from ai_psychiatrist.wiring.danger import danger_agent, danger_chain, of_models
 
 if TYPE_CHECKING:
+    from ai_psychiatrist.access.audit.trails import Trails
+    from ai_psychiatrist.access.entrance import Entrance
     from ai_psychiatrist.interview.interviews import Interviews
+    from ai_psychiatrist.reviews.archives import Archives
 
 logger = get_logger(__name__)
 
@@ -101,10 +104,40 @@ class Services:
         """Those that are held with people, and where they are kept."""
         return self.make_interviews()
 
+    @cached_property
+    def archives(self) -> "Archives":
+        """Assessments that are stored, each tenant's apart."""
+        from ai_psychiatrist.wiring.records import archives_of  # noqa: PLC0415  few store any
+
+        return archives_of(self.settings)
+
+    @cached_property
+    def entrance(self) -> "Entrance":
+        """The keys and sessions of whoever may come in."""
+        # Nobody who assesses from the command line needs it.
+        from ai_psychiatrist.access.access_file import FILE_NAME  # noqa: PLC0415
+        from ai_psychiatrist.access.entrance import Entrance  # noqa: PLC0415
+
+        return Entrance(self.settings.data.state_dir.expanduser() / FILE_NAME)
+
+    @cached_property
+    def audit(self) -> "Trails":
+        """The trails of who saw, changed, exported and erased what."""
+        # Nobody who assesses from the command line needs it.
+        from ai_psychiatrist.access.audit.trails import Trails  # noqa: PLC0415
+
+        return Trails(state_dir=self.settings.data.state_dir.expanduser())
+
     def close(self) -> None:
-        """Close what was opened of the interviews."""
+        """Close what was opened of interviews, records, keys and trails."""
+        if "entrance" in self.__dict__:
+            self.entrance.close()
+        if "audit" in self.__dict__:
+            self.audit.close()
         if "interviews" in self.__dict__:
             self.interviews.close()
+        if "archives" in self.__dict__:
+            self.archives.close()
 
     @cached_property
     def signer(self) -> Signer | None:

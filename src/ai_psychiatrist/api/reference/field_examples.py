@@ -25,7 +25,7 @@ class FieldExamples:
         for name, schema in self._schemas.items():
             for field, value in schema.get("properties", {}).items():
                 if "description" not in value:
-                    value |= self._words(value)
+                    value.update(self._words(value))
                 if "examples" not in value:
                     value["examples"] = list(self._of_field(f"{name}.{field}", value, 0))
 
@@ -68,7 +68,7 @@ class FieldExamples:
             yield list(self._of_kind(value["items"], depth))
         else:
             (key, *_) = self._key_of(value)
-            yield {key: one for one in self._of_kind(value["additionalProperties"], depth)}
+            yield dict.fromkeys([key], *self._of_kind(value["additionalProperties"], depth))
 
     def _key_of(self, value: Mapping[str, Any]) -> list[str]:
         names = value.get("propertyNames", {})

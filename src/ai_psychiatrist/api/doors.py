@@ -1,0 +1,133 @@
+"""Who is let in: nothing of a request is read before it is known whom it comes from."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from ai_psychiatrist.access.entrance import Entrance
+from ai_psychiatrist.access.key_text import read_key
+from ai_psychiatrist.api.credentials import (
+    Credential,
+    GivenKey,
+    GivenSession,
+    GivenToken,
+    given_credential,
+)
+from ai_psychiatrist.api.door_problems import cross_site, entrance_unusable, unauthenticated
+from ai_psychiatrist.api.doors_of import PRINCIPAL, SESSION
+from ai_psychiatrist.api.own_page import SAFE_METHODS, is_from_elsewhere
+from ai_psychiatrist.api.own_path import own_path
+from ai_psychiatrist.api.problems import Refusal, overloaded
+from ai_psychiatrist.api.session_cookie import clear_cookie
+from ai_psychiatrist.domain.access import LOCAL, Principal
+from ai_psychiatrist.domain.errors import AssessmentServiceError
+from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
+
+logger = get_logger(__name__)
+
+SESSION_PATH: Final = "/v1/session"
+OPEN_PATHS: Final = frozenset(
+    {
+        *("/healthz", "/readyz", "/v1/healthz", "/v1/readyz", "/login", SESSION_PATH),
+        *("/docs", "/docs/oauth2-redirect", "/redoc", "/openapi.json"),
+    }
+)
+"""What anybody may ask for; each of them says nothing of anybody."""
+OPEN_FOLDER: Final = "/static/"
+_DOORKEEPERS: Final = WorkerThreads(count=4, seconds=10.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoorRules:
+    """Who is let in."""
+
+    is_required: bool
+    """Whether every caller needs a credential."""
+    friends: Collection[str]
+    """Origins whose pages may call without a cookie."""
+
+
+class Doors:
+    """ASGI middleware that puts whoever calls into the request's state, or turns them away."""
+
+    def __init__(self, app: ASGIApp, *, rules: DoorRules) -> None:
+        self._app = app
+        self._rules = rules
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on a request of somebody who may come in, or for what is open to anybody."""
+        refusal = await self._refusal(scope) if scope["type"] == "http" else None
+        await (refusal or self._app)(scope, receive, send)
+
+    async def _refusal(self, scope: Scope) -> Response | None:
+        try:
+            given = given_credential(scope)
+            if not self._rules.is_required and isinstance(given, GivenToken):
+                # Meant for a proxy before this server, which asks for a credential of its own.
+                given = None
+            if _is_forged(scope, given, self._rules.friends):
+                return cross_site()
+            principal = await self._principal(scope, given)
+        except Refusal as refusal:
+            return refusal.response
+        except WorkTimedOut:
+            return overloaded({})
+        except AssessmentServiceError as error:
+            logger.error("entrance_unusable", error_type=type(error).__name__)
+            return entrance_unusable()
+        state = scope.setdefault("state", {})
+        state[PRINCIPAL] = principal
+        if principal is not None or is_open(own_path(scope)):
+            return None
+        refused = unauthenticated()
+        if isinstance(given, GivenSession):
+            clear_cookie(refused, scope)
+        return refused
+
+    async def _principal(self, scope: Scope, given: Credential | None) -> Principal | None:
+        entrance: Entrance = scope["app"].state.services.entrance
+        match given:
+            case None:
+                return None if self._rules.is_required else LOCAL
+            case GivenKey(text):
+                return await _DOORKEEPERS.run(lambda: _of_key(entrance, text))
+            case GivenSession(token):
+                takes_raters = not self._rules.is_required
+                found = await _DOORKEEPERS.run(
+                    lambda: entrance.sessions.find(token, takes_raters=takes_raters)
+                )
+                if found is not None:
+                    scope.setdefault("state", {})[SESSION] = token
+                return found
+            case GivenToken():
+                return None
+
+
+def is_open(path: str) -> bool:
+    """Return whether a path is open to anybody."""
+    return path in OPEN_PATHS or path.startswith(OPEN_FOLDER)
+
+
+def _is_forged(scope: Scope, given: Credential | None, friends: Collection[str]) -> bool:
+    """Return whether a page of somebody else drives a browser that is let in by itself."""
+    if isinstance(given, GivenSession):
+        return is_from_elsewhere(scope)
+    if given is not None or scope["method"] in SAFE_METHODS:
+        return False
+    return is_from_elsewhere(scope, friends)
+
+
+def _of_key(entrance: Entrance, text: str) -> Principal | None:
+    given = read_key(text)
+    key = None if given is None else entrance.keys.find(given)
+    if key is None:
+        # An id that somebody made up is not repeated.
+        known = given is not None and entrance.keys.knows(given.id)
+        key_id = given.id if given is not None and known else None
+        logger.warning("credential_refused", key_id=key_id)
+        return None
+    return key.principal
