@@ -18,11 +18,14 @@ from ai_psychiatrist.results.result import Result
 from ai_psychiatrist.results.risk_result import ExaminedResult
 
 _UNDESCRIBED: Final = "Successful Response"
+_OF_THE_FRAMEWORK: Final = "HTTPValidationError", "ValidationError"
+"""Schemas of errors that are problems here."""
 _MEDIA_TYPE: Final = "application/problem+json"
 _SCHEMAS: Final = "#/components/schemas/"
 _WRITER: Final = WorkerThreads(count=1, seconds=30.0)
 TAGS: Final = {
     "assessment": "A transcript in, an assessment out.",
+    "stored assessments": "Assess and keep, list, read and erase.",
     "interviews": "Ask a person what is still unknown, one question after another.",
     "status": "How the service is; for whoever watches over it.",
 }
@@ -34,11 +37,14 @@ _DONE: Final = {
 }
 _OF_EVERY_ROUTE: Final = {
     "400": "The request names no host, or more than one.",
+    "401": "A credential is needed, and none that works is shown.",
+    "403": "The credential does not allow it, or a page of another site asks.",
     "413": "The body is too large.",
     "421": "The service does not answer under this name.",
     "503": "The service is being stopped; see Retry-After.",
     "504": "The answer was not ready before the deadline.",
 }
+_WRONG_FIELDS: Final = "A field is wrong; the body says which."
 
 
 class InvalidField(Result):
@@ -165,7 +171,10 @@ class DescribedApp(FastAPI):
 
 def _describe_problems(document: dict[str, Any]) -> None:
     schema = Problem.model_json_schema(ref_template=_SCHEMAS + "{model}")
-    document["components"]["schemas"] |= schema.pop("$defs") | {"Problem": schema}
+    schemas = document["components"]["schemas"]
+    schemas |= schema.pop("$defs") | {"Problem": schema}
+    for name in _OF_THE_FRAMEWORK:
+        schemas.pop(name, None)
     document["x-problems"] = [
         {"type": PROBLEM_TYPE + kind.code, **asdict(kind)} for kind in PROBLEM_KINDS
     ]
@@ -178,6 +187,8 @@ def _describe_problems(document: dict[str, Any]) -> None:
             for status, response in responses.items():
                 if response["description"] == _UNDESCRIBED:
                     response["description"] = _DONE[status]
+                if status == "422" and response["description"] == "Validation Error":
+                    response["description"] = _WRONG_FIELDS
                 if status >= "400":
                     response["content"] = content
                     codes = dict.fromkeys(kind.code for kind in kinds_of(status))

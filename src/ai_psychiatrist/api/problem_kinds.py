@@ -31,6 +31,42 @@ PROBLEM_KINDS: Final = (
         "There is no Host header, or no name in it, or more than one.",
         "Name one host, in the Host header alone.",
     ),
+    ProblemKind(
+        400,
+        "credential_unclear",
+        "More than one credential is shown, or one that cannot be read.",
+        "Show one key, in one header.",
+    ),
+    ProblemKind(
+        401,
+        "unauthenticated",
+        "The service needs a credential, and none that works is shown.",
+        "Show a key that works, or log in by POST /v1/session.",
+    ),
+    ProblemKind(
+        403,
+        "forbidden",
+        "The credential lacks a scope.",
+        "Have a key made with the scopes that missing_scopes lists.",
+    ),
+    ProblemKind(
+        403,
+        "cross_site",
+        "A page of another site sent the request.",
+        "Have the page's origin added to API_CORS_ORIGINS.",
+    ),
+    ProblemKind(
+        403,
+        "csrf_token_wrong",
+        "A session's request lacks the session's token.",
+        "Send the token in X-CSRF-Token; GET /v1/session tells it.",
+    ),
+    ProblemKind(
+        403,
+        "still_blind",
+        "You rate the assessment blind, and have not committed your ratings.",
+        "Commit your ratings first.",
+    ),
     ProblemKind(404, "not_found", "There is no such route.", "Take a path of this document."),
     ProblemKind(
         404,
@@ -43,6 +79,18 @@ PROBLEM_KINDS: Final = (
         "interview_not_found",
         "No interview has this id; it may have been removed.",
         "Take the interview_id of an answer, or begin an interview.",
+    ),
+    ProblemKind(
+        404,
+        "assessment_not_found",
+        "No stored assessment has this id; it may have been removed.",
+        "Take an id of the list.",
+    ),
+    ProblemKind(
+        404,
+        "subject_not_found",
+        "No subject has this id; it may have been erased.",
+        "Take a subject_id of the list.",
     ),
     ProblemKind(
         405,
@@ -100,6 +148,37 @@ PROBLEM_KINDS: Final = (
         "protocol_changed",
         "The protocol is another than the interview was begun with.",
         "Begin another interview, or have the former protocol back.",
+    ),
+    ProblemKind(409, "assessment_running", "The assessment is not finished.", "Ask again later."),
+    ProblemKind(
+        409,
+        "assessment_failed",
+        "The assessment failed, and has no result.",
+        "Assess the transcript again.",
+    ),
+    ProblemKind(
+        409,
+        "assessment_unreadable",
+        "What is stored of the assessment cannot be read.",
+        "Assess the transcript again; the operator finds more in the log.",
+    ),
+    ProblemKind(
+        409,
+        "review_not_begun",
+        "Ratings came before the review was begun.",
+        "Begin the review first.",
+    ),
+    ProblemKind(
+        409,
+        "not_committed",
+        "This comes after the ratings, and they are not committed.",
+        "Commit your ratings first.",
+    ),
+    ProblemKind(
+        409,
+        "already_committed",
+        "The ratings are committed, and cannot be changed.",
+        "Read your rows; later views of yours are rows of their own.",
     ),
     ProblemKind(
         413,
@@ -177,6 +256,24 @@ PROBLEM_KINDS: Final = (
         "Enter its running() in the lifespan of the outer application.",
     ),
     ProblemKind(
+        503,
+        "assessments_unavailable",
+        "Assessments cannot be stored or read now.",
+        "The operator has to look after their files; the log says more.",
+    ),
+    ProblemKind(
+        503,
+        "audit_unavailable",
+        "What is done cannot be put on record now, so that nothing is done.",
+        "The operator has to look after the audit's files.",
+    ),
+    ProblemKind(
+        503,
+        "entrance_unusable",
+        "Keys and sessions cannot be read now.",
+        "The operator has to look after their file.",
+    ),
+    ProblemKind(
         504,
         "deadline_exceeded",
         "Nothing finished in time.",
@@ -187,6 +284,12 @@ PROBLEM_KINDS: Final = (
         "interviews_full",
         "As many interviews are kept as may be.",
         "Remove interviews, or have the limit raised.",
+    ),
+    ProblemKind(
+        507,
+        "assessments_full",
+        "As many assessments are stored as may be.",
+        "Remove assessments, or have the limit raised.",
     ),
 )
 
