@@ -29,7 +29,7 @@ class AnswerChecks:
         path = answer.request.url.path
         of_path = [one for one in self.operations if one.matches(path)]
         allowed = {one.method for one in of_path}
-        if not path.startswith("/v1") and "GET" in allowed:
+        if "GET" in allowed:
             allowed.add("HEAD")
         method = "GET" if sent.method == "HEAD" and "HEAD" in allowed else sent.method
         operation = next((one for one in of_path if one.method == method), None)

@@ -125,6 +125,9 @@ class Requests:
         if not is_json and operation.body is not None:
             # Whether a text is a transcript cannot be told from a schema.
             is_valid = None if media_type in operation.media_types else False
+        if query:
+            # It may be refused for its query; of bodies nothing is told then.
+            is_valid = None
         headers = {"Content-Type": media_type} if media_type else {}
         if random.random() < 0.1:
             name = random.choice(("X-Request-ID", "Origin", "Accept", "Cookie", "X-Forwarded-For"))
@@ -155,7 +158,15 @@ class Requests:
 
     def _other_path(self, path: str) -> str:
         return self.random.choice(
-            (f"{path}/", f"/{path}", f"{path}/{WORD}", path.upper(), f"/{WORD}", "/", f"{path}%20")
+            (
+                f"{path}/",
+                f"/{WORD}{path}",
+                f"{path}/{WORD}",
+                path.upper(),
+                f"/{WORD}",
+                "/",
+                f"{path}%20",
+            )
         )
 
     def _body(self, operation: Operation) -> tuple[object, bytes, bool | None]:

@@ -96,6 +96,15 @@ def test_verify_refuses_what_is_no_digest(tmp_path: Path, interview: Path) -> No
     assert_silent(done.out, done.err)
 
 
+def test_a_result_in_place_of_its_certificate_is_told(tmp_path: Path, interview: Path) -> None:
+    file = tmp_path / "result.json"
+    file.write_text(run_here(["assess", str(interview), "--json"], tmp_path).out, "utf-8")
+    done = run_here(["verify", str(interview), str(file)], tmp_path)
+    assert done.code == 2
+    assert "this is a result: give the file that --certificate wrote" in done.err
+    assert_silent(done.out, done.err)
+
+
 @pytest.mark.parametrize("option", ["--digest", "--key"])
 def test_an_empty_option_is_not_one_left_out(option: str, tmp_path: Path, interview: Path) -> None:
     file = tmp_path / "certificate.json"

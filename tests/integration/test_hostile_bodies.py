@@ -201,7 +201,10 @@ def test_the_head_of_a_status_can_be_asked_for(client: httpx.Client, path: str) 
     ("method", "path", "allowed"),
     [
         ("PUT", "/full_pipeline", {"POST"}),
-        ("POST", f"{INTERVIEWS}/{'a' * 32}", {"GET", "DELETE"}),
+        ("POST", f"{INTERVIEWS}/{'a' * 32}", {"GET", "HEAD", "DELETE"}),
+        ("PATCH", "/v1/full_pipeline", {"POST"}),
+        ("HEAD", "/v1/full_pipeline", {"POST"}),
+        ("OPTIONS", "/v1/health", {"GET", "HEAD"}),
         ("POST", "/healthz", {"GET", "HEAD"}),
         ("QUILLAYA", "/openapi.json", {"GET", "HEAD"}),
     ],

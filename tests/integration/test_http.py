@@ -499,9 +499,11 @@ def test_status_routes_answer(client: httpx.Client, path: str, expected: Json) -
 def test_documentation_is_served(client: httpx.Client) -> None:
     assert "text/html" in client.get("/docs").headers["content-type"]
     described = client.get("/openapi.json").json()
-    assert set(ROUTES) <= set(described["paths"])
+    paths = set(described["paths"])
+    assert {f"/v1{route}" for route in ROUTES} <= paths
+    assert all(path.startswith("/v1/") for path in paths)
     assert {"400", "404", "409", "413", "422", "502", "503", "504"} <= set(
-        described["paths"]["/full_pipeline"]["post"]["responses"]
+        described["paths"]["/v1/full_pipeline"]["post"]["responses"]
     )
 
 

@@ -439,6 +439,13 @@ def test_a_deadline_is_a_time(seconds: Any) -> None:
         ap.assess_sync("I sleep badly.", deadline_seconds=seconds)
 
 
+@pytest.mark.parametrize("flag", ["ablate", "certificate"])
+@pytest.mark.parametrize("value", ["no", "yes", 1, None])
+def test_a_flag_is_true_or_false(flag: str, value: Any) -> None:
+    with pytest.raises(ap.InputError, match=f"{flag} has to be True or False"):
+        ap.assess_sync("I sleep badly.", **{flag: value})
+
+
 def test_a_closed_application_says_so(settings: ap.Settings, tmp_path: Path) -> None:
     async def closed() -> ap.Application:
         async with ap.open(settings) as app:

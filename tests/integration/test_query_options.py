@@ -99,9 +99,9 @@ def test_findings_are_not_asked_for_what_only_scores_have(client: httpx.Client) 
 def test_the_document_describes_what_a_query_takes(client: httpx.Client) -> None:
     paths = client.get("/openapi.json").json()["paths"]
     for route in SCORING:
-        told = paths[route]["post"]["parameters"]
+        told = paths[f"/v1{route}"]["post"]["parameters"]
         names = ["participant", "interviewer", "certificate", "mode", "ablate"]
         assert [parameter["name"] for parameter in told] == names
         assert all(parameter["description"] for parameter in told)
-    told = paths[FINDINGS]["post"]["parameters"]
+    told = paths[f"/v1{FINDINGS}"]["post"]["parameters"]
     assert [parameter["name"] for parameter in told] == ["participant", "interviewer"]

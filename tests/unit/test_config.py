@@ -131,6 +131,10 @@ DEFAULTS = {
     "API_ALLOWED_HOSTS": "",
     "API_CORS_ORIGINS": "",
     "API_DOCS": "true",
+    "LIMIT_REQUESTS_PER_DAY": "0",
+    "LIMIT_CALLS_PER_DAY": "0",
+    "LIMIT_TOKENS_PER_DAY": "0",
+    "LIMIT_CHARACTERS_PER_DAY": "0",
     "API_ALLOW_UNAUTHENTICATED": "false",
     "AUTH_REQUIRED": "false",
     "RISK_CRISIS_RESOURCES": (
@@ -139,6 +143,9 @@ DEFAULTS = {
     ),
     "LOG_LEVEL": "INFO",
     "LOG_FORMAT": "console",
+    "STORE_ASSESSMENTS": "false",
+    "STORE_KEEP_DAYS": "365",
+    "STORE_MAX_RECORDS": "100000",
 }
 WITHOUT_A_FIXED_DEFAULT = {
     "DATA_STATE_DIR",

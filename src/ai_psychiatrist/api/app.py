@@ -3,25 +3,32 @@
 import asyncio
 from collections.abc import AsyncIterator, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Final
 
 from anyio import to_thread
 from fastapi import FastAPI
-from fastapi.middleware.cors import CORSMiddleware
 
 from ai_psychiatrist import __version__
-from ai_psychiatrist.api import assessments, interviews, session_routes, status
+from ai_psychiatrist.api import (
+    agreement_routes,
+    assessments,
+    export_routes,
+    interviews,
+    pages,
+    record_parts,
+    record_progress,
+    records,
+    review_routes,
+    session_routes,
+    status,
+)
 from ai_psychiatrist.api.admission import Admission
-from ai_psychiatrist.api.body_limit import BodyLimit
-from ai_psychiatrist.api.credentials import KEY_HEADER
+from ai_psychiatrist.api.begun import Begun
 from ai_psychiatrist.api.described import DescribedApp
-from ai_psychiatrist.api.doors import DoorRules, Doors
-from ai_psychiatrist.api.edge import Edge
 from ai_psychiatrist.api.error_answers import add_problem_handlers
-from ai_psychiatrist.api.forgery_check import ForgeryCheck
-from ai_psychiatrist.api.host_check import HostCheck
+from ai_psychiatrist.api.layers import add_layers
 from ai_psychiatrist.api.open_notice import telling_it_is_open
-from ai_psychiatrist.api.opened import Opened
-from ai_psychiatrist.api.request_deadline import RequestDeadline
+from ai_psychiatrist.api.own_path import VERSION_PREFIX
 from ai_psychiatrist.api.shared_room import SharedRoom
 from ai_psychiatrist.config import (
     CRISIS_LINE_CURE,
@@ -43,6 +50,20 @@ _DESCRIPTION = (
     "unknown, every score carried by the participant's own words; and interviews that ask what is "
     "still unknown. "
 )
+_ROUTERS: Final = (
+    interviews.router,
+    interviews.stepping,
+    records.making,
+    records.router,
+    export_routes.router,
+    agreement_routes.router,
+    record_progress.router,
+    record_parts.router,
+    record_parts.subjects,
+    review_routes.router,
+    session_routes.router,
+)
+"""All that have no other name."""
 
 
 def create_app(given: Settings | Application | None = None) -> DescribedApp:
@@ -74,6 +95,7 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
             stack.enter_context(services.active())
             await services.open_references()
             await stack.enter_async_context(services.tenant_interviews.tended())
+            await stack.enter_async_context(services.archives.tended())
             _warn(resolved)
             if is_open_to_anybody(resolved):
                 await stack.enter_async_context(telling_it_is_open())
@@ -82,6 +104,7 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
             reading = to_thread.run_sync(_read_ahead, services.connections.names)
             app.state.reading = asyncio.create_task(reading)
             stack.push_async_callback(asyncio.wait, (app.state.reading,))
+            stack.push_async_callback(_end_begun, app, resolved.api.shutdown_seconds)
             yield
 
     app = DescribedApp(
@@ -89,50 +112,39 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
         version=__version__,
         description=_DESCRIPTION + NOTICE,
         lifespan=lifespan,
+        generate_unique_id_function=lambda route: route.name,
         openapi_url="/openapi.json" if resolved.api.docs else None,
+        # The framework's pages fetch scripts from elsewhere.
+        docs_url=None,
+        redoc_url=None,
         # A redirect would be made of the Host header, which is the caller's.
         redirect_slashes=False,
     )
     app.asks_for_credentials = resolved.auth.required
     app.state.services = opened
     app.state.stopping = Stopping()
+    app.state.begun = Begun()
     app.state.admission = Admission(resolved.api.max_concurrency)
     app.state.text_room = SharedRoom(resolved.api.max_total_chars)
-    app.include_router(assessments.router)
-    app.include_router(interviews.router)
-    app.include_router(interviews.stepping)
-    app.include_router(status.router)
-    app.include_router(session_routes.router)
-    add_problem_handlers(app)
-    app.add_middleware(ForgeryCheck)
-    # The one added last is the outermost: a refused body, too, has to be readable for web pages.
-    app.add_middleware(
-        BodyLimit,
-        max_body_bytes=resolved.api.max_body_bytes,
-        seconds=resolved.api.body_timeout_seconds,
-    )
-    friends = frozenset(resolved.api.cors_origins)
-    rules = DoorRules(is_required=resolved.auth.required, friends=friends)
-    # No body is read of a caller whom nobody knows.
-    app.add_middleware(Doors, rules=rules)
-    app.add_middleware(
-        RequestDeadline,
-        seconds=resolved.api.request_timeout_seconds,
-        stopping=app.state.stopping,
-    )
-    if resolved.api.cors_origins:
-        app.add_middleware(
-            CORSMiddleware,
-            allow_origins=list(resolved.api.cors_origins),
-            allow_methods=["GET", "POST", "DELETE"],
-            allow_headers=["Content-Type", "Authorization", KEY_HEADER],
-            expose_headers=["X-Request-ID", "Retry-After"],
-        )
-    hosts = (resolved.api.host, *resolved.api.allowed_hosts)
-    app.add_middleware(HostCheck, allowed_hosts=hosts)
-    app.add_middleware(Edge)
-    app.add_middleware(Opened)
+    _add_routes(app)
+    add_layers(app, resolved)
     return app
+
+
+def _add_routes(app: FastAPI) -> None:
+    for router in (assessments.router, status.router):
+        app.include_router(router, prefix=VERSION_PREFIX)
+        # Under these names they were released; the document tells of each route once.
+        app.include_router(router, include_in_schema=False)
+    for router in (*_ROUTERS, *pages.ROUTERS):
+        app.include_router(router)
+    add_problem_handlers(app)
+
+
+async def _end_begun(app: FastAPI, shutdown_seconds: float) -> None:
+    """End what goes on in the background; told to stop, it ends by itself with what it has."""
+    is_told = app.state.stopping.is_begun
+    await app.state.begun.end(patience_seconds=shutdown_seconds if is_told else 0)
 
 
 def _warn(settings: Settings) -> None:

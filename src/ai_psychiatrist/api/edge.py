@@ -10,7 +10,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ai_psychiatrist.api.own_path import own_path
+from ai_psychiatrist.api.own_path import own_path, route_path
 from ai_psychiatrist.api.page_policy import forbid_to_browsers
 from ai_psychiatrist.api.problems import problem, stopping
 from ai_psychiatrist.api.risk import kept_risk
@@ -39,7 +39,7 @@ class Edge:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request; whatever goes wrong inside becomes a problem response."""
         if scope["type"] == "websocket":
-            _hide_target(scope)
+            _hide_target(scope, own_path(scope))
             await send({"type": "websocket.close"})
             return
         if scope["type"] != "http":
@@ -61,7 +61,7 @@ class Edge:
                 headers = MutableHeaders(scope=message)
                 headers["X-Request-ID"] = request_id
                 forbid_to_browsers(headers, path)
-                _hide_target(scope)
+                _hide_target(scope, path)
             await send(message)
 
         try:
@@ -79,23 +79,22 @@ class Edge:
                 response = problem(500, "internal_error", detail, more=kept_risk(scope))
                 await response(scope, receive, observed_send)
         finally:
-            route = scope.get("route")
             logger.info(
                 "request_finished",
                 method=method if method in _METHODS else "OTHER",
-                route=getattr(route, "path", None),
+                route=route_path(scope, path),
                 status=status,
                 duration_ms=round((time.perf_counter() - started) * 1000, 3),
             )
 
 
-def _hide_target(scope: Scope) -> None:
+def _hide_target(scope: Scope, path: str) -> None:
     """Leave the route alone of what was asked for.
 
     A server's own access log reads it from here, and ids of interviews are secrets.
     """
-    path = getattr(scope.get("route"), "path", "/-")
-    scope.update(path=path, raw_path=path.encode(), query_string=b"")
+    route = route_path(scope, path) or "/-"
+    scope.update(path=route, raw_path=route.encode(), query_string=b"")
 
 
 async def while_connected(request: Request, work: Callable[[], Awaitable[T]]) -> T:

@@ -6,6 +6,7 @@ from typing import Annotated, Final, TypeAlias
 from fastapi import APIRouter, Depends, Path, Request, Response
 
 from ai_psychiatrist.api.admission import AdmittedRoute
+from ai_psychiatrist.api.audit_trail import note_record
 from ai_psychiatrist.api.doors_of import PrincipalOf, requires
 from ai_psychiatrist.api.given_assessment import assessment_input
 from ai_psychiatrist.api.interview_models import InterviewReportResult, InterviewResult
@@ -58,7 +59,13 @@ async def _service_of(request: Request, principal: PrincipalOf) -> InterviewServ
     return await services_of(request).tenant_interviews.service(principal.tenant)
 
 
-InterviewId: TypeAlias = Annotated[str, Path(json_schema_extra={"pattern": r"^[A-Za-z0-9_-]{32}$"})]
+InterviewId: TypeAlias = Annotated[
+    str,
+    Path(
+        description="The interview_id that beginning the interview gave; keep it secret.",
+        json_schema_extra={"pattern": r"^[A-Za-z0-9_-]{32}$"},
+    ),
+]
 """A pattern to be read: an id that is not written so is no interview's, which is a 404."""
 Interviewing: TypeAlias = Annotated[InterviewService, Depends(_service_of)]
 
@@ -70,6 +77,7 @@ async def create_interview(
     """Begin an interview; a transcript is assessed first, and its unknown items are asked."""
     start = await _starting_point(body, request, services)
     snapshot = await interviews.create(body.protocol, body.inputs, start.assessment)
+    note_record(request, snapshot.id)
     _refuse_failed(snapshot)
     return _result(snapshot, services, status=201, transcript_risk=start.risk)
 

@@ -5,14 +5,14 @@ from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ai_psychiatrist.api.own_path import own_path
+from ai_psychiatrist.api.own_path import VERSION_PREFIX, own_path
 from ai_psychiatrist.api.problems import late, stopping
 from ai_psychiatrist.api.risk import kept_risk
 from ai_psychiatrist.infrastructure.stopping import Stopping
 
 MARGIN_SECONDS: Final = 5.0
 """How much longer than its time a request may take, so that what has finished can be told."""
-_ALWAYS_ANSWERED: Final = "/healthz"
+_ALWAYS_ANSWERED: Final = frozenset({"/healthz", f"{VERSION_PREFIX}/healthz"})
 _DUE: Final = "due"
 
 
@@ -34,7 +34,7 @@ class RequestDeadline:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request until its time is up."""
-        if scope["type"] != "http" or own_path(scope) == _ALWAYS_ANSWERED:
+        if scope["type"] != "http" or own_path(scope) in _ALWAYS_ANSWERED:
             await self._app(scope, receive, send)
         elif self._stopping.is_begun:
             await stopping({})(scope, receive, send)

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from ai_psychiatrist.agents.definition import OPTIONAL_AGENTS
 from ai_psychiatrist.api.doors_of import is_known, requires
@@ -16,21 +16,27 @@ router = APIRouter(tags=["status"])
 class Health(BaseModel):
     """Whether the models of every agent would answer."""
 
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
     status: Literal["healthy", "degraded"]
+    """`degraded` where an agent has no model that would answer."""
     models: dict[str, bool]
     """Whether each model is there, by its name in the settings."""
     problems: list[ModelProblem]
+    """Why models would not answer, and what to do."""
 
 
 class Alive(BaseModel):
     """The process answers."""
 
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
     status: Literal["ok"] = "ok"
+    """Always the same."""
 
 
-@router.head("/health", include_in_schema=False, dependencies=[requires()])
 @router.get("/health", dependencies=[requires()])
-async def health(services: ServicesOf) -> Health:
+async def read_health(services: ServicesOf) -> Health:
     """Say which models would answer; always 200, so use /readyz to take a server out."""
     unready = await services.connections.unready()
     return Health(
@@ -40,16 +46,14 @@ async def health(services: ServicesOf) -> Health:
     )
 
 
-@router.head("/healthz", include_in_schema=False)
 @router.get("/healthz")
-async def healthz() -> Alive:
+async def check_liveness() -> Alive:
     """Say that the process is alive."""
     return Alive()
 
 
-@router.head("/readyz", include_in_schema=False)
 @router.get("/readyz", responses={503: {"description": "An agent has no model that would answer."}})
-async def readyz(request: Request, services: ServicesOf) -> Alive:
+async def check_readiness(request: Request, services: ServicesOf) -> Alive:
     """Say whether every agent has a model that would answer, but for the optional ones."""
     unready = await services.connections.unready()
     agents = [agent for agent in services.unready_agents(unready) if agent not in OPTIONAL_AGENTS]

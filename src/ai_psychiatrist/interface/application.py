@@ -23,6 +23,7 @@ from ai_psychiatrist.interface.given import (
     named_path,
     named_roles,
     read_given,
+    refuse_no_flag,
     wanted_mode,
 )
 from ai_psychiatrist.llm.cures import Cause
@@ -97,6 +98,7 @@ class Application:
         """
         services = self.services
         _refuse_no_time(deadline_seconds)
+        refuse_no_flag(ablate=ablate, certificate=certificate)
         scoring = await services.scoring(wanted_mode(mode), ablates=ablate)
         with forgetting_causes(), services.active(), identified_assessment() as assessment_id:
             read = await self._read(transcript, named_roles(participant, interviewer))
@@ -142,6 +144,13 @@ class Application:
         `ArtifactMismatch` for one that was begun with other inputs.
         """
         services = self.services
+        refuse_no_flag(
+            resume=resume,
+            retry_failed=retry_failed,
+            ablate=ablate,
+            certificates=certificates,
+            keep_raw=keep_raw,
+        )
         place, path = named_path(folder, field="folder"), named_path(dataset, field="dataset")
         # A fifth of all imports, of which an assessment needs nothing.
         from ai_psychiatrist.evaluation.runs.run import EvaluationOptions  # noqa: PLC0415

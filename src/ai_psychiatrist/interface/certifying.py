@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 from typing import Final
 
+import orjson
+
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.interface.given import (
@@ -74,6 +76,7 @@ def verify(
             msg = f"{field} has to be 64 hexadecimal digits"
             raise InputError(msg, field=field)
     content = _content(certificate)
+    _refuse_result(content)
     try:
         with forgetting_causes():
             notes = _notes(transcript, content, participant, interviewer, digest=digest, key=key)
@@ -90,6 +93,20 @@ def _content(certificate: str | bytes | Path | CertificateResult) -> bytes:
         msg = str(error).replace("the transcript", "the certificate")
         raise InputError(msg, field="certificate") from None
     return content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+
+
+def _refuse_result(content: bytes) -> None:
+    """Say so where somebody gives the result, which the certificate is made of, in its place."""
+    try:
+        given = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return
+    if isinstance(given, dict) and {"assessment_id", "schema_version"} <= given.keys():
+        msg = (
+            "the certificate is a file of its own, and this is a result: give the file that "
+            "--certificate wrote, or write certificate.text of the result to one"
+        )
+        raise InputError(msg, field="certificate")
 
 
 def _read(given: GivenTranscript, participant: GivenLabels, interviewer: GivenLabels) -> Transcript:

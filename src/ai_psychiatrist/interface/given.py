@@ -60,6 +60,14 @@ def wanted_mode(mode: GivenMode) -> AssessmentMode | None:
     return AssessmentMode.named(mode if isinstance(mode, str) else "")
 
 
+def refuse_no_flag(**flags: object) -> None:
+    """Raise `InputError` for a keyword that is no flag: "no" would count as yes."""
+    for name, value in flags.items():
+        if not isinstance(value, bool):
+            msg = f"{name} has to be True or False"
+            raise InputError(msg, field=name)
+
+
 def _several(labels: GivenLabels) -> Sequence[str]:
     several = (labels,) if isinstance(labels, str) else tuple(labels)
     if not all(isinstance(label, str) for label in several):

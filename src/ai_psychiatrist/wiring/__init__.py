@@ -34,8 +34,11 @@ from ai_psychiatrist.wiring.configured_references import ConfiguredReferences
 from ai_psychiatrist.wiring.danger import danger_agent, danger_chain, of_models
 
 if TYPE_CHECKING:
+    from ai_psychiatrist.access.audit.trails import Trails
     from ai_psychiatrist.access.entrance import Entrance
+    from ai_psychiatrist.access.limits.day_counts import DayCounts
     from ai_psychiatrist.interview.interviews import Interviews
+    from ai_psychiatrist.reviews.archives import Archives
     from ai_psychiatrist.wiring.tenant_interviews import TenantInterviews
 
 logger = get_logger(__name__)
@@ -110,6 +113,13 @@ class Services:
         return self.tenant_interviews.of(LOCAL.tenant)
 
     @cached_property
+    def archives(self) -> "Archives":
+        """Assessments that are stored, each tenant's apart."""
+        from ai_psychiatrist.wiring.records import archives_of  # noqa: PLC0415  few store any
+
+        return archives_of(self.settings)
+
+    @cached_property
     def entrance(self) -> "Entrance":
         """The keys and sessions of whoever may come in."""
         # Nobody who assesses from the command line needs it.
@@ -118,12 +128,30 @@ class Services:
 
         return Entrance(self.settings.data.state_dir.expanduser() / FILE_NAME)
 
+    @cached_property
+    def audit(self) -> "Trails":
+        """The trails of who saw, changed, exported and erased what."""
+        # Nobody who assesses from the command line needs it.
+        from ai_psychiatrist.access.audit.trails import Trails  # noqa: PLC0415
+
+        return Trails(state_dir=self.settings.data.state_dir.expanduser())
+
+    @cached_property
+    def day_counts(self) -> "DayCounts | None":
+        """What each credential used today; `None` where nothing is limited."""
+        from ai_psychiatrist.access.limits.day_counts import FILE_NAME, DayCounts  # noqa: PLC0415
+        from ai_psychiatrist.access.limits.usage import Limits  # noqa: PLC0415
+
+        limits = Limits.of(self.settings.limit)
+        if not limits.are_set:
+            return None
+        return DayCounts(path=self.settings.data.state_dir.expanduser() / FILE_NAME, limits=limits)
+
     def close(self) -> None:
-        """Close what was opened of interviews and keys."""
-        if "entrance" in self.__dict__:
-            self.entrance.close()
-        if "tenant_interviews" in self.__dict__:
-            self.tenant_interviews.close()
+        """Close what was opened of interviews, records, keys, trails and counts."""
+        for name in ("archives", "audit", "day_counts", "entrance", "tenant_interviews"):
+            if name in self.__dict__:
+                self.__dict__[name].close()
 
     @cached_property
     def signer(self) -> Signer | None:

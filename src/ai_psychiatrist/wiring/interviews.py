@@ -9,8 +9,8 @@ from ai_psychiatrist.config import Settings
 from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
 from ai_psychiatrist.interview.interviews import InterviewOptions, Interviews
 from ai_psychiatrist.interview.limits import InterviewLimits, StoreLimits
-from ai_psychiatrist.interview.store.interview_file import FILE_NAME
-from ai_psychiatrist.interview.store.keys import KEY_NAME, StoreKeys
+from ai_psychiatrist.interview.store.interview_file import FILE_NAME, KEY_NAME
+from ai_psychiatrist.ledger.keys.store_keys import StoreKeys
 from ai_psychiatrist.llm.retries import CallRetries
 from ai_psychiatrist.llm.routes import ModelChain
 from ai_psychiatrist.wiring.danger import danger_agent

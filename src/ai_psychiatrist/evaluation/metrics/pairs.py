@@ -8,13 +8,13 @@ from typing import ClassVar, Self, TypeAlias
 import numpy as np
 
 from ai_psychiatrist.evaluation.metrics.registry import Scale
+from ai_psychiatrist.statistics.kappa import moments
 from ai_psychiatrist.statistics.measure import (
     Array,
     BoolArray,
     Measure,
     Statistics,
     by_unit,
-    statistics,
 )
 
 Rows: TypeAlias = Sequence[Sequence[int | None]]
@@ -78,9 +78,7 @@ class Pairs:
     @cached_property
     def moments(self) -> Statistics:
         """How many pairs there are, and the sums of x, y, x², y² and xy."""
-        x, y = (np.where(self.is_both, side, 0.0) for side in (self.said, self.truth))
-        columns = (self.is_both, x, y, x * x, y * y, x * y)
-        return statistics(*(column.sum(axis=1) for column in columns))
+        return moments(self.said, self.truth, self.is_both)
 
     def of_moments(self, combine: Callable[[Array], Array], *, undefined: str) -> Measure:
         """Return a measure of the sums of `moments`; `undefined`: why, where there are pairs."""

@@ -1,10 +1,9 @@
-import numpy as np
-
 from ai_psychiatrist.evaluation.metrics.items import AllItems, RatedItems, ScoredItems
 from ai_psychiatrist.evaluation.metrics.pairs import Pairs
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, Scale, metric
 from ai_psychiatrist.evaluation.metrics.totals import Severities
-from ai_psychiatrist.statistics.measure import Array, Measure
+from ai_psychiatrist.statistics import kappa
+from ai_psychiatrist.statistics.measure import Measure
 
 
 @metric(
@@ -24,13 +23,6 @@ def quadratic_kappa(pairs: Pairs) -> Measure:
     With squared distances as weights the table of agreement counts through its moments only.
     """
     return pairs.of_moments(
-        _kappa, undefined="only one value occurs, so there is no agreement beyond chance to measure"
+        kappa.quadratic_kappa,
+        undefined="only one value occurs, so there is no agreement beyond chance to measure",
     )
-
-
-def _kappa(sums: Array) -> Array:
-    count, x, y, xx, yy, xy = sums
-    observed = count * (xx + yy - 2 * xy)
-    expected = count * (xx + yy) - 2 * x * y
-    kappa: Array = 1 - observed / np.where(expected > 0, expected, np.nan)
-    return kappa

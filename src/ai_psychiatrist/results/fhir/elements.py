@@ -1,0 +1,40 @@
+"""Small parts that resources are made of, as plain dictionaries."""
+
+from typing import TypeAlias
+
+from ai_psychiatrist.results.fhir import codes
+
+Element: TypeAlias = dict[str, object]
+
+
+def coding(system: str, code: str, display: str | None = None) -> Element:
+    """Return a code of a system."""
+    shown: Element = {} if display is None else {"display": display}
+    return {"system": system, "code": code, **shown}
+
+
+def concept(*codings: Element, text: str | None = None) -> Element:
+    """Return what several codes stand for together."""
+    words: Element = {} if text is None else {"text": text}
+    return {"coding": list(codings), **words}
+
+
+def reference(url: str) -> Element:
+    """Return a reference to a resource of the same bundle."""
+    return {"reference": url}
+
+
+def answer_of(score: int) -> Element:
+    """Return the LOINC answer of a score, 0-3, with the number that it counts as."""
+    counts = {"url": codes.ORDINAL_VALUE, "valueDecimal": score}
+    return {"extension": [counts], **coding(codes.LOINC, codes.LOINC_OF_SCORE[score])}
+
+
+def absent_element(code: str) -> Element:
+    """Return what stands beside a primitive value that is not there."""
+    return {"extension": [{"url": codes.DATA_ABSENT, "valueCode": code}]}
+
+
+def asserted_by_software() -> Element:
+    """Return the label of what software asserts, for `meta`."""
+    return {"security": [coding(codes.ASSERTED_BY, codes.BY_SOFTWARE)]}

@@ -1,0 +1,185 @@
+"""Observations: eight items, their total, and the signs of danger."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from ai_psychiatrist.domain.phq8 import Item, TotalScore, UnknownReason, total_of
+from ai_psychiatrist.domain.risk import RiskLevel
+from ai_psychiatrist.results.fhir import codes
+from ai_psychiatrist.results.fhir.elements import (
+    Element,
+    answer_of,
+    asserted_by_software,
+    coding,
+    concept,
+    reference,
+)
+from ai_psychiatrist.results.fhir.source import Source, instant
+from ai_psychiatrist.results.models import ItemResult, QuantitativePart
+
+_INFERRED: Final = "inferred from interview"
+
+
+def observations(source: Source) -> Iterator[tuple[str, Element]]:
+    """Yield address and resource of each."""
+    for item in Item:
+        yield source.own_url(item.value), _of_item(item, source)
+    yield source.own_url(codes.TOTAL), _of_total(source)
+    yield source.url(codes.DANGER), _of_danger(source)
+
+
+def score_of(item: Item, source: Source) -> int | None:
+    """Return an item's score: the rater's where somebody has rated."""
+    if source.rated is not None:
+        return source.rated.scores.get(item)
+    return _program_score(item, source)
+
+
+def _of_item(item: Item, source: Source) -> Element:
+    score = score_of(item, source)
+    is_unchanged = source.rated is None or score == _program_score(item, source)
+    return {
+        **_head(source, is_unchanged=is_unchanged),
+        "code": concept(
+            coding(codes.OWN, item.value, item.label),
+            coding(codes.LOINC, codes.LOINC_OF_ITEM[item]),
+            text=f"{item.label}: {_INFERRED}",
+        ),
+        **_said_by(source),
+        **({"valueCodeableConcept": _answer(score)} if score is not None else _why(item, source)),
+        **_notes(item, source),
+        "derivedFrom": [reference(source.document)],
+    }
+
+
+def _of_total(source: Source) -> Element:
+    total, program = _total(source), _program_total(source)
+    is_unchanged = source.rated is None or total == program
+    return {
+        **_head(source, is_unchanged=is_unchanged),
+        "code": concept(
+            coding(codes.OWN, codes.TOTAL, "PHQ-8 total"), text=f"PHQ-8 total: {_INFERRED}"
+        ),
+        **_said_by(source),
+        **_value_of_total(total),
+        "derivedFrom": [reference(source.own_url(item.value)) for item in Item],
+    }
+
+
+def _of_danger(source: Source) -> Element:
+    risk = source.result.risk
+    words = [signal.text for signal in risk.signals] if source.wanted.with_words else []
+    return {
+        "resourceType": "Observation",
+        "meta": asserted_by_software(),
+        "status": "preliminary",
+        "code": concept(
+            coding(codes.OWN, codes.DANGER, "Signs of danger"), text=f"Signs of danger: {_INFERRED}"
+        ),
+        **_subject(source),
+        **_issued_when_made(source),
+        **_by_program(source),
+        **_level(risk.level),
+        "note": [{"text": text} for text in (risk.statement, *words)],
+        "derivedFrom": [reference(source.document)],
+    }
+
+
+def _head(source: Source, *, is_unchanged: bool) -> Element:
+    label: Element = {"meta": asserted_by_software()} if is_unchanged else {}
+    survey = concept(coding(codes.CATEGORY, "survey"))
+    status = "preliminary" if source.rated is None else "final"
+    return {"resourceType": "Observation", **label, "status": status, "category": [survey]}
+
+
+def _said_by(source: Source) -> Element:
+    """Return whom it is about, when it was said, and who vouches for it."""
+    if source.rated is None or source.practitioner is None:
+        return {**_subject(source), **_issued_when_made(source), **_by_program(source)}
+    vouched = {"performer": [reference(source.practitioner)], "device": reference(source.device)}
+    return {**_subject(source), "issued": instant(source.rated.at), **vouched}
+
+
+def _by_program(source: Source) -> Element:
+    device = reference(source.device)
+    performer = {"url": codes.ALTERNATE_REFERENCE, "valueReference": device}
+    return {"performer": [{"extension": [performer]}], "device": device}
+
+
+def _subject(source: Source) -> Element:
+    subject = source.wanted.subject
+    return {} if subject is None else {"subject": reference(subject)}
+
+
+def _issued_when_made(source: Source) -> Element:
+    made_at = source.wanted.made_at
+    return {} if made_at is None else {"issued": instant(made_at)}
+
+
+def _answer(score: int) -> Element:
+    own = coding(codes.OWN_SCORE, str(score))
+    return concept(own, answer_of(score), text=f"{score} ({codes.WORDS_OF_SCORE[score]})")
+
+
+def _why(item: Item, source: Source) -> Element:
+    if source.rated is not None:
+        return _absent("unknown", codes.CANNOT_TELL, "the rater cannot tell")
+    found = _item(item, source)
+    reason = None if found is None else found.unknown_reason
+    reason = reason or UnknownReason.SCORING_FAILED
+    return _absent(codes.absent_of(reason), reason.value, reason.value.replace("_", " "))
+
+
+def _absent(code: str, own: str, text: str) -> Element:
+    codings = (coding(codes.ABSENT, code), coding(codes.OWN_REASON, own))
+    return {"dataAbsentReason": concept(*codings, text=text)}
+
+
+def _notes(item: Item, source: Source) -> Element:
+    """Return the quotes that carry the program's score; a rater's stands on the rater's reading."""
+    found = _item(item, source) if source.rated is None else None
+    if found is None or not (source.wanted.with_words and found.evidence):
+        return {}
+    return {"note": [{"text": quote.text} for quote in found.evidence]}
+
+
+def _value_of_total(total: TotalScore | None) -> Element:
+    if total is None:
+        reason = UnknownReason.SCORING_FAILED
+        return _absent(codes.absent_of(reason), reason.value, reason.value.replace("_", " "))
+    if total.exact is not None:
+        return {"valueInteger": total.exact}
+    return {"valueRange": {"low": {"value": total.minimum}, "high": {"value": total.maximum}}}
+
+
+def _level(level: RiskLevel) -> Element:
+    if level is RiskLevel.NOT_EXAMINED:
+        return _absent("unsupported", level.value, "in a language that is not read")
+    return {"valueCodeableConcept": concept(coding(codes.OWN_DANGER, level.value))}
+
+
+def _total(source: Source) -> TotalScore | None:
+    if source.rated is None:
+        return _program_total(source)
+    return total_of(source.rated.scores.get(item) for item in Item)
+
+
+def _program_total(source: Source) -> TotalScore | None:
+    if _part(source) is None:
+        return None
+    return total_of(_program_score(item, source) for item in Item)
+
+
+def _program_score(item: Item, source: Source) -> int | None:
+    found = _item(item, source)
+    return None if found is None else found.score
+
+
+def _item(item: Item, source: Source) -> ItemResult | None:
+    part = _part(source)
+    return None if part is None or part.items is None else part.items.get(item.value)
+
+
+def _part(source: Source) -> QuantitativePart | None:
+    part = source.result.quantitative
+    return None if part is None or part.items is None else part

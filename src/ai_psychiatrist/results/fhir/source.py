@@ -1,0 +1,104 @@
+"""What a bundle is made from: a result, when it was made, and what one rater says of it."""
+
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.domain.review import ChangedScore, Committed, ReviewRow
+from ai_psychiatrist.infrastructure.digests import keyed_digest
+from ai_psychiatrist.results.full_result import FullResult
+
+_NAMESPACE: Final = uuid.uuid5(uuid.NAMESPACE_URL, "urn:ai-psychiatrist:fhir")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rated:
+    """Scores of a rater who has committed all eight, with what was changed after that."""
+
+    rater: str
+    """A keyed digest that the rater is called by; nobody's name."""
+    at: datetime
+    """Of the last score."""
+    scores: Mapping[Item, int | None]
+    """`None`: the rater cannot tell."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What a bundle holds beyond scores."""
+
+    made_at: datetime | None = None
+    """When the assessment was made, where that is known."""
+    subject: str | None = None
+    """Whom it is about: a reference such as `Patient/17` that whoever asks vouches for."""
+    with_words: bool = False
+    """Whether the quotes that carry scores are in notes."""
+    questionnaire: bool = False
+    """Whether there is a QuestionnaireResponse, too."""
+
+
+AS_USUAL: Final = Wanted()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Everything that the resources of one bundle are made from."""
+
+    result: FullResult
+    transcript_sha256: str | None
+    wanted: Wanted
+    rated: Rated | None
+
+    def url(self, part: str) -> str:
+        """Return the address of a part that is the same whoever rated."""
+        return _url(f"{self.result.assessment_id}/{part}")
+
+    def own_url(self, part: str) -> str:
+        """Return the address of a part that each rater has of its own."""
+        return self.url(part if self.rated is None else f"{part}/{self.rated.rater}")
+
+    @property
+    def device(self) -> str:
+        """The address of the program."""
+        return self.url("device")
+
+    @property
+    def document(self) -> str:
+        """The address of the transcript."""
+        return self.url("transcript")
+
+    @property
+    def practitioner(self) -> str | None:
+        """The address of the rater, the same in all bundles of an installation."""
+        return None if self.rated is None else _url(f"rater/{self.rated.rater}")
+
+
+def instant(at: datetime) -> str:
+    """Return a time as FHIR writes it, in UTC; a naive one is taken as UTC."""
+    aware = at if at.tzinfo is not None else at.replace(tzinfo=UTC)
+    return aware.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def rated_of(rows: Iterable[ReviewRow]) -> tuple[Rated, ...]:
+    """Return each rater who has committed, in the order of committing."""
+    found: dict[str, Rated] = {}
+    for row in rows:
+        match row.said:
+            case Committed(items=items):
+                scores = {one.item: one.score for one in items}
+                found[row.rater] = _rated(row, scores)
+            case ChangedScore(item=item, score=score) if row.rater in found:
+                found[row.rater] = _rated(row, {**found[row.rater].scores, item: score})
+    return tuple(found.values())
+
+
+def _rated(row: ReviewRow, scores: Mapping[Item, int | None]) -> Rated:
+    # A name that somebody gave on the page could be guessed from a plain digest.
+    return Rated(rater=keyed_digest(f"rater {row.rater}", length=16), at=row.at, scores=scores)
+
+
+def _url(name: str) -> str:
+    return f"urn:uuid:{uuid.uuid5(_NAMESPACE, name)}"

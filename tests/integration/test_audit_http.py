@@ -1,0 +1,159 @@
+"""Who did what leaves a row before it is answered, and nothing is shown where no row can be."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from fastapi.routing import iter_route_contexts
+
+from ai_psychiatrist.api.app import create_app
+from ai_psychiatrist.api.audited_actions import ACTIONS, UNTRACED, RouteKey
+from tests.integration.command import run
+from tests.integration.running_app import client_of, settings_with
+
+NO_INTERVIEW = "A" * 32
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[httpx.Client]:
+    """A server whose state lies where the commands of the same folder look for it."""
+    with client_of(settings_with(tmp_path / "state", MODEL_DEFAULT="baseline")) as one:
+        yield one
+
+
+def begin(client: httpx.Client) -> str:
+    """Begin an interview and return its id."""
+    answer = client.post("/v1/interviews", json={"protocol": "phq8"})
+    assert answer.status_code == 201, answer.text
+    interview_id: str = answer.json()["interview_id"]
+    return interview_id
+
+
+def shown(folder: Path, *options: str) -> list[dict[str, Any]]:
+    """Return the rows that the command prints."""
+    done = run(["audit", "show", "--json", *options], folder)
+    assert done.code == 0, done.err
+    return [json.loads(line) for line in done.out.splitlines()]
+
+
+def test_every_route_leaves_a_row_or_says_why_it_leaves_none() -> None:
+    routes = {
+        RouteKey(method, str(route.path))
+        for route in iter_route_contexts(create_app(settings_with(Path())).routes)
+        for method in getattr(route, "methods", None) or ()
+        if method != "HEAD"
+    }
+    assert routes - ACTIONS.keys() - UNTRACED.keys() == set()
+    assert not ACTIONS.keys() & UNTRACED.keys()
+
+
+def test_what_is_done_to_an_interview_is_told_by_the_command(
+    client: httpx.Client, tmp_path: Path
+) -> None:
+    interview_id = begin(client)
+    client.get(f"/v1/interviews/{interview_id}")
+    client.delete(f"/v1/interviews/{interview_id}")
+    client.get(f"/v1/interviews/{interview_id}")
+    rows = shown(tmp_path)
+    assert [(row["action"], row["outcome"]) for row in rows] == [
+        ("interview_begun", "begun"),
+        ("interview_begun", "201"),
+        ("interview_seen", "200"),
+        ("interview_erased", "begun"),
+        ("interview_erased", "204"),
+        ("interview_seen", "404"),
+    ]
+    assert {row["actor"] for row in rows} == {"local"}
+    assert len({row["object"] for row in rows[1:]}) == 1
+    assert interview_id not in json.dumps(rows)
+    assert shown(tmp_path, "--record", interview_id) == rows[1:]
+    assert shown(tmp_path, "--limit", "2") == rows[-2:]
+
+
+def test_the_trail_is_checked_by_the_command(client: httpx.Client, tmp_path: Path) -> None:
+    client.get(f"/v1/interviews/{NO_INTERVIEW}")
+    head = run(["audit", "head"], tmp_path).out.strip()
+    assert head.startswith("1:")
+    whole = run(["audit", "verify", "--head", head], tmp_path)
+    assert (whole.code, whole.out) == (0, f"local: holds, head {head}\n")
+    other = run(["audit", "verify", "--head", f"2:{'0' * 64}"], tmp_path)
+    assert (other.code, other.out) == (1, "local: row 2: missing\n")
+    wrong = run(["audit", "verify", "--head", "last"], tmp_path)
+    assert wrong.code == 2
+    assert "NUMBER:DIGEST" in wrong.err
+
+
+def test_nothing_is_shown_or_changed_where_the_trail_takes_no_row(
+    client: httpx.Client, tmp_path: Path
+) -> None:
+    interview_id = begin(client)
+    head = tmp_path / "state" / "audit-heads" / "local.head"
+    content = head.read_bytes()
+    head.write_bytes(b"forged")
+    for method in ("GET", "DELETE"):
+        answer = client.request(method, f"/v1/interviews/{interview_id}")
+        assert answer.status_code == 503
+        assert answer.json()["code"] == "audit_unavailable"
+        assert answer.headers["retry-after"] == "60"
+        assert "question" not in answer.text
+    assert client.get("/healthz").status_code == 200
+    head.write_bytes(content)
+    assert client.get(f"/v1/interviews/{interview_id}").status_code == 200
+
+
+def test_an_id_that_is_made_of_words_is_not_written_down(
+    client: httpx.Client, tmp_path: Path
+) -> None:
+    client.get("/v1/interviews/quillaya")
+    client.head("/v1/interviews/quillaya")
+    assert [row["outcome"] for row in shown(tmp_path)] == ["404", "404"]
+    for path in (tmp_path / "state").rglob("*"):
+        assert path.is_dir() or b"quillaya" not in path.read_bytes()
+
+
+def test_logins_and_those_that_fail_leave_rows_without_the_key(tmp_path: Path) -> None:
+    settings = settings_with(tmp_path / "state", MODEL_DEFAULT="baseline", AUTH_REQUIRED="true")
+    made = run(["keys", "create", "--name", "ward", "--scope", "read", "--tenant", "one"], tmp_path)
+    key = made.out.strip()
+    with client_of(settings) as client:
+        assert client.post("/v1/session", json={"key": f"{key}x"}).status_code == 401
+        form = client.post("/v1/session", data={"key": f"{key}x"})
+        assert form.status_code == 303
+        assert client.post("/v1/session", json={"key": key}).status_code == 201
+    refused = shown(tmp_path, "--tenant", "_nobody")
+    assert [(row["actor"], row["action"], row["outcome"]) for row in refused] == [
+        ("nobody", "session_begun", "401"),
+        ("nobody", "session_begun", "401"),
+    ]
+    rows = [row for row in shown(tmp_path, "--tenant", "one") if row["actor"] != "command"]
+    assert [(row["action"], row["outcome"]) for row in rows] == [("session_begun", "201")]
+    assert rows[0]["actor"].startswith("key:")
+    assert key not in json.dumps([*refused, *rows])
+
+
+def test_logins_that_fail_again_and_again_are_not_heard(tmp_path: Path) -> None:
+    settings = settings_with(tmp_path / "state", MODEL_DEFAULT="baseline", AUTH_REQUIRED="true")
+    with client_of(settings) as client:
+        tries = [client.post("/v1/session", json={"key": "aip_a_b"}) for _ in range(11)]
+        assert [one.status_code for one in tries] == [401] * 10 + [429]
+        assert tries[-1].json()["code"] == "too_many_logins"
+        assert 0 < int(tries[-1].headers["retry-after"]) <= 301
+        assert client.get("/healthz").status_code == 200
+    assert len(shown(tmp_path, "--tenant", "_nobody")) == 10
+
+
+def test_keys_made_and_revoked_by_command_leave_rows(tmp_path: Path) -> None:
+    made = run(["keys", "create", "--name", "quillaya", "--scope", "read", "--json"], tmp_path)
+    assert made.code == 0, made.err
+    assert run(["keys", "revoke", json.loads(made.out)["id"]], tmp_path).code == 0
+    rows = shown(tmp_path)
+    assert [(row["actor"], row["action"], row["outcome"]) for row in rows] == [
+        ("command", "key_created", "begun"),
+        ("command", "key_created", "done"),
+        ("command", "key_revoked", "begun"),
+        ("command", "key_revoked", "done"),
+    ]
+    assert "quillaya" not in json.dumps(rows)

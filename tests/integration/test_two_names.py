@@ -1,0 +1,115 @@
+"""Every route is under /v1, the oldest under their first names too; HEAD is where GET is."""
+
+import json
+import re
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from starlette.responses import StreamingResponse
+
+from ai_psychiatrist.api.app import create_app
+from ai_psychiatrist.api.head_requests import HeadRequests
+from tests.integration.canary import INTERVIEW
+from tests.integration.running_app import client_of, settings_with
+
+POSTS = ("/full_pipeline", "/assess/quantitative", "/assess/qualitative")
+GETS = ("/health", "/healthz", "/readyz")
+OF_EACH_ANSWER = ("date", "x-request-id")
+CHANGING = ("assessment_id", "duration_ms")
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    with client_of(settings_with(tmp_path_factory.mktemp("state"))) as client:
+        yield client
+
+
+def lasting(response: httpx.Response) -> object:
+    assert response.status_code == 200
+    body = response.json()
+    for attempt in body["attempts"]:
+        attempt.pop("duration_ms")
+    return {name: value for name, value in body.items() if name not in CHANGING}
+
+
+@pytest.mark.parametrize("path", POSTS)
+def test_both_names_give_the_same_assessment(client: httpx.Client, path: str) -> None:
+    body = {"transcript_text": INTERVIEW}
+    first, second = (client.post(prefix + path, json=body) for prefix in ("", "/v1"))
+    assert lasting(first) == lasting(second)
+
+
+@pytest.mark.parametrize("path", POSTS)
+def test_both_names_refuse_the_same(client: httpx.Client, path: str) -> None:
+    body = {"transcript_text": INTERVIEW, "else": 1}
+    first, second = (client.post(prefix + path, json=body) for prefix in ("", "/v1"))
+    assert first.status_code == second.status_code == 422
+    assert first.json() == second.json()
+
+
+@pytest.mark.parametrize("path", GETS)
+def test_both_names_give_the_same_status(client: httpx.Client, path: str) -> None:
+    assert client.get(path).json() == client.get(f"/v1{path}").json()
+
+
+def test_the_log_tells_by_which_name_a_route_was_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = settings_with(tmp_path, LOG_LEVEL="INFO", LOG_FORMAT="json")
+    with client_of(settings) as client:
+        client.get("/healthz")
+        client.head("/v1/healthz")
+        client.post("/v1/full_pipeline", json={"transcript_text": INTERVIEW})
+        client.get("/v1/interviews/nonesuch")
+    lines = map(json.loads, capsys.readouterr().err.splitlines())
+    told = [
+        (line["method"], line["route"]) for line in lines if line["event"] == "request_finished"
+    ]
+    assert told == [
+        ("GET", "/healthz"),
+        ("HEAD", "/v1/healthz"),
+        ("POST", "/v1/full_pipeline"),
+        ("GET", "/v1/interviews/{interview_id}"),
+    ]
+
+
+def test_both_names_share_the_places_for_requests(tmp_path: Path) -> None:
+    app = create_app(settings_with(tmp_path, API_MAX_CONCURRENCY="1"))
+    with client_of(app) as client, app.state.admission.room():
+        answers = [client.post(prefix + POSTS[0], json={}) for prefix in ("", "/v1")]
+    assert [answer.json()["code"] for answer in answers] == ["busy", "busy"]
+
+
+def test_head_is_answered_as_get_is_everywhere(client: httpx.Client) -> None:
+    begun = client.post("/v1/interviews", json={"protocol": "phq8"}).json()
+    described = client.get("/openapi.json").json()["paths"]
+    paths = [path for path, operations in described.items() if "get" in operations]
+    assert "/v1/interviews/{interview_id}/report" in paths
+    for template in [*paths, *GETS, "/docs", "/openapi.json", "/nonesuch"]:
+        path = re.sub(r"\{\w+\}", begun["interview_id"], template)
+        got, head = client.get(path), client.head(path)
+        assert head.status_code == got.status_code, path
+        assert head.content == b""
+        assert _lasting_headers(head) == _lasting_headers(got), path
+
+
+def _lasting_headers(response: httpx.Response) -> dict[str, str]:
+    return {name: value for name, value in response.headers.items() if name not in OF_EACH_ANSWER}
+
+
+def test_head_ends_an_answer_that_never_ends() -> None:
+    app = FastAPI()
+
+    async def forever() -> AsyncIterator[bytes]:
+        while True:
+            yield b"x"
+
+    app.add_api_route("/events", lambda: StreamingResponse(forever(), media_type="text/plain"))
+    app.add_middleware(HeadRequests)
+    with client_of(app) as client:
+        answer = client.head("/events")
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert answer.headers["content-type"].startswith("text/plain")
