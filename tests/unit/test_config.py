@@ -153,6 +153,9 @@ DEFAULTS = {
     ),
     "LOG_LEVEL": "INFO",
     "LOG_FORMAT": "console",
+    "STORE_ASSESSMENTS": "false",
+    "STORE_KEEP_DAYS": "365",
+    "STORE_MAX_RECORDS": "100000",
 }
 WITHOUT_A_FIXED_DEFAULT = {
     "DATA_STATE_DIR",

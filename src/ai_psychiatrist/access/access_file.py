@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.interview.store.private_place import make_private_file
+from ai_psychiatrist.ledger.keys.private_place import make_private_file
 from ai_psychiatrist.ledger.store.database import Database
 
 FILE_NAME: Final = "access.sqlite"

@@ -3,13 +3,27 @@
 import asyncio
 from collections.abc import AsyncIterator, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Final
 
 from anyio import to_thread
 from fastapi import FastAPI
 
 from ai_psychiatrist import __version__
-from ai_psychiatrist.api import assessments, interviews, session_routes, status
+from ai_psychiatrist.api import (
+    agreement_routes,
+    assessments,
+    export_routes,
+    interviews,
+    pages,
+    record_parts,
+    record_progress,
+    records,
+    review_routes,
+    session_routes,
+    status,
+)
 from ai_psychiatrist.api.admission import Admission
+from ai_psychiatrist.api.begun import Begun
 from ai_psychiatrist.api.described import DescribedApp
 from ai_psychiatrist.api.error_answers import add_problem_handlers
 from ai_psychiatrist.api.layers import add_layers
@@ -36,6 +50,20 @@ _DESCRIPTION = (
     "unknown, every score carried by the participant's own words; and interviews that ask what is "
     "still unknown. "
 )
+_ROUTERS: Final = (
+    interviews.router,
+    interviews.stepping,
+    records.making,
+    records.router,
+    export_routes.router,
+    agreement_routes.router,
+    record_progress.router,
+    record_parts.router,
+    record_parts.subjects,
+    review_routes.router,
+    session_routes.router,
+)
+"""All that have no other name."""
 
 
 def create_app(given: Settings | Application | None = None) -> DescribedApp:
@@ -66,7 +94,8 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
             )
             stack.enter_context(services.active())
             await services.open_references()
-            await stack.enter_async_context(services.interviews.tended())
+            await stack.enter_async_context(services.tenant_interviews.tended())
+            await stack.enter_async_context(services.archives.tended())
             _warn(resolved)
             if is_open_to_anybody(resolved):
                 await stack.enter_async_context(telling_it_is_open())
@@ -75,6 +104,7 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
             reading = to_thread.run_sync(_read_ahead, services.connections.names)
             app.state.reading = asyncio.create_task(reading)
             stack.push_async_callback(asyncio.wait, (app.state.reading,))
+            stack.push_async_callback(_end_begun, app, resolved.api.shutdown_seconds)
             yield
 
     app = DescribedApp(
@@ -84,23 +114,37 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
         lifespan=lifespan,
         generate_unique_id_function=lambda route: route.name,
         openapi_url="/openapi.json" if resolved.api.docs else None,
+        # The framework's pages fetch scripts from elsewhere.
+        docs_url=None,
+        redoc_url=None,
         # A redirect would be made of the Host header, which is the caller's.
         redirect_slashes=False,
     )
+    app.asks_for_credentials = resolved.auth.required
     app.state.services = opened
     app.state.stopping = Stopping()
+    app.state.begun = Begun()
     app.state.admission = Admission(resolved.api.max_concurrency)
     app.state.text_room = SharedRoom(resolved.api.max_total_chars)
+    _add_routes(app)
+    add_layers(app, resolved)
+    return app
+
+
+def _add_routes(app: FastAPI) -> None:
     for router in (assessments.router, status.router):
         app.include_router(router, prefix=VERSION_PREFIX)
         # Under these names they were released; the document tells of each route once.
         app.include_router(router, include_in_schema=False)
-    app.include_router(interviews.router)
-    app.include_router(interviews.stepping)
-    app.include_router(session_routes.router)
+    for router in (*_ROUTERS, *pages.ROUTERS):
+        app.include_router(router)
     add_problem_handlers(app)
-    add_layers(app, resolved)
-    return app
+
+
+async def _end_begun(app: FastAPI, shutdown_seconds: float) -> None:
+    """End what goes on in the background; told to stop, it ends by itself with what it has."""
+    is_told = app.state.stopping.is_begun
+    await app.state.begun.end(patience_seconds=shutdown_seconds if is_told else 0)
 
 
 def _warn(settings: Settings) -> None:

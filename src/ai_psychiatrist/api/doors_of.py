@@ -56,6 +56,7 @@ class Required:
     """The scopes that a route asks for."""
 
     scopes: frozenset[Scope]
+    is_one_enough: bool = False
 
     def __call__(
         self,
@@ -66,7 +67,7 @@ class Required:
     ) -> None:
         """Raise `Refusal` where one of them is missing."""
         missing = self.scopes - principal.scopes
-        if missing:
+        if missing and not (self.is_one_enough and missing < self.scopes):
             raise Refusal(forbidden(missing))
 
 
@@ -76,3 +77,8 @@ def requires(*scopes: Scope) -> Any:  # noqa: ANN401  as FastAPI types it
     Without any it asks for a credential of any scope, where credentials are asked for at all.
     """
     return Depends(Required(frozenset(scopes)))
+
+
+def requires_one_of(*scopes: Scope) -> Any:  # noqa: ANN401  as FastAPI types it
+    """Return the dependency of a route, or of a router, that asks for any of these scopes."""
+    return Depends(Required(frozenset(scopes), is_one_enough=True))

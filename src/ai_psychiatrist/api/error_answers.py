@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.routing import iter_route_contexts
@@ -39,6 +39,19 @@ from ai_psychiatrist.interview.errors import (
     VersionConflict,
 )
 from ai_psychiatrist.interview.interviews import log_unavailable
+from ai_psychiatrist.reviews.archive.errors import (
+    AlreadyCommitted,
+    ArchiveFull,
+    ArchiveUnusable,
+    NotCommitted,
+    RecordFailed,
+    RecordNotFound,
+    RecordRunning,
+    RecordUnreadable,
+    ReviewNotBegun,
+    StillBlind,
+    SubjectNotFound,
+)
 
 logger = get_logger(__name__)
 
@@ -52,6 +65,15 @@ _ANSWERS: Final[Mapping[type[Exception], tuple[int, str]]] = {
     KeyReused: (409, "key_reused"),
     InterviewUnreadable: (409, "interview_unreadable"),
     ProtocolChanged: (409, "protocol_changed"),
+    RecordNotFound: (404, "assessment_not_found"),
+    SubjectNotFound: (404, "subject_not_found"),
+    StillBlind: (403, "still_blind"),
+    RecordRunning: (409, "assessment_running"),
+    RecordFailed: (409, "assessment_failed"),
+    RecordUnreadable: (409, "assessment_unreadable"),
+    ReviewNotBegun: (409, "review_not_begun"),
+    NotCommitted: (409, "not_committed"),
+    AlreadyCommitted: (409, "already_committed"),
     RequestConflict: (409, "not_available"),
     SpeakersUnknown: (422, "speakers_unknown"),
     InputError: (422, "unusable_input"),
@@ -69,7 +91,7 @@ def add_problem_handlers(app: FastAPI) -> None:
         app.add_exception_handler(end, _on_work_not_done)
 
 
-async def _on_error(request: Request, error: Exception) -> JSONResponse:
+async def _on_error(request: Request, error: Exception) -> Response:
     match error:
         case Refusal():
             return error.response
@@ -81,8 +103,10 @@ async def _on_error(request: Request, error: Exception) -> JSONResponse:
                 is_late=error.code in TOO_LATE,
                 more={"failure": error.code, "agent": error.agent},
             )
-        case ConfigurationError() | StoreFull() | StoreUnusable():
-            return _no_interviews(error)
+        case (
+            ConfigurationError() | StoreFull() | StoreUnusable() | ArchiveFull() | ArchiveUnusable()
+        ):
+            return _not_kept(request, error)
         case HTTPException():
             return _http_problem(request, error)
         case _:
@@ -147,6 +171,12 @@ def _cure(field: str, request: Request) -> str:
     return f"The fields of the body are {', '.join(names)} and {last}; no others."
 
 
+def _not_kept(request: Request, error: AssessmentServiceError) -> JSONResponse:
+    if isinstance(error, ArchiveFull | ArchiveUnusable):
+        return _no_records(request, error)
+    return _no_interviews(error)
+
+
 def _no_interviews(error: AssessmentServiceError) -> JSONResponse:
     """Tell nothing of paths and settings: they are for the operator, who finds them in the log."""
     log_unavailable(error)
@@ -160,6 +190,26 @@ def _no_interviews(error: AssessmentServiceError) -> JSONResponse:
         503,
         "interviews_unavailable",
         "Interviews cannot be kept now; the operator of the service has to look after their file.",
+    )
+
+
+def _no_records(request: Request, error: AssessmentServiceError) -> JSONResponse:
+    """Tell nothing of paths and settings: they are for the operator, who finds them in the log."""
+    logger.error("records_unavailable", error_type=type(error).__name__)
+    more = kept_risk(request.scope)
+    if isinstance(error, ArchiveFull):
+        return problem(
+            507,
+            "assessments_full",
+            "No further assessment can be stored; the operator of the service has to make room.",
+            more=more,
+        )
+    return problem(
+        503,
+        "assessments_unavailable",
+        "Assessments cannot be stored or read now; the operator of the service has to look after "
+        "their files.",
+        more=more,
     )
 
 

@@ -106,6 +106,14 @@ class AssessmentRequest(RequestBody):
         return None if self.mode is None else named_mode(self.mode)
 
 
+class KeptAssessmentRequest(AssessmentRequest):
+    """One transcript whose assessment is stored."""
+
+    subject: Annotated[StrictStr, Field(min_length=1, max_length=200, pattern=r"\S")] | None = None
+    """Whose interview it is, as you call them: sealed, and met again under the same name. Null for
+    a subject of whom nothing else is stored."""
+
+
 class FindingsRequest(AssessmentRequest):
     """One transcript of which no item is scored."""
 

@@ -17,7 +17,7 @@ from ai_psychiatrist.api.requests import AssessmentRequest
 from ai_psychiatrist.api.risk import keep_risk
 from ai_psychiatrist.api.sent_file import SentFile
 from ai_psychiatrist.api.shared_room import SharedRoom
-from ai_psychiatrist.assessment.part import Part
+from ai_psychiatrist.assessment.part import OnFinished, Part
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus, WantedScoring
 from ai_psychiatrist.domain.errors import InputError, TranscriptTooLong
 from ai_psychiatrist.domain.risk import RiskReport
@@ -68,10 +68,10 @@ async def reading_wanted(
     try:
         given = await _given(body, services)
     except FileTooLarge:
-        raise _too_large(limit) from None
+        raise too_large(limit) from None
     content = given.content
     if len(content) > (limit if isinstance(content, str) else limit * BYTES_PER_CHARACTER):
-        raise _too_large(limit)
+        raise too_large(limit)
     field = "transcript_text" if body.participant_id is None else "participant_id"
     labels = replace(services.labels, given=(*_roles(body), *named))
     room: SharedRoom = request.app.state.text_room
@@ -80,7 +80,7 @@ async def reading_wanted(
         try:
             transcript, risk = await work_on_text(content, read, content, labels)
         except TranscriptTooLong:
-            raise _too_large(limit) from None
+            raise too_large(limit) from None
         del given, content
         await _let_go_of_file(body, request)
         keep_risk(request.scope, risk)
@@ -95,7 +95,8 @@ async def _let_go_of_file(body: AssessmentRequest | InterviewRequest, request: R
         await give_body_room_back(request.scope)
 
 
-def _too_large(limit: int) -> Refusal:
+def too_large(limit: int) -> Refusal:
+    """Return the refusal of a transcript that is longer than the settings allow."""
     return Refusal(problems.too_large("The transcript", limit, "API_MAX_TRANSCRIPT_CHARS"))
 
 
@@ -109,9 +110,15 @@ async def assess_wanted(
     services: Services,
     parts: frozenset[Part],
     scoring: WantedScoring,
+    *,
+    begun_as: str | None = None,
+    on_finished: OnFinished = lambda _: None,
 ) -> Assessed:
-    """Return the assessment; raises `Refusal` when nothing finished."""
-    assessment_id = begin_assessment()
+    """Return the assessment; raises `Refusal` when nothing finished.
+
+    `begun_as`: its id, where it has one already. `on_finished` is told of each part as it is done.
+    """
+    assessment_id = begun_as or begin_assessment()
     stopping: Stopping = request.app.state.stopping
     assessment = await services.pipeline.assess(
         wanted.transcript,
@@ -121,6 +128,7 @@ async def assess_wanted(
         scoring=scoring,
         deadline_seconds=seconds_left(request.scope),
         stopping=stopping,
+        on_finished=on_finished,
     )
     assessed = Assessed(id=assessment_id, assessment=assessment)
     if assessment.status is AssessmentStatus.FAILED and stopping.is_begun:

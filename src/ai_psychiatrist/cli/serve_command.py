@@ -68,7 +68,7 @@ def _announce(settings: Settings, listener: socket.socket) -> None:
     shown = f"[{host}]" if ":" in host else host
     scheme = "http" if settings.api.tls_cert_file is None else "https"
     pages = ", documentation at /docs" if settings.api.docs else ""
-    typer.echo(f"Serving on {scheme}://{shown}:{port}{pages}", err=True)
+    typer.echo(f"Serving on {scheme}://{shown}:{port} (open it in a browser){pages}", err=True)
     if is_open_to_anybody(settings):
         typer.echo(_OPEN, err=True)
 

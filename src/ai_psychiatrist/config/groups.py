@@ -24,6 +24,7 @@ from ai_psychiatrist.llm.settings import (
     Options,
     PydanticAISettings,
 )
+from ai_psychiatrist.reviews.settings import StoreSettings
 from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
 from ai_psychiatrist.services.retrieval.settings import ReferenceSettings
 from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
@@ -66,7 +67,7 @@ class DataSettings(Options):
     )
     state_dir: Path = Field(
         default=Path("~/.local/state/ai-psychiatrist"),
-        description="Folder of interviews, of their key, and of the key of digests in logs.",
+        description="Folder of interviews, stored assessments, their keys, and the key of digests.",
     )
 
 
@@ -75,7 +76,7 @@ class LedgerSettings(Options):
 
     key_file: Path | None = Field(
         default=None,
-        description="File of 32 bytes in hexadecimal; encrypts ledgers and new interviews.",
+        description="File of 32 bytes in hexadecimal; encrypts ledgers and what is stored anew.",
     )
 
 
@@ -202,6 +203,7 @@ class Settings(BaseSettings):
     ledger: LedgerSettings = LedgerSettings()
     certificate: CertificateSettings = CertificateSettings()
     interview: InterviewSettings = InterviewSettings()
+    store: StoreSettings = StoreSettings()
     api: ApiSettings = ApiSettings()
     limit: LimitSettings = LimitSettings()
     auth: AuthSettings = AuthSettings()

@@ -95,7 +95,7 @@ class ApiSettings(Options):
         description="Addresses or networks of proxies whose X-Forwarded-For and -Proto count.",
     )
     docs: bool = Field(
-        default=True, description="Show /docs, /redoc and /openapi.json; false for production."
+        default=True, description="Show /docs and /openapi.json; false for production."
     )
 
     @property

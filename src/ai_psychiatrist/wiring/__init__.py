@@ -17,6 +17,7 @@ from ai_psychiatrist.agents.references import required
 from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop
 from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
 from ai_psychiatrist.config import Settings, refuse_contradictions
+from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.domain.assessment import AssessmentMode, WantedScoring
 from ai_psychiatrist.infrastructure.digests import load_installation_key, using_installation_key
 from ai_psychiatrist.infrastructure.logging import EventLog, get_logger, logging_to
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from ai_psychiatrist.access.limits.day_counts import DayCounts
     from ai_psychiatrist.access.oidc.token_verifier import TokenVerifier
     from ai_psychiatrist.interview.interviews import Interviews
+    from ai_psychiatrist.reviews.archives import Archives
+    from ai_psychiatrist.wiring.tenant_interviews import TenantInterviews
 
 logger = get_logger(__name__)
 
@@ -56,7 +59,7 @@ class Services:
     connections: ModelConnections
     references: ConfiguredReferences | None
     """Examples of other participants; `None` where the settings name none."""
-    make_interviews: "Callable[[], Interviews]"
+    make_interviews: "Callable[[], TenantInterviews]"
     agent_models: dict[str, tuple[str, ...]]
     """The chain of model names of each agent; without the danger agent where that is off."""
     interview_models: tuple[str, ...]
@@ -101,9 +104,21 @@ class Services:
             await self.references.open()
 
     @cached_property
-    def interviews(self) -> "Interviews":
-        """Those that are held with people, and where they are kept."""
+    def tenant_interviews(self) -> "TenantInterviews":
+        """The interviews of each tenant."""
         return self.make_interviews()
+
+    @property
+    def interviews(self) -> "Interviews":
+        """Those that are held on this machine itself, and where they are kept."""
+        return self.tenant_interviews.of(LOCAL.tenant)
+
+    @cached_property
+    def archives(self) -> "Archives":
+        """Assessments that are stored, each tenant's apart."""
+        from ai_psychiatrist.wiring.records import archives_of  # noqa: PLC0415  few store any
+
+        return archives_of(self.settings)
 
     @cached_property
     def entrance(self) -> "Entrance":
@@ -141,16 +156,10 @@ class Services:
         return DayCounts(path=self.settings.data.state_dir.expanduser() / FILE_NAME, limits=limits)
 
     def close(self) -> None:
-        """Close what was opened of interviews, keys, trails and counts."""
-        counts = self.__dict__.get("day_counts")
-        if counts is not None:
-            counts.close()
-        if "entrance" in self.__dict__:
-            self.entrance.close()
-        if "audit" in self.__dict__:
-            self.audit.close()
-        if "interviews" in self.__dict__:
-            self.interviews.close()
+        """Close what was opened of interviews, records, keys, trails and counts."""
+        for name in ("archives", "audit", "day_counts", "entrance", "tenant_interviews"):
+            if name in self.__dict__:
+                self.__dict__[name].close()
 
     @cached_property
     def signer(self) -> Signer | None:
@@ -305,11 +314,13 @@ def _interview_chain(settings: Settings, connections: ModelConnections) -> Model
     return of_models(connections.chain(settings.interview.model or settings.model.default))
 
 
-def _opened_interviews(settings: Settings, chain: ModelChain, danger: ModelChain) -> "Interviews":
+def _opened_interviews(
+    settings: Settings, chain: ModelChain, danger: ModelChain
+) -> "TenantInterviews":
     # A tenth of a second that nobody waits for who holds no interview.
-    from ai_psychiatrist.wiring.interviews import open_interviews  # noqa: PLC0415
+    from ai_psychiatrist.wiring.tenant_interviews import TenantInterviews  # noqa: PLC0415
 
-    return open_interviews(settings, chain, danger)
+    return TenantInterviews(settings, chain, danger)
 
 
 def _key(settings: Settings) -> bytes:

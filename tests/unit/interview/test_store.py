@@ -33,7 +33,6 @@ from ai_psychiatrist.interview.limits import StoreLimits
 from ai_psychiatrist.interview.record import Interview, ProtocolReference
 from ai_psychiatrist.interview.state_hash import state_hash, to_bytes
 from ai_psychiatrist.interview.store.interview_store import InterviewStore, TakenAnswer
-from ai_psychiatrist.interview.store.keys import StoreKeys
 from ai_psychiatrist.interview.store.serialization import (
     after_turn,
     from_bytes,
@@ -42,6 +41,7 @@ from ai_psychiatrist.interview.store.serialization import (
     turn_bytes,
     whole,
 )
+from ai_psychiatrist.ledger.keys.store_keys import StoreKeys
 from ai_psychiatrist.ledger.store.database import Database
 
 SECRET = "SECRET-WORDS-OF-A-PERSON"

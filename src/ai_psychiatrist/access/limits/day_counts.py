@@ -11,8 +11,8 @@ from typing import Final
 from ai_psychiatrist.access.limits.usage import Limits, Reached, Usage
 from ai_psychiatrist.domain.access import Principal
 from ai_psychiatrist.domain.errors import AssessmentServiceError, ConfigurationError
-from ai_psychiatrist.interview.store.private_place import make_private_file
 from ai_psychiatrist.ledger.errors import LedgerUnusable
+from ai_psychiatrist.ledger.keys.private_place import make_private_file
 from ai_psychiatrist.ledger.store.database import Database
 
 FILE_NAME: Final = "limits.sqlite"

@@ -7,8 +7,6 @@ from typing import Final
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.interview.store.columns import fill_columns
-from ai_psychiatrist.interview.store.keys import StoreKeys
-from ai_psychiatrist.interview.store.private_place import make_private_file
 from ai_psychiatrist.interview.store.sealer import Sealer
 from ai_psychiatrist.interview.store.sealing_migration import seal_over
 from ai_psychiatrist.interview.store.tables import (
@@ -17,9 +15,12 @@ from ai_psychiatrist.interview.store.tables import (
     SEALED_VERSION,
     VERSION,
 )
+from ai_psychiatrist.ledger.keys.private_place import make_private_file
+from ai_psychiatrist.ledger.keys.store_keys import StoreKeys
 from ai_psychiatrist.ledger.store.database import Database, Value
 
 FILE_NAME: Final = "interviews.sqlite"
+KEY_NAME: Final = "interviews.key"
 
 _KEY_CHECK: Final = b"interviews"
 _KEY_CHECK_PLACE: Final = "key_check"

@@ -22,11 +22,11 @@ from ai_psychiatrist.interview.snapshot import InterviewListing
 from ai_psychiatrist.interview.store import queries
 from ai_psychiatrist.interview.store.columns import assigned, stored_columns
 from ai_psychiatrist.interview.store.interview_file import (
+    KEY_NAME,
     MOST_JOURNAL_BYTES,
     OpenedFile,
     open_interview_file,
 )
-from ai_psychiatrist.interview.store.keys import KEY_NAME, StoreKeys
 from ai_psychiatrist.interview.store.serialization import (
     after_turn,
     origin_bytes,
@@ -35,6 +35,7 @@ from ai_psychiatrist.interview.store.serialization import (
     whole,
 )
 from ai_psychiatrist.ledger.errors import LedgerUnusable
+from ai_psychiatrist.ledger.keys.store_keys import StoreKeys
 from ai_psychiatrist.ledger.store.database import Row, Value
 
 

@@ -1,4 +1,4 @@
-"""The key of the interviews: one that the operator names, or our own, made when it is needed."""
+"""The key of a store: one that the operator names, or our own, made when it is needed."""
 
 import os
 import secrets
@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.infrastructure.given_files import open_regular, read_at_most
 from ai_psychiatrist.infrastructure.private_files import write_new
-from ai_psychiatrist.interview.store.private_place import refuse_shared
 from ai_psychiatrist.ledger.keys.cipher import (
     KEY_BYTES,
     MOST_KEY_FILE_BYTES,
@@ -19,17 +17,18 @@ from ai_psychiatrist.ledger.keys.cipher import (
     key_in,
     load_cipher,
 )
-
-KEY_NAME: Final = "interviews.key"
+from ai_psychiatrist.ledger.keys.private_place import refuse_shared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreKeys:
-    """Where the keys are that may open the interviews."""
+    """Where the keys are that may open a store."""
 
     own: Path
     """Used while no key is named; made for a file that is not encrypted yet."""
     named: Path | None = None
+    kept: str = "the interviews"
+    """What the store keeps, as its errors call it."""
 
     def first(self) -> Cipher:
         """Return what a file is encrypted with from now on.
@@ -44,14 +43,14 @@ class StoreKeys:
         """Return what opens bytes that were sealed before.
 
         The own key is tried after the named one, so that who names a key later, for the sake of
-        runs, keeps the interviews. Raises `ConfigurationError` when neither fits.
+        runs, keeps what is stored. Raises `ConfigurationError` when neither fits.
         """
         for cipher in self._known():
             with suppress(ConfigurationError):
                 cipher.unseal(sealed, place=place)
                 return cipher
         msg = (
-            "the interviews are encrypted with another key: set LEDGER_KEY_FILE to it, or put it "
+            f"{self.kept} are encrypted with another key: set LEDGER_KEY_FILE to it, or put it "
             f"back at {str(self.own)!r}"
         )
         raise ConfigurationError(msg)
@@ -72,11 +71,11 @@ class StoreKeys:
             return None
         except OSError as error:
             reason = error.strerror or "it is a link or no regular file"
-            msg = f"the key of the interviews cannot be read: {reason}: {str(self.own)!r}"
+            msg = f"the key of {self.kept} cannot be read: {reason}: {str(self.own)!r}"
             raise ConfigurationError(msg) from None
         key = key_in(written)
         if key is None:
-            msg = f"the key of the interviews is damaged: put it back at {str(self.own)!r}"
+            msg = f"the key of {self.kept} is damaged: put it back at {str(self.own)!r}"
             raise ConfigurationError(msg)
         return key
 
@@ -91,6 +90,6 @@ class StoreKeys:
         except FileExistsError:
             return self._own_key() or key
         except OSError as error:
-            msg = f"the key of the interviews cannot be made: {error.strerror}: {str(self.own)!r}"
+            msg = f"the key of {self.kept} cannot be made: {error.strerror}: {str(self.own)!r}"
             raise ConfigurationError(msg) from None
         return key

@@ -1,0 +1,88 @@
+"""Assessments that are stored: made while the caller waits, or after the caller has gone."""
+
+import asyncio
+from dataclasses import dataclass
+
+from fastapi import Request
+
+from ai_psychiatrist.api.doors_of import principal_of
+from ai_psychiatrist.api.query_options import ScoringInQuery
+from ai_psychiatrist.api.records_of import records_of
+from ai_psychiatrist.api.requests import KeptAssessmentRequest
+from ai_psychiatrist.api.wanted_assessment import Assessed, assess_wanted, reading_wanted
+from ai_psychiatrist.assessment.part import FULL
+from ai_psychiatrist.proof.certificate import certified
+from ai_psychiatrist.results.assessment import full_result
+from ai_psychiatrist.results.full_result import FullResult
+from ai_psychiatrist.reviews.archive.archive import Archive
+from ai_psychiatrist.reviews.archive.columns import figures_of
+from ai_psychiatrist.reviews.archive.records import NewRecord
+from ai_psychiatrist.reviews.archives import Records
+from ai_psychiatrist.wiring import Services
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A request for an assessment that is to be stored."""
+
+    body: KeptAssessmentRequest
+    query: ScoringInQuery
+    request: Request
+    services: Services
+    records: Records
+
+
+async def make_and_keep(asked: Asked) -> FullResult:
+    """Assess, store, and return the result; raises `Refusal` when nothing finished."""
+    body, query, services = asked.body, asked.query, asked.services
+    await asked.records.ask(Archive.refuse_full)
+    mode, ablates = query.mode_beside(body), query.ablates_beside(body)
+    if body.transcript_text is None:
+        await services.scoring(mode)
+    async with reading_wanted(body, asked.request, services, query.roles) as wanted:
+        scoring = await services.scoring(mode, ablates=ablates)
+        assessed = await assess_wanted(wanted, asked.request, services, FULL, scoring)
+    result = await whole_result(assessed, services, is_certified=query.certificate)
+    await keep(asked.records, assessed, result, subject=body.subject)
+    return result
+
+
+async def refuse_without_room(request: Request, services: Services) -> None:
+    """Raise `ArchiveFull` where an assessment that nobody asked to store would find no room."""
+    if services.settings.store.assessments:
+        await records_of(request, principal_of(request)).ask(Archive.refuse_full)
+
+
+async def keep_where_set(assessed: Assessed, request: Request, services: Services) -> None:
+    """Store an assessment where the settings say so; whoever asked for it is given its scores."""
+    if not services.settings.store.assessments:
+        return
+    principal = principal_of(request)
+    records = records_of(request, principal)
+    await keep(records, assessed, await whole_result(assessed, services))
+    await records.ask(lambda archive: archive.note_shown(principal.id, (assessed.id,)))
+
+
+async def whole_result(
+    assessed: Assessed, services: Services, *, is_certified: bool = False
+) -> FullResult:
+    """Return all of an assessment, with its certificate where that is asked for."""
+    result = full_result(assessed.assessment, about=services.about(assessed.id))
+    if not is_certified:
+        return result
+    transcript = assessed.assessment.transcript
+    return await asyncio.to_thread(certified, result, transcript, services.signer)
+
+
+async def keep(
+    records: Records, assessed: Assessed, result: FullResult, *, subject: str | None = None
+) -> None:
+    """Store an assessment under its own id."""
+    new = NewRecord(
+        id=assessed.id,
+        transcript=assessed.assessment.transcript,
+        subject=subject,
+        result=result.model_dump_json().encode(),
+        figures=figures_of(result),
+    )
+    await records.ask(lambda archive: archive.add(new))

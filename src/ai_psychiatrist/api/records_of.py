@@ -1,0 +1,22 @@
+"""The stored assessments of whoever calls, as the routes see them."""
+
+from typing import Annotated, TypeAlias
+
+from fastapi import Depends, Path, Request
+
+from ai_psychiatrist.api.doors_of import PrincipalOf
+from ai_psychiatrist.api.served import services_of
+from ai_psychiatrist.reviews.archives import Records
+
+
+def records_of(request: Request, principal: PrincipalOf) -> Records:
+    """Return those of the caller's tenant, which the credential names and nothing else."""
+    return services_of(request).archives.records(principal.tenant)
+
+
+RecordsOf: TypeAlias = Annotated[Records, Depends(records_of)]
+RecordId: TypeAlias = Annotated[
+    str, Path(description="The id of the stored assessment.", json_schema_extra={"format": "uuid"})
+]
+"""A form to be read: an id that is not written so is no assessment's, which is a 404."""
+SubjectId: TypeAlias = Annotated[str, Path(json_schema_extra={"format": "uuid"})]

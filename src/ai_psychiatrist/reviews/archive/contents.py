@@ -1,0 +1,69 @@
+"""What is sealed, as bytes and back: transcripts, and what raters said."""
+
+from typing import Final, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from ai_psychiatrist.domain.review import (
+    ChangedScore,
+    Committed,
+    EvidenceVerdict,
+    MissedEvidence,
+    Said,
+)
+from ai_psychiatrist.domain.transcript import Transcript
+from ai_psychiatrist.reviews.archive.errors import RecordUnreadable
+
+T = TypeVar("T")
+
+_KINDS: Final[dict[str, TypeAdapter[Said]]] = {
+    "committed": TypeAdapter(Committed),
+    "evidence": TypeAdapter(EvidenceVerdict),
+    "missed": TypeAdapter(MissedEvidence),
+    "score": TypeAdapter(ChangedScore),
+}
+_TRANSCRIPT: Final = TypeAdapter(Transcript)
+
+
+def kind_of(said: Said) -> str:
+    """Return the name of what kind of thing a rater said."""
+    match said:
+        case Committed():
+            return "committed"
+        case EvidenceVerdict():
+            return "evidence"
+        case MissedEvidence():
+            return "missed"
+        case ChangedScore():
+            return "score"
+
+
+def said_bytes(said: Said) -> bytes:
+    """Return what a rater said as it is sealed."""
+    return _KINDS[kind_of(said)].dump_json(said)
+
+
+def said_in(kind: str, content: bytes) -> Said:
+    """Return what a rater said; raises `RecordUnreadable`."""
+    shape = _KINDS.get(kind)
+    if shape is None:
+        raise RecordUnreadable
+    return _read(shape, content)
+
+
+def transcript_bytes(transcript: Transcript) -> bytes:
+    """Return a transcript with its turns as it is sealed."""
+    return _TRANSCRIPT.dump_json(transcript)
+
+
+def transcript_in(content: bytes) -> Transcript:
+    """Return a transcript; raises `RecordUnreadable`."""
+    return _read(_TRANSCRIPT, content)
+
+
+def _read(shape: TypeAdapter[T], content: bytes) -> T:
+    try:
+        return shape.validate_json(content, strict=True)
+    except ValidationError:
+        # The cause quotes what is stored.
+        raise RecordUnreadable from None

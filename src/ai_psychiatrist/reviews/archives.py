@@ -1,0 +1,194 @@
+"""The archives of all tenants of an installation, each opened when it is first needed."""
+
+import asyncio
+import re
+import secrets
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, TypeVar
+
+from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
+from ai_psychiatrist.ledger.errors import LedgerUnusable, RunBusy
+from ai_psychiatrist.ledger.keys.store_keys import StoreKeys
+from ai_psychiatrist.ledger.store.lock import run_lock
+from ai_psychiatrist.reviews.archive.archive import Archive, ArchiveLimits
+from ai_psychiatrist.reviews.archive.errors import ArchiveUnusable
+
+logger = get_logger(__name__)
+
+T = TypeVar("T")
+
+KEY_NAME: Final = "records.key"
+FOLDER_NAME: Final = "records"
+INTERRUPTED: Final = "interrupted"
+"""Code of what a process left unfinished that is gone."""
+
+_RUNNERS: Final = ".runners"
+_TENANT: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+_TENDING_SECONDS: Final = 3_600.0
+_THREADS: Final = 4
+_SECONDS: Final = 60.0
+_MOST_REASON: Final = 160
+_RUNNER_BYTES: Final = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchiveOptions:
+    """Where assessments are stored."""
+
+    folder: Path
+    """Of all tenants."""
+    keys: StoreKeys
+    limits: ArchiveLimits = field(default_factory=ArchiveLimits)
+
+
+class Archives:
+    """Opens each tenant's archive once; a process that stores nothing never makes one."""
+
+    def __init__(self, options: ArchiveOptions) -> None:
+        self._options = options
+        self._threads = WorkerThreads(count=_THREADS, seconds=_SECONDS)
+        self._opening = WorkerThreads(count=1, seconds=_SECONDS)
+        self._opened: dict[str, Archive] = {}
+        self._held = ExitStack()
+        self._runner = ""
+        self._naming = threading.Lock()
+
+    def records(self, tenant: str) -> "Records":
+        """Return a tenant's stored assessments, for a coroutine to ask."""
+        return Records(archives=self, tenant=tenant)
+
+    async def ask(self, tenant: str, work: Callable[[Archive], T]) -> T:
+        """Return what the work with a tenant's archive returns, done beside the event loop.
+
+        Raises `ArchiveUnusable` for files or keys that cannot be used.
+        """
+        archive = self._opened.get(tenant)
+        try:
+            if archive is None:
+                archive = await self._opening.run(lambda: self.open(tenant))
+            opened = archive
+            return await self._threads.run(lambda: work(opened))
+        except WorkTimedOut:
+            raise ArchiveUnusable from None
+        except ConfigurationError as error:
+            reason = str(error)[:_MOST_REASON]
+            logger.error("records_unavailable", error_type=type(error).__name__, reason=reason)
+            raise ArchiveUnusable from None
+
+    def open(self, tenant: str) -> Archive:
+        """Return a tenant's archive, for commands; raises `ConfigurationError`."""
+        if not _TENANT.fullmatch(tenant):
+            msg = "a tenant is named by lower-case letters, digits and dashes, at most 63"
+            raise ConfigurationError(msg)
+        if tenant not in self._opened:
+            options = self._options
+            self._opened[tenant] = Archive.open(
+                options.folder / tenant, options.keys, tenant=tenant, limits=options.limits
+            )
+        return self._opened[tenant]
+
+    def tenants(self) -> tuple[str, ...]:
+        """Return the tenants that have an archive."""
+        if not self._options.folder.is_dir():
+            return ()
+        names = (path.name for path in self._options.folder.iterdir() if path.is_dir())
+        return tuple(sorted(name for name in names if _TENANT.fullmatch(name)))
+
+    @property
+    def runner(self) -> str:
+        """Under which name this process makes assessments; others see whether it still lives."""
+        with self._naming:
+            if not self._runner:
+                name = secrets.token_hex(_RUNNER_BYTES)
+                folder = self._runner_folder(name)
+                folder.mkdir(parents=True, mode=0o700)
+                self._held.enter_context(run_lock(folder))
+                self._runner = name
+            return self._runner
+
+    @asynccontextmanager
+    async def tended(self) -> AsyncIterator[None]:
+        """Remove what has expired at once, and every hour while the block runs."""
+        tending = asyncio.create_task(self._tend())
+        try:
+            yield
+        finally:
+            tending.cancel()
+            await asyncio.gather(tending, return_exceptions=True)
+
+    def tend(self, archive: Archive) -> int:
+        """Remove what has expired, and say of what nobody makes any more that it failed."""
+        for runner in archive.runners():
+            if not self._lives(runner):
+                archive.fail_all_of(runner, INTERRUPTED)
+        return archive.sweep()
+
+    def close(self) -> None:
+        """Close what was opened."""
+        for archive in self._opened.values():
+            archive.close()
+        self._opened.clear()
+        self._held.close()
+        if self._runner:
+            _remove(self._runner_folder(self._runner))
+            self._runner = ""
+
+    async def _tend(self) -> None:
+        while True:
+            for tenant in self.tenants():
+                try:
+                    removed = await self.ask(tenant, self.tend)
+                except ArchiveUnusable as error:
+                    logger.error("records_unavailable", error_type=type(error).__name__)
+                else:
+                    if removed:
+                        logger.info("records_removed", count=removed)
+            await asyncio.sleep(_TENDING_SECONDS)
+
+    def _lives(self, runner: str) -> bool:
+        if runner == self._runner:
+            return True
+        folder = self._runner_folder(runner)
+        if not folder.is_dir():
+            return False
+        try:
+            with run_lock(folder):
+                pass
+        except RunBusy:
+            return True
+        except LedgerUnusable:
+            return False
+        _remove(folder)
+        return False
+
+    def _runner_folder(self, runner: str) -> Path:
+        return self._options.folder / _RUNNERS / runner
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Records:
+    """A tenant's stored assessments, as coroutines use them."""
+
+    archives: Archives
+    tenant: str
+
+    async def ask(self, work: Callable[[Archive], T]) -> T:
+        """Return what the work returns, such as `lambda archive: archive.get(record_id)`."""
+        return await self.archives.ask(self.tenant, work)
+
+
+def _remove(folder: Path) -> None:
+    for path in _inside(folder):
+        path.unlink(missing_ok=True)
+    if folder.is_dir():
+        folder.rmdir()
+
+
+def _inside(folder: Path) -> Iterator[Path]:
+    yield from folder.glob("*") if folder.is_dir() else ()

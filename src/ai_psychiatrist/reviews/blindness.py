@@ -1,0 +1,54 @@
+"""Who is given scores, and who judges without them: the one place where that is decided."""
+
+from typing import Final
+
+from ai_psychiatrist.domain.access import Principal, Scope
+from ai_psychiatrist.domain.review import ReviewPhase, ReviewRow
+from ai_psychiatrist.reviews.archive.archive import Archive
+from ai_psychiatrist.reviews.archive.pages import PageWanted, RecordPage
+
+_WHILE_RATING: Final = frozenset({ReviewPhase.BLIND})
+_BEFORE_RATING: Final = frozenset({ReviewPhase.UNSEEN, ReviewPhase.BLIND, ReviewPhase.SEEN})
+
+
+def hidden_phases(principal: Principal, *, stays_blind: bool = False) -> frozenset[ReviewPhase]:
+    """Return how far somebody is who is given no scores.
+
+    `stays_blind`: asked for by whoever wants to rate later, so that a list tells no scores of what
+    they have not rated yet. Signs of danger are never hidden.
+    """
+    if Scope.READ not in principal.scopes:
+        return _BEFORE_RATING
+    return _WHILE_RATING | {ReviewPhase.UNSEEN} if stays_blind else _WHILE_RATING
+
+
+def give_scores(archive: Archive, record_id: str, principal: Principal) -> None:
+    """Keep in mind that somebody is given scores from now on; raises `StillBlind`.
+
+    Whatever tells scores, evidence or narrative of a record calls it first.
+    """
+    archive.give_scores(record_id, principal.id, hidden_phases(principal))
+
+
+def list_for(archive: Archive, wanted: PageWanted) -> RecordPage:
+    """Return a part of the list; whoever is given scores in it is no blind rater of them later."""
+    page = archive.page(wanted)
+    archive.note_shown(
+        wanted.rater,
+        [
+            line.summary.id
+            for line in page.records
+            if line.mine is ReviewPhase.UNSEEN
+            and not line.is_hidden
+            and line.summary.figures.status is not None
+        ],
+    )
+    return page
+
+
+def visible_rows(archive: Archive, record_id: str, rater: str) -> tuple[ReviewRow, ...]:
+    """Return a rater's own rows, and those of others once the own ratings are committed."""
+    rows = archive.rows(record_id)
+    if archive.standing(record_id, rater) is ReviewPhase.REVEALED:
+        return rows
+    return tuple(row for row in rows if row.rater == rater)

@@ -1,0 +1,25 @@
+"""Settings of stored assessments; read from the environment by `config` alone."""
+
+from pydantic import Field
+
+from ai_psychiatrist.llm.settings import Options
+
+
+class StoreSettings(Options):
+    """Which assessments are stored, and for how long."""
+
+    assessments: bool = Field(
+        default=False,
+        description="Store what /full_pipeline and /assess/* make; /v1/assessments always does.",
+    )
+    keep_days: int = Field(
+        default=365,
+        ge=1,
+        le=36_500,
+        description="Days that a stored assessment is kept; then it is removed.",
+    )
+    max_records: int = Field(
+        default=100_000,
+        ge=1,
+        description="Most assessments that a tenant stores; no further one is begun.",
+    )
