@@ -72,8 +72,9 @@ def _listening_at(settings: Settings, host: str | None, port: int | None) -> Set
 def _announce(settings: Settings, listener: socket.socket) -> None:
     host, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
+    scheme = "http" if settings.api.tls_cert_file is None else "https"
     pages = ", documentation at /docs" if settings.api.docs else ""
-    typer.echo(f"Serving on http://{shown}:{port} (open it in a browser){pages}", err=True)
+    typer.echo(f"Serving on {scheme}://{shown}:{port} (open it in a browser){pages}", err=True)
     if settings.auth.required and not _has_key(settings):
         typer.echo(_NO_KEY, err=True)
     if is_open_to_anybody(settings):
