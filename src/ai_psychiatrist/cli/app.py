@@ -33,7 +33,7 @@ COMMANDS: Final = {
     ),
     "export": Later(
         place="export_command:export",
-        help="Write a run's valid units, failures and queue as JSON lines.",
+        help="Write results as FHIR, CSV or JSON lines, or what a run keeps of its steps.",
     ),
     "import": Later(
         place="import_command:import_outcomes",
