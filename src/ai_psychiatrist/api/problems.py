@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 
 from ai_psychiatrist.agents.definition import OPTIONAL_AGENTS
 from ai_psychiatrist.api.field_cures import FIELD_CURES, UNKNOWN_FIELD
+from ai_psychiatrist.api.problem_kinds import PROBLEM_TYPE
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
@@ -24,12 +25,14 @@ _TITLES = {
     403: "Not allowed",
     404: "Not found",
     405: "Method not allowed",
+    406: "Not to be had in this form",
     408: "Too late",
     409: "Not possible as things stand",
     413: "Too large",
     415: "Wrong media type",
     421: "Not served under this name",
     422: "The input cannot be used",
+    429: "Too much",
     500: "Internal error",
     502: "The model backend failed",
     503: "Not available now",
@@ -55,6 +58,7 @@ class ModelProblem(Result):
     model: str
     """Its name in the settings."""
     code: FailureCode
+    """Why it would not answer."""
     http_status: int | None
     """Status of the backend's response, where there was one."""
     cure: str
@@ -74,7 +78,7 @@ def problem(
     `detail` is a fixed sentence that names field and cure; `more` are further members of the body.
     """
     body = {
-        "type": f"urn:ai-psychiatrist:problem:{code}",
+        "type": PROBLEM_TYPE + code,
         "title": _TITLES.get(status, "Error"),
         "status": status,
         "code": code,
