@@ -19,7 +19,10 @@ PLACE = "/v1/assessments"
 LOW, HIGH = [0] * 8, [3] * 8
 ORDERS = ("created", "width", "danger", "total")
 STEERED: tuple[dict[str, object], ...] = (
-    *({"sort": sort} for sort in ORDERS),
+    {"sort": "created"},
+    {"sort": "width"},
+    {"sort": "danger"},
+    {"sort": "total"},
     {"band": "severe"},
     {"band": "minimal"},
     {"unknown": 0},
