@@ -66,8 +66,11 @@ INTERVIEWS = {
     "/v1/interviews/{interview_id}/retry",
 }
 """Driven by the tests of the interviews."""
+EXPORTS = {"/v1/export"}
+"""Driven by the tests of exports."""
 COMMANDS = {
     "assess",
+    "pages",
     "serve",
     "schema",
     "settings",
@@ -261,7 +264,14 @@ def test_every_route_is_driven() -> None:
     """A new route has to be added to the canary."""
     app = create_app(load_settings({}, None))
     paths = {route.path for route in iter_route_contexts(app.routes)}
-    assert paths == {*POSTS, *GETS, *VERSIONED_POSTS, *VERSIONED_GETS, *INTERVIEWS}
+    assert paths == {
+        *POSTS,
+        *GETS,
+        *VERSIONED_POSTS,
+        *VERSIONED_GETS,
+        *INTERVIEWS,
+        *EXPORTS,
+    }
 
 
 def test_every_command_is_driven() -> None:

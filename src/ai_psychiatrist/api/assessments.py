@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 
 from ai_psychiatrist.api.admission import AdmittedRoute
 from ai_psychiatrist.api.doors_of import requires
+from ai_psychiatrist.api.kept_assessment import keep_where_set, refuse_without_room
 from ai_psychiatrist.api.query_options import ScoringInQuery, ScoringOfQuery, SpeakersOfQuery
 from ai_psychiatrist.api.requests import AssessmentRequest, FindingsRequest
 from ai_psychiatrist.api.sent_file import FILE_BODY
@@ -94,12 +95,14 @@ async def _assess(
 ) -> Response:
     body, query = given.body, given.query
     mode, ablates = query.mode_beside(body), query.ablates_beside(body)
+    await refuse_without_room(request, services)
     if body.transcript_text is None:
         await services.scoring(mode)
     async with reading_wanted(body, request, services, query.roles) as wanted:
         # Refused no sooner: a refusal tells of the danger that was read.
         scoring = await services.scoring(mode, ablates=ablates)
         assessed = await assess_wanted(wanted, request, services, parts, scoring)
+    await keep_where_set(assessed, request, services)
     result = as_result(assessed.assessment, about=services.about(assessed.id))
     if query.certificate:
         transcript = assessed.assessment.transcript

@@ -28,6 +28,7 @@ ACTIONS: Final = {
     RouteKey("GET", f"{_ASSESSMENT}/evidence"): Action.EVIDENCE_SEEN,
     RouteKey("GET", f"{_ASSESSMENT}/certificate"): Action.CERTIFICATE_SEEN,
     RouteKey("GET", f"{_ASSESSMENT}/html"): Action.PAGE_SEEN,
+    RouteKey("GET", "/v1/subjects/{subject_id}"): Action.SUBJECT_SEEN,
     RouteKey("DELETE", "/v1/subjects/{subject_id}"): Action.SUBJECT_ERASED,
     RouteKey("POST", _REVIEW): Action.REVIEW_BEGUN,
     RouteKey("GET", _REVIEW): Action.REVIEW_SEEN,

@@ -8,6 +8,7 @@ from typing import Any, Final
 import orjson
 from fastapi import FastAPI, Request, Response
 
+from ai_psychiatrist.api.described_doors import describe_doors
 from ai_psychiatrist.api.problem_kinds import PROBLEM_KINDS, PROBLEM_TYPE, kinds_of
 from ai_psychiatrist.api.problems import ModelProblem
 from ai_psychiatrist.api.reference.field_examples import FieldExamples
@@ -26,6 +27,8 @@ _WRITER: Final = WorkerThreads(count=1, seconds=30.0)
 TAGS: Final = {
     "assessment": "A transcript in, an assessment out.",
     "stored assessments": "Assess and keep, list, read and erase.",
+    "reviews": "Rate a stored assessment, blind until your ratings are committed.",
+    "session": "Log in and out with a key; for pages.",
     "interviews": "Ask a person what is still unknown, one question after another.",
     "status": "How the service is; for whoever watches over it.",
 }
@@ -41,6 +44,7 @@ _OF_EVERY_ROUTE: Final = {
     "403": "The credential does not allow it, or a page of another site asks.",
     "413": "The body is too large.",
     "421": "The service does not answer under this name.",
+    "429": "A limit of the day is reached, or logins failed too often; see Retry-After.",
     "503": "The service is being stopped; see Retry-After.",
     "504": "The answer was not ready before the deadline.",
 }
@@ -115,6 +119,8 @@ class DescribedApp(FastAPI):
 
     _document: dict[str, Any] | None = None
     _written: dict[str, bytes]
+    asks_for_credentials: bool = False
+    """Whether every caller has to show one."""
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -162,6 +168,7 @@ class DescribedApp(FastAPI):
         """Return the document; made once."""
         if self._document is None:
             document = super().openapi()
+            describe_doors(document, is_required=self.asks_for_credentials)
             _describe_problems(document)
             FieldExamples(document["components"]["schemas"]).add()
             document["tags"] = [{"name": name, "description": said} for name, said in TAGS.items()]

@@ -15,6 +15,18 @@ FIELD_CURES: Final = {
     "state": "state has to be running, finished or failed.",
     "rated": "rated has to be none, any, mine or not_mine.",
     "blind": "blind has to be true or false.",
+    "items": "items has to be an object of all eight items, each with score, 0-3, or cannot_tell, "
+    "and evidence, at most 50 of start and end.",
+    "kind": "kind has to be evidence, missed or score.",
+    "item": "item has to be the key of an item, such as PHQ8_Sleep.",
+    "evidence": "evidence has to be the position of a quote among the item's evidence, from 0.",
+    "verdict": "verdict has to be accepted or rejected.",
+    "reason": "reason has to be wrong_item, negated, past, not_the_participant, irony or other.",
+    "start": "start has to be a whole number, a character of the transcript.",
+    "end": "end has to be a whole number, the character after the last one.",
+    "score": "score has to be a whole number from 0 to 3, or null.",
+    "cannot_tell": "cannot_tell has to be true or false.",
+    "last-event-id": "Last-Event-ID has to be the number of an event.",
     "speakers": 'speakers has to be an object such as {"Anna": "participant"}: at most 20 labels, '
     "each participant, interviewer or other.",
     "participant": "participant has to be a label of the transcript, 1-60 characters.",
@@ -34,6 +46,8 @@ FIELD_CURES: Final = {
     "idempotency_key": "idempotency_key has to be a string of 1-128 letters, digits or -_.:, a new "
     "one for each answer.",
     "version": "version has to be the whole number that the snapshot says.",
+    "key": "key has to be an API key, a string such as aip_...",
+    "rater": "rater has to be a name of 1-60 letters, digits and blanks.",
     "body": "Send a JSON object, with the header Content-Type: application/json, or a transcript "
     "itself, with its own type such as text/plain.",
 }

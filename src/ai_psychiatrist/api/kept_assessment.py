@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 from fastapi import Request
 
+from ai_psychiatrist.api.doors_of import principal_of
 from ai_psychiatrist.api.query_options import ScoringInQuery
+from ai_psychiatrist.api.records_of import records_of
 from ai_psychiatrist.api.requests import KeptAssessmentRequest
 from ai_psychiatrist.api.wanted_assessment import Assessed, assess_wanted, reading_wanted
 from ai_psychiatrist.assessment.part import FULL
@@ -43,6 +45,22 @@ async def make_and_keep(asked: Asked) -> FullResult:
     result = await whole_result(assessed, services, is_certified=query.certificate)
     await keep(asked.records, assessed, result, subject=body.subject)
     return result
+
+
+async def refuse_without_room(request: Request, services: Services) -> None:
+    """Raise `ArchiveFull` where an assessment that nobody asked to store would find no room."""
+    if services.settings.store.assessments:
+        await records_of(request, principal_of(request)).ask(Archive.refuse_full)
+
+
+async def keep_where_set(assessed: Assessed, request: Request, services: Services) -> None:
+    """Store an assessment where the settings say so; whoever asked for it is given its scores."""
+    if not services.settings.store.assessments:
+        return
+    principal = principal_of(request)
+    records = records_of(request, principal)
+    await keep(records, assessed, await whole_result(assessed, services))
+    await records.ask(lambda archive: archive.note_shown(principal.id, (assessed.id,)))
 
 
 async def whole_result(

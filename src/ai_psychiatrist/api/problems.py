@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from fastapi import Response
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
@@ -24,12 +25,14 @@ _TITLES = {
     403: "Not allowed",
     404: "Not found",
     405: "Method not allowed",
+    406: "Not to be had in this form",
     408: "Too late",
     409: "Not possible as things stand",
     413: "Too large",
     415: "Wrong media type",
     421: "Not served under this name",
     422: "The input cannot be used",
+    429: "Too much",
     500: "Internal error",
     502: "The model backend failed",
     503: "Not available now",
@@ -44,7 +47,7 @@ TOO_LATE: Final = frozenset({FailureCode.DEADLINE_EXCEEDED, FailureCode.TIMED_OU
 class Refusal(HTTPException):
     """A problem that ends a request; FastAPI lets it through from wherever it is raised."""
 
-    def __init__(self, response: JSONResponse) -> None:
+    def __init__(self, response: Response) -> None:
         super().__init__(response.status_code)
         self.response = response
 

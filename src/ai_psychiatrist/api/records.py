@@ -1,61 +1,46 @@
 """The routes of stored assessments: make, list, read and remove them."""
 
-from enum import Enum
-from typing import Final
-
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import JSONResponse
 
+from ai_psychiatrist.api.accepted_types import accepted_type
 from ai_psychiatrist.api.admission import AdmittedRoute
-from ai_psychiatrist.api.doors_of import PrincipalOf, requires, requires_one_of
+from ai_psychiatrist.api.begun import begun_of
+from ai_psychiatrist.api.begun_assessment import begin
+from ai_psychiatrist.api.doors_of import PrincipalOf, requires
+from ai_psychiatrist.api.fhir_answers import OF_FORMS, RESULT_TYPES, answer_of
 from ai_psychiatrist.api.kept_assessment import Asked, make_and_keep
+from ai_psychiatrist.api.preferred import ASYNC, RETRY_AFTER_SECONDS, is_async_preferred
 from ai_psychiatrist.api.query_options import ScoringOfQuery
-from ai_psychiatrist.api.record_models import RecordPageResult, record_result
+from ai_psychiatrist.api.record_models import (
+    RecordPageResult,
+    RecordStatusResult,
+    record_result,
+    status_result,
+)
 from ai_psychiatrist.api.record_query import ListOfQuery
+from ai_psychiatrist.api.record_routes import (
+    ERASING,
+    OF_MAKING,
+    OF_SCORES,
+    PREFIX,
+    PROBLEMS,
+    SEEING,
+    TAGS,
+)
 from ai_psychiatrist.api.records_of import RecordId, RecordsOf
 from ai_psychiatrist.api.requests import KeptAssessmentRequest
+from ai_psychiatrist.api.scored_record import scored
 from ai_psychiatrist.api.sent_file import FILE_BODY
 from ai_psychiatrist.api.served import ServicesOf, json_of
 from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.results.full_result import FullResult
-from ai_psychiatrist.reviews.archive.archive import Archive
-from ai_psychiatrist.reviews.archive.errors import RecordFailed, RecordRunning
-from ai_psychiatrist.reviews.archive.records import Record, RecordState
 from ai_psychiatrist.reviews.blindness import give_scores, list_for
-
-Problems = dict[int | str, dict[str, object]]
-
-PREFIX: Final = "/v1/assessments"
-TAGS: Final[list[str | Enum]] = ["stored assessments"]
-PROBLEMS: Final[Problems] = {
-    404: {"description": "There is no stored assessment with this id."},
-    409: {"description": "The assessment has no result, or what is stored cannot be read."},
-    503: {"description": "Stored assessments cannot be read or written now."},
-}
-OF_SCORES: Final[Problems] = {
-    403: {"description": "You rate this assessment blind, and have not committed your ratings."}
-}
-_OF_MAKING: Final[Problems] = {
-    400: {"description": "The body is no valid JSON."},
-    404: {"description": "No transcript is stored for this participant."},
-    409: {"description": "The mode needs references, and the service has none."},
-    413: {"description": "The body or the transcript is too large."},
-    422: {"description": "The request names no usable transcript; the body says which field."},
-    502: {"description": "No part finished, because the model backend failed."},
-    503: {"description": "Too many assessments are under way, or none can be stored."},
-    504: {"description": "No part finished before the deadline."},
-    507: {"description": "As many assessments are stored as may be."},
-}
-
-SEEING: Final = [requires_one_of(Scope.READ, Scope.REVIEW)]
-"""A rater sees transcripts, and scores once own ones are committed."""
-ERASING: Final = [requires(Scope.ADMIN)]
 
 router = APIRouter(prefix=PREFIX, tags=TAGS)
 making = APIRouter(
     prefix=PREFIX,
     tags=TAGS,
-    responses=_OF_MAKING,
+    responses=OF_MAKING,
     route_class=AdmittedRoute,
     dependencies=[requires(Scope.ASSESS)],
 )
@@ -66,6 +51,7 @@ making = APIRouter(
     "",
     status_code=201,
     response_model=FullResult,
+    responses={202: {"model": RecordStatusResult, "description": "It is being made."}},
     openapi_extra={"requestBody": {"content": FILE_BODY}},
 )
 async def create_assessment(
@@ -76,13 +62,34 @@ async def create_assessment(
     records: RecordsOf,
     principal: PrincipalOf,
 ) -> Response:
-    """Assess one transcript and store the result."""
+    """Assess one transcript and store the result.
+
+    With the header `Prefer: respond-async` it is made after the answer; Location says where to ask
+    how far it is.
+    """
     asked = Asked(body=body, query=query, request=request, services=services, records=records)
+    if is_async_preferred(request):
+        return await _begun(asked)
     result = await make_and_keep(asked)
     record_id = result.assessment_id
+    if Scope.READ not in principal.scopes:
+        summary = await records.ask(lambda archive: archive.summary(record_id))
+        return _located(json_of(status_result(summary), 201), record_id)
     await records.ask(lambda archive: give_scores(archive, record_id, principal))
-    response = json_of(result, 201)
-    response.headers["Location"] = f"{PREFIX}/{record_id}"
+    return _located(json_of(result, 201), record_id)
+
+
+async def _begun(asked: Asked) -> Response:
+    record_id = await begin(asked, begun_of(asked.request))
+    summary = await asked.records.ask(lambda archive: archive.summary(record_id))
+    response = _located(json_of(status_result(summary), 202), record_id, "/status")
+    response.headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    response.headers["Preference-Applied"] = ASYNC
+    return response
+
+
+def _located(response: Response, record_id: str, part: str = "") -> Response:
+    response.headers["Location"] = f"{PREFIX}/{record_id}{part}"
     return response
 
 
@@ -102,20 +109,21 @@ async def list_assessments(
 @router.get(
     "/{assessment_id}",
     response_model=FullResult,
-    responses=PROBLEMS | OF_SCORES,
+    responses=PROBLEMS | OF_SCORES | OF_FORMS,
     dependencies=SEEING,
 )
 async def read_assessment(
-    assessment_id: RecordId, records: RecordsOf, principal: PrincipalOf
+    assessment_id: RecordId, request: Request, records: RecordsOf, principal: PrincipalOf
 ) -> Response:
-    """Return a stored result as it was made."""
+    """Return a stored result as it was made, or what it says as a FHIR bundle.
 
-    def read(archive: Archive) -> Record:
-        give_scores(archive, assessment_id, principal)
-        return archive.get(assessment_id)
-
-    record = finished(await records.ask(read))
-    return Response(record.result, media_type=JSONResponse.media_type)
+    The bundle is the program's, or your own once you have committed your ratings.
+    """
+    media_type = accepted_type(request, RESULT_TYPES)
+    record = await scored(assessment_id, records, principal)
+    rows = await records.ask(lambda archive: archive.rows(assessment_id))
+    own_rows = tuple(row for row in rows if row.rater == principal.id)
+    return await answer_of(record, media_type, own_rows)
 
 
 @router.delete(
@@ -128,14 +136,3 @@ async def delete_assessment(assessment_id: RecordId, records: RecordsOf) -> Resp
     """Remove all that is stored of an assessment, its reviews included."""
     await records.ask(lambda archive: archive.delete(assessment_id))
     return Response(status_code=204)
-
-
-def finished(record: Record) -> Record:
-    """Return a record that has a result; raises `RequestConflict` for any other."""
-    match record.summary.state:
-        case RecordState.RUNNING:
-            raise RecordRunning
-        case RecordState.FAILED:
-            raise RecordFailed
-        case RecordState.FINISHED:
-            return record

@@ -10,13 +10,14 @@ from fastapi import Request
 from ai_psychiatrist.api import problems
 from ai_psychiatrist.api.body_limit import give_body_room_back
 from ai_psychiatrist.api.interview_requests import InterviewRequest
+from ai_psychiatrist.api.limits import charge_characters
 from ai_psychiatrist.api.problems import Refusal
 from ai_psychiatrist.api.request_deadline import seconds_left
 from ai_psychiatrist.api.requests import AssessmentRequest
 from ai_psychiatrist.api.risk import keep_risk
 from ai_psychiatrist.api.sent_file import SentFile
 from ai_psychiatrist.api.shared_room import SharedRoom
-from ai_psychiatrist.assessment.part import Part
+from ai_psychiatrist.assessment.part import OnFinished, Part
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus, WantedScoring
 from ai_psychiatrist.domain.errors import InputError, TranscriptTooLong
 from ai_psychiatrist.domain.risk import RiskReport
@@ -83,6 +84,7 @@ async def reading_wanted(
         del given, content
         await _let_go_of_file(body, request)
         keep_risk(request.scope, risk)
+        await charge_characters(request, len(transcript.text))
         yield WantedAssessment(participant_id=body.participant_id, transcript=transcript, risk=risk)
 
 
@@ -107,9 +109,15 @@ async def assess_wanted(
     services: Services,
     parts: frozenset[Part],
     scoring: WantedScoring,
+    *,
+    begun_as: str | None = None,
+    on_finished: OnFinished = lambda _: None,
 ) -> Assessed:
-    """Return the assessment; raises `Refusal` when nothing finished."""
-    assessment_id = begin_assessment()
+    """Return the assessment; raises `Refusal` when nothing finished.
+
+    `begun_as`: its id, where it has one already. `on_finished` is told of each part as it is done.
+    """
+    assessment_id = begun_as or begin_assessment()
     stopping: Stopping = request.app.state.stopping
     assessment = await services.pipeline.assess(
         wanted.transcript,
@@ -119,6 +127,7 @@ async def assess_wanted(
         scoring=scoring,
         deadline_seconds=seconds_left(request.scope),
         stopping=stopping,
+        on_finished=on_finished,
     )
     assessed = Assessed(id=assessment_id, assessment=assessment)
     if assessment.status is AssessmentStatus.FAILED and stopping.is_begun:

@@ -3,6 +3,7 @@
 import asyncio
 import re
 import secrets
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -56,6 +57,7 @@ class Archives:
         self._opened: dict[str, Archive] = {}
         self._held = ExitStack()
         self._runner = ""
+        self._naming = threading.Lock()
 
     def records(self, tenant: str) -> "Records":
         """Return a tenant's stored assessments, for a coroutine to ask."""
@@ -101,13 +103,14 @@ class Archives:
     @property
     def runner(self) -> str:
         """Under which name this process makes assessments; others see whether it still lives."""
-        if not self._runner:
-            name = secrets.token_hex(_RUNNER_BYTES)
-            folder = self._runner_folder(name)
-            folder.mkdir(parents=True, mode=0o700)
-            self._held.enter_context(run_lock(folder))
-            self._runner = name
-        return self._runner
+        with self._naming:
+            if not self._runner:
+                name = secrets.token_hex(_RUNNER_BYTES)
+                folder = self._runner_folder(name)
+                folder.mkdir(parents=True, mode=0o700)
+                self._held.enter_context(run_lock(folder))
+                self._runner = name
+            return self._runner
 
     @asynccontextmanager
     async def tended(self) -> AsyncIterator[None]:

@@ -21,6 +21,7 @@ class Action(StrEnum):
     CERTIFICATE_SEEN = "certificate_seen"
     PAGE_SEEN = "page_seen"
     ASSESSMENT_ERASED = "assessment_erased"
+    SUBJECT_SEEN = "subject_seen"
     SUBJECT_ERASED = "subject_erased"
     REVIEW_BEGUN = "review_begun"
     REVIEW_SEEN = "review_seen"

@@ -52,9 +52,10 @@ def cipher_of(key_file: Path | None) -> Cipher | None:
     return None if key_file is None else load_cipher(key_file)
 
 
-def load_cipher(path: Path) -> Cipher:
+def load_cipher(path: Path, *, name: str = "LEDGER_KEY_FILE") -> Cipher:
     """Read a key of 32 bytes in hexadecimal digits and return what encrypts with it.
 
+    `name`: of the setting or option that names the file, for errors.
     Raises `ConfigurationError` when the file holds no such key.
     """
     try:
@@ -63,12 +64,12 @@ def load_cipher(path: Path) -> Cipher:
         written = b""
     except OSError as error:
         reason = error.strerror or "it is no regular file"
-        msg = f"LEDGER_KEY_FILE cannot be read: {reason}"
+        msg = f"{name} cannot be read: {reason}"
         raise ConfigurationError(msg) from None
     key = key_in(written)
     if key is None:
         msg = (
-            "LEDGER_KEY_FILE holds no key: 32 bytes in hexadecimal are wanted; "
+            f"{name} holds no key: 32 bytes in hexadecimal are wanted; "
             "make one with `openssl rand -hex 32`"
         )
         raise ConfigurationError(msg)

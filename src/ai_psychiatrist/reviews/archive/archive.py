@@ -31,6 +31,7 @@ from ai_psychiatrist.reviews.archive.private_database import (
     translated,
 )
 from ai_psychiatrist.reviews.archive.records import (
+    WHOLE,
     Figures,
     ListedRecord,
     NewRecord,
@@ -97,6 +98,8 @@ class Archive:
         Raises `ConfigurationError` when they cannot be made, others can read them, or they were
         written with another key.
         """
+        # Its parents, too: without this they would take the rights that are usual.
+        folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         opened = TenantKeys.open(folder, keys, tenant)
         try:
             database = open_private(folder / _FILE_NAME, RECORDS)
@@ -154,15 +157,18 @@ class Archive:
                 f"UPDATE records SET {assigned} WHERE id = :id",  # noqa: S608  our names
                 columns | {"id": record_id},
             )
+            self._tell(record_id, WHOLE, RecordState.FINISHED.value)
 
     def fail(self, record_id: str, reason: str) -> None:
         """Say why a record that was begun has no result; one that has an end keeps it."""
         with self._transaction():
-            self._database.execute(
+            is_written = self._database.execute(
                 "UPDATE records SET state = 'failed', reason = ?, runner = NULL"
                 " WHERE id = ? AND state = 'running'",
                 (reason, record_id),
             )
+            if is_written:
+                self._tell(record_id, WHOLE, RecordState.FAILED.value)
 
     def runners(self) -> frozenset[str]:
         """Return the processes that say they are making a record."""
@@ -172,21 +178,17 @@ class Archive:
 
     def fail_all_of(self, runner: str, reason: str) -> int:
         """Say that a process is gone without having finished; returns how many it left."""
+        query = "SELECT id FROM records WHERE state = 'running' AND runner = ?"
         with self._transaction():
-            return self._database.execute(
-                "UPDATE records SET state = 'failed', reason = ?, runner = NULL"
-                " WHERE state = 'running' AND runner = ?",
-                (reason, runner),
-            )
+            left = self._database.fetch(query, (runner,))
+            for (record_id,) in left:
+                self.fail(record_id, reason)
+        return len(left)
 
     def tell(self, record_id: str, stage: str, outcome: str) -> None:
         """Add a step to what is told of a record; one that is deleted takes none."""
         with self._transaction():
-            self._database.execute(
-                "INSERT INTO events SELECT id, 1 + (SELECT COUNT(*) FROM events WHERE record_id ="
-                " records.id), ?, ?, ? FROM records WHERE id = ?",
-                (self._now(), stage, outcome, record_id),
-            )
+            self._tell(record_id, stage, outcome)
 
     def events(self, record_id: str, *, after: int = 0) -> tuple[StageEvent, ...]:
         """Return the steps of a record after a number."""
@@ -223,6 +225,12 @@ class Archive:
             result=result,
             transcript=transcript_in(text),
         )
+
+    def count_of(self, subject_id: str) -> int:
+        """Return how many records of a subject are stored."""
+        query = "SELECT COUNT(*) FROM records WHERE subject_id = ?"
+        with translated():
+            return int(self._database.fetch(query, (subject_id,))[0][0])
 
     def page(self, wanted: PageWanted) -> RecordPage:
         """Return a part of the list; nothing is opened for it."""
@@ -356,6 +364,13 @@ class Archive:
             rows = self._database.fetch(query, (record_id, part))
         body: Value = rows[0]["body"] if rows else None
         return body
+
+    def _tell(self, record_id: str, stage: str, outcome: str) -> None:
+        self._database.execute(
+            "INSERT INTO events SELECT id, 1 + (SELECT COUNT(*) FROM events WHERE record_id ="
+            " records.id), ?, ?, ? FROM records WHERE id = ?",
+            (self._now(), stage, outcome, record_id),
+        )
 
     def _row(self, record_id: str) -> Row:
         with translated():

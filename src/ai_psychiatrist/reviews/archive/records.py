@@ -3,11 +3,15 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 
 from ai_psychiatrist.domain.phq8 import Severity
 from ai_psychiatrist.domain.review import ReviewPhase
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.domain.transcript import Transcript
+
+WHOLE: Final = "assessment"
+"""The stage that stands for all of an assessment; its last event ends what is told."""
 
 
 class RecordState(StrEnum):

@@ -1,0 +1,168 @@
+"""The `records` commands: look after the assessments that are stored."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from ai_psychiatrist.cli.exits import fail, refusing_bad_input
+from ai_psychiatrist.cli.settings_source import quiet, read_settings
+from ai_psychiatrist.domain.access import LOCAL
+from ai_psychiatrist.ledger.keys.cipher import load_cipher
+from ai_psychiatrist.reviews.archive.archive import Archive
+from ai_psychiatrist.reviews.archive.errors import ArchiveUnusable
+from ai_psychiatrist.reviews.archive.pages import PageWanted
+from ai_psychiatrist.reviews.archive.records import RecordSummary
+from ai_psychiatrist.reviews.archives import Archives
+from ai_psychiatrist.wiring.records import archives_of
+
+EXAMPLES: Final = """
+Examples:
+
+  ai-psychiatrist records list
+
+  ai-psychiatrist records erase ASSESSMENT_ID
+
+  ai-psychiatrist records erase --subject SUBJECT_ID
+
+  ai-psychiatrist records sweep
+
+  ai-psychiatrist records rotate-key --new-key-file new.key
+
+A server may run meanwhile. Exit status: 0 done, 2 bad input or settings.
+"""
+
+_LINES: Final = 500
+
+records_app = typer.Typer(
+    help="Look after the assessments that are stored.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    epilog=EXAMPLES,
+)
+
+TenantOption = Annotated[
+    str, typer.Option("--tenant", metavar="NAME", help="Whose records; local without keys.")
+]
+
+
+@records_app.command("list")
+def list_records(
+    *,
+    tenant: TenantOption = LOCAL.tenant,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines.")] = False,
+) -> None:
+    """Print the assessments that are stored, the latest first, without words or scores."""
+    with _archives() as archives:
+        for summary in _all(_known(archives, tenant)):
+            typer.echo(json.dumps(_shown(summary)) if as_json else _line(summary))
+
+
+@records_app.command()
+def erase(
+    assessment_id: Annotated[
+        str | None, typer.Argument(metavar="[ASSESSMENT_ID]", help="One assessment.")
+    ] = None,
+    *,
+    subject: Annotated[
+        str | None,
+        typer.Option("--subject", metavar="SUBJECT_ID", help="Everything of one subject."),
+    ] = None,
+    tenant: TenantOption = LOCAL.tenant,
+) -> None:
+    """Erase an assessment, or a subject: its key is destroyed, so that copies tell nothing."""
+    if (assessment_id is None) == (subject is None):
+        fail("name either an assessment or, with --subject, a subject")
+    with _archives() as archives:
+        archive = _known(archives, tenant)
+        if subject is not None:
+            typer.echo(f"erased {archive.erase_subject(subject)} assessments of the subject")
+        if assessment_id is not None:
+            archive.delete(assessment_id)
+            typer.echo("erased 1 assessment")
+
+
+@records_app.command()
+def sweep() -> None:
+    """Remove what was stored for STORE_KEEP_DAYS, of all tenants; a server does so each hour."""
+    with _archives() as archives:
+        for tenant in archives.tenants():
+            typer.echo(f"{tenant}: removed {archives.tend(archives.open(tenant))} assessments")
+
+
+@records_app.command("rotate-key")
+def rotate_key(
+    *,
+    new_key_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--new-key-file",
+            metavar="FILE",
+            help="A key, 32 bytes in hexadecimal, that LEDGER_KEY_FILE is to name from now on.",
+        ),
+    ] = None,
+) -> None:
+    """Give every tenant a new key, and wrap the keys of all subjects anew.
+
+    The key file of now goes on opening them, and with --new-key-file the new one does as well. Once
+    every server has the new LEDGER_KEY_FILE, rotate again: then the new one alone opens them.
+    """
+    with _archives() as archives:
+        further = None if new_key_file is None else load_cipher(new_key_file, name="--new-key-file")
+        for tenant in archives.tenants():
+            count = archives.open(tenant).keys.rotate(further=further)
+            typer.echo(f"{tenant}: wrapped the keys of {count} subjects anew")
+
+
+@contextmanager
+def _archives() -> Iterator[Archives]:
+    with refusing_bad_input():
+        archives = archives_of(quiet(read_settings()))
+        try:
+            yield archives
+        except ArchiveUnusable as error:
+            fail(str(error))
+        finally:
+            archives.close()
+
+
+def _known(archives: Archives, tenant: str) -> Archive:
+    """Return the archive of a tenant that has one; a misspelt name makes none."""
+    if tenant not in archives.tenants():
+        fail("nothing is stored for this tenant; --tenant names another one")
+    return archives.open(tenant)
+
+
+def _all(archive: Archive) -> Iterator[RecordSummary]:
+    cursor: str | None = None
+    while True:
+        page = archive.page(PageWanted(rater="", limit=_LINES, cursor=cursor))
+        yield from (line.summary for line in page.records)
+        cursor = page.next
+        if cursor is None:
+            return
+
+
+def _line(summary: RecordSummary) -> str:
+    danger = "" if summary.figures.danger is None else summary.figures.danger.value
+    moment = summary.created_at.isoformat(timespec="seconds")
+    return (
+        f"{summary.id}  {summary.subject_id}  {moment}  {summary.state.value:<8}  "
+        f"{danger:<12}  {summary.raters} raters"
+    )
+
+
+def _shown(summary: RecordSummary) -> dict[str, object]:
+    return {
+        "id": summary.id,
+        "subject_id": summary.subject_id,
+        "created_at": summary.created_at.isoformat(timespec="milliseconds"),
+        "state": summary.state.value,
+        "reason": summary.reason,
+        "danger": summary.figures.danger,
+        "raters": summary.raters,
+    }

@@ -1,0 +1,73 @@
+"""What a rater may say of an assessment: checked against its transcript and its evidence."""
+
+import json
+from typing import Final
+
+from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.domain.review import (
+    ChangedScore,
+    Committed,
+    EvidenceVerdict,
+    MissedEvidence,
+    Said,
+    SpanRating,
+    Verdict,
+)
+from ai_psychiatrist.domain.transcript import Transcript
+from ai_psychiatrist.reviews.archive.records import Record
+
+MOST_SPANS: Final = 50
+"""Of one item."""
+
+
+def refuse_unfounded(said: Said, record: Record) -> None:
+    """Raise `InputError` for what does not fit the record that it is said of."""
+    match said:
+        case Committed():
+            _check_ratings(said, record.transcript)
+        case EvidenceVerdict():
+            _check_verdict(said, record.result)
+        case MissedEvidence():
+            _check_span(said.span, record.transcript, field="start")
+        case ChangedScore():
+            return
+
+
+def _check_ratings(said: Committed, transcript: Transcript) -> None:
+    rated = [rating.item for rating in said.items]
+    if sorted(rated) != sorted(Item):
+        msg = f"items has to rate each of the eight items once: {', '.join(Item)}"
+        raise InputError(msg, field="items")
+    for rating in said.items:
+        for span in rating.evidence:
+            _check_span(span, transcript, field="items")
+
+
+def _check_span(span: SpanRating, transcript: Transcript, *, field: str) -> None:
+    if any(
+        turn.words_start <= span.start < span.end <= turn.end
+        for turn in transcript.participant_turns()
+    ):
+        return
+    msg = (
+        "evidence is marked by start and end, characters of the transcript within the words of "
+        "one turn of the participant, the end exclusive"
+    )
+    raise InputError(msg, field=field)
+
+
+def _check_verdict(said: EvidenceVerdict, result: bytes) -> None:
+    if (said.verdict is Verdict.REJECTED) != (said.reason is not None):
+        msg = "a rejected piece of evidence needs a reason, and an accepted one has none"
+        raise InputError(msg, field="reason")
+    if not 0 <= said.evidence < evidence_count(result, said.item):
+        msg = "evidence has to be the position of a quote among the item's evidence, from 0"
+        raise InputError(msg, field="evidence")
+
+
+def evidence_count(result: bytes, item: Item) -> int:
+    """Return how many quotes a result has for an item."""
+    scores = json.loads(result).get("quantitative") or {}
+    found = (scores.get("items") or {}).get(item.value) or {}
+    return len(found.get("evidence") or ())

@@ -1,0 +1,80 @@
+"""Archives and assessments for tests of what is stored."""
+
+import uuid
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from ai_psychiatrist.domain.phq8 import Item, Severity
+from ai_psychiatrist.domain.review import Committed, ItemRating, ReviewPhase
+from ai_psychiatrist.domain.risk import RiskLevel
+from ai_psychiatrist.ledger.keys.store_keys import StoreKeys
+from ai_psychiatrist.reviews.archive.archive import Archive, ArchiveLimits
+from ai_psychiatrist.reviews.archive.records import Figures, NewRecord
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
+
+WORD = "quillaya"
+TRANSCRIPT = parse_transcript(
+    f"Interviewer: How are you?\nParticipant: I sleep badly every night, {WORD}.\n"
+)
+RESULT = f'{{"words": "{WORD}"}}'.encode()
+RATINGS = Committed(
+    items=tuple(ItemRating(item=item, score=1) for item in Item), phase=ReviewPhase.BLIND
+)
+
+
+class Clock:
+    """A clock that a test sets."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 1, 1, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        """Return what it shows; a second later each time."""
+        self.now += timedelta(seconds=1)
+        return self.now
+
+
+def keys_in(folder: Path, *, named: Path | None = None) -> StoreKeys:
+    return StoreKeys(own=folder / "records.key", named=named, kept="the stored assessments")
+
+
+def open_archive(
+    folder: Path,
+    *,
+    tenant: str = "local",
+    clock: Clock | None = None,
+    limits: ArchiveLimits | None = None,
+    named: Path | None = None,
+) -> Archive:
+    return Archive.open(
+        folder / "records" / tenant,
+        keys_in(folder, named=named),
+        tenant=tenant,
+        limits=limits,
+        clock=clock or Clock(),
+    )
+
+
+def figures(total: int = 10, **changed: object) -> Figures:
+    fields: dict[str, object] = {
+        "status": "complete",
+        "total_min": total,
+        "total_max": total,
+        "severity_lower": Severity(min(total // 5, 4)),
+        "severity_upper": Severity(min(total // 5, 4)),
+        "unknown_items": 0,
+        "width": 3,
+        "danger": RiskLevel.NONE,
+        "models": ("baseline",),
+    }
+    return Figures(**(fields | changed))  # type: ignore[arg-type]  # a builder's fields
+
+
+def new_record(subject: str | None = None, of: Figures | None = None) -> NewRecord:
+    return NewRecord(
+        id=str(uuid.uuid4()),
+        transcript=TRANSCRIPT,
+        subject=subject,
+        result=RESULT,
+        figures=of or figures(),
+    )
