@@ -116,7 +116,8 @@ def _curl(method: str, path: str, example: object) -> str:
 
 def _answer(status: str, said: Json) -> Answer:
     content: Json = said.get("content", {})
-    schema = next(iter(content.values()), {}).get("schema", {})
+    bodies: list[Json] = [*content.values(), {}]
+    schema: Json = bodies[0].get("schema", {})
     return Answer(
         status=status,
         description=said.get("description", ""),
