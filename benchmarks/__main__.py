@@ -3,6 +3,7 @@
 from benchmarks import (
     ablation,
     agreement,
+    archive,
     calibration_error,
     calls,
     certificates,
@@ -16,6 +17,7 @@ from benchmarks import (
     interview_answers,
     labelled_sets,
     metrics,
+    pages,
     retrieval,
     risk,
     run_throughput,
@@ -65,6 +67,10 @@ def main() -> None:
     certificates.main([])
     print("\n## Does the evidence drive the score?\n", flush=True)
     ablation.main([])
+    print("\n## Pages in a browser\n", flush=True)
+    pages.main([])
+    print("\n## Stored assessments\n", flush=True)
+    archive.main([])
     print("\n## Start\n", flush=True)
     imports.main()
     print("\n## Where the time of an assessment goes\n", flush=True)

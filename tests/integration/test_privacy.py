@@ -66,8 +66,11 @@ INTERVIEWS = {
     "/v1/interviews/{interview_id}/retry",
 }
 """Driven by the tests of the interviews."""
+EXPORTS = {"/v1/export"}
+"""Driven by the tests of exports."""
 COMMANDS = {
     "assess",
+    "pages",
     "serve",
     "schema",
     "settings",
@@ -267,7 +270,7 @@ def paths_of(routes: Sequence[object]) -> Iterator[str]:
 def test_every_route_is_driven() -> None:
     """A new route has to be added to the canary."""
     app = create_app(load_settings({}, None))
-    assert set(paths_of(app.routes)) == {*POSTS, *GETS, *INTERVIEWS}
+    assert set(paths_of(app.routes)) == {*POSTS, *GETS, *INTERVIEWS, *EXPORTS}
 
 
 def test_every_command_is_driven() -> None:

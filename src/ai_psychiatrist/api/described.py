@@ -21,6 +21,7 @@ _OF_EVERY_ROUTE: Final = {
     "400": "The request names no host, or more than one.",
     "413": "The body is too large.",
     "421": "The service does not answer under this name.",
+    "429": "A limit of the day is reached, or logins failed too often; see Retry-After.",
     "503": "The service is being stopped; see Retry-After.",
     "504": "The answer was not ready before the deadline.",
 }

@@ -10,7 +10,8 @@ from ai_psychiatrist.access.forgery_token import forgery_token
 from ai_psychiatrist.access.sessions import Session
 from ai_psychiatrist.api.door_problems import unauthenticated
 from ai_psychiatrist.api.doors import DOORKEEPERS, live_key
-from ai_psychiatrist.api.doors_of import PrincipalOf, requires, session_of
+from ai_psychiatrist.api.doors_of import PRINCIPAL, PrincipalOf, requires, session_of
+from ai_psychiatrist.api.login_guard import note_refused_login
 from ai_psychiatrist.api.problems import Refusal
 from ai_psychiatrist.api.served import ServicesOf, json_of
 from ai_psychiatrist.api.session_cookie import clear_cookie, set_cookie
@@ -75,9 +76,11 @@ async def begin_session(
     try:
         session = await DOORKEEPERS.run(lambda: _begun(entrance, given, is_required=is_required))
     except (InputError, Refusal):
+        note_refused_login(request.scope)
         if not is_form:
             raise
         return RedirectResponse(f"{root}{_LOGIN_PATH}?refused=1", 303)
+    request.scope["state"][PRINCIPAL] = session.principal
     if before is not None:
         await DOORKEEPERS.run(lambda: entrance.sessions.end(before))
     done = json_of(_result(session.principal, session.token), 201)

@@ -33,7 +33,7 @@ COMMANDS: Final = {
     ),
     "export": Later(
         place="export_command:export",
-        help="Write a run's valid units, failures and queue as JSON lines.",
+        help="Write results as FHIR, CSV or JSON lines, or what a run keeps of its steps.",
     ),
     "import": Later(
         place="import_command:import_outcomes",
@@ -41,6 +41,10 @@ COMMANDS: Final = {
     ),
     "assess": Later(
         place="assess_command:assess", help="Assess one interview and print the result."
+    ),
+    "pages": Later(
+        place="pages_command:pages",
+        help="Make a page of each result in a folder, and a table that leads to them.",
     ),
     "verify": Later(
         place="verify_command:verify",

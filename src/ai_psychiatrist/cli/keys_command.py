@@ -11,11 +11,14 @@ import orjson
 import typer
 
 from ai_psychiatrist.access.access_file import FILE_NAME
+from ai_psychiatrist.access.audit.entry import Action
 from ai_psychiatrist.access.clock import seconds_now, written_time
 from ai_psychiatrist.access.entrance import Entrance
-from ai_psychiatrist.access.keys import Key, KeyStore, MadeKey, WantedKey
+from ai_psychiatrist.access.keys import Key, KeyStore, MadeKey, WantedKey, refuse_unusable
+from ai_psychiatrist.cli.audited import audited
 from ai_psychiatrist.cli.exits import refusing_bad_input, writing_output
 from ai_psychiatrist.cli.settings_source import quiet, read_settings
+from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.access import LOCAL, Scope
 from ai_psychiatrist.domain.errors import InputError
 
@@ -92,27 +95,32 @@ def create(
     is_json: JsonOption = False,
 ) -> None:
     """Make a key and show it, once."""
-    with _store() as keys:
+    with _store() as (keys, settings):
         lasts = None if expires_in is None else _seconds(expires_in)
         if like is not None:
             _refuse_beside_like(name, tenant, scope)
-            made = keys.create_like(like, lasts_seconds=lasts)
+            of_tenant = keys.get(like).principal.tenant
+            with audited(settings, of_tenant, Action.KEY_CREATED) as changed:
+                made = keys.create_like(like, lasts_seconds=lasts)
+                changed.record_id = made.key.id
         else:
-            made = keys.create(
-                WantedKey(
-                    name=_wanted_name(name),
-                    tenant=LOCAL.tenant if tenant is None else tenant,
-                    scopes=frozenset(scope or ()),
-                    lasts_seconds=lasts,
-                )
+            wanted = WantedKey(
+                name=_wanted_name(name),
+                tenant=LOCAL.tenant if tenant is None else tenant,
+                scopes=frozenset(scope or ()),
+                lasts_seconds=lasts,
             )
+            refuse_unusable(wanted)
+            with audited(settings, wanted.tenant, Action.KEY_CREATED) as changed:
+                made = keys.create(wanted)
+                changed.record_id = made.key.id
         _show_made(made, is_json=is_json)
 
 
 @keys_app.command("list", epilog=LIST_EXAMPLES)
 def list_keys(*, is_json: JsonOption = False) -> None:
     """List all keys, without their secrets."""
-    with _store() as keys, writing_output():
+    with _store() as (keys, _), writing_output():
         found = [_described(key) for key in keys.all()]
         if is_json:
             typer.echo(orjson.dumps(found, option=orjson.OPT_INDENT_2))
@@ -132,18 +140,20 @@ def revoke(
     is_json: JsonOption = False,
 ) -> None:
     """Let a key open nothing any more."""
-    with _store() as keys, writing_output():
-        key = _described(keys.revoke(key_id))
+    with _store() as (keys, settings), writing_output():
+        tenant = keys.get(key_id).principal.tenant
+        with audited(settings, tenant, Action.KEY_REVOKED, key_id):
+            key = _described(keys.revoke(key_id))
         typer.echo(orjson.dumps(key) if is_json else f"revoked {key.id}")
 
 
 @contextmanager
-def _store() -> Iterator[KeyStore]:
+def _store() -> Iterator[tuple[KeyStore, Settings]]:
     with refusing_bad_input():
         settings = quiet(read_settings())
         entrance = Entrance(settings.data.state_dir.expanduser() / FILE_NAME)
         try:
-            yield entrance.keys
+            yield entrance.keys, settings
         finally:
             entrance.close()
 

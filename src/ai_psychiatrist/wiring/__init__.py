@@ -36,6 +36,7 @@ from ai_psychiatrist.wiring.danger import danger_agent, danger_chain, of_models
 if TYPE_CHECKING:
     from ai_psychiatrist.access.audit.trails import Trails
     from ai_psychiatrist.access.entrance import Entrance
+    from ai_psychiatrist.access.limits.day_counts import DayCounts
     from ai_psychiatrist.interview.interviews import Interviews
     from ai_psychiatrist.reviews.archives import Archives
     from ai_psychiatrist.wiring.tenant_interviews import TenantInterviews
@@ -135,16 +136,22 @@ class Services:
 
         return Trails(state_dir=self.settings.data.state_dir.expanduser())
 
+    @cached_property
+    def day_counts(self) -> "DayCounts | None":
+        """What each credential used today; `None` where nothing is limited."""
+        from ai_psychiatrist.access.limits.day_counts import FILE_NAME, DayCounts  # noqa: PLC0415
+        from ai_psychiatrist.access.limits.usage import Limits  # noqa: PLC0415
+
+        limits = Limits.of(self.settings.limit)
+        if not limits.are_set:
+            return None
+        return DayCounts(path=self.settings.data.state_dir.expanduser() / FILE_NAME, limits=limits)
+
     def close(self) -> None:
-        """Close what was opened of interviews, records, keys and trails."""
-        if "entrance" in self.__dict__:
-            self.entrance.close()
-        if "audit" in self.__dict__:
-            self.audit.close()
-        if "tenant_interviews" in self.__dict__:
-            self.tenant_interviews.close()
-        if "archives" in self.__dict__:
-            self.archives.close()
+        """Close what was opened of interviews, records, keys, trails and counts."""
+        for name in ("archives", "audit", "day_counts", "entrance", "tenant_interviews"):
+            if name in self.__dict__:
+                self.__dict__[name].close()
 
     @cached_property
     def signer(self) -> Signer | None:
