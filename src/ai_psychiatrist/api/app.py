@@ -114,6 +114,9 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
         lifespan=lifespan,
         generate_unique_id_function=lambda route: route.name,
         openapi_url="/openapi.json" if resolved.api.docs else None,
+        # The framework's pages fetch scripts from elsewhere.
+        docs_url=None,
+        redoc_url=None,
         # A redirect would be made of the Host header, which is the caller's.
         redirect_slashes=False,
     )

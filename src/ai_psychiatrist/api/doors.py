@@ -36,7 +36,7 @@ logger = get_logger(__name__)
 OPEN_PATHS: Final = frozenset(
     {
         *("/healthz", "/readyz", "/v1/healthz", "/v1/readyz", "/login", SESSION_PATH),
-        *("/docs", "/docs/oauth2-redirect", "/redoc", "/openapi.json"),
+        *("/docs", "/docs/style.css", "/openapi.json"),
     }
 )
 """What anybody may ask for; each of them says nothing of anybody."""
