@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 import typer
+from fastapi.routing import iter_route_contexts
 
 from ai_psychiatrist.agents import extractors
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
@@ -44,6 +45,7 @@ from tests.integration.canary import (
 )
 from tests.integration.command import Finished, Serving, run
 from tests.integration.running_app import client_at, model_at, settings_with
+from tests.integration.test_privacy_pages import ROUTES as PAGES
 
 HEADER = "start_time\tstop_time\tspeaker\tvalue\n"
 POSTS = ("/full_pipeline", "/assess/quantitative", "/assess/qualitative")
@@ -272,6 +274,7 @@ def test_every_route_is_driven() -> None:
         *VERSIONED_GETS,
         *INTERVIEWS,
         *EXPORTS,
+        *PAGES,
     }
 
 

@@ -1,6 +1,7 @@
 """What is said on the pages stays on them: logs, headers, addresses and files hold none of it."""
 
 from pathlib import Path
+from typing import Final
 from urllib.parse import quote
 
 import httpx
@@ -10,6 +11,20 @@ from tests.integration.command import Serving
 from tests.integration.running_app import client_at
 from tests.patience import wait_until
 
+ROUTES: Final = (
+    "/",
+    "/agreement",
+    "/assessments/{assessment_id}",
+    "/assessments/{assessment_id}/rate",
+    "/login",
+    "/logout",
+    "/new",
+    "/next",
+    "/static/{digest}/{name}",
+    "/v1/assessments/{assessment_id}/html",
+    "/v1/transcripts/preview",
+)
+"""What is driven here."""
 _PAGES = ("/", "/new", "/login", "/login?refused=1", "/agreement", "/next", "/static/none/none")
 
 
