@@ -74,6 +74,7 @@ house: $(DEV_STAMP) ## Draw the pictures of the documentation from the code.
 
 pictures: $(DEV_STAMP) ## Take the pictures of the pages with a real browser.
 	$(BIN)/python docs/images/sheet_pictures.py
+	$(BIN)/python -m docs.images.live_pictures
 
 site: $(DOCS_STAMP) ## Make the site of the documentation, build/site/, and check its links.
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build

@@ -10,8 +10,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 
 from tests.integration.running_app import RunningApp, settings_with
+from tests.patience import PATIENCE_SECONDS
 
-_PATIENCE_MILLISECONDS = 15_000
+_PATIENCE_MILLISECONDS = 1000 * PATIENCE_SECONDS / 2
 TALK = (
     "Interviewer: How do you sleep?\n"
     "Participant: Badly. I wake up at four nearly every night 😴, and I lie there.\n"

@@ -45,6 +45,7 @@ from tests.integration.canary import (
 )
 from tests.integration.command import Finished, Serving, run
 from tests.integration.running_app import client_at, model_at, settings_with
+from tests.integration.test_privacy_pages import ROUTES as PAGES
 
 HEADER = "start_time\tstop_time\tspeaker\tvalue\n"
 POSTS = ("/full_pipeline", "/assess/quantitative", "/assess/qualitative")
@@ -286,6 +287,7 @@ def test_every_route_is_driven() -> None:
         *INTERVIEWS,
         *EXPORTS,
         *SESSIONS,
+        *PAGES,
     }
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
+from string import ascii_lowercase
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
@@ -41,7 +42,9 @@ class Cell:
 
     value: str
     interval: str
-    """Its 95 % interval and on how many pairs it rests, or why there is none."""
+    """Its 95 % interval, where there is one, and on how many pairs it rests."""
+    note: str
+    """Of the note that says what is missing; empty where nothing is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +65,8 @@ class AgreementTable:
     cases: int
     subjects: int
     rows: tuple[AgreementRow, ...]
+    notes: tuple[str, ...]
+    """What is missing in some figures, in the order of their marks a, b, c."""
 
 
 @router.get("/agreement", dependencies=[requires(Scope.READ)])
@@ -98,29 +103,39 @@ async def next_page(request: Request, records: RecordsOf, principal: PrincipalOf
 def _table(title: str, words: str, section: AgreementSection) -> AgreementTable:
     people, program = section.raters, section.program
     named = [(item.label, people.items[item], program.items[item]) for item in Item]
+    notes: dict[str, str] = {}
+    rows = tuple(
+        AgreementRow(name=name, cells=tuple(_cells(one, other, notes)))
+        for name, one, other in (("All items", people.all_items, program.all_items), *named)
+    )
     return AgreementTable(
         title=title,
         words=words,
         cases=section.cases,
         subjects=section.subjects,
-        rows=tuple(
-            AgreementRow(name=name, cells=tuple(_cells(one, other)))
-            for name, one, other in (("All items", people.all_items, program.all_items), *named)
-        ),
+        rows=rows,
+        notes=tuple(notes),
     )
 
 
-def _cells(people: AgreementFigures, program: AgreementFigures) -> Iterator[Cell]:
+def _cells(
+    people: AgreementFigures, program: AgreementFigures, notes: dict[str, str]
+) -> Iterator[Cell]:
     for measure, _ in _MEASURES:
         for figures in (people, program):
-            yield _cell(getattr(figures, measure))
+            yield _cell(getattr(figures, measure), notes)
 
 
-def _cell(figure: FigureResult) -> Cell:
+def _cell(figure: FigureResult, notes: dict[str, str]) -> Cell:
+    """Return a figure; why something of it is missing is said once below the table."""
+    note = ""
+    if figure.reason:
+        note = notes.setdefault(figure.reason, ascii_lowercase[len(notes) % len(ascii_lowercase)])
+    many = f"n {figure.n}"
     if figure.value is None:
-        return Cell(value="–", interval=(figure.reason or "").replace("_", " "))
+        return Cell(value="–", interval=many, note=note)
     value = f"{figure.value:.2f}"
     if figure.interval is None:
-        return Cell(value=value, interval=f"n {figure.n}; {figure.reason or 'no interval'}")
+        return Cell(value=value, interval=many, note=note)
     low, high = figure.interval
-    return Cell(value=value, interval=f"{low:.2f} to {high:.2f}, n {figure.n}")
+    return Cell(value=value, interval=f"{low:.2f} to {high:.2f}, {many}", note=note)

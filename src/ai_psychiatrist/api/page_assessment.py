@@ -7,12 +7,12 @@ from fastapi import APIRouter, Request, Response
 from ai_psychiatrist.api.doors_of import PrincipalOf, requires
 from ai_psychiatrist.api.page_frame import sent_to, shown, told
 from ai_psychiatrist.api.page_ratings import ratings_view
+from ai_psychiatrist.api.record_sheet import view_of
 from ai_psychiatrist.api.records_of import RecordId, RecordsOf
 from ai_psychiatrist.domain.access import LOCAL, Principal, Scope
 from ai_psychiatrist.domain.review import ReviewPhase, ReviewRow
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads
-from ai_psychiatrist.results.page.views import SheetView, sheet_view, turn_views
-from ai_psychiatrist.results.reading import result_of
+from ai_psychiatrist.results.page.views import SheetView, turn_views
 from ai_psychiatrist.reviews.archive.archive import Archive
 from ai_psychiatrist.reviews.archive.errors import RecordNotFound, StillBlind
 from ai_psychiatrist.reviews.archive.records import Record, RecordState, StageEvent
@@ -123,7 +123,7 @@ def _asks_first(principal: Principal, phase: ReviewPhase) -> bool:
 
 
 def _without_scores(record: Record) -> _ToRate:
-    whole = _view(record)
+    whole = view_of(record)
     turns = turn_views(record.transcript, (), whole.signs)
     return _ToRate(
         sheet=replace(whole, items=(), turns=tuple(turns)),
@@ -131,10 +131,6 @@ def _without_scores(record: Record) -> _ToRate:
             RatedItem(key=one.item.value, label=one.label, slug=one.slug) for one in whole.items
         ),
     )
-
-
-def _view(record: Record) -> SheetView:
-    return sheet_view(result_of(record.result, field="assessment_id"), record.transcript)
 
 
 async def _progress(request: Request, found: _Read) -> Response:
@@ -151,7 +147,7 @@ async def _progress(request: Request, found: _Read) -> Response:
 
 async def _sheet(request: Request, found: _Read, principal: Principal) -> Response:
     record = found.record
-    view = await _READERS.run(lambda: _view(record))
+    view = await _READERS.run(lambda: view_of(record))
     return await shown(
         request,
         "assessment",

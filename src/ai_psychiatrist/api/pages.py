@@ -9,6 +9,7 @@ from ai_psychiatrist.api import (
     page_cohort,
     page_login,
     page_new,
+    record_sheet,
     transcript_preview,
 )
 
@@ -19,5 +20,6 @@ ROUTERS: Final = (
     page_new.router,
     page_agreement.router,
     page_assessment.router,
+    record_sheet.router,
     transcript_preview.router,
 )

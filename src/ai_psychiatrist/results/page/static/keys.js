@@ -20,6 +20,7 @@ export function listen(table) {
   const switched = sheet.querySelector("input");
   switched.checked = areOn();
   switched.addEventListener("change", () => localStorage.setItem(STORED, switched.checked ? "on" : "off"));
+  const all = { "?": () => sheet.showModal(), ...table };
   document.addEventListener("keydown", (event) => {
     const name = nameOf(event);
     const isChord = name.startsWith("Ctrl+");
@@ -29,10 +30,10 @@ export function listen(table) {
       if (!areOn()) event.stopImmediatePropagation();
       return;
     }
-    if (!table[name]) return;
+    if (!all[name]) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    table[name]();
+    all[name]();
   }, { capture: true });
 }
 

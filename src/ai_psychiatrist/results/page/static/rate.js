@@ -109,6 +109,5 @@ items.forEach((item, at) => {
 });
 const sheet = document.getElementById("keys");
 document.getElementById("show-keys").addEventListener("click", () => sheet.showModal());
-table["?"] = () => sheet.showModal();
 listen(table);
 call("POST", path, {}).catch(fail);

@@ -67,7 +67,7 @@
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || sheet?.open) return;
-    if (event.target.matches?.("input, textarea, select, [contenteditable]")) return;
+    if (event.target.matches?.("input:not([type=radio]), textarea, select, [contenteditable]")) return;
     const move = Object.hasOwn(moves, event.key) ? moves[event.key] : undefined;
     if (!move) return;
     event.preventDefault();

@@ -1,0 +1,124 @@
+"""Takes the pictures of the pages that `serve` shows: `make pictures`.
+
+Two raters rate a few interviews with a real browser; no test compares what comes out.
+"""
+
+import shutil
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
+from tests.integration.running_app import RunningApp, settings_with
+
+FOLDER: Final = Path(__file__).parent
+EXAMPLES: Final = FOLDER.parents[1] / "examples"
+WIDE: Final = ViewportSize(width=1240, height=640)
+NAMELESS: Final = (
+    "Kit: How have you slept since we last met?\n"
+    "Robin: Badly. I wake at four nearly every night, and then I lie there.\n"
+    "Kit: And how is your appetite?\n"
+    "Robin: No problem there, I eat well.\n"
+)
+ADA: Final = ("12312u0u", "uu3uuuuu", "12301u0u")
+BO: Final = ("11312u1u", "uu3u0uuu", "22311u0u")
+
+
+def main() -> int:
+    """Take all pictures; returns the exit status."""
+    found = shutil.which("chromium") or shutil.which("chromium-browser")
+    if found is None:
+        sys.stderr.write("there is no Chromium: install the package chromium\n")
+        return 1
+    with (
+        TemporaryDirectory() as folder,
+        RunningApp(settings_with(Path(folder))) as app,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(
+            executable_path=found, args=["--no-sandbox", "--disable-lcd-text"]
+        )
+        _take(browser, app.url)
+        browser.close()
+    return 0
+
+
+def _take(browser: Browser, url: str) -> None:
+    ada, bo = _rater(browser, url, "Ada"), _rater(browser, url, "Bo")
+    ada.goto(f"{url}/new")
+    ada.fill("#text", NAMELESS)
+    ada.click("#preview")
+    ada.wait_for_selector("#speakers tr")
+    ada.evaluate("scrollTo(0, 260)")
+    _picture(ada, "live_new.png")
+    ada.select_option("#speakers tr >> nth=1 >> select", "participant")
+    ada.select_option("#speakers tr >> nth=0 >> select", "interviewer")
+    short = (EXAMPLES / "short_interview.txt").read_text("utf-8")
+    paths = [_begun(ada, url), *(_pasted(ada, url, text) for text in (_LABELLED, short))]
+    ada.goto(f"{url}{paths[0]}/rate")
+    ada.wait_for_selector("#rating")
+    ada.keyboard.press("3")
+    ada.keyboard.press("3")
+    ada.evaluate("scrollTo(0, 180)")
+    _picture(ada, "live_rate.png")
+    for path, first, second in zip(paths, ADA, BO, strict=True):
+        _rate(ada, f"{url}{path}", first)
+        _rate(bo, f"{url}{path}", second)
+    ada.goto(f"{url}{paths[0]}")
+    ada.wait_for_selector(".judge")
+    ada.evaluate("document.querySelector('.ratings').scrollIntoView()")
+    _picture(ada, "live_ratings.png")
+    ada.goto(f"{url}/agreement")
+    _picture(ada, "live_agreement.png")
+    _pasted(ada, url, NAMELESS.replace("Kit", "Interviewer").replace("Robin", "Patient"))
+    ada.goto(f"{url}/")
+    _picture(ada, "live_cohort.png")
+
+
+_LABELLED: Final = NAMELESS.replace("Kit", "Interviewer").replace("Robin", "Participant")
+
+
+def _rater(browser: Browser, url: str, name: str) -> Page:
+    page = browser.new_context(viewport=WIDE).new_page()
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.goto(f"{url}/login")
+    page.fill("#rater", name)
+    page.click("text=Go on")
+    return page
+
+
+def _begun(page: Page, url: str) -> str:
+    page.goto(f"{url}/new")
+    page.click("#example")
+    return _place(page, url)
+
+
+def _pasted(page: Page, url: str, text: str) -> str:
+    page.goto(f"{url}/new")
+    page.fill("#text", text)
+    page.click("#assess")
+    return _place(page, url)
+
+
+def _place(page: Page, url: str) -> str:
+    page.wait_for_url("**/assessments/*")
+    page.wait_for_selector("h1:not(:has-text('under way'))")
+    return page.url.removeprefix(url)
+
+
+def _rate(page: Page, address: str, scores: str) -> None:
+    page.goto(f"{address}/rate")
+    for place, score in enumerate(scores):
+        page.locator("fieldset.rate").nth(place).locator(f"input[value='{score}']").check()
+    page.click("#commit")
+    page.wait_for_selector("#ratings-name")
+
+
+def _picture(page: Page, name: str) -> None:
+    page.evaluate("document.getElementById('said').replaceChildren()")
+    page.screenshot(path=FOLDER / name)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

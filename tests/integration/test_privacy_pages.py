@@ -1,0 +1,75 @@
+"""What is said on the pages stays on them: logs, headers, addresses and files hold none of it."""
+
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+import httpx
+
+from tests.integration.canary import CANARY, INTERVIEW, assert_silent
+from tests.integration.command import Serving
+from tests.integration.running_app import client_at
+from tests.patience import wait_until
+
+ROUTES: Final = (
+    "/",
+    "/agreement",
+    "/assessments/{assessment_id}",
+    "/assessments/{assessment_id}/rate",
+    "/login",
+    "/logout",
+    "/new",
+    "/next",
+    "/static/{digest}/{name}",
+    "/v1/assessments/{assessment_id}/html",
+    "/v1/transcripts/preview",
+)
+"""What is driven here."""
+_PAGES = ("/", "/new", "/login", "/login?refused=1", "/agreement", "/next", "/static/none/none")
+
+
+def test_pages_keep_what_was_said_to_themselves(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    with Serving(home, {"LOG_LEVEL": "DEBUG", "LOG_FORMAT": "json"}) as serving:
+        with client_at(serving.url) as client:
+            shown = _use_everything(client)
+        done = serving.stop()
+    assert CANARY in shown
+    assert_silent(done.out, done.err)
+    paths = list(home.rglob("*"))
+    assert_silent(*map(str, paths))
+    assert_silent(*(path.read_text("utf-8", "replace") for path in paths if path.is_file()))
+
+
+def _use_everything(client: httpx.Client) -> str:
+    form = {"text": INTERVIEW, "subject": CANARY}
+    begun = client.post("/new", data=form | {"action": "assess"})
+    assert begun.status_code == 303
+    place = begun.headers["Location"]
+    wait_until(lambda: "under way" not in client.get(place).text)
+    answers = [
+        begun,
+        client.post("/new", data=form | {"action": "preview", "label": CANARY, "role": CANARY}),
+        client.post("/new", data={"text": CANARY * 2, "action": CANARY}),
+        client.post("/new", content=CANARY),
+        client.post("/v1/transcripts/preview", json={"transcript_text": INTERVIEW}),
+        client.post("/v1/transcripts/preview", json={"transcript_text": f"{CANARY}: a\nB: b"}),
+        client.post("/v1/transcripts/preview", json={CANARY: CANARY}),
+        client.post(
+            "/v1/assessments",
+            content=INTERVIEW.encode(),
+            headers={"Content-Type": "text/plain", "X-Subject": quote(CANARY)},
+        ),
+        *(client.get(page, params={"q": CANARY}) for page in _PAGES),
+        *(client.get(place + part) for part in ("", "/rate", "?show=result")),
+        client.get(f"/v1{place}/html"),
+        client.get(f"/assessments/{CANARY}"),
+        client.post("/logout", data={"csrf": CANARY}),
+    ]
+    for answer in answers:
+        assert answer.status_code != 500
+        assert_silent(str(dict(answer.headers)))
+        if "json" in answer.headers.get("Content-Type", "") and answer.is_error:
+            assert_silent(answer.text.replace(f'"{CANARY}"', ""))
+    return client.get(place).text
