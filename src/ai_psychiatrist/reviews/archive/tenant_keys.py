@@ -230,11 +230,7 @@ class TenantKeys:
 
     def _fitting(self) -> Cipher:
         """Return the key of the installation that opens the tenant's."""
-        wraps = self._wraps()
-        for wrapped in wraps[:-1]:
-            with suppress(ConfigurationError):
-                return self._keys.fitting(wrapped, place=self._place("key"))
-        return self._keys.fitting(wraps[-1], place=self._place("key"))
+        return self._keys.fitting(*self._wraps(), place=self._place("key"))
 
     def _wraps(self) -> list[bytes]:
         return [bytes(row[0]) for row in self._database.fetch("SELECT wrapped FROM wraps")]
