@@ -64,6 +64,20 @@ INTERVIEWS = {
     "/v1/interviews/{interview_id}/retry",
 }
 """Driven by the tests of the interviews."""
+RECORDS = {
+    "/v1/assessments",
+    "/v1/assessments/{assessment_id}",
+    "/v1/assessments/{assessment_id}/status",
+    "/v1/assessments/{assessment_id}/events",
+    "/v1/assessments/{assessment_id}/transcript",
+    "/v1/assessments/{assessment_id}/evidence",
+    "/v1/assessments/{assessment_id}/certificate",
+    "/v1/assessments/{assessment_id}/review",
+    "/v1/assessments/{assessment_id}/review/ratings",
+    "/v1/assessments/{assessment_id}/review/rows",
+    "/v1/subjects/{subject_id}",
+}
+"""Driven by the tests of stored assessments."""
 COMMANDS = {
     "assess",
     "serve",
@@ -99,6 +113,10 @@ COMMANDS = {
     "interview list",
     "interview delete",
     "verify",
+    "records list",
+    "records erase",
+    "records sweep",
+    "records rotate-key",
 }
 
 
@@ -265,7 +283,7 @@ def paths_of(routes: Sequence[object]) -> Iterator[str]:
 def test_every_route_is_driven() -> None:
     """A new route has to be added to the canary."""
     app = create_app(load_settings({}, None))
-    assert set(paths_of(app.routes)) == {*POSTS, *GETS, *INTERVIEWS}
+    assert set(paths_of(app.routes)) == {*POSTS, *GETS, *INTERVIEWS, *RECORDS}
 
 
 def test_every_command_is_driven() -> None:
