@@ -14,7 +14,7 @@ RUN_STAMP := $(STAMPS)/run
 DEV_STAMP := $(STAMPS)/dev
 DOCS_STAMP := $(STAMPS)/docs
 
-.PHONY: help assess serve test check wheel bench fuzz crash attack sweep contracts house site format requirements sbom clean
+.PHONY: help assess serve test check wheel bench fuzz crash attack sweep contracts house pictures site format requirements sbom clean
 
 help: ## Show this list.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -71,6 +71,9 @@ house: $(DEV_STAMP) ## Draw the pictures of the documentation from the code.
 	$(BIN)/python docs/images/proof.py
 	$(BIN)/python docs/images/ablation.py
 	$(BIN)/python docs/images/challenge.py
+
+pictures: $(DEV_STAMP) ## Take the pictures of the pages with a real browser.
+	$(BIN)/python docs/images/sheet_pictures.py
 
 site: $(DOCS_STAMP) ## Make the site of the documentation, build/site/, and check its links.
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build

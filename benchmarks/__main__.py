@@ -2,6 +2,8 @@
 
 from benchmarks import (
     ablation,
+    agreement,
+    archive,
     calibration_error,
     calls,
     certificates,
@@ -15,6 +17,7 @@ from benchmarks import (
     interview_answers,
     labelled_sets,
     metrics,
+    pages,
     retrieval,
     risk,
     run_throughput,
@@ -50,6 +53,8 @@ def main() -> None:
     metrics.main([])
     print("\n## What intervals hold\n", flush=True)
     coverage.main([])
+    print("\n## Agreement of raters, as it was planted\n", flush=True)
+    agreement.main([])
     print("\n## What sets of scores hold\n", flush=True)
     conformal.main([])
     print("\n## Calibration errors of signals that have none\n", flush=True)
@@ -62,6 +67,10 @@ def main() -> None:
     certificates.main([])
     print("\n## Does the evidence drive the score?\n", flush=True)
     ablation.main([])
+    print("\n## Pages in a browser\n", flush=True)
+    pages.main([])
+    print("\n## Stored assessments\n", flush=True)
+    archive.main([])
     print("\n## Start\n", flush=True)
     imports.main()
     print("\n## Where the time of an assessment goes\n", flush=True)

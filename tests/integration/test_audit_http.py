@@ -112,3 +112,48 @@ def test_an_id_that_is_made_of_words_is_not_written_down(
     assert [row["outcome"] for row in shown(tmp_path)] == ["404", "404"]
     for path in (tmp_path / "state").rglob("*"):
         assert path.is_dir() or b"quillaya" not in path.read_bytes()
+
+
+def test_logins_and_those_that_fail_leave_rows_without_the_key(tmp_path: Path) -> None:
+    settings = settings_with(tmp_path / "state", MODEL_DEFAULT="baseline", AUTH_REQUIRED="true")
+    made = run(["keys", "create", "--name", "ward", "--scope", "read", "--tenant", "one"], tmp_path)
+    key = made.out.strip()
+    with client_of(settings) as client:
+        assert client.post("/v1/session", json={"key": f"{key}x"}).status_code == 401
+        form = client.post("/v1/session", data={"key": f"{key}x"})
+        assert form.status_code == 303
+        assert client.post("/v1/session", json={"key": key}).status_code == 201
+    refused = shown(tmp_path, "--tenant", "_nobody")
+    assert [(row["actor"], row["action"], row["outcome"]) for row in refused] == [
+        ("nobody", "session_begun", "401"),
+        ("nobody", "session_begun", "401"),
+    ]
+    rows = [row for row in shown(tmp_path, "--tenant", "one") if row["actor"] != "command"]
+    assert [(row["action"], row["outcome"]) for row in rows] == [("session_begun", "201")]
+    assert rows[0]["actor"].startswith("key:")
+    assert key not in json.dumps([*refused, *rows])
+
+
+def test_logins_that_fail_again_and_again_are_not_heard(tmp_path: Path) -> None:
+    settings = settings_with(tmp_path / "state", MODEL_DEFAULT="baseline", AUTH_REQUIRED="true")
+    with client_of(settings) as client:
+        tries = [client.post("/v1/session", json={"key": "aip_a_b"}) for _ in range(11)]
+        assert [one.status_code for one in tries] == [401] * 10 + [429]
+        assert tries[-1].json()["code"] == "too_many_logins"
+        assert 0 < int(tries[-1].headers["retry-after"]) <= 301
+        assert client.get("/healthz").status_code == 200
+    assert len(shown(tmp_path, "--tenant", "_nobody")) == 10
+
+
+def test_keys_made_and_revoked_by_command_leave_rows(tmp_path: Path) -> None:
+    made = run(["keys", "create", "--name", "quillaya", "--scope", "read", "--json"], tmp_path)
+    assert made.code == 0, made.err
+    assert run(["keys", "revoke", json.loads(made.out)["id"]], tmp_path).code == 0
+    rows = shown(tmp_path)
+    assert [(row["actor"], row["action"], row["outcome"]) for row in rows] == [
+        ("command", "key_created", "begun"),
+        ("command", "key_created", "done"),
+        ("command", "key_revoked", "begun"),
+        ("command", "key_revoked", "done"),
+    ]
+    assert "quillaya" not in json.dumps(rows)

@@ -55,6 +55,8 @@ GETS = (
     "/docs/oauth2-redirect",
     "/redoc",
     "/openapi.json",
+    "/v1/queue",
+    "/v1/agreement",
 )
 INTERVIEWS = {
     "/v1/interviews",
@@ -78,8 +80,11 @@ RECORDS = {
     "/v1/subjects/{subject_id}",
 }
 """Driven by the tests of stored assessments."""
+EXPORTS = {"/v1/export"}
+"""Driven by the tests of exports."""
 COMMANDS = {
     "assess",
+    "pages",
     "serve",
     "schema",
     "settings",
@@ -283,7 +288,7 @@ def paths_of(routes: Sequence[object]) -> Iterator[str]:
 def test_every_route_is_driven() -> None:
     """A new route has to be added to the canary."""
     app = create_app(load_settings({}, None))
-    assert set(paths_of(app.routes)) == {*POSTS, *GETS, *INTERVIEWS, *RECORDS}
+    assert set(paths_of(app.routes)) == {*POSTS, *GETS, *INTERVIEWS, *RECORDS, *EXPORTS}
 
 
 def test_every_command_is_driven() -> None:

@@ -68,7 +68,7 @@ class KeyStore:
 
     def create(self, wanted: WantedKey) -> MadeKey:
         """Make a key for somebody new; raises `InputError` for a name or tenant of wrong form."""
-        _refuse_unusable(wanted)
+        refuse_unusable(wanted)
         text = make_key()
         principal = Principal(
             id=f"key:{text.id}", name=wanted.name, tenant=wanted.tenant, scopes=wanted.scopes
@@ -175,7 +175,8 @@ def key_of(row: Row) -> Key:
     )
 
 
-def _refuse_unusable(wanted: WantedKey) -> None:
+def refuse_unusable(wanted: WantedKey) -> None:
+    """Raise `InputError` for a key that cannot be made."""
     if not _TENANT.fullmatch(wanted.tenant):
         msg = "a tenant is 1-63 lower-case letters, digits and dashes, such as clinic-1"
         raise InputError(msg, field="tenant")

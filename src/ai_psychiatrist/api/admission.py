@@ -9,6 +9,7 @@ from fastapi.routing import APIRoute
 
 from ai_psychiatrist.api.edge import while_connected
 from ai_psychiatrist.api.json_body import BoundedRequest
+from ai_psychiatrist.api.limits import refuse_spent
 from ai_psychiatrist.api.problems import Refusal, busy
 
 _PLACE: Final = "place"
@@ -65,6 +66,7 @@ class AdmittedRoute(APIRoute):
 
         async def admitted(request: Request) -> Response:
             admission: Admission = request.app.state.admission
+            await refuse_spent(request)
             with admission.room() as place:
                 request.scope["state"][_PLACE] = place
                 bounded = BoundedRequest(request.scope, request.receive)

@@ -7,33 +7,27 @@ from typing import Final
 
 from anyio import to_thread
 from fastapi import FastAPI
-from fastapi.middleware.cors import CORSMiddleware
 
 from ai_psychiatrist import __version__
 from ai_psychiatrist.api import (
+    agreement_routes,
     assessments,
+    export_routes,
     interviews,
     record_parts,
     record_progress,
     records,
     review_routes,
+    session_routes,
     status,
 )
 from ai_psychiatrist.api.admission import Admission
-from ai_psychiatrist.api.audit_trail import AuditedRequests
 from ai_psychiatrist.api.begun import Begun
-from ai_psychiatrist.api.body_limit import BodyLimit
-from ai_psychiatrist.api.credentials import KEY_HEADER
 from ai_psychiatrist.api.described import DescribedApp
-from ai_psychiatrist.api.doors import DoorRules, Doors
-from ai_psychiatrist.api.edge import Edge
 from ai_psychiatrist.api.error_answers import add_problem_handlers
-from ai_psychiatrist.api.head_requests import HeadRequests
-from ai_psychiatrist.api.host_check import HostCheck
+from ai_psychiatrist.api.layers import add_layers
 from ai_psychiatrist.api.open_notice import telling_it_is_open
-from ai_psychiatrist.api.opened import Opened
 from ai_psychiatrist.api.own_path import VERSION_PREFIX
-from ai_psychiatrist.api.request_deadline import RequestDeadline
 from ai_psychiatrist.api.shared_room import SharedRoom
 from ai_psychiatrist.config import (
     CRISIS_LINE_CURE,
@@ -60,10 +54,13 @@ _ROUTERS: Final = (
     interviews.stepping,
     records.making,
     records.router,
+    export_routes.router,
+    agreement_routes.router,
     record_progress.router,
     record_parts.router,
     record_parts.subjects,
     review_routes.router,
+    session_routes.router,
 )
 """All that have no other name."""
 
@@ -96,7 +93,7 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
             )
             stack.enter_context(services.active())
             await services.open_references()
-            await stack.enter_async_context(services.interviews.tended())
+            await stack.enter_async_context(services.tenant_interviews.tended())
             await stack.enter_async_context(services.archives.tended())
             _warn(resolved)
             if is_open_to_anybody(resolved):
@@ -119,13 +116,14 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
         # A redirect would be made of the Host header, which is the caller's.
         redirect_slashes=False,
     )
+    app.asks_for_credentials = resolved.auth.required
     app.state.services = opened
     app.state.stopping = Stopping()
     app.state.begun = Begun()
     app.state.admission = Admission(resolved.api.max_concurrency)
     app.state.text_room = SharedRoom(resolved.api.max_total_chars)
     _add_routes(app)
-    _add_middleware(app, resolved)
+    add_layers(app, resolved)
     return app
 
 
@@ -137,38 +135,6 @@ def _add_routes(app: FastAPI) -> None:
     for router in _ROUTERS:
         app.include_router(router)
     add_problem_handlers(app)
-
-
-def _add_middleware(app: DescribedApp, resolved: Settings) -> None:
-    # The one added last is the outermost: a refused body, too, has to be readable for web pages.
-    app.add_middleware(AuditedRequests)
-    app.add_middleware(
-        BodyLimit,
-        max_body_bytes=resolved.api.max_body_bytes,
-        seconds=resolved.api.body_timeout_seconds,
-    )
-    friends = frozenset(resolved.api.cors_origins)
-    rules = DoorRules(is_required=resolved.auth.required, friends=friends)
-    # No body is read of a caller whom nobody knows.
-    app.add_middleware(Doors, rules=rules)
-    app.add_middleware(
-        RequestDeadline,
-        seconds=resolved.api.request_timeout_seconds,
-        stopping=app.state.stopping,
-    )
-    if resolved.api.cors_origins:
-        app.add_middleware(
-            CORSMiddleware,
-            allow_origins=list(resolved.api.cors_origins),
-            allow_methods=["GET", "POST", "DELETE"],
-            allow_headers=["Content-Type", "Authorization", KEY_HEADER],
-            expose_headers=["X-Request-ID", "Retry-After"],
-        )
-    hosts = (resolved.api.host, *resolved.api.allowed_hosts)
-    app.add_middleware(HostCheck, allowed_hosts=hosts)
-    app.add_middleware(HeadRequests)
-    app.add_middleware(Edge)
-    app.add_middleware(Opened)
 
 
 async def _end_begun(app: FastAPI, shutdown_seconds: float) -> None:

@@ -16,10 +16,12 @@ from ai_psychiatrist.access.audit.entry import BEGUN, Action
 from ai_psychiatrist.access.audit.errors import AuditUnusable
 from ai_psychiatrist.access.audit.trails import NO_TENANT, Trails
 from ai_psychiatrist.api.audited_actions import ACTIONS, ANSWERED_ANYWAY
+from ai_psychiatrist.api.doors_of import PRINCIPAL
+from ai_psychiatrist.api.login_guard import is_refused_login
 from ai_psychiatrist.api.own_path import own_path
 from ai_psychiatrist.api.problems import problem
 from ai_psychiatrist.api.risk import kept_risk
-from ai_psychiatrist.domain.access import LOCAL, Principal
+from ai_psychiatrist.domain.access import Principal
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 
@@ -29,6 +31,7 @@ _WRITERS: Final = WorkerThreads(count=4, seconds=10.0)
 _RECORD: Final = "audited_record"
 _UNANSWERED: Final = "unanswered"
 """Outcome of a change whose request ended without an answer."""
+_REFUSED: Final = 401
 _NOBODY: Final = "nobody"
 _CURE: Final = (
     "The operator of the service has to look after its disk: ai-psychiatrist audit verify"
@@ -113,7 +116,8 @@ class _AuditedAnswer:
             self.is_begun = True
             record_id = self.deed.record_id or _told_record(self.scope, message)
             deed = replace(self.deed, record_id=record_id)
-            self.is_refused = not await _write(self.scope, deed, str(message["status"]))
+            status = _REFUSED if is_refused_login(self.scope) else message["status"]
+            self.is_refused = not await _write(self.scope, deed, str(status))
             if self.is_refused:
                 detail = _NOT_ENDED if self.deed.is_change else _NOT_SHOWN
                 await _unavailable(self.scope, detail)(self.scope, self.receive, self.send)
@@ -147,7 +151,7 @@ def _told_record(scope: Scope, start: Message) -> str:
 async def _write(scope: Scope, deed: _Deed, outcome: str) -> bool:
     """Return whether the row is on the disk."""
     trails: Trails = scope["app"].state.services.audit
-    principal: Principal | None = scope.get("state", {}).get("principal", LOCAL)
+    principal: Principal | None = scope.get("state", {}).get(PRINCIPAL)
     client = scope.get("client") or ("",)
     try:
         await _WRITERS.run(

@@ -17,6 +17,8 @@ _ALL_BODIES: Final = 16
 """How many of the largest bodies may be held at once; small ones are not counted."""
 _WITHOUT_BODY: Final = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
 _BODY_ROOM: Final = "body_room"
+MOST_BODY_BYTES: Final = "most_body_bytes"
+"""Where the state of a request has a lower limit for its body."""
 _SPREAD: Final = 0.9, 1.0
 """Of the time that a body has: hundreds who began together are not all told in one moment."""
 
@@ -35,7 +37,8 @@ class BodyLimit:
         if scope["type"] != "http" or scope["method"] in _WITHOUT_BODY:
             await self._app(scope, receive, send)
             return
-        limit = self._max_body_bytes
+        state = scope.setdefault("state", {})
+        limit = min(self._max_body_bytes, state.get(MOST_BODY_BYTES, self._max_body_bytes))
         declared = _declared(Headers(scope=scope).get("content-length", ""), limit)
         async with AsyncExitStack() as room:
             try:
@@ -56,7 +59,7 @@ class BodyLimit:
             if body is None:
                 await too_large("The body", limit, "API_MAX_BODY_BYTES")(scope, receive, send)
                 return
-            scope.setdefault("state", {})[_BODY_ROOM] = room
+            state[_BODY_ROOM] = room
             replayed = _replay(body, receive)
             # What was made of it lives on; the body itself would for as long as this waits.
             del body

@@ -7,6 +7,7 @@ from typing import Any, Final
 import orjson
 from fastapi import FastAPI, Request, Response
 
+from ai_psychiatrist.api.described_doors import describe_doors
 from ai_psychiatrist.api.problems import ModelProblem
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads
@@ -20,6 +21,7 @@ _OF_EVERY_ROUTE: Final = {
     "400": "The request names no host, or more than one.",
     "413": "The body is too large.",
     "421": "The service does not answer under this name.",
+    "429": "A limit of the day is reached, or logins failed too often; see Retry-After.",
     "503": "The service is being stopped; see Retry-After.",
     "504": "The answer was not ready before the deadline.",
 }
@@ -82,6 +84,8 @@ class DescribedApp(FastAPI):
 
     _document: dict[str, Any] | None = None
     _written: bytes = b""
+    asks_for_credentials: bool = False
+    """Whether every caller has to show one."""
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -114,6 +118,7 @@ class DescribedApp(FastAPI):
         """Return the document; made once."""
         if self._document is None:
             document = super().openapi()
+            describe_doors(document, is_required=self.asks_for_credentials)
             _describe_problems(document)
             self._document = document
         return self._document

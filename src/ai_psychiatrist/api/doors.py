@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ai_psychiatrist.access.entrance import Entrance
 from ai_psychiatrist.access.key_text import read_key
+from ai_psychiatrist.access.keys import Key
+from ai_psychiatrist.api.body_limit import MOST_BODY_BYTES
 from ai_psychiatrist.api.credentials import (
     Credential,
     GivenKey,
@@ -22,6 +24,7 @@ from ai_psychiatrist.api.own_page import SAFE_METHODS, is_from_elsewhere
 from ai_psychiatrist.api.own_path import own_path
 from ai_psychiatrist.api.problems import Refusal, overloaded
 from ai_psychiatrist.api.session_cookie import clear_cookie
+from ai_psychiatrist.api.session_form import SESSION_PATH
 from ai_psychiatrist.domain.access import LOCAL, Principal
 from ai_psychiatrist.domain.errors import AssessmentServiceError
 from ai_psychiatrist.infrastructure.logging import get_logger
@@ -29,7 +32,6 @@ from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTim
 
 logger = get_logger(__name__)
 
-SESSION_PATH: Final = "/v1/session"
 OPEN_PATHS: Final = frozenset(
     {
         *("/healthz", "/readyz", "/v1/healthz", "/v1/readyz", "/login", SESSION_PATH),
@@ -38,7 +40,11 @@ OPEN_PATHS: Final = frozenset(
 )
 """What anybody may ask for; each of them says nothing of anybody."""
 OPEN_FOLDER: Final = "/static/"
-_DOORKEEPERS: Final = WorkerThreads(count=4, seconds=10.0)
+DOORKEEPERS: Final = WorkerThreads(count=4, seconds=10.0)
+"""Who reads keys and sessions."""
+_IS_OVER: Final = "session_is_over"
+_MOST_BYTES_OF_STRANGERS: Final = 4096
+"""Of a body that is read of somebody unknown: a login has less."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,18 +66,18 @@ class Doors:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request of somebody who may come in, or for what is open to anybody."""
-        refusal = await self._refusal(scope) if scope["type"] == "http" else None
-        await (refusal or self._app)(scope, receive, send)
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        refusal = await self._refusal(scope)
+        is_over = scope["state"].get(_IS_OVER, False)
+        await (refusal or self._app)(
+            scope, receive, _ending_session(scope, send) if is_over else send
+        )
 
     async def _refusal(self, scope: Scope) -> Response | None:
         try:
-            given = given_credential(scope)
-            if not self._rules.is_required and isinstance(given, GivenToken):
-                # Meant for a proxy before this server, which asks for a credential of its own.
-                given = None
-            if _is_forged(scope, given, self._rules.friends):
-                return cross_site()
-            principal = await self._principal(scope, given)
+            return await self._looked_at(scope)
         except Refusal as refusal:
             return refusal.response
         except WorkTimedOut:
@@ -79,14 +85,23 @@ class Doors:
         except AssessmentServiceError as error:
             logger.error("entrance_unusable", error_type=type(error).__name__)
             return entrance_unusable()
-        state = scope.setdefault("state", {})
-        state[PRINCIPAL] = principal
-        if principal is not None or is_open(own_path(scope)):
+
+    async def _looked_at(self, scope: Scope) -> Response | None:
+        given = given_credential(scope)
+        if not self._rules.is_required and isinstance(given, GivenToken):
+            # Meant for a proxy before this server, which asks for a credential of its own.
+            given = None
+        if _is_forged(scope, given, self._rules.friends):
+            return cross_site()
+        state = scope["state"]
+        state[PRINCIPAL] = await self._principal(scope, given)
+        if state[PRINCIPAL] is not None:
             return None
-        refused = unauthenticated()
-        if isinstance(given, GivenSession):
-            clear_cookie(refused, scope)
-        return refused
+        state[_IS_OVER] = isinstance(given, GivenSession)
+        if is_open(own_path(scope)):
+            state[MOST_BODY_BYTES] = _MOST_BYTES_OF_STRANGERS
+            return None
+        return unauthenticated()
 
     async def _principal(self, scope: Scope, given: Credential | None) -> Principal | None:
         entrance: Entrance = scope["app"].state.services.entrance
@@ -94,14 +109,14 @@ class Doors:
             case None:
                 return None if self._rules.is_required else LOCAL
             case GivenKey(text):
-                return await _DOORKEEPERS.run(lambda: _of_key(entrance, text))
+                return await DOORKEEPERS.run(lambda: _of_key(entrance, text))
             case GivenSession(token):
                 takes_raters = not self._rules.is_required
-                found = await _DOORKEEPERS.run(
+                found = await DOORKEEPERS.run(
                     lambda: entrance.sessions.find(token, takes_raters=takes_raters)
                 )
                 if found is not None:
-                    scope.setdefault("state", {})[SESSION] = token
+                    scope["state"][SESSION] = token
                 return found
             case GivenToken():
                 return None
@@ -121,13 +136,31 @@ def _is_forged(scope: Scope, given: Credential | None, friends: Collection[str])
     return is_from_elsewhere(scope, friends)
 
 
-def _of_key(entrance: Entrance, text: str) -> Principal | None:
+def live_key(entrance: Entrance, text: str) -> Key | None:
+    """Return the key that a text is, if it lets its holder in; logs the attempt if not."""
     given = read_key(text)
     key = None if given is None else entrance.keys.find(given)
     if key is None:
         # An id that somebody made up is not repeated.
-        known = given is not None and entrance.keys.knows(given.id)
-        key_id = given.id if given is not None and known else None
+        key_id = given.id if given is not None and entrance.keys.knows(given.id) else None
         logger.warning("credential_refused", key_id=key_id)
-        return None
-    return key.principal
+    return key
+
+
+def _of_key(entrance: Entrance, text: str) -> Principal | None:
+    key = live_key(entrance, text)
+    return None if key is None else key.principal
+
+
+def _ending_session(scope: Scope, send: Send) -> Send:
+    """Take a session that is over from the browser, unless the answer begins another."""
+
+    async def observed_send(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            answer = Response()
+            answer.raw_headers = message.setdefault("headers", [])
+            if "set-cookie" not in answer.headers:
+                clear_cookie(answer, scope)
+        await send(message)
+
+    return observed_send

@@ -46,6 +46,8 @@ FIELD_CURES: Final = {
     "idempotency_key": "idempotency_key has to be a string of 1-128 letters, digits or -_.:, a new "
     "one for each answer.",
     "version": "version has to be the whole number that the snapshot says.",
+    "key": "key has to be an API key, a string such as aip_...",
+    "rater": "rater has to be a name of 1-60 letters, digits and blanks.",
     "body": "Send a JSON object, with the header Content-Type: application/json, or a transcript "
     "itself, with its own type such as text/plain.",
 }

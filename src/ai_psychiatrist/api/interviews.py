@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Path, Request, Response
 
 from ai_psychiatrist.api.admission import AdmittedRoute
 from ai_psychiatrist.api.audit_trail import note_record
-from ai_psychiatrist.api.doors_of import requires
+from ai_psychiatrist.api.doors_of import PrincipalOf, requires
 from ai_psychiatrist.api.given_assessment import assessment_input
 from ai_psychiatrist.api.interview_models import InterviewReportResult, InterviewResult
 from ai_psychiatrist.api.interview_requests import AnswerRequest, InterviewRequest
@@ -54,8 +54,9 @@ stepping = APIRouter(
 """Of the routes behind which a model may be asked."""
 
 
-async def _service_of(request: Request) -> InterviewService:
-    return await services_of(request).interviews.service()
+async def _service_of(request: Request, principal: PrincipalOf) -> InterviewService:
+    """Return the interviews of the caller's tenant; those of others are not there."""
+    return await services_of(request).tenant_interviews.service(principal.tenant)
 
 
 InterviewId: TypeAlias = Annotated[str, Path(json_schema_extra={"pattern": r"^[A-Za-z0-9_-]{32}$"})]

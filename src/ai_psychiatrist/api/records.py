@@ -1,12 +1,13 @@
 """The routes of stored assessments: make, list, read and remove them."""
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import JSONResponse
 
+from ai_psychiatrist.api.accepted_types import accepted_type
 from ai_psychiatrist.api.admission import AdmittedRoute
 from ai_psychiatrist.api.begun import begun_of
 from ai_psychiatrist.api.begun_assessment import begin
 from ai_psychiatrist.api.doors_of import PrincipalOf, requires
+from ai_psychiatrist.api.fhir_answers import OF_FORMS, RESULT_TYPES, answer_of
 from ai_psychiatrist.api.kept_assessment import Asked, make_and_keep
 from ai_psychiatrist.api.preferred import ASYNC, RETRY_AFTER_SECONDS, is_async_preferred
 from ai_psychiatrist.api.query_options import ScoringOfQuery
@@ -108,15 +109,21 @@ async def list_assessments(
 @router.get(
     "/{assessment_id}",
     response_model=FullResult,
-    responses=PROBLEMS | OF_SCORES,
+    responses=PROBLEMS | OF_SCORES | OF_FORMS,
     dependencies=SEEING,
 )
 async def read_assessment(
-    assessment_id: RecordId, records: RecordsOf, principal: PrincipalOf
+    assessment_id: RecordId, request: Request, records: RecordsOf, principal: PrincipalOf
 ) -> Response:
-    """Return a stored result as it was made."""
+    """Return a stored result as it was made, or what it says as a FHIR bundle.
+
+    The bundle is the program's, or your own once you have committed your ratings.
+    """
+    media_type = accepted_type(request, RESULT_TYPES)
     record = await scored(assessment_id, records, principal)
-    return Response(record.result, media_type=JSONResponse.media_type)
+    rows = await records.ask(lambda archive: archive.rows(assessment_id))
+    own_rows = tuple(row for row in rows if row.rater == principal.id)
+    return await answer_of(record, media_type, own_rows)
 
 
 @router.delete(

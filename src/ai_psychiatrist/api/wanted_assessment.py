@@ -10,6 +10,7 @@ from fastapi import Request
 from ai_psychiatrist.api import problems
 from ai_psychiatrist.api.body_limit import give_body_room_back
 from ai_psychiatrist.api.interview_requests import InterviewRequest
+from ai_psychiatrist.api.limits import charge_characters
 from ai_psychiatrist.api.problems import Refusal
 from ai_psychiatrist.api.request_deadline import seconds_left
 from ai_psychiatrist.api.requests import AssessmentRequest
@@ -83,6 +84,7 @@ async def reading_wanted(
         del given, content
         await _let_go_of_file(body, request)
         keep_risk(request.scope, risk)
+        await charge_characters(request, len(transcript.text))
         yield WantedAssessment(participant_id=body.participant_id, transcript=transcript, risk=risk)
 
 

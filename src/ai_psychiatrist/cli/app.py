@@ -33,7 +33,7 @@ COMMANDS: Final = {
     ),
     "export": Later(
         place="export_command:export",
-        help="Write a run's valid units, failures and queue as JSON lines.",
+        help="Write results as FHIR, CSV or JSON lines, or what a run keeps of its steps.",
     ),
     "import": Later(
         place="import_command:import_outcomes",
@@ -41,6 +41,10 @@ COMMANDS: Final = {
     ),
     "assess": Later(
         place="assess_command:assess", help="Assess one interview and print the result."
+    ),
+    "pages": Later(
+        place="pages_command:pages",
+        help="Make a page of each result in a folder, and a table that leads to them.",
     ),
     "verify": Later(
         place="verify_command:verify",
@@ -50,6 +54,7 @@ COMMANDS: Final = {
         place="schema_command:schema",
         help="Print the JSON Schema of results, for HTTP and --json alike; its version is in each.",
     ),
+    "keys": Later(place="keys_command:keys_app", help="Make, list and revoke the keys of callers."),
     "settings": Later(
         place="settings_command:settings",
         help="Print every setting with its meaning and default, in the form of a .env file.",

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
@@ -23,6 +24,7 @@ from ai_psychiatrist.cli.report import print_report
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.given_files import reason_of
 from ai_psychiatrist.infrastructure.private_files import write_whole
 from ai_psychiatrist.infrastructure.worker_processes import WORKS_IN_PLACE
@@ -44,6 +46,8 @@ Examples:
   ai-psychiatrist assess interview.txt --model ollama:gemma3
 
   ai-psychiatrist assess interview.txt --certificate interview.certificate.json
+
+  ai-psychiatrist assess interview.txt --html interview.html
 
   ai-psychiatrist assess interview.txt --model ollama:gemma3 --mode descriptions_only
 
@@ -83,15 +87,21 @@ def assess(
             help="Write what each score stands on, without words, for `verify` to check.",
         ),
     ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write a page with scores, transcript and evidence; it holds what was said.",
+        ),
+    ] = None,
 ) -> None:
     """Assess one interview and print the result."""
     gc.set_threshold(_YOUNG_OBJECTS)
     with refusing_bad_input():
-        if certificate is not None:
-            _check_place(certificate, file)
+        _check_places(file, {"--certificate": certificate, "--html": html})
         speakers = NamedSpeakers(participant=participant, interviewer=interviewer)
         wants = _Wants(mode=mode, ablates=ablate, model=model, certificate=certificate is not None)
-        result = asyncio.run(_assess(file, speakers, wants))
+        result, transcript = asyncio.run(_assess(file, speakers, wants))
     with writing_output():
         if as_json:
             # Escaped, so that nothing in it acts on a terminal and every encoding can carry it.
@@ -102,6 +112,9 @@ def assess(
         # After the result, which a full disk must not cost.
         with refusing_bad_input():
             _write_certificate(result.certificate, certificate)
+    if html is not None:
+        with refusing_bad_input():
+            _write_page(result, transcript, html, name="" if file == "-" else Path(file).name)
     raise typer.Exit(_EXIT_CODES[result.status.value])
 
 
@@ -113,20 +126,33 @@ class _Wants:
     certificate: bool
 
 
-def _check_place(certificate: Path, interview: str) -> None:
-    """Refuse, before a model is asked, a place that a certificate cannot have or must not take."""
-    if str(certificate) == "-":
-        problem = "name a file; standard output has the result"
-    elif certificate.is_dir():
-        problem = "it is a folder; name a file"
-    elif not certificate.parent.is_dir():
-        problem = "its folder is not there; make it first"
-    elif _is_same(certificate, Path(interview)):
-        problem = "this is the interview itself; name another file"
-    else:
-        return
-    msg = f"--certificate: {problem}"
-    raise InputError(msg, field="--certificate")
+def _check_places(interview: str, places: Mapping[str, Path | None]) -> None:
+    """Refuse, before a model is asked, places that files cannot have or must not take.
+
+    `places`: option → what it names.
+    """
+    taken: list[Path] = []
+    for option, place in places.items():
+        if place is None:
+            continue
+        if problem := _problem_of(place, Path(interview), taken):
+            msg = f"{option}: {problem}"
+            raise InputError(msg, field=option)
+        taken.append(place)
+
+
+def _problem_of(place: Path, interview: Path, taken: Sequence[Path]) -> str | None:
+    if str(place) == "-":
+        return "name a file; standard output has the result"
+    if place.is_dir():
+        return "it is a folder; name a file"
+    if not place.parent.is_dir():
+        return "its folder is not there; make it first"
+    if _is_same(place, interview):
+        return "this is the interview itself; name another file"
+    if any(place.absolute() == other.absolute() or _is_same(place, other) for other in taken):
+        return "another option names this file; name another one"
+    return None
 
 
 def _is_same(one: Path, other: Path) -> bool:
@@ -148,7 +174,21 @@ def _write_certificate(certificate: CertificateResult, path: Path) -> None:
         typer.echo(f"certificate: signed by {certificate.signed_by}", err=True)
 
 
-async def _assess(file: str, speakers: NamedSpeakers, wants: _Wants) -> FullResult:
+def _write_page(result: FullResult, transcript: Transcript, path: Path, *, name: str) -> None:
+    from ai_psychiatrist.results.page.sheet import sheet_html  # noqa: PLC0415 - slow to load
+    from ai_psychiatrist.results.page.views import sheet_view  # noqa: PLC0415 - slow to load
+
+    page = sheet_html(sheet_view(result, transcript, name=name))
+    try:
+        write_whole(path, [page.encode("utf-8", "replace")])
+    except OSError as error:
+        msg = f"--html: the file cannot be written: {reason_of(error)}"
+        raise InputError(msg, field="--html") from None
+
+
+async def _assess(
+    file: str, speakers: NamedSpeakers, wants: _Wants
+) -> tuple[FullResult, Transcript]:
     WORKS_IN_PLACE.set(True)
     settings = quiet(read_settings(wants.model))
     transcript = given_transcript(file, settings, speakers, field="FILE")
@@ -162,4 +202,4 @@ async def _assess(file: str, speakers: NamedSpeakers, wants: _Wants) -> FullResu
                 certificate=wants.certificate,
             )
         tell_causes(result.status, opened.causes(result))
-        return result
+        return result, transcript

@@ -6,6 +6,7 @@ from typing import Final
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from ai_psychiatrist.access.limits.settings import LimitSettings
 from ai_psychiatrist.access.settings import AuthSettings
 from ai_psychiatrist.agents.settings import DangerSettings, QualitativeSettings
 from ai_psychiatrist.assessment.settings import FeedbackSettings
@@ -204,6 +205,7 @@ class Settings(BaseSettings):
     interview: InterviewSettings = InterviewSettings()
     store: StoreSettings = StoreSettings()
     api: ApiSettings = ApiSettings()
+    limit: LimitSettings = LimitSettings()
     auth: AuthSettings = AuthSettings()
     risk: RiskSettings = RiskSettings()
     log: LogSettings = LogSettings()

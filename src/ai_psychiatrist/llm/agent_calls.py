@@ -26,6 +26,7 @@ from ai_psychiatrist.llm.call_store import (
     credible_tokens,
 )
 from ai_psychiatrist.llm.chat import ChatReply
+from ai_psychiatrist.llm.metering import note_spent
 from ai_psychiatrist.llm.output import ModelOutput
 from ai_psychiatrist.llm.rejection import ReplyRejected
 from ai_psychiatrist.llm.reply_reading import Reply, ReplyReading, is_well_formed
@@ -203,15 +204,16 @@ class AgentCalls:
             self._settle(error_type=result.error_type)
             raise result from None
         usage = result if isinstance(result, ChatReply) else result.usage
-        self._note(
-            input_tokens=credible_tokens(usage.input_tokens),
-            output_tokens=credible_tokens(usage.output_tokens),
-        )
+        sent, written = credible_tokens(usage.input_tokens), credible_tokens(usage.output_tokens)
+        self._note(input_tokens=sent, output_tokens=written)
+        note_spent(tokens=(sent or 0) + (written or 0))
         return result
 
     def _begin(self, call: Call) -> Attempt:
         """Take a call from the budget; until it is settled, it counts as cut short."""
         self._log.budget.spend()
+        if not call.route.is_local:
+            note_spent(calls=1)
         self._under_way = Attempt(
             agent=self._agent,
             model=call.route.name,

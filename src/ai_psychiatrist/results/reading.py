@@ -37,12 +37,14 @@ def transcript_sha256_of(result: FullResult) -> str | None:
     """Return the SHA-256 of the transcript in UTF-8, where the result tells it; 64 hex digits."""
     if result.transcript_text is not None:
         return hashlib.sha256(result.transcript_text.encode()).hexdigest()
-    if result.certificate is None:
-        return None
-    try:
-        return _Certified.model_validate_json(result.certificate.text).transcript.sha256
-    except ValidationError:
-        return None
+    certified = _certified(result)
+    return None if certified is None else certified.transcript.sha256
+
+
+def program_of(result: FullResult) -> str | None:
+    """Return the version of the program that made a result, where its certificate tells it."""
+    certified = _certified(result)
+    return None if certified is None else certified.program
 
 
 class _Read(BaseModel):
@@ -54,7 +56,21 @@ class _CertifiedTranscript(_Read):
 
 
 class _Certified(_Read):
+    program: Annotated[str, Field(min_length=1, max_length=64)]
     transcript: _CertifiedTranscript
+
+
+class _Certificate(_Read):
+    certificate: _Certified
+
+
+def _certified(result: FullResult) -> _Certified | None:
+    if result.certificate is None:
+        return None
+    try:
+        return _Certificate.model_validate_json(result.certificate.text).certificate
+    except ValidationError:
+        return None
 
 
 def _refuse_other(found: object, field: str) -> None:

@@ -64,6 +64,7 @@ def sheets_of(cases: Sequence[RatedCase], raters: Sequence[str]) -> Sheets:
             *((rater, one.items) for rater, one in case.committed.items()),
             (PROGRAM, case.program),
         )
+        if items
     ]
     marks = [_marks(items) for _, _, items in said]
     counts = np.array([len(one) for one in marks], dtype=np.int64)
@@ -95,14 +96,27 @@ def pairs_of_raters(sheets: Sheets) -> SheetPairs:
 
 def pairs_with_program(sheets: Sheets) -> SheetPairs:
     """Stand every rater of a case beside the program."""
-    return _pairs([(rater, program) for raters, program in _by_case(sheets) for rater in raters])
+    return _pairs(
+        [
+            (rater, one)
+            for raters, program in _by_case(sheets)
+            for rater in raters
+            for one in program
+        ]
+    )
 
 
-def _by_case(sheets: Sheets) -> list[tuple[list[int], int]]:
-    """Return the sheets of each case's raters, in the raters' order, and the program's."""
-    order = np.lexsort((sheets.coder, sheets.case)).tolist()
+def _by_case(sheets: Sheets) -> list[tuple[list[int], list[int]]]:
+    """Return the sheets of each case's raters, in the raters' order, and the program's, if any."""
+    order = np.lexsort((sheets.coder, sheets.case))
+    is_program = (sheets.coder[order] == len(sheets.coders) - 1).tolist()
+    numbers = order.tolist()
     ends = np.cumsum(np.bincount(sheets.case, minlength=sheets.cases)).tolist()
-    return [(order[start : end - 1], order[end - 1]) for start, end in pairwise([0, *ends])]
+    middles = [end - 1 if end and is_program[end - 1] else end for end in ends]
+    return [
+        (numbers[start:middle], numbers[middle:end])
+        for (start, end), middle in zip(pairwise([0, *ends]), middles, strict=True)
+    ]
 
 
 def _pairs(pairs: Sequence[tuple[int, int]]) -> SheetPairs:

@@ -13,7 +13,7 @@ class RatedCase:
     subject: str
     """Whose interview it is: cases of one subject are not independent of one another."""
     program: tuple[ItemRating, ...]
-    """All eight items; without a score where the item is unknown, whatever the reason."""
+    """All eight items, without a score where one is unknown; empty where there is no result."""
     committed: Mapping[str, Committed]
     """What each rater committed first."""
     is_random: bool

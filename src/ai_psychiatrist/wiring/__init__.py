@@ -17,6 +17,7 @@ from ai_psychiatrist.agents.references import required
 from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop
 from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
 from ai_psychiatrist.config import Settings, refuse_contradictions
+from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.domain.assessment import AssessmentMode, WantedScoring
 from ai_psychiatrist.infrastructure.digests import load_installation_key, using_installation_key
 from ai_psychiatrist.infrastructure.logging import EventLog, get_logger, logging_to
@@ -35,8 +36,10 @@ from ai_psychiatrist.wiring.danger import danger_agent, danger_chain, of_models
 if TYPE_CHECKING:
     from ai_psychiatrist.access.audit.trails import Trails
     from ai_psychiatrist.access.entrance import Entrance
+    from ai_psychiatrist.access.limits.day_counts import DayCounts
     from ai_psychiatrist.interview.interviews import Interviews
     from ai_psychiatrist.reviews.archives import Archives
+    from ai_psychiatrist.wiring.tenant_interviews import TenantInterviews
 
 logger = get_logger(__name__)
 
@@ -55,7 +58,7 @@ class Services:
     connections: ModelConnections
     references: ConfiguredReferences | None
     """Examples of other participants; `None` where the settings name none."""
-    make_interviews: "Callable[[], Interviews]"
+    make_interviews: "Callable[[], TenantInterviews]"
     agent_models: dict[str, tuple[str, ...]]
     """The chain of model names of each agent; without the danger agent where that is off."""
     interview_models: tuple[str, ...]
@@ -100,9 +103,14 @@ class Services:
             await self.references.open()
 
     @cached_property
-    def interviews(self) -> "Interviews":
-        """Those that are held with people, and where they are kept."""
+    def tenant_interviews(self) -> "TenantInterviews":
+        """The interviews of each tenant."""
         return self.make_interviews()
+
+    @property
+    def interviews(self) -> "Interviews":
+        """Those that are held on this machine itself, and where they are kept."""
+        return self.tenant_interviews.of(LOCAL.tenant)
 
     @cached_property
     def archives(self) -> "Archives":
@@ -128,16 +136,22 @@ class Services:
 
         return Trails(state_dir=self.settings.data.state_dir.expanduser())
 
+    @cached_property
+    def day_counts(self) -> "DayCounts | None":
+        """What each credential used today; `None` where nothing is limited."""
+        from ai_psychiatrist.access.limits.day_counts import FILE_NAME, DayCounts  # noqa: PLC0415
+        from ai_psychiatrist.access.limits.usage import Limits  # noqa: PLC0415
+
+        limits = Limits.of(self.settings.limit)
+        if not limits.are_set:
+            return None
+        return DayCounts(path=self.settings.data.state_dir.expanduser() / FILE_NAME, limits=limits)
+
     def close(self) -> None:
-        """Close what was opened of interviews, records, keys and trails."""
-        if "entrance" in self.__dict__:
-            self.entrance.close()
-        if "audit" in self.__dict__:
-            self.audit.close()
-        if "interviews" in self.__dict__:
-            self.interviews.close()
-        if "archives" in self.__dict__:
-            self.archives.close()
+        """Close what was opened of interviews, records, keys, trails and counts."""
+        for name in ("archives", "audit", "day_counts", "entrance", "tenant_interviews"):
+            if name in self.__dict__:
+                self.__dict__[name].close()
 
     @cached_property
     def signer(self) -> Signer | None:
@@ -292,11 +306,13 @@ def _interview_chain(settings: Settings, connections: ModelConnections) -> Model
     return of_models(connections.chain(settings.interview.model or settings.model.default))
 
 
-def _opened_interviews(settings: Settings, chain: ModelChain, danger: ModelChain) -> "Interviews":
+def _opened_interviews(
+    settings: Settings, chain: ModelChain, danger: ModelChain
+) -> "TenantInterviews":
     # A tenth of a second that nobody waits for who holds no interview.
-    from ai_psychiatrist.wiring.interviews import open_interviews  # noqa: PLC0415
+    from ai_psychiatrist.wiring.tenant_interviews import TenantInterviews  # noqa: PLC0415
 
-    return open_interviews(settings, chain, danger)
+    return TenantInterviews(settings, chain, danger)
 
 
 def _key(settings: Settings) -> bytes:

@@ -1,6 +1,8 @@
 """Interviews by the settings: their agents, their store and what they may spend."""
 
+from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 
 from ai_psychiatrist.agents.interview.patience import limited_chain, repairing_once
 from ai_psychiatrist.config import Settings
@@ -14,8 +16,27 @@ from ai_psychiatrist.llm.routes import ModelChain
 from ai_psychiatrist.wiring.danger import danger_agent
 
 
-def open_interviews(settings: Settings, chain: ModelChain, danger: ModelChain) -> Interviews:
-    """Return them, kept where the settings say; nothing is opened before it is needed."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterviewPlace:
+    """Where interviews and the key of their own are kept."""
+
+    store_file: Path
+    key_file: Path
+
+
+def own_place(settings: Settings) -> InterviewPlace:
+    """Return where the interviews of this machine itself are kept."""
+    folder = settings.data.state_dir
+    return InterviewPlace(
+        store_file=(settings.interview.store_file or folder / FILE_NAME).expanduser(),
+        key_file=(folder / KEY_NAME).expanduser(),
+    )
+
+
+def open_interviews(
+    settings: Settings, chain: ModelChain, danger: ModelChain, place: InterviewPlace
+) -> Interviews:
+    """Return them, kept at a place; nothing is opened before it is needed."""
     interview, model = settings.interview, settings.model
 
     def agents() -> InterviewAgentsPort | None:
@@ -34,10 +55,9 @@ def open_interviews(settings: Settings, chain: ModelChain, danger: ModelChain) -
             temperature=model.temperature,
         )
 
-    state_dir = settings.data.state_dir
     options = InterviewOptions(
-        store_file=(interview.store_file or state_dir / FILE_NAME).expanduser(),
-        keys=StoreKeys(own=(state_dir / KEY_NAME).expanduser(), named=settings.ledger.key_file),
+        store_file=place.store_file,
+        keys=StoreKeys(own=place.key_file, named=settings.ledger.key_file),
         protocol_folders=interview.protocols,
         limits=InterviewLimits(
             max_calls=interview.max_calls, turn_timeout_seconds=interview.turn_timeout_seconds

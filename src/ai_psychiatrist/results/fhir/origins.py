@@ -13,6 +13,7 @@ from ai_psychiatrist.results.fhir.elements import (
     reference,
 )
 from ai_psychiatrist.results.fhir.source import Rated, Source, instant
+from ai_psychiatrist.results.reading import program_of
 
 _TRANSCRIPT: Final = "Transcript of the interview; its words are not here"
 _ASSESSED: Final = "assessed"
@@ -71,6 +72,7 @@ def _device(source: Source) -> Element:
         "status": "active",
         "deviceName": [{"name": "AI Psychiatrist", "type": "other"}],
         "version": [
+            *_made_by(program_of(result)),
             {"type": {"text": "software that wrote this bundle"}, "value": __version__},
             {"type": {"text": "schema of the result"}, "value": result.schema_version},
         ],
@@ -80,6 +82,12 @@ def _device(source: Source) -> Element:
         ],
         "note": [{"text": result.notice}],
     }
+
+
+def _made_by(program: str | None) -> list[Element]:
+    if program is None:
+        return []
+    return [{"type": {"text": "software that made the assessment"}, "value": program}]
 
 
 def _property(name: str, values: list[str]) -> Element:

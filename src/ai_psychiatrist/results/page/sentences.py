@@ -86,7 +86,7 @@ def made_by(result: FullResult, agent: str) -> str:
         for one in result.attempts
         if one.outcome is AttemptOutcome.ACCEPTED and one.agent == agent
     )
-    return " and ".join(map(model_words, names)) or "nobody"
+    return " and ".join(map(model_words, names)) or "a call that is not listed"
 
 
 def model_words(model: str) -> str:

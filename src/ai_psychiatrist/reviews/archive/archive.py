@@ -330,6 +330,16 @@ class Archive:
             self._row(record_id)
             return self._reviews.of(record_id)
 
+    def reviews_begun(self, rater: str) -> int:
+        """Return how many reviews a rater has begun, committed or not."""
+        with translated():
+            return self._reviews.begun(rater)
+
+    def reviews_mark(self) -> str:
+        """Return a text that is another one after any review was added or removed."""
+        with translated():
+            return self._reviews.mark()
+
     def all_rows(self) -> tuple[RatedRecord, ...]:
         """Return all that was said of all records."""
         with translated():

@@ -49,6 +49,17 @@ class ReviewRows:
         query = "SELECT 1 FROM begun WHERE record_id = ? AND rater = ?"
         return bool(self.database.fetch(query, (record_id, rater)))
 
+    def begun(self, rater: str) -> int:
+        """Return how many reviews a rater has begun."""
+        query = "SELECT COUNT(*) FROM begun WHERE rater = ?"
+        return int(self.database.fetch(query, (rater,))[0][0])
+
+    def mark(self) -> str:
+        """Return how many rows there are, and the highest number that any ever had."""
+        query = "SELECT COUNT(*), IFNULL(MAX(number), 0) FROM reviews"
+        ((count, last),) = self.database.fetch(query)
+        return f"{count}-{last}"
+
     def begin(self, record_id: str, rater: str, now: str) -> ReviewPhase:
         """Begin a rater's review, once; return how far it is."""
         standing = self.standing(record_id, rater)

@@ -1,0 +1,62 @@
+"""How often somebody may fail to log in from one address."""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address, ip_address, ip_network
+from typing import Final
+
+MOST_FAILURES: Final = 10
+WINDOW_SECONDS: Final = 300.0
+_MOST_ADDRESSES: Final = 10_000
+_OWN_NETWORK_BITS: Final = 64
+"""Of an IPv6 address: one household or office has all that begin so."""
+
+
+@dataclass(slots=True)
+class _Failures:
+    count: int
+    since: float
+
+
+@dataclass(slots=True, kw_only=True)
+class FailedLogins:
+    """Counts failures by address, those of the latest addresses alone."""
+
+    clock: Callable[[], float] = time.monotonic
+    _by_network: OrderedDict[str, _Failures] = field(default_factory=OrderedDict)
+
+    def seconds_to_wait(self, address: str) -> int:
+        """Return how long an address is not heard, 0 while it is."""
+        found = self._by_network.get(_network(address))
+        if found is None or found.count < MOST_FAILURES:
+            return 0
+        left = found.since + WINDOW_SECONDS - self.clock()
+        return int(left) + 1 if left > 0 else 0
+
+    def failed(self, address: str) -> None:
+        """Count a failure."""
+        network, now = _network(address), self.clock()
+        found = self._by_network.pop(network, None)
+        if found is None or now - found.since >= WINDOW_SECONDS:
+            found = _Failures(0, now)
+        found.count += 1
+        self._by_network[network] = found
+        while len(self._by_network) > _MOST_ADDRESSES:
+            self._by_network.popitem(last=False)
+
+    def succeeded(self, address: str) -> None:
+        """Forget the failures of an address."""
+        self._by_network.pop(_network(address), None)
+
+
+def _network(address: str) -> str:
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return "unknown"
+    if isinstance(parsed, IPv4Address):
+        return str(parsed)
+    mapped = parsed.ipv4_mapped
+    return str(mapped or ip_network((parsed, _OWN_NETWORK_BITS), strict=False))

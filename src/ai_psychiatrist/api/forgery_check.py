@@ -1,0 +1,65 @@
+"""Whether what a browser asks for was asked for by our own page."""
+
+from typing import Final
+from urllib.parse import parse_qsl
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ai_psychiatrist.access.forgery_token import is_forgery_token
+from ai_psychiatrist.api.door_problems import forgery_suspected
+from ai_psychiatrist.api.doors_of import SESSION
+from ai_psychiatrist.api.own_page import SAFE_METHODS
+from ai_psychiatrist.api.own_path import own_path
+from ai_psychiatrist.api.session_form import FORM_TYPE, MOST_FIELDS, SESSION_PATH, media_type
+
+_HEADER: Final = "x-csrf-token"
+_FIELD: Final = "csrf"
+
+
+class ForgeryCheck:
+    """ASGI middleware that asks the unsafe requests of a session for the session's token.
+
+    It is for the inside of `BodyLimit`, which has read the body.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on a request that shows the token, or needs none."""
+        if scope["type"] != "http" or not _needs_token(scope):
+            await self._app(scope, receive, send)
+            return
+        given, received = Headers(scope=scope).get(_HEADER), receive
+        if given is None and media_type(scope) == FORM_TYPE:
+            message = await receive()
+            given, received = _token_in(message.get("body", b"")), _again(message, receive)
+        session: str = scope["state"][SESSION]
+        is_own = given is not None and is_forgery_token(given, session)
+        await (self._app if is_own else forgery_suspected())(scope, received, send)
+
+
+def _needs_token(scope: Scope) -> bool:
+    if scope.get("state", {}).get(SESSION) is None or scope["method"] in SAFE_METHODS:
+        return False
+    # Who logs in anew shows a key; no page of another site gets so far.
+    return not (scope["method"] == "POST" and own_path(scope) == SESSION_PATH)
+
+
+def _token_in(body: bytes) -> str | None:
+    try:
+        fields = dict(parse_qsl(body.decode(), max_num_fields=MOST_FIELDS))
+    except ValueError:
+        return None
+    return fields.get(_FIELD)
+
+
+def _again(message: Message, receive: Receive) -> Receive:
+    """Hand out a message that was received already, and then what else comes."""
+    pending = [message]
+
+    async def again() -> Message:
+        return pending.pop() if pending else await receive()
+
+    return again

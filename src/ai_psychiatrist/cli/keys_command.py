@@ -1,0 +1,229 @@
+"""The commands that make, list and revoke API keys."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from typing import Annotated, Final
+
+import orjson
+import typer
+
+from ai_psychiatrist.access.access_file import FILE_NAME
+from ai_psychiatrist.access.audit.entry import Action
+from ai_psychiatrist.access.clock import seconds_now, written_time
+from ai_psychiatrist.access.entrance import Entrance
+from ai_psychiatrist.access.keys import Key, KeyStore, MadeKey, WantedKey, refuse_unusable
+from ai_psychiatrist.cli.audited import audited
+from ai_psychiatrist.cli.exits import refusing_bad_input, writing_output
+from ai_psychiatrist.cli.settings_source import quiet, read_settings
+from ai_psychiatrist.config import Settings
+from ai_psychiatrist.domain.access import LOCAL, Scope
+from ai_psychiatrist.domain.errors import InputError
+
+keys_app = typer.Typer(
+    name="keys",
+    help="Make, list and revoke the keys of callers.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+
+CREATE_EXAMPLES: Final = """
+Examples:
+
+  ai-psychiatrist keys create --name ward-3 --scope assess --scope read --expires-in 90d
+
+  ai-psychiatrist keys create --name "second rater" --scope review --tenant clinic-1
+
+  ai-psychiatrist keys create --like 4f0c9a1be27d
+
+The key is shown once, on standard output. A server that runs takes it at once.
+
+Exit status: 0 made, 2 bad input or settings.
+"""
+LIST_EXAMPLES: Final = """
+Examples:
+
+  ai-psychiatrist keys list
+
+  ai-psychiatrist keys list --json
+
+No secret is kept that could be shown. Exit status: 0, or 2 for bad settings.
+"""
+REVOKE_EXAMPLES: Final = """
+Examples:
+
+  ai-psychiatrist keys revoke 4f0c9a1be27d
+
+The key, and every session that was begun with it, ends at once, in servers that run as well.
+
+Exit status: 0 revoked, 2 there is no such key.
+"""
+
+_DURATION: Final = re.compile(r"([1-9]\d{0,5})([mhd])")
+_UNITS: Final = {"m": "minutes", "h": "hours", "d": "days"}
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@keys_app.command("create", epilog=CREATE_EXAMPLES)
+def create(
+    *,
+    name: Annotated[str | None, typer.Option("--name", help="Who or what has the key.")] = None,
+    tenant: Annotated[
+        str | None,
+        typer.Option("--tenant", help="Whose records it works with, such as clinic-1.  [local]"),
+    ] = None,
+    scope: Annotated[
+        list[Scope] | None,
+        typer.Option("--scope", help="What it lets its holder do; once for each."),
+    ] = None,
+    expires_in: Annotated[
+        str | None,
+        typer.Option("--expires-in", metavar="90d", help="Its life, in m, h or d; else no end."),
+    ] = None,
+    like: Annotated[
+        str | None,
+        typer.Option(
+            "--like",
+            metavar="ID",
+            help="A second key of the same holder, to replace one: ratings stay one rater's.",
+        ),
+    ] = None,
+    is_json: JsonOption = False,
+) -> None:
+    """Make a key and show it, once."""
+    with _store() as (keys, settings):
+        lasts = None if expires_in is None else _seconds(expires_in)
+        if like is not None:
+            _refuse_beside_like(name, tenant, scope)
+            of_tenant = keys.get(like).principal.tenant
+            with audited(settings, of_tenant, Action.KEY_CREATED) as changed:
+                made = keys.create_like(like, lasts_seconds=lasts)
+                changed.record_id = made.key.id
+        else:
+            wanted = WantedKey(
+                name=_wanted_name(name),
+                tenant=LOCAL.tenant if tenant is None else tenant,
+                scopes=frozenset(scope or ()),
+                lasts_seconds=lasts,
+            )
+            refuse_unusable(wanted)
+            with audited(settings, wanted.tenant, Action.KEY_CREATED) as changed:
+                made = keys.create(wanted)
+                changed.record_id = made.key.id
+        _show_made(made, is_json=is_json)
+
+
+@keys_app.command("list", epilog=LIST_EXAMPLES)
+def list_keys(*, is_json: JsonOption = False) -> None:
+    """List all keys, without their secrets."""
+    with _store() as (keys, _), writing_output():
+        found = [_described(key) for key in keys.all()]
+        if is_json:
+            typer.echo(orjson.dumps(found, option=orjson.OPT_INDENT_2))
+        elif not found:
+            typer.echo("no key yet: ai-psychiatrist keys create", err=True)
+        for key in () if is_json else found:
+            typer.echo(
+                f"{key.id}  {key.state:<8} {key.tenant}  {','.join(key.scopes)}  "
+                f"expires {key.expires_at or 'never'}  used {key.used_at or 'never'}  {key.name}"
+            )
+
+
+@keys_app.command("revoke", epilog=REVOKE_EXAMPLES)
+def revoke(
+    key_id: Annotated[str, typer.Argument(metavar="ID", help="Its id, as `keys list` shows it.")],
+    *,
+    is_json: JsonOption = False,
+) -> None:
+    """Let a key open nothing any more."""
+    with _store() as (keys, settings), writing_output():
+        tenant = keys.get(key_id).principal.tenant
+        with audited(settings, tenant, Action.KEY_REVOKED, key_id):
+            key = _described(keys.revoke(key_id))
+        typer.echo(orjson.dumps(key) if is_json else f"revoked {key.id}")
+
+
+@contextmanager
+def _store() -> Iterator[tuple[KeyStore, Settings]]:
+    with refusing_bad_input():
+        settings = quiet(read_settings())
+        entrance = Entrance(settings.data.state_dir.expanduser() / FILE_NAME)
+        try:
+            yield entrance.keys, settings
+        finally:
+            entrance.close()
+
+
+def _show_made(made: MadeKey, *, is_json: bool) -> None:
+    with writing_output():
+        if is_json:
+            typer.echo(orjson.dumps({**asdict(_described(made.key)), "key": made.text.written()}))
+            return
+        typer.echo(made.text.written())
+        typer.echo(
+            f"This is the only sight of the key {made.key.id}. Callers send it in the header "
+            "Authorization: Bearer, or X-API-Key.",
+            err=True,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Described:
+    """A key as it is shown; orjson writes its fields in this order."""
+
+    id: str
+    state: str
+    holder: str
+    name: str
+    tenant: str
+    scopes: tuple[str, ...]
+    created_at: str | None
+    expires_at: str | None
+    used_at: str | None
+    revoked_at: str | None
+
+
+def _described(key: Key) -> _Described:
+    return _Described(
+        id=key.id,
+        state=_state(key),
+        holder=key.principal.id,
+        name=key.principal.name,
+        tenant=key.principal.tenant,
+        scopes=tuple(sorted(key.principal.scopes)),
+        created_at=written_time(key.created_at),
+        expires_at=written_time(key.expires_at),
+        used_at=written_time(key.used_at),
+        revoked_at=written_time(key.revoked_at),
+    )
+
+
+def _state(key: Key) -> str:
+    if key.revoked_at is not None:
+        return "revoked"
+    return "live" if key.is_live(seconds_now()) else "expired"
+
+
+def _wanted_name(name: str | None) -> str:
+    if name is None:
+        msg = "say who or what has the key: --name ward-3"
+        raise InputError(msg, field="name")
+    return name
+
+
+def _refuse_beside_like(name: str | None, tenant: str | None, scope: list[Scope] | None) -> None:
+    if not (name is None and tenant is None and not scope):
+        msg = "a key --like another has its name, tenant and scopes: leave them out"
+        raise InputError(msg, field="like")
+
+
+def _seconds(duration: str) -> int:
+    found = _DURATION.fullmatch(duration.strip())
+    if found is None:
+        msg = "--expires-in is a whole number with m, h or d, such as 90d"
+        raise InputError(msg, field="expires_in")
+    return int(timedelta(**{_UNITS[found[2]]: int(found[1])}).total_seconds())

@@ -1,0 +1,1 @@
+"""Results as rows of tables: JSON lines and CSV."""

@@ -1,0 +1,108 @@
+"""The agreement that somebody may see, over what is stored."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+from weakref import WeakKeyDictionary
+
+from ai_psychiatrist.domain.access import Principal, Scope
+from ai_psychiatrist.domain.review import Committed, ItemRating
+from ai_psychiatrist.reviews.archive.archive import Archive
+from ai_psychiatrist.reviews.archive.errors import RecordNotFound
+from ai_psychiatrist.reviews.archive.review_rows import RatedRecord
+from ai_psychiatrist.reviews.program_ratings import program_ratings
+from ai_psychiatrist.reviews.queue import is_random
+from ai_psychiatrist.reviews.rated_case import RatedCase
+
+if TYPE_CHECKING:
+    from ai_psychiatrist.reviews.agreement_result import Agreement
+
+_MOST_CALLERS: Final = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Known:
+    """What was computed of an archive, as long as it is open."""
+
+    programs: dict[str, tuple[ItemRating, ...]] = field(default_factory=dict)
+    """By record; a result never changes."""
+    figures: "dict[tuple[str, bool], tuple[str, Agreement]]" = field(default_factory=dict)
+    """By caller and whether it is a rater: up to which reviews, and the figures."""
+
+
+_KNOWN: Final[WeakKeyDictionary[Archive, _Known]] = WeakKeyDictionary()
+
+
+def is_rater(archive: Archive, principal: Principal) -> bool:
+    """Return whether figures could tell somebody of cases that are still to be rated blind.
+
+    Whoever looks after the installation rates only when a review of theirs has begun.
+    """
+    if Scope.REVIEW not in principal.scopes:
+        return False
+    return Scope.ADMIN not in principal.scopes or archive.reviews_begun(principal.id) > 0
+
+
+def agreed(archive: Archive, principal: Principal) -> "Agreement":
+    """Return the figures over all rated cases; a rater's are over what this rater committed.
+
+    Raises `ArchiveUnusable` and `RecordUnreadable`.
+    """
+    known = _KNOWN.setdefault(archive, _Known())
+    caller, mark = (principal.id, is_rater(archive, principal)), archive.reviews_mark()
+    found = known.figures.pop(caller, None)
+    if found is None or found[0] != mark:
+        found = (mark, _computed(archive, principal, known, only_own=caller[1]))
+    known.figures[caller] = found
+    while len(known.figures) > _MOST_CALLERS:
+        known.figures.pop(next(iter(known.figures)), None)
+    return found[1]
+
+
+def _computed(
+    archive: Archive, principal: Principal, known: _Known, *, only_own: bool
+) -> "Agreement":
+    # NumPy is loaded for whoever asks, and belongs to an extra.
+    from ai_psychiatrist.reviews.agreement import agreement  # noqa: PLC0415
+
+    rated = [(one, said) for one in archive.all_rows() if (said := _first(one))]
+    shown = [(one, said) for one, said in rated if not only_own or principal.id in said]
+    for gone in known.programs.keys() - {one.record_id for one, _ in rated}:
+        known.programs.pop(gone, None)
+    cases = [
+        case
+        for one, said in shown
+        if (case := _case(archive, one.record_id, said, known, seed=principal.tenant))
+    ]
+    return agreement(cases, you=principal.id, withheld=len(rated) - len(shown))
+
+
+def _first(rated: RatedRecord) -> dict[str, Committed]:
+    """Return what each rater committed."""
+    found: dict[str, Committed] = {}
+    for row in rated.rows:
+        if isinstance(row.said, Committed):
+            found.setdefault(row.rater, row.said)
+    return found
+
+
+def _case(
+    archive: Archive, record_id: str, said: Mapping[str, Committed], known: _Known, *, seed: str
+) -> RatedCase | None:
+    """Return a case; `None` for one that was removed meanwhile."""
+    try:
+        subject = archive.summary(record_id).subject_id
+        program = known.programs.get(record_id)
+        if program is None:
+            result = archive.get(record_id).result
+            program = program_ratings(result) if result else ()
+        if program:
+            known.programs[record_id] = program
+    except RecordNotFound:
+        return None
+    return RatedCase(
+        subject=subject,
+        program=program,
+        committed=said,
+        is_random=is_random(record_id, seed=seed),
+    )

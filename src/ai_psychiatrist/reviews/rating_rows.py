@@ -1,0 +1,89 @@
+"""What raters said as rows of a table: one for each score, each stretch of words, each verdict."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Final
+
+from ai_psychiatrist.domain.review import (
+    ChangedScore,
+    Committed,
+    EvidenceVerdict,
+    ItemRating,
+    MissedEvidence,
+    ReviewRow,
+    SpanRating,
+)
+from ai_psychiatrist.results.tables.writing import Row
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatingRow:
+    """One thing that a rater said; empty cells do not belong to its kind."""
+
+    assessment_id: str
+    number: int
+    """The same in all rows that were said at once."""
+    rater: str
+    at: str
+    kind: str = ""
+    """committed_score, committed_span, verdict, missed_span or changed_score."""
+    phase: str | None = None
+    item: str = ""
+    score: int | None = None
+    cannot_tell: bool | None = None
+    start: int | None = None
+    end: int | None = None
+    evidence: int | None = None
+    verdict: str | None = None
+    reason: str | None = None
+
+
+RATING_COLUMNS: Final = tuple(field.name for field in fields(RatingRow))
+
+
+def rating_rows(assessment_id: str, rows: Iterable[ReviewRow]) -> Iterator[Row]:
+    """Yield the rows of one assessment in the order in which all was said."""
+    for row in rows:
+        about = RatingRow(
+            assessment_id=assessment_id,
+            number=row.number,
+            rater=row.rater,
+            at=row.at.isoformat(),
+        )
+        yield from map(asdict, _said(about, row))
+
+
+def _said(about: RatingRow, row: ReviewRow) -> Iterator[RatingRow]:
+    match row.said:
+        case Committed(items=items, phase=phase):
+            of_phase = replace(about, phase=phase.value)
+            for rating in items:
+                yield from _committed(of_phase, rating)
+        case ChangedScore(item=item, score=score):
+            yield _scored(replace(about, kind="changed_score", item=item.value), score)
+        case MissedEvidence(item=item, span=span):
+            yield _spanned(replace(about, kind="missed_span", item=item.value), span)
+        case EvidenceVerdict() as said:
+            yield replace(
+                about,
+                kind="verdict",
+                item=said.item.value,
+                evidence=said.evidence,
+                verdict=said.verdict.value,
+                reason=None if said.reason is None else said.reason.value,
+            )
+
+
+def _committed(about: RatingRow, rating: ItemRating) -> Iterator[RatingRow]:
+    item = rating.item.value
+    yield _scored(replace(about, kind="committed_score", item=item), rating.score)
+    for span in rating.evidence:
+        yield _spanned(replace(about, kind="committed_span", item=item), span)
+
+
+def _scored(about: RatingRow, score: int | None) -> RatingRow:
+    return replace(about, score=score, cannot_tell=score is None)
+
+
+def _spanned(about: RatingRow, span: SpanRating) -> RatingRow:
+    return replace(about, start=span.start, end=span.end)

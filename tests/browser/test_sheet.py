@@ -1,0 +1,257 @@
+"""The page of an assessment as a file, in a real browser: nothing but the file is needed."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize
+
+from ai_psychiatrist.results.page.index import index_html, index_row
+from ai_psychiatrist.results.page.sheet import sheet_html
+from ai_psychiatrist.results.page.views import SheetView
+from tests.fakes.shown_results import (
+    EXAMPLE,
+    eventful_view,
+    example_result,
+    example_view,
+    failed_fields,
+    result_json,
+    view_of,
+)
+
+VIEWS: dict[str, Callable[[], SheetView]] = {
+    "example": example_view,
+    "eventful": eventful_view,
+    "failed": lambda: view_of(failed_fields(_text()), _text()),
+}
+LOOKS: dict[str, dict[str, Any]] = {
+    "light": {"color_scheme": "light"},
+    "dark": {"color_scheme": "dark"},
+    "forced": {"forced_colors": "active"},
+    "contrast": {"contrast": "more"},
+}
+WIDTHS = (390, 900, 1600)
+
+
+@pytest.fixture(params=LOOKS)
+def look(request: pytest.FixtureRequest, browser: Browser) -> Iterator[BrowserContext]:
+    """Give a browser of each look, which tells what a page asks for and complains of."""
+    context = browser.new_context(**LOOKS[request.param])
+    yield context
+    context.close()
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_axe_finds_nothing_in_any_look_and_width(
+    name: str, look: BrowserContext, tmp_path: Path
+) -> None:
+    page = look.new_page()
+    told = _listening(page)
+    page.goto(_file(tmp_path, VIEWS[name]()))
+    for width in WIDTHS:
+        page.set_viewport_size(ViewportSize(width=width, height=900))
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert told == []
+
+
+def test_axe_finds_nothing_in_the_table_of_many(look: BrowserContext, tmp_path: Path) -> None:
+    page = look.new_page()
+    told = _listening(page)
+    page.goto(_index(tmp_path))
+    for width in WIDTHS:
+        page.set_viewport_size(ViewportSize(width=width, height=900))
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+    assert told == []
+
+
+def test_marks_hold_the_words_to_the_character(page: Page, tmp_path: Path) -> None:
+    text = (
+        "\ufeffInterviewer: How do you sleep?\r\nParticipant: \U0001f469\u200d\U0001f467 Badly "
+        "e\u0301, I lie awake for hours, most nights. \u05e9\u05dc\u05d5\u05dd\r\n\r\nI am "
+        "exhausted, every single day.\r\nInterviewer: Is your appetite fine?\r\n"
+        "Participant: <b>My appetite's been fine.</b>\r\n"
+    )
+    view = view_of(_fields(text), text)
+    page.goto(_file(tmp_path, view))
+    marks = page.evaluate(
+        "[...document.querySelectorAll('mark')].map((one) => [one.id, one.textContent])"
+    )
+    assert len(marks) >= 2
+    for anchor, words in marks:
+        start = int(anchor.removeprefix("m"))
+        assert words == text[start : start + len(words)]
+    said = page.evaluate(
+        """[...document.querySelectorAll('.said')].map((one) => {
+            const own = one.cloneNode(true);
+            for (const tags of own.querySelectorAll('.tags')) tags.remove();
+            return [Number(one.dataset.start), own.textContent];
+        })"""
+    )
+    for start, words in said:
+        assert words == text[start : start + len(words)]
+
+
+def test_hostile_words_do_nothing(page: Page, tmp_path: Path) -> None:
+    hostile = "</style></script><script>document.title='ran'</script><img src=x onerror=alert(1)>"
+    fields = _fields(_text())
+    for item in fields["quantitative"]["items"].values():
+        item["reason"] = hostile
+        item["unverified_quotes"] = [{"text": hostile, "reason": "not_found"}]
+    fields["qualitative"]["overall"] = hostile
+    fields["notice"] = fields["risk"]["resources"] = hostile
+    told = _listening(page)
+    page.goto(_file(tmp_path, view_of(fields, _text(), name=hostile)))
+    assert page.locator("script").count() == 1
+    assert page.locator("img").count() == 0
+    assert page.title() == f"PHQ-8 assessment: {hostile}"
+    assert told == []
+
+
+def test_policy_holds_against_what_a_script_would_try(page: Page, tmp_path: Path) -> None:
+    page.goto(_file(tmp_path, example_view()))
+    tried = page.evaluate(
+        """() => {
+            const tries = {
+                html: () => { document.body.innerHTML = "<b>x</b>"; },
+                policy: () => trustedTypes.createPolicy("any", {}),
+            };
+            const failed = [];
+            for (const [name, attempt] of Object.entries(tries)) {
+                try { attempt(); } catch { failed.push(name); }
+            }
+            return failed;
+        }"""
+    )
+    assert tried == ["html", "policy"]
+
+
+def test_keys_move_through_evidence_turns_and_items(page: Page, tmp_path: Path) -> None:
+    page.goto(_file(tmp_path, eventful_view()))
+    focused = "document.activeElement.id"
+    page.keyboard.press("j")
+    assert page.evaluate(focused) == "danger-1"
+    for _ in range(2):
+        page.keyboard.press("j")
+    assert page.evaluate(focused) == "q-nointerest-1"
+    lit = page.locator("mark.at")
+    assert lit.count() == 1
+    assert "q-nointerest-1-what" in (lit.get_attribute("aria-describedby") or "")
+    assert _is_seen(page, "mark.at")
+    page.keyboard.press("k")
+    assert page.evaluate(focused) == "danger-2"
+    page.keyboard.press("3")
+    assert page.evaluate(focused) == "item-sleep"
+    assert _is_seen(page, "#item-sleep h3")
+    page.keyboard.press("]")
+    assert page.locator(".turn.at").get_attribute("id") == "t1"
+    page.keyboard.press("]")
+    assert page.locator(".turn.at").get_attribute("id") == "t2"
+    page.keyboard.press("[")
+    assert page.locator(".turn.at").get_attribute("id") == "t1"
+    page.keyboard.press("?")
+    assert page.locator("dialog").is_visible()
+    page.keyboard.press("Escape")
+    assert not page.locator("dialog").is_visible()
+    page.get_by_role("button", name="Keys").click()
+    assert page.locator("dialog").is_visible()
+    page.get_by_role("button", name="Close").click()
+    assert not page.locator("dialog").is_visible()
+
+
+def test_tag_leads_to_its_card_and_the_card_back(page: Page, tmp_path: Path) -> None:
+    page.goto(_file(tmp_path, example_view()))
+    page.locator("a.tag", has_text="Sleep 1").first.click()
+    assert page.locator(".card.at").get_attribute("id") == "q-sleep-1"
+    assert _is_seen(page, "#q-sleep-1")
+    page.locator("#q-sleep-1 a.place").click()
+    assert _is_seen(page, "mark:target")
+    assert "q-sleep-1-what" in (page.locator("mark:target").get_attribute("aria-describedby") or "")
+
+
+def test_page_reads_without_script(browser: Browser, tmp_path: Path) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{_file(tmp_path, example_view())}#q-sleep-1")
+    assert page.locator("#q-sleep-1").is_visible()
+    assert page.locator("mark").count() >= 13
+    assert not page.locator("#show-keys").is_visible()
+    context.close()
+
+
+def test_print_opens_folds_and_leaves_columns(page: Page, tmp_path: Path) -> None:
+    page.goto(_file(tmp_path, eventful_view()))
+    refused = page.get_by_text("I never sleep at all")
+    assert not refused.is_visible()
+    page.emulate_media(media="print")
+    assert refused.is_visible()
+    assert page.locator(".columns").evaluate("(one) => getComputedStyle(one).display") == "block"
+    assert len(page.pdf()) > 10_000
+
+
+def test_table_of_many_sorts_by_its_columns(page: Page, tmp_path: Path) -> None:
+    page.goto(_index(tmp_path))
+    names = "[...document.querySelectorAll('tbody a')].map((one) => one.textContent)"
+    assert page.evaluate(names) == ["a", "b", "c"]
+    page.get_by_role("button", name="Danger").click()
+    page.get_by_role("button", name="Danger").click()
+    assert page.evaluate(names)[0] == "b"
+    assert page.locator("th[aria-sort]").get_attribute("aria-sort") == "descending"
+    page.get_by_role("link", name="a", exact=True).click()
+    assert page.title() == "PHQ-8 assessment: interview.txt"
+
+
+def _text() -> str:
+    return EXAMPLE.read_text("utf-8")
+
+
+def _fields(text: str) -> dict[str, Any]:
+    fields: dict[str, Any] = json.loads(result_json(text))
+    return fields
+
+
+def _file(folder: Path, view: SheetView) -> str:
+    path = folder / "sheet.html"
+    path.write_bytes(sheet_html(view).encode())
+    return path.as_uri()
+
+
+def _index(folder: Path) -> str:
+    _file(folder, example_view())
+    results = {"b": eventful_view().result, "c": example_result(), "a": example_result()}
+    rows = [
+        index_row(result, name=name, href="sheet.html", has_transcript=True)
+        for name, result in results.items()
+    ]
+    path = folder / "index.html"
+    path.write_bytes(index_html(rows).encode())
+    return path.as_uri()
+
+
+def _listening(page: Page) -> list[str]:
+    """Collect what a page complains of, and whatever it asks for but itself."""
+    told: list[str] = []
+    page.on("console", lambda message: told.append(message.text))
+    page.on("pageerror", lambda error: told.append(str(error)))
+    page.on("dialog", lambda dialog: told.append(dialog.message))
+    page.on(
+        "request",
+        lambda request: None if request.is_navigation_request() else told.append(request.url),
+    )
+    return told
+
+
+def _is_seen(page: Page, selector: str) -> bool:
+    """Whether the first such element is on the screen."""
+    seen: bool = page.locator(selector).first.evaluate(
+        """(one) => {
+            const box = one.getBoundingClientRect();
+            return box.top < innerHeight && box.bottom > 0;
+        }"""
+    )
+    return seen

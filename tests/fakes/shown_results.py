@@ -1,0 +1,137 @@
+"""Results to be shown on a page: one of the example, and one in which everything happened."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+import ai_psychiatrist as ap
+from ai_psychiatrist.config import load_settings
+from ai_psychiatrist.domain.drive import Change
+from ai_psychiatrist.domain.transcript import Transcript
+from ai_psychiatrist.results.full_result import FullResult
+from ai_psychiatrist.results.page.turns import transcript_again
+from ai_psychiatrist.results.page.views import SheetView, sheet_view
+
+EXAMPLE: Final = Path(__file__).parents[2] / "examples" / "interview.txt"
+DIGEST: Final = "0123456789abcdef"
+
+
+@cache
+def result_json(text: str) -> str:
+    """Assess a text by rules, and return the result as it is kept."""
+    # In a thread of its own: a browser under test runs an event loop in this one.
+    with ThreadPoolExecutor(1) as pool, TemporaryDirectory() as folder:
+        settings = load_settings({"DATA_STATE_DIR": folder, "LOG_LEVEL": "CRITICAL"}, dotenv=None)
+        assessed = pool.submit(ap.assess_sync, text, settings=settings)
+        return assessed.result().model_dump_json()
+
+
+def example_result() -> FullResult:
+    """Return the result of the example interview."""
+    return FullResult.model_validate_json(result_json(EXAMPLE.read_text("utf-8")))
+
+
+def example_view() -> SheetView:
+    """Return the page of the example interview."""
+    result = example_result()
+    text = EXAMPLE.read_text("utf-8")
+    return sheet_view(result, transcript_again(result, text), name=EXAMPLE.name)
+
+
+def eventful_fields(text: str) -> dict[str, Any]:
+    """Return the fields of a result with danger, refusals, an ablation, failures and overlaps."""
+    fields: dict[str, Any] = json.loads(result_json(text))
+    items = fields["quantitative"]["items"]
+    sleep, tired = items["PHQ8_Sleep"], items["PHQ8_Tired"]
+    tired["evidence"].append(sleep["evidence"][0])
+    sleep["unverified_quotes"] = [
+        {"text": "I never sleep at all", "reason": "not_found"},
+        {"text": "Did you take anything for it?", "reason": "interviewer_words"},
+        {"text": "An unchecked one", "reason": None},
+    ]
+    sleep["warnings"] = ["no_affirmed_evidence"]
+    sleep["references"] = [{"chunk": 4, "digest": DIGEST, "score": 2, "similarity": 0.71}]
+    sleep["drive"] = {
+        "verdict": "not_evidence_driven",
+        "reason": "same_in_silence",
+        "scores": {change.value: _scored(change) for change in Change},
+    }
+    items["PHQ8_Appetite"]["no_references"] = "below_floor"
+    found = fields["risk"]["signals"][0]
+    fields["risk"]["signals"].append(
+        found | {"level": "high", "polarity": "affirmed", "kind": "plan", "source": "model"}
+    )
+    fields["risk"] |= {"level": "high", "signal_count": 3}
+    fields["risk"]["model"] |= {"status": "answered", "sign_count": 1, "refused_count": 1}
+    fields["qualitative"]["supporting_quotes"].append(
+        {"text": "Nobody said this", "verified": False, "reason": "not_found"}
+    )
+    fields["evaluation"]["accuracy"] = None
+    fields["meta_review"]["contradicts_item_scores"] = True
+    fields["attempts"][0] |= {
+        "outcome": "failed",
+        "code": "rate_limited",
+        "http_status": 429,
+        "model": "openai:a-model",
+    }
+    fields["attempts"][1] |= {"outcome": "rejected", "code": "no_json"}
+    fields["transcript"]["notes"] = [{"code": "sync_mark", "count": 2, "line": 3}]
+    fields["failures"] = [
+        {
+            "category": "agent_failed",
+            "severity": "error",
+            "message": "The agent has no output.",
+            "stage": "judge_accuracy",
+            "code": "timed_out",
+            "context": {},
+        }
+    ]
+    fields["status"] = "partial"
+    return fields
+
+
+def eventful_view() -> SheetView:
+    """Return the page of a result in which everything happened."""
+    text = EXAMPLE.read_text("utf-8")
+    return view_of(eventful_fields(text), text, name="eventful.txt")
+
+
+def failed_fields(text: str) -> dict[str, Any]:
+    """Return the fields of a result of which no part finished."""
+    fields: dict[str, Any] = json.loads(result_json(text))
+    parts = ("quantitative", "qualitative", "evaluation", "meta_review", "grounding")
+    stages = ("evidence_extraction", "qualitative", "meta_review")
+    failure = {
+        "category": "agent_failed",
+        "severity": "error",
+        "message": "The agent has no output.",
+        "code": "connection_failed",
+        "context": {},
+    }
+    return {
+        **fields,
+        **dict.fromkeys(parts),
+        "status": "failed",
+        "attempts": [],
+        "failures": [failure | {"stage": stage} for stage in stages],
+    }
+
+
+def view_of(fields: dict[str, Any], text: str, *, name: str = "") -> SheetView:
+    """Return the page of a result and its text."""
+    result = FullResult.model_validate_json(json.dumps(fields))
+    return sheet_view(result, transcript_of(result, text), name=name)
+
+
+def transcript_of(result: FullResult, text: str) -> Transcript:
+    """Return the turns of a text."""
+    return transcript_again(result, text)
+
+
+def _scored(change: Change) -> dict[str, object]:
+    if change is Change.REWORDED:
+        return {"end": "failed", "score": None, "code": "timed_out"}
+    return {"end": "scored", "score": 2, "code": None}

@@ -1,0 +1,184 @@
+"""Who is given what in an export: nobody the scores that they rate blind, or others' ratings."""
+
+import asyncio
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ai_psychiatrist.api.export_query import ExportedAs, ExportedThing, ExportInQuery
+from ai_psychiatrist.api.export_stream import Export
+from ai_psychiatrist.domain.access import Principal, Scope
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.domain.review import (
+    ChangedScore,
+    EvidenceVerdict,
+    MissedEvidence,
+    RejectReason,
+    ReviewPhase,
+    Said,
+    SpanRating,
+    Verdict,
+)
+from ai_psychiatrist.infrastructure.digests import using_installation_key
+from ai_psychiatrist.results.fhir.check import faults_of
+from ai_psychiatrist.reviews.archive.archive import Archive
+from ai_psychiatrist.reviews.archive.columns import figures_of
+from ai_psychiatrist.reviews.archive.records import NewRecord
+from ai_psychiatrist.reviews.archives import Archives
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
+from ai_psychiatrist.wiring.records import archives_of
+from tests.fakes.full_results import EXAMPLE, result_with, rows_of
+from tests.integration.running_app import settings_with
+
+RECORDS = ("a0", "a1", "a2")
+
+
+def principal(name: str, *scopes: Scope) -> Principal:
+    return Principal(id=name, name=name, tenant="local", scopes=frozenset(scopes))
+
+
+READER = principal("reader", Scope.READ)
+FIRST = principal("first", Scope.READ, Scope.REVIEW)
+BLIND = principal("blind", Scope.REVIEW)
+ADMIN = principal("admin", *Scope)
+
+
+@pytest.fixture
+def archives(tmp_path: Path) -> Iterator[Archives]:
+    """Three assessments of which `first` has rated one and begun another blind."""
+    opened = archives_of(settings_with(tmp_path))
+    archive = opened.open("local")
+    for number, name in enumerate(RECORDS):
+        result = result_with([number] * 8).model_copy(update={"assessment_id": name})
+        archive.add(
+            NewRecord(
+                id=name,
+                transcript=parse_transcript(EXAMPLE.read_text("utf-8")),
+                result=result.model_dump_json().encode(),
+                figures=figures_of(result),
+            )
+        )
+    rate(archive, "a0", FIRST, 3)
+    rate(archive, "a0", BLIND, 1)
+    archive.begin_review("a1", FIRST.id)
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+def rate(archive: Archive, name: str, rater: Principal, score: int, *more: Said) -> None:
+    assert archive.begin_review(name, rater.id) is ReviewPhase.BLIND
+    archive.append(name, rater.id, rows_of(rater.id, [score] * 8)[0].said)
+    for said in more:
+        archive.append(name, rater.id, said)
+
+
+def exported(archives: Archives, by: Principal, what: str, how: str = "jsonl") -> str:
+    """Return everything of an export as its reader gets it."""
+    query = ExportInQuery(what=ExportedThing(what), format=ExportedAs(how)).checked()
+    export = Export(query=query, records=archives.records("local"), principal=by)
+
+    async def read() -> bytes:
+        with using_installation_key(b"k" * 32):
+            return b"".join([chunk async for chunk in export.chunks()])
+
+    return asyncio.run(read()).decode()
+
+
+def names_in(lines: str) -> list[str]:
+    return [json.loads(line)["assessment_id"] for line in lines.splitlines()]
+
+
+def test_what_somebody_rates_blind_is_left_out(archives: Archives) -> None:
+    assert names_in(exported(archives, READER, "results")) == ["a2", "a1", "a0"]
+    assert names_in(exported(archives, FIRST, "results")) == ["a2", "a0"]
+    assert names_in(exported(archives, FIRST, "items")) == ["a2"] * 8 + ["a0"] * 8
+
+
+def test_whoever_may_only_rate_is_given_what_they_have_rated(archives: Archives) -> None:
+    assert names_in(exported(archives, BLIND, "results")) == ["a0"]
+    assert len(exported(archives, BLIND, "results", "fhir").splitlines()) == 1
+
+
+def test_whoever_was_given_scores_rates_them_blind_no_more(archives: Archives) -> None:
+    exported(archives, READER, "results")
+    phases = [archives.open("local").begin_review(name, READER.id) for name in RECORDS]
+    assert phases == [ReviewPhase.SEEN] * 3
+
+
+def test_others_ratings_are_for_admins_alone(archives: Archives) -> None:
+    def raters(by: Principal) -> set[str]:
+        lines = exported(archives, by, "ratings").splitlines()
+        return {json.loads(line)["rater"] for line in lines}
+
+    assert raters(READER) == set()
+    assert raters(FIRST) == {"first"}
+    assert raters(ADMIN) == {"first", "blind"}
+
+
+def test_an_admin_who_rates_blind_is_given_nothing_of_others(archives: Archives) -> None:
+    archives.open("local").begin_review("a0", ADMIN.id)
+    assert exported(archives, ADMIN, "ratings") == ""
+
+
+def test_ratings_as_fhir_are_one_bundle_of_each_rater(archives: Archives) -> None:
+    lines = exported(archives, ADMIN, "ratings", "fhir").splitlines()
+    bundles = [json.loads(line) for line in lines]
+    assert [faults_of(bundle) for bundle in bundles] == [(), ()]
+    assert [bundle["entry"][8]["resource"]["valueInteger"] for bundle in bundles] == [24, 8]
+    assert "first" not in "".join(lines)
+
+
+def test_everything_that_was_said_is_a_row(archives: Archives) -> None:
+    span = SpanRating(start=10, end=20)
+    rate(
+        archives.open("local"),
+        "a2",
+        ADMIN,
+        2,
+        EvidenceVerdict(
+            item=Item.SLEEP, evidence=0, verdict=Verdict.REJECTED, reason=RejectReason.PAST
+        ),
+        MissedEvidence(item=Item.TIRED, span=span),
+        ChangedScore(item=Item.SLEEP, score=None),
+    )
+    content = exported(archives, ADMIN, "ratings", "csv")
+    rows = [
+        row
+        for row in csv.DictReader(io.StringIO(content, newline=""))
+        if row["assessment_id"] == "a2"
+    ]
+    kinds = [row["kind"] for row in rows]
+    assert kinds == ["committed_score", "committed_span"] * 8 + [
+        "verdict",
+        "missed_span",
+        "changed_score",
+    ]
+    assert {(row["score"], row["phase"]) for row in rows[:16:2]} == {("2", "blind")}
+    assert [rows[16][name] for name in ("item", "evidence", "verdict", "reason")] == [
+        "PHQ8_Sleep",
+        "0",
+        "rejected",
+        "past",
+    ]
+    assert (rows[17]["start"], rows[17]["end"]) == ("10", "20")
+    assert (rows[18]["score"], rows[18]["cannot_tell"]) == ("", "true")
+
+
+def test_one_assessment_is_read_when_it_is_wanted_and_no_sooner(archives: Archives) -> None:
+    query = ExportInQuery(what=ExportedThing.ITEMS).checked()
+    export = Export(query=query, records=archives.records("local"), principal=READER)
+
+    async def read() -> list[str]:
+        chunks = export.chunks()
+        first = await anext(chunks)
+        archives.open("local").delete("a1")
+        rest = [chunk async for chunk in chunks]
+        return names_in(b"".join([first, *rest]).decode())
+
+    assert asyncio.run(read()) == ["a2"] * 8 + ["a0"] * 8

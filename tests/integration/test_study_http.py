@@ -1,0 +1,175 @@
+"""Agreement and the queue over HTTP, and what they do not tell whoever still rates blind."""
+
+import threading
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from ai_psychiatrist.api.app import create_app
+from ai_psychiatrist.domain.access import LOCAL
+from ai_psychiatrist.reviews.archive.archive import Archive
+from tests.integration.running_app import client_of, settings_with
+from tests.integration.stored import rate, store
+
+RISING = [0, 1, 2, 3, 0, 1, 2, 3]
+FALLING = RISING[::-1]
+
+
+class Study:
+    """A server, and the archive behind it."""
+
+    def __init__(self, client: httpx.Client, archive: Archive) -> None:
+        self.client = client
+        self.archive = archive
+
+    def agreement(self) -> dict[str, object]:
+        response = self.client.get("/v1/agreement")
+        assert response.status_code == 200, response.text
+        found: dict[str, object] = response.json()
+        return found
+
+    def queue(self, **query: int) -> list[dict[str, object]]:
+        response = self.client.get("/v1/queue", params=query)
+        assert response.status_code == 200, response.text
+        found: list[dict[str, object]] = response.json()["cases"]
+        return found
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Iterator[Study]:
+    app = create_app(settings_with(tmp_path))
+    with client_of(app) as client:
+        yield Study(client, app.state.services.archives.open(LOCAL.tenant))
+
+
+def at(found: object, path: str) -> object:
+    for name in path.split("/"):
+        assert isinstance(found, dict), path
+        found = found[name]
+    return found
+
+
+def ids(count: int) -> list[str]:
+    return [str(uuid.UUID(int=place)) for place in range(count)]
+
+
+def test_a_service_without_ratings_says_why_there_are_no_figures(study: Study) -> None:
+    found = study.agreement()
+    kappa = at(found, "blind/raters/all_items/kappa")
+    assert kappa == {
+        "value": None,
+        "interval": None,
+        "reason": "no item has scores of both",
+        "n": 0,
+    }
+    assert study.queue() == []
+
+
+def test_raters_are_compared_with_one_another_and_with_the_program(study: Study) -> None:
+    for record_id in ids(12):
+        store(study.archive, record_id, RISING, subject=record_id)
+        rate(study.archive, record_id, "ann", RISING, spans=[(0, 10)])
+        rate(study.archive, record_id, "ben", [None, *RISING[1:]], spans=[(5, 10)])
+    found = study.agreement()
+    assert at(found, "blind/raters/all_items/kappa/value") == 1
+    assert at(found, "blind/raters/all_items/exact/value") == 7 / 8
+    assert at(found, "blind/raters/all_items/answers") == {"both": 84, "one": 12, "none": 0}
+    assert at(found, "blind/raters/all_items/span_characters/value") == pytest.approx(2 / 3)
+    assert at(found, "blind/program/items/PHQ8_Sleep/alpha/reason") is not None
+    assert at(found, "blind/program/all_items/span_overlap/value") == 1
+    assert found["raters"] == [
+        {"label": "rater 1", "is_you": False, "blind": 12, "seen": 0},
+        {"label": "rater 2", "is_you": False, "blind": 12, "seen": 0},
+    ]
+    assert "ann" not in str(found)
+
+
+def test_figures_follow_ratings_and_removals(study: Study) -> None:
+    first, second = ids(2)
+    for record_id in (first, second):
+        store(study.archive, record_id, RISING, subject=record_id)
+    rate(study.archive, first, "ann", RISING)
+    assert study.agreement()["cases"] == 1
+    rate(study.archive, second, "ann", RISING)
+    assert study.agreement()["cases"] == 2
+    study.archive.delete(first)
+    assert study.agreement()["cases"] == 1
+
+
+def test_a_rater_gets_no_figure_of_a_case_that_is_still_to_be_rated(study: Study) -> None:
+    """What others and the program say of it changes nothing that this rater is given."""
+    mine, others = ids(2)
+    for record_id in (mine, others):
+        store(study.archive, record_id, RISING, subject=record_id)
+        rate(study.archive, record_id, "ann", RISING)
+    assert study.agreement()["cases"] == 2
+    study.archive.begin_review(mine, LOCAL.id)
+    found = study.agreement()
+    assert (found["cases"], found["withheld"]) == (0, 2)
+    assert at(found, "blind/program/all_items/exact/value") is None
+    rate(study.archive, mine, LOCAL.id, FALLING)
+    before = study.agreement()
+    assert (before["cases"], before["withheld"]) == (1, 1)
+    rate(study.archive, others, "ben", FALLING)
+    assert study.agreement() == before
+
+
+def test_who_was_given_scores_counts_apart(study: Study) -> None:
+    (record_id,) = ids(1)
+    store(study.archive, record_id, RISING, subject="one")
+    assert study.client.get(f"/v1/assessments/{record_id}").status_code == 200
+    rate(study.archive, record_id, LOCAL.id, RISING)
+    found = study.agreement()
+    assert (at(found, "blind/cases"), at(found, "seen/cases")) == (0, 1)
+
+
+def test_the_queue_holds_what_is_not_rated_and_tells_no_score(study: Study) -> None:
+    first, second, third, fourth = ids(4)
+    for width, record_id in enumerate((first, second, third, fourth)):
+        store(study.archive, record_id, RISING, subject=record_id, width=5 * width)
+    rate(study.archive, second, LOCAL.id, RISING)
+    study.archive.begin_review(first, LOCAL.id)
+    waiting = study.queue()
+    assert {one["id"] for one in waiting} == {first, third, fourth}
+    assert (waiting[0]["id"], waiting[0]["mine"]) == (first, "blind")
+    assert set(waiting[0]) == {"id", "created_at", "subject_id", "danger", "raters", "mine"}
+    assert len(study.queue(limit=1)) == 1
+    assert study.client.get("/v1/queue").json()["waiting"] == 3
+
+
+def test_reading_the_queue_or_the_figures_makes_nobody_a_rater_who_has_seen(study: Study) -> None:
+    (record_id,) = ids(1)
+    store(study.archive, record_id, RISING, subject="one")
+    study.queue()
+    study.agreement()
+    assert study.archive.begin_review(record_id, LOCAL.id).value == "blind"
+
+
+@pytest.mark.parametrize("limit", ["0", "101", "x"])
+def test_a_wrong_limit_is_a_problem(study: Study, limit: str) -> None:
+    response = study.client.get("/v1/queue", params={"limit": limit})
+    assert (response.status_code, response.json()["code"]) == (422, "invalid_request")
+
+
+def test_the_service_answers_others_while_it_computes(study: Study) -> None:
+    for record_id in ids(300):
+        store(study.archive, record_id, RISING, subject=record_id)
+        rate(study.archive, record_id, "ann", RISING)
+        rate(study.archive, record_id, "ben", FALLING)
+    done = threading.Event()
+
+    def compute() -> None:
+        study.agreement()
+        done.set()
+
+    thread = threading.Thread(target=compute)
+    thread.start()
+    answered = 0
+    while not done.is_set():
+        assert study.client.get("/healthz").status_code == 200
+        answered += 1
+    thread.join()
+    assert answered > 3

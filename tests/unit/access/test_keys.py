@@ -1,0 +1,168 @@
+"""Keys in a file of their own, by a clock that the test moves."""
+
+import hmac
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.fakes.access import WARD, Clock
+
+from ai_psychiatrist.access.access_file import FILE_NAME
+from ai_psychiatrist.access.entrance import Entrance
+from ai_psychiatrist.access.key_text import KeyText, make_key, read_key
+from ai_psychiatrist.access.keys import WantedKey
+from ai_psychiatrist.domain.errors import ConfigurationError, InputError
+
+DAY = 86_400
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def entrance(tmp_path: Path, clock: Clock) -> Iterator[Entrance]:
+    opened = Entrance(tmp_path / "state" / FILE_NAME, clock)
+    yield opened
+    opened.close()
+
+
+def test_a_key_is_found_by_its_text_and_has_what_was_wanted(entrance: Entrance) -> None:
+    made = entrance.keys.create(WARD)
+    text = read_key(made.text.written())
+    assert text is not None
+    found = entrance.keys.find(text)
+    assert found is not None
+    assert (found.principal.tenant, found.principal.scopes) == ("clinic-1", WARD.scopes)
+    assert found.principal.id == f"key:{made.key.id}"
+
+
+def test_a_key_has_256_random_bits_and_no_two_are_alike() -> None:
+    made = {make_key().written() for _ in range(200)}
+    assert len(made) == 200
+    assert {len(text.split("_", 2)[2]) for text in made} == {43}
+    assert "aip_" not in repr(make_key())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "aip_", "aip_0123456789ab_short"),
+        f"aip_{'0' * 12}_{'é' * 43}",
+        f"AIP_{'0' * 12}_{'a' * 43}",
+        f"aip_{'0' * 12}_{'a' * 43}\n",
+        f" aip_{'0' * 12}_{'a' * 43}",
+        f"aip_{'0' * 12}_{'a' * 44}",
+    ],
+)
+def test_what_is_not_written_like_a_key_is_none(text: str) -> None:
+    assert read_key(text) is None
+
+
+def test_the_file_is_private_and_holds_no_secret(tmp_path: Path, entrance: Entrance) -> None:
+    made = entrance.keys.create(WARD)
+    entrance.sessions.begin(made.key)
+    entrance.close()
+    written = b"".join(path.read_bytes() for path in (tmp_path / "state").iterdir())
+    assert made.text.secret.encode() not in written
+    assert made.text.secret_hash in written
+    for path in (tmp_path / "state").iterdir():
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_file_that_others_can_read_is_refused(tmp_path: Path, entrance: Entrance) -> None:
+    entrance.keys.create(WARD)
+    entrance.close()
+    (tmp_path / "state" / FILE_NAME).chmod(0o644)
+    with pytest.raises(ConfigurationError, match="chmod 600"):
+        entrance.keys.all()
+
+
+def other_secret(text: KeyText) -> KeyText:
+    return KeyText(id=text.id, secret=make_key().secret)
+
+
+def other_id(text: KeyText) -> KeyText:
+    return KeyText(id=make_key().id, secret=text.secret)
+
+
+@pytest.mark.parametrize("change", [other_secret, other_id])
+def test_an_unknown_id_and_a_wrong_secret_are_compared_alike(
+    entrance: Entrance, monkeypatch: pytest.MonkeyPatch, change: Callable[[KeyText], KeyText]
+) -> None:
+    made = entrance.keys.create(WARD)
+    compared: list[tuple[int, int]] = []
+    really = hmac.compare_digest
+
+    def noted(given: bytes, expected: bytes) -> bool:
+        compared.append((len(given), len(expected)))
+        return really(given, expected)
+
+    monkeypatch.setattr(hmac, "compare_digest", noted)
+    assert entrance.keys.find(change(made.text)) is None
+    assert compared == [(32, 32)]
+
+
+def test_a_key_lasts_as_long_as_it_was_made_for(entrance: Entrance, clock: Clock) -> None:
+    lasting = WantedKey(name="w", tenant="t", scopes=WARD.scopes, lasts_seconds=DAY)
+    made = entrance.keys.create(lasting)
+    clock.now += DAY - 1
+    assert entrance.keys.find(made.text) is not None
+    clock.now += 1
+    assert entrance.keys.find(made.text) is None
+
+
+def test_a_revoked_key_opens_nothing_and_stays_listed(entrance: Entrance, clock: Clock) -> None:
+    made = entrance.keys.create(WARD)
+    session = entrance.sessions.begin(made.key)
+    first = entrance.keys.revoke(made.key.id).revoked_at
+    clock.now += 5
+    assert entrance.keys.revoke(made.key.id).revoked_at == first
+    assert entrance.keys.find(made.text) is None
+    assert entrance.sessions.find(session.token, takes_raters=True) is None
+    assert [key.id for key in entrance.keys.all()] == [made.key.id]
+
+
+def test_the_last_use_is_noted_once_a_minute(entrance: Entrance, clock: Clock) -> None:
+    made = entrance.keys.create(WARD)
+    began = clock.now
+    for seconds, noted in ((0, 0), (59, 0), (60, 60), (100, 60), (121, 121)):
+        clock.now = began + seconds
+        entrance.keys.find(made.text)
+        assert entrance.keys.get(made.key.id).used_at == began + noted
+
+
+def test_a_holder_has_two_keys_at_most_and_stays_the_same(entrance: Entrance, clock: Clock) -> None:
+    old = entrance.keys.create(WARD)
+    following = entrance.keys.create_like(old.key.id, lasts_seconds=DAY)
+    assert following.key.principal == old.key.principal
+    assert entrance.keys.find(old.text) is not None
+    assert entrance.keys.find(following.text) is not None
+    with pytest.raises(InputError, match="revoke one first"):
+        entrance.keys.create_like(old.key.id)
+    entrance.keys.revoke(old.key.id)
+    third = entrance.keys.create_like(old.key.id)
+    assert third.key.principal == old.key.principal
+    clock.now += DAY
+    assert entrance.keys.create_like(old.key.id).key.principal == old.key.principal
+
+
+@pytest.mark.parametrize(
+    ("wanted", "field"),
+    [
+        (WantedKey(name="w", tenant=tenant, scopes=WARD.scopes), "tenant")
+        for tenant in ("", "../x", "A", "a_b", "-a", "a-", "a" * 64, "a\n", "é")
+    ]
+    + [
+        (WantedKey(name=name, tenant="t", scopes=WARD.scopes), "name")
+        for name in ("", " ", "a\nb", "a" * 101, "\x1b[2J")
+    ]
+    + [(WantedKey(name="w", tenant="t", scopes=frozenset()), "scope")],
+)
+def test_a_key_of_wrong_form_is_refused(entrance: Entrance, wanted: WantedKey, field: str) -> None:
+    with pytest.raises(InputError) as raised:
+        entrance.keys.create(wanted)
+    assert raised.value.field == field
+    assert entrance.keys.all() == ()

@@ -1,0 +1,54 @@
+"""Every code that a result can hold has words, and the words of no two codes are mixed up."""
+
+from enum import Enum
+from importlib.resources import files
+
+import pytest
+import yaml
+
+from ai_psychiatrist import agents
+from ai_psychiatrist.domain.phq8 import UnknownReason
+from ai_psychiatrist.domain.risk import RiskLevel
+from ai_psychiatrist.results.full_result import FullResult
+from ai_psychiatrist.results.page.failure_words import RULES
+from ai_psychiatrist.results.page.words import WORDED, mode_words, note_words, words
+
+CODES = [member for kind in WORDED for member in kind]
+_NAMED_ELSEWHERE = {"CallPath", "Item"}
+"""`CallPath` is not shown, and items have labels."""
+
+
+@pytest.mark.parametrize("code", CODES, ids=lambda code: f"{type(code).__name__}.{code.name}")
+def test_every_code_has_words_of_its_own(code: Enum) -> None:
+    shown = words(code)
+    assert shown
+    assert "_" not in shown
+    others = {words(other) for other in type(code) if other is not code}
+    assert shown not in others
+
+
+def test_codes_that_are_spelt_alike_keep_their_own_words() -> None:
+    assert words(UnknownReason.NOT_EXAMINED) != words(RiskLevel.NOT_EXAMINED)
+
+
+def test_every_kind_of_code_in_a_result_is_worded() -> None:
+    schema = FullResult.model_json_schema(mode="serialization")
+    kinds = {name for name, one in schema["$defs"].items() if "enum" in one}
+    assert len(kinds) > 15
+    assert kinds - {kind.__name__ for kind in WORDED} == _NAMED_ELSEWHERE & kinds
+
+
+def test_every_rule_over_an_item_has_words() -> None:
+    declared = yaml.safe_load((files(agents) / "contracts" / "pipeline.yaml").read_text("utf-8"))
+    names = {rule["name"] for rule in declared["validation"]["item"]["rules"]}
+    assert names
+    assert names <= set(RULES)
+    for name in names:
+        assert words(name) == RULES[name]
+
+
+def test_names_that_come_as_text_have_words() -> None:
+    assert mode_words("zero_shot") == "without examples"
+    assert mode_words("a_mode") == "a mode"
+    assert note_words("sync_mark") == "marks of the recording"
+    assert note_words("a_note") == "a note"
