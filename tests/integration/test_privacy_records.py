@@ -83,7 +83,7 @@ def answers(client: httpx.Client, models: ModelServerThread) -> Iterator[httpx.R
         begun = client.post(PLACE, json=BODY, headers={"Prefer": "respond-async"})
         yield begun
         status = begun.headers["Location"]
-        wait_until(lambda path=status: _state(client, path) != "running")
+        _wait_for_end(client, status)
         path = status.removesuffix("/status")
         yield client.post(f"{path}/review")
         yield client.post(f"{path}/review/ratings", json=RATINGS)
@@ -100,9 +100,8 @@ def answers(client: httpx.Client, models: ModelServerThread) -> Iterator[httpx.R
     yield client.get(f"/v1/subjects/{subject_id}")
 
 
-def _state(client: httpx.Client, status: str) -> str:
-    state: str = client.get(status).json()["state"]
-    return state
+def _wait_for_end(client: httpx.Client, status: str) -> None:
+    wait_until(lambda: client.get(status).json()["state"] != "running")
 
 
 def may_hold_words(answer: httpx.Response) -> bool:
@@ -144,7 +143,7 @@ def test_stored_words_are_where_they_belong_and_nowhere_else(
     assert_files_silent(tmp_path)
     if log_format == "json":
         _assert_only_allowed_keys(done)
-    _assert_commands_silent(tmp_path)
+        _assert_commands_silent(tmp_path)
 
 
 def _assert_only_allowed_keys(done: Finished) -> None:
