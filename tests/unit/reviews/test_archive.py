@@ -93,9 +93,34 @@ def test_a_copy_tells_nothing_of_a_subject_that_was_erased(tmp_path: Path) -> No
         assert archive.get(ben.id).result == RESULT
         with pytest.raises(RecordUnreadable):
             archive.get(anna.id)
+        archive.delete(anna.id)
+
+
+@pytest.mark.parametrize("is_key_gone", [True, False])
+def test_an_erasing_that_broke_off_is_gone_on_with(tmp_path: Path, is_key_gone: bool) -> None:
+    with closing(open_archive(tmp_path)) as archive:
+        subject_id = archive.add(new_record("Anna")).subject_id
+        ben = archive.add(new_record("Ben"))
+        if is_key_gone:
+            archive.keys.forget(subject_id)
+    with closing(sqlite3.connect(tmp_path / "records/local/assessments.sqlite")) as file, file:
+        file.execute("INSERT INTO erased VALUES (?, '', 0)", (subject_id,))
+    with closing(open_archive(tmp_path)) as archive:
         assert archive.sweep() == 1
-        with pytest.raises(RecordNotFound):
-            archive.get(anna.id)
+        assert archive.keys.ids() == {ben.subject_id}
+        assert archive.get(ben.id).result == RESULT
+
+
+def test_nothing_is_begun_anew_or_swept_where_the_keys_are_gone(tmp_path: Path) -> None:
+    new, place = new_record(), tmp_path / "records/local/keys.sqlite"
+    with closing(open_archive(tmp_path)) as archive:
+        archive.add(new)
+    place.rename(tmp_path / "kept.sqlite")
+    with pytest.raises(ConfigurationError, match="put it back"):
+        open_archive(tmp_path)
+    (tmp_path / "kept.sqlite").rename(place)
+    with closing(open_archive(tmp_path)) as archive:
+        assert archive.get(new.id).result == RESULT
 
 
 def test_the_last_record_of_a_subject_takes_its_key_with_it(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, Self
 
+from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.review import ReviewPhase, ReviewRow, Said
 from ai_psychiatrist.ledger.keys.store_keys import StoreKeys
 from ai_psychiatrist.ledger.store.database import Database, Row, Value
@@ -43,12 +44,15 @@ from ai_psychiatrist.reviews.archive.records import (
 from ai_psychiatrist.reviews.archive.review_rows import RatedRecord, ReviewRows
 from ai_psychiatrist.reviews.archive.seals import Seals
 from ai_psychiatrist.reviews.archive.tables import RECORDS
-from ai_psychiatrist.reviews.archive.tenant_keys import TenantKeys
+from ai_psychiatrist.reviews.archive.tenant_keys import KEYS_NAME, TenantKeys
 
 _FILE_NAME: Final = "assessments.sqlite"
 _TRIES: Final = 3
 _RESULT: Final = "result"
 _TRANSCRIPT: Final = "transcript"
+_BROKEN_OFF: Final = """
+    SELECT subject_id FROM erased WHERE subject_id IN (SELECT subject_id FROM records)
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +104,9 @@ class Archive:
         """
         # Its parents, too: without this they would take the rights that are usual.
         folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if (folder / _FILE_NAME).exists() and not (folder / KEYS_NAME).exists():
+            msg = f"{KEYS_NAME} is gone from {str(folder)!r}: put it back, or nothing can be read"
+            raise ConfigurationError(msg)
         opened = TenantKeys.open(folder, keys, tenant)
         try:
             database = open_private(folder / _FILE_NAME, RECORDS)
@@ -260,13 +267,12 @@ class Archive:
         What is in copies of the assessments' file cannot be read any more. Raises
         `SubjectNotFound`.
         """
-        if not self._keys.forget(subject_id):
-            raise SubjectNotFound
-        self._keys.wipe()
-        with self._transaction():
-            removed = self._remove_erased(subject_id)
-        self._wipe()
-        return removed
+        with self._keys.held(subject_id), self._transaction():
+            # First, so that an erasing which breaks off is gone on with by the next sweep.
+            self._database.execute(
+                "INSERT OR IGNORE INTO erased VALUES (?, ?, 0)", (subject_id, self._now())
+            )
+        return self._go_on_erasing(subject_id)
 
     def sweep(self) -> int:
         """Remove what was kept as long as it may be, and what a broken erasing left."""
@@ -278,13 +284,11 @@ class Archive:
                 removed = self._database.execute(
                     "DELETE FROM records WHERE created_at <= ?", (oldest,)
                 )
-                known = self._keys.ids()
-                rows = self._database.fetch("SELECT DISTINCT subject_id FROM records")
-                for subject_id in {str(row[0]) for row in rows} - known:
-                    removed += self._remove_erased(subject_id)
             self._forget_unused(expired)
         self._wipe()
-        return removed
+        with translated():
+            broken_off = self._database.fetch(_BROKEN_OFF)
+        return removed + sum(self._go_on_erasing(str(row[0])) for row in broken_off)
 
     def standing(self, record_id: str, rater: str) -> ReviewPhase:
         """Return how far a rater is with a record."""
@@ -389,13 +393,18 @@ class Archive:
             raise RecordNotFound
         return rows[0]
 
-    def _remove_erased(self, subject_id: str) -> int:
-        removed = self._database.execute("DELETE FROM records WHERE subject_id = ?", (subject_id,))
-        self._database.execute(
-            "INSERT INTO erased VALUES (?, ?, ?)"
-            " ON CONFLICT (subject_id) DO UPDATE SET records = records + excluded.records",
-            (subject_id, self._now(), removed),
-        )
+    def _go_on_erasing(self, subject_id: str) -> int:
+        self._keys.forget(subject_id)
+        self._keys.wipe()
+        with self._transaction():
+            removed = self._database.execute(
+                "DELETE FROM records WHERE subject_id = ?", (subject_id,)
+            )
+            self._database.execute(
+                "UPDATE erased SET records = records + ? WHERE subject_id = ?",
+                (removed, subject_id),
+            )
+        self._wipe()
         return removed
 
     def _forget_unused(self, subject_ids: set[str]) -> None:

@@ -23,7 +23,8 @@ from ai_psychiatrist.reviews.archive.private_database import (
 )
 from ai_psychiatrist.reviews.archive.tables import KEYS
 
-_FILE_NAME: Final = "keys.sqlite"
+KEYS_NAME: Final = "keys.sqlite"
+
 _NAMES: Final = b"names of subjects"
 _READ: Final = """
     SELECT wrapped, sealed_name, (SELECT value FROM meta WHERE key = 'generation') AS generation
@@ -63,7 +64,7 @@ class TenantKeys:
 
         Raises `ConfigurationError` when no key of the installation opens that one.
         """
-        opened = cls(open_private(folder / _FILE_NAME, KEYS), keys, tenant)
+        opened = cls(open_private(folder / KEYS_NAME, KEYS), keys, tenant)
         try:
             opened._begin()
         except BaseException:
