@@ -297,16 +297,18 @@ def test_what_was_begun_is_finished_or_says_why_not(tmp_path: Path) -> None:
     with closing(open_archive(tmp_path)) as archive:
         for name in ("one", "two"):
             archive.add(NewRecord(id=name, transcript=TRANSCRIPT), runner="gone")
-        archive.finish("one", RESULT, figures())
-        assert archive.fail_all_of("gone", "interrupted") == 1
+        archive.running.finish("one", RESULT, figures())
+        assert archive.running.fail_all_of("gone", "interrupted") == 1
         assert archive.get("one").result == RESULT
         assert (archive.summary("two").state, archive.summary("two").reason) == (
             RecordState.FAILED,
             "interrupted",
         )
-        archive.fail("one", "late")
+        archive.running.fail("one", "late")
         assert archive.summary("one").state is RecordState.FINISHED
-        assert [(event.number, event.outcome) for event in archive.events("two")] == [(1, "failed")]
+        assert [(event.number, event.outcome) for event in archive.running.events("two")] == [
+            (1, "failed")
+        ]
 
 
 def test_one_tenant_cannot_open_what_is_anothers(tmp_path: Path) -> None:
