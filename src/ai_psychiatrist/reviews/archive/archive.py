@@ -13,6 +13,7 @@ from ai_psychiatrist.ledger.keys.store_keys import StoreKeys
 from ai_psychiatrist.ledger.store.database import Database, Row
 from ai_psychiatrist.reviews.archive.columns import summary_in
 from ai_psychiatrist.reviews.archive.contents import transcript_in
+from ai_psychiatrist.reviews.archive.erasing import Erasing
 from ai_psychiatrist.reviews.archive.errors import (
     ArchiveFull,
     StillBlind,
@@ -26,7 +27,6 @@ from ai_psychiatrist.reviews.archive.pages import (
     page_query,
 )
 from ai_psychiatrist.reviews.archive.private_database import (
-    empty_journal,
     open_private,
     translated,
 )
@@ -46,9 +46,6 @@ from ai_psychiatrist.reviews.archive.tenant_keys import KEYS_NAME, TenantKeys
 
 _FILE_NAME: Final = "assessments.sqlite"
 _TRIES: Final = 3
-_BROKEN_OFF: Final = """
-    SELECT subject_id FROM erased WHERE subject_id IN (SELECT subject_id FROM records)
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +78,7 @@ class Archive:
         self._seals = Seals(keys=keys, tenant=tenant)
         self._rows = RecordRows(database=database, seals=self._seals)
         self._running = RunningRecords(database=database, rows=self._rows, now=self._now)
+        self._erasing = Erasing(database=database, keys=keys, rows=self._rows, now=self._now)
         self._reviews = ReviewRows(database=database, seals=self._seals)
         self._limits = limits
         self._clock = clock
@@ -196,12 +194,7 @@ class Archive:
 
     def delete(self, record_id: str) -> None:
         """Remove a record, and its subject's key with the last record of that subject."""
-        with self._keys.still():
-            with self._transaction():
-                subject_id = self._rows.row(record_id)["subject_id"]
-                self._database.execute("DELETE FROM records WHERE id = ?", (record_id,))
-            self._forget_unused({subject_id})
-        self._wipe()
+        self._erasing.delete(record_id)
 
     def erase_subject(self, subject_id: str) -> int:
         """Destroy a subject's key, then what it opened; returns how many records that were.
@@ -209,28 +202,11 @@ class Archive:
         What is in copies of the assessments' file cannot be read any more. Raises
         `SubjectNotFound`.
         """
-        with self._keys.held(subject_id), self._transaction():
-            # First, so that an erasing which breaks off is gone on with by the next sweep.
-            self._database.execute(
-                "INSERT OR IGNORE INTO erased VALUES (?, ?, 0)", (subject_id, self._now())
-            )
-        return self._go_on_erasing(subject_id)
+        return self._erasing.erase_subject(subject_id)
 
     def sweep(self) -> int:
         """Remove what was kept as long as it may be, and what a broken erasing left."""
-        oldest = _written(self._clock() - self._limits.keep)
-        with self._keys.still():
-            with self._transaction():
-                query = "SELECT DISTINCT subject_id FROM records WHERE created_at <= ?"
-                expired = {str(row[0]) for row in self._database.fetch(query, (oldest,))}
-                removed = self._database.execute(
-                    "DELETE FROM records WHERE created_at <= ?", (oldest,)
-                )
-            self._forget_unused(expired)
-        self._wipe()
-        with translated():
-            broken_off = self._database.fetch(_BROKEN_OFF)
-        return removed + sum(self._go_on_erasing(str(row[0])) for row in broken_off)
+        return self._erasing.sweep(_written(self._clock() - self._limits.keep))
 
     def standing(self, record_id: str, rater: str) -> ReviewPhase:
         """Return how far a rater is with a record."""
@@ -290,30 +266,6 @@ class Archive:
         """Return all that was said of all records."""
         with translated():
             return self._reviews.all()
-
-    def _go_on_erasing(self, subject_id: str) -> int:
-        self._keys.forget(subject_id)
-        self._keys.wipe()
-        with self._transaction():
-            removed = self._database.execute(
-                "DELETE FROM records WHERE subject_id = ?", (subject_id,)
-            )
-            self._database.execute(
-                "UPDATE erased SET records = records + ? WHERE subject_id = ?",
-                (removed, subject_id),
-            )
-        self._wipe()
-        return removed
-
-    def _forget_unused(self, subject_ids: set[str]) -> None:
-        for subject_id in subject_ids:
-            query = "SELECT 1 FROM records WHERE subject_id = ? LIMIT 1"
-            if not self._database.fetch(query, (subject_id,)):
-                self._keys.forget(subject_id)
-
-    def _wipe(self) -> None:
-        empty_journal(self._database)
-        self._keys.wipe()
 
     def _now(self) -> str:
         return _written(self._clock())
