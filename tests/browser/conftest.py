@@ -20,9 +20,9 @@ _NO_OUTSIDE: Final = (
 _PATIENCE_MILLISECONDS: Final = 15_000
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """Start the browser once for all tests of a process."""
+    """Start the browser once for this folder: while it runs, no other loop can in its thread."""
     found = shutil.which("chromium") or shutil.which("chromium-browser")
     if found is None:
         pytest.skip("there is no Chromium: install the package chromium")

@@ -1,6 +1,5 @@
 """Who is let in before there are keys, and what every answer says to a browser."""
 
-import re
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -145,24 +144,9 @@ def test_answers_are_kept_nowhere_and_are_no_pages(client: httpx.Client, path: s
     assert headers["content-security-policy"] == "default-src 'none'; frame-ancestors 'none'"
 
 
-@pytest.mark.parametrize("path", ["/docs", "/redoc"])
-def test_the_policy_of_a_documentation_page_lets_it_work(client: httpx.Client, path: str) -> None:
-    page = client.get(path)
-    policy = dict(
-        part.split(" ", 1) for part in page.headers["content-security-policy"].split("; ")
-    )
-    assert policy["default-src"] == "'none'"
-    assert policy["connect-src"] == "'self'"
-    assert policy["frame-ancestors"] == "'none'"
-    for source in re.findall(r'<script src="(https://[^/"]+)', page.text):
-        assert source in policy["script-src"]
-    for source in re.findall(r'<link[^>]+href="(https://[^/"]+)[^>]+rel="stylesheet"', page.text):
-        assert source in policy["style-src"]
-
-
 def test_documentation_can_be_switched_off(tmp_path: Path) -> None:
     with client_of(settings_with(tmp_path, API_DOCS="false")) as client:
-        answers = [client.get(path) for path in ("/docs", "/redoc", "/openapi.json")]
+        answers = [client.get(path) for path in ("/docs", "/docs/style.css", "/openapi.json")]
     assert [answer.status_code for answer in answers] == [404, 404, 404]
     assert "/docs" not in answers[0].text
 

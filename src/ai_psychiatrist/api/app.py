@@ -14,6 +14,7 @@ from ai_psychiatrist.api import (
     assessments,
     export_routes,
     interviews,
+    pages,
     record_parts,
     record_progress,
     records,
@@ -113,6 +114,9 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
         lifespan=lifespan,
         generate_unique_id_function=lambda route: route.name,
         openapi_url="/openapi.json" if resolved.api.docs else None,
+        # The framework's pages fetch scripts from elsewhere.
+        docs_url=None,
+        redoc_url=None,
         # A redirect would be made of the Host header, which is the caller's.
         redirect_slashes=False,
     )
@@ -132,7 +136,7 @@ def _add_routes(app: FastAPI) -> None:
         app.include_router(router, prefix=VERSION_PREFIX)
         # Under these names they were released; the document tells of each route once.
         app.include_router(router, include_in_schema=False)
-    for router in _ROUTERS:
+    for router in (*_ROUTERS, *pages.ROUTERS):
         app.include_router(router)
     add_problem_handlers(app)
 

@@ -46,6 +46,13 @@ ACTIONS: Final = {
     RouteKey("POST", f"{_INTERVIEW}/retry"): Action.INTERVIEW_RETRIED,
     RouteKey("POST", f"{_INTERVIEW}/report"): Action.REPORT_MADE,
     RouteKey("GET", f"{_INTERVIEW}/report"): Action.REPORT_SEEN,
+    RouteKey("GET", "/"): Action.ASSESSMENTS_LISTED,
+    RouteKey("POST", "/new"): Action.ASSESSMENT_MADE,
+    RouteKey("GET", "/assessments/{assessment_id}"): Action.PAGE_SEEN,
+    RouteKey("GET", "/assessments/{assessment_id}/rate"): Action.TRANSCRIPT_SEEN,
+    RouteKey("GET", "/next"): Action.QUEUE_SEEN,
+    RouteKey("GET", "/agreement"): Action.AGREEMENT_SEEN,
+    RouteKey("POST", "/logout"): Action.SESSION_ENDED,
 }
 """Every route that shows, changes, exports or erases what is stored, or lets somebody in or out."""
 
@@ -66,6 +73,10 @@ UNTRACED: Final = {
     RouteKey("GET", f"{_ASSESSMENT}/status"): "how far it is, without a word or a score",
     RouteKey("GET", f"{_ASSESSMENT}/events"): "how far it is, without a word or a score",
     RouteKey("GET", "/v1/session"): "who one is oneself",
+    RouteKey("POST", "/v1/transcripts/preview"): "stores nothing",
+    RouteKey("GET", "/new"): "an empty form",
+    RouteKey("GET", "/login"): "an empty form",
+    RouteKey("GET", "/static/{digest}/{name}"): "about the service",
     RouteKey("GET", "/openapi.json"): "about the service",
     RouteKey("GET", "/docs"): "about the service",
     RouteKey("GET", "/docs/oauth2-redirect"): "about the service",

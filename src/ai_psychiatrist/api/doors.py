@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ai_psychiatrist.access.entrance import Entrance
@@ -22,6 +22,7 @@ from ai_psychiatrist.api.door_problems import cross_site, entrance_unusable, una
 from ai_psychiatrist.api.doors_of import PRINCIPAL, SESSION
 from ai_psychiatrist.api.own_page import SAFE_METHODS, is_from_elsewhere
 from ai_psychiatrist.api.own_path import own_path
+from ai_psychiatrist.api.page_policy import is_page
 from ai_psychiatrist.api.problems import Refusal, overloaded
 from ai_psychiatrist.api.session_cookie import clear_cookie
 from ai_psychiatrist.api.session_form import SESSION_PATH
@@ -35,7 +36,7 @@ logger = get_logger(__name__)
 OPEN_PATHS: Final = frozenset(
     {
         *("/healthz", "/readyz", "/v1/healthz", "/v1/readyz", "/login", SESSION_PATH),
-        *("/docs", "/docs/oauth2-redirect", "/redoc", "/openapi.json"),
+        *("/docs", "/docs/style.css", "/openapi.json"),
     }
 )
 """What anybody may ask for; each of them says nothing of anybody."""
@@ -101,7 +102,7 @@ class Doors:
         if is_open(own_path(scope)):
             state[MOST_BODY_BYTES] = _MOST_BYTES_OF_STRANGERS
             return None
-        return unauthenticated()
+        return _to_login(scope) or unauthenticated()
 
     async def _principal(self, scope: Scope, given: Credential | None) -> Principal | None:
         entrance: Entrance = scope["app"].state.services.entrance
@@ -120,6 +121,13 @@ class Doors:
                 return found
             case GivenToken():
                 return None
+
+
+def _to_login(scope: Scope) -> Response | None:
+    """Send a browser that asks for a page to where it can log in."""
+    if scope["method"] not in SAFE_METHODS or not is_page(own_path(scope)):
+        return None
+    return RedirectResponse(f"{scope.get('root_path', '').rstrip('/')}/login", 303)
 
 
 def is_open(path: str) -> bool:

@@ -24,21 +24,27 @@ _MOST_QUOTED: Final = 400_000
 
 
 class _Given(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
+    model_config = ConfigDict(
+        frozen=True, extra="ignore", hide_input_in_errors=True, use_attribute_docstrings=True
+    )
 
 
 class GivenQuote(_Given):
     """Words of the transcript that carry a score."""
 
     text: Annotated[StrictStr, Field(max_length=_LONGEST_QUOTE)]
+    """The words of the quote."""
 
 
 class GivenItem(_Given):
     """One item as the assessment left it."""
 
     score: Annotated[StrictInt, Field(ge=0, le=MAX_ITEM_SCORE)] | None
+    """0-3, or null for unknown."""
     unknown_reason: UnknownReason | None = None
+    """Why there is no score."""
     evidence: Annotated[tuple[GivenQuote, ...], Field(fail_fast=True, max_length=_MOST_QUOTES)] = ()
+    """The quotes that carry the score."""
 
 
 class GivenScores(_Given):
@@ -47,6 +53,7 @@ class GivenScores(_Given):
     items: Annotated[dict[Item, GivenItem], Field(fail_fast=True, max_length=len(Item))] | None = (
         None
     )
+    """Key of the item → what the assessment says of it."""
 
 
 class GivenAssessment(GivenScores):
@@ -57,6 +64,7 @@ class GivenAssessment(GivenScores):
     )
 
     quantitative: GivenScores | None = None
+    """The scores of a whole assessment."""
 
     @model_validator(mode="after")
     def _is_an_assessment(self) -> Self:

@@ -34,7 +34,9 @@ class OptionResult(Result):
     id: str
     """To be sent as option_id."""
     text: str
+    """The words of the answer."""
     kind: AnswerKind
+    """What choosing it means."""
 
 
 class QuestionResult(Result):
@@ -43,23 +45,30 @@ class QuestionResult(Result):
     id: str
     """To be sent as question_id."""
     text: str
+    """The question as it is put."""
     goal_id: str
+    """The goal that it serves."""
     item: Item | None
     """The item that the answer scores, in a protocol of items."""
     options: tuple[OptionResult, ...]
+    """Answers that may be chosen; may be empty."""
     allows_free_text: bool
+    """Whether words of the person's own are taken."""
     is_clarifying: bool
     """Whether the last answer left open how often, so that this is asked once more."""
     turn: int
+    """The turn that its answer will be."""
 
 
 class ItemOutcomeResult(Result):
     """One item: a score and where it comes from, or why there is none."""
 
     label: str = Field(validation_alias=called("item", "label", "label"))
+    """The item in words."""
     score: int | None = Field(ge=0, le=3)
     """0-3, or null for unknown."""
     source: ItemSource
+    """Where the score comes from."""
     answer_turn: int | None
     """The turn of the answer that scored it."""
     quote: AnswerQuote | None
@@ -83,12 +92,17 @@ class TotalResult(Result):
     total_score: int | None = Field(validation_alias=TOTAL["total_score"])
     """Null while an item is unknown."""
     total_score_min: int = Field(validation_alias=TOTAL["total_score_min"])
+    """The total if every unknown item were 0."""
     total_score_max: int = Field(validation_alias=TOTAL["total_score_max"])
+    """The total if every unknown item were 3."""
     severity: int | None = Field(validation_alias=TOTAL["severity"])
     """0 minimal to 4 severe; null while an item is unknown."""
     severity_label: str | None = Field(validation_alias=TOTAL["severity_label"])
+    """The severity in a word; null while an item is unknown."""
     severity_lower_bound: int = Field(validation_alias=TOTAL["severity_lower_bound"])
+    """Severity at the lowest total, 0-4."""
     severity_upper_bound: int = Field(validation_alias=TOTAL["severity_upper_bound"])
+    """Severity at the highest total, 0-4."""
     na_count: int
     """How many items are unknown."""
 
@@ -97,7 +111,9 @@ class DangerResult(Result):
     """Signs of danger in the answer that held the interview: for the operator."""
 
     level: RiskLevel
+    """The highest level of the signs."""
     categories: tuple[RiskCategory, ...]
+    """What kinds of danger are spoken of."""
     places: tuple[DangerPlace, ...]
     """Where the signs stand in the answer."""
     source: RiskSource
@@ -112,9 +128,13 @@ class _OfAnInterview(Result):
     interview_id: str
     """Whoever knows it may answer and read: keep it secret."""
     schema_version: Literal["1"] = "1"
+    """The shape of the result."""
     notice: str = NOTICE
+    """What the result is not."""
     protocol: str
+    """Name of the protocol."""
     protocol_version: str
+    """The version that the interview was begun with."""
     kind: str
     """`items` or `goals`."""
 
@@ -123,6 +143,7 @@ class OperatorResult(Result):
     """How the interview stands, for whoever holds it: not for the person's eyes."""
 
     goals: tuple[Goal, ...]
+    """What is to be found out, and how far it is."""
     items: Items
     """The eight items as they stand, in a protocol of items."""
     proposals: tuple[Proposal, ...]
@@ -130,7 +151,9 @@ class OperatorResult(Result):
     unknown_goal_updates: int
     """Changes that models named for goals that there are not; each was dropped."""
     total: TotalResult | None
+    """What the total can be; null in a protocol of goals."""
     danger: DangerResult | None
+    """Signs of danger, where an answer held the interview."""
     not_examined: tuple[UnexaminedAnswer, ...]
     """The answers in a language that is not read: a person has to read them."""
     danger_readings: tuple[DangerReading, ...]
@@ -138,13 +161,16 @@ class OperatorResult(Result):
     transcript_risk: RiskResult | None
     """Signs of danger in the transcript that was assessed first; in the first answer alone."""
     model_calls: int
+    """How many calls of models were made."""
 
 
 class InterviewResult(_OfAnInterview):
     """An interview as it stands: the words for the person, and beside them the operator's part."""
 
     title: str
+    """The protocol's own name for the interview."""
     state: InterviewState
+    """Where the interview stands."""
     version: int
     """To be sent with the next answer."""
     turn: int
@@ -157,30 +183,42 @@ class InterviewResult(_OfAnInterview):
     question: QuestionResult | None
     """Null when no answer is awaited."""
     messages: tuple[Message, ...]
+    """All that was said, in order."""
     end_reason: EndReason | None
+    """Why no further question is asked; null while it goes on."""
     failure: FailureCode | None
     """Why the last step did not succeed."""
     is_resumable: bool
     """Whether a step is open that a retry takes again."""
     state_hash: str
+    """Digest of the state: two snapshots with the same one say the same."""
     operator: OperatorResult
+    """What is not for the person's eyes."""
 
 
 class InterviewReportResult(_OfAnInterview):
     """What came out of an interview, for the operator: the updated items, or the analysis."""
 
     state: InterviewState
+    """Where the interview stands."""
     end_reason: EndReason | None
+    """Why no further question was asked."""
     items: Items
+    """Key of the item → its outcome; null in a protocol of goals."""
     proposals: tuple[Proposal, ...]
     """What a model took unclear answers for, and whether the person confirmed it."""
     unknown_goal_updates: int
     """Changes that models named for goals that there are not; each was dropped."""
     total: TotalResult | None
+    """What the total can be; null in a protocol of goals."""
     analysis: AnalysisReply | None
+    """The report on an incident; null in a protocol of items."""
     goals: tuple[Goal, ...]
+    """What was to be found out, and how far it came."""
     facts: tuple[Fact, ...]
+    """What the person said."""
     danger: DangerResult | None
+    """Signs of danger, where an answer held the interview."""
     not_examined: tuple[UnexaminedAnswer, ...]
     """The answers in a language that is not read: a person has to read them."""
     danger_readings: tuple[DangerReading, ...]

@@ -59,7 +59,13 @@ async def _service_of(request: Request, principal: PrincipalOf) -> InterviewServ
     return await services_of(request).tenant_interviews.service(principal.tenant)
 
 
-InterviewId: TypeAlias = Annotated[str, Path(json_schema_extra={"pattern": r"^[A-Za-z0-9_-]{32}$"})]
+InterviewId: TypeAlias = Annotated[
+    str,
+    Path(
+        description="The interview_id that beginning the interview gave; keep it secret.",
+        json_schema_extra={"pattern": r"^[A-Za-z0-9_-]{32}$"},
+    ),
+]
 """A pattern to be read: an id that is not written so is no interview's, which is a 404."""
 Interviewing: TypeAlias = Annotated[InterviewService, Depends(_service_of)]
 

@@ -12,19 +12,41 @@ _ALWAYS: Final = {
 }
 _POLICY: Final = "Content-Security-Policy"
 _NOTHING: Final = "default-src 'none'; frame-ancestors 'none'"
-# FastAPI's pages fetch their scripts from there, and start them with a script of their own.
-_DOCUMENTATION: Final = (
-    "default-src 'none'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
-    "form-action 'none'; script-src https://cdn.jsdelivr.net 'unsafe-inline'; "
-    "style-src https://cdn.jsdelivr.net https://fonts.googleapis.com 'unsafe-inline'; "
-    "font-src https://fonts.gstatic.com; worker-src blob:; "
-    "img-src data: https://fastapi.tiangolo.com https://cdn.redoc.ly"
+_PAGE: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
 )
-_DOCUMENTATION_PATHS: Final = frozenset({"/docs", "/redoc"})
+_DOCUMENTATION: Final = (
+    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+)
+_DOCUMENTATION_PATH: Final = "/docs"
+_PAGE_PATHS: Final = frozenset({"/", "/new", "/login", "/logout", "/next", "/agreement"})
+_PAGES_UNDER: Final = "/assessments/"
+_STATIC: Final = "/static/"
+_KEPT: Final = "public, max-age=31536000, immutable"
 
 
 def forbid_to_browsers(headers: MutableHeaders, path: str) -> None:
-    """Add the headers to those of an answer; the documentation's pages alone may run scripts."""
+    """Add the headers to those of an answer; pages for people alone may run scripts."""
     for name, value in _ALWAYS.items():
         headers[name] = value
-    headers[_POLICY] = _DOCUMENTATION if path in _DOCUMENTATION_PATHS else _NOTHING
+    if path.startswith(_STATIC) and headers.get("Content-Type", "").startswith(("text/", "image/")):
+        headers["Cache-Control"] = _KEPT
+    if is_page(path):
+        # Without a referrer a form of our own page would come from nowhere.
+        headers["Referrer-Policy"] = "same-origin"
+    headers[_POLICY] = policy_of(path)
+
+
+def policy_of(path: str) -> str:
+    """Return what a browser may load and run for the answer to a path."""
+    if path == _DOCUMENTATION_PATH:
+        return _DOCUMENTATION
+    return _PAGE if is_page(path) else _NOTHING
+
+
+def is_page(path: str) -> bool:
+    """Return whether a path is a page for people."""
+    return path in _PAGE_PATHS or path.startswith(_PAGES_UNDER)

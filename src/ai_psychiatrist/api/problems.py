@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 
 from ai_psychiatrist.agents.definition import OPTIONAL_AGENTS
 from ai_psychiatrist.api.field_cures import FIELD_CURES, UNKNOWN_FIELD
+from ai_psychiatrist.api.problem_kinds import PROBLEM_TYPE
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
@@ -57,6 +58,7 @@ class ModelProblem(Result):
     model: str
     """Its name in the settings."""
     code: FailureCode
+    """Why it would not answer."""
     http_status: int | None
     """Status of the backend's response, where there was one."""
     cure: str
@@ -76,7 +78,7 @@ def problem(
     `detail` is a fixed sentence that names field and cure; `more` are further members of the body.
     """
     body = {
-        "type": f"urn:ai-psychiatrist:problem:{code}",
+        "type": PROBLEM_TYPE + code,
         "title": _TITLES.get(status, "Error"),
         "status": status,
         "code": code,

@@ -15,10 +15,13 @@ class RecordResult(Result):
     """A stored assessment in a list."""
 
     id: str
+    """To be asked for under it."""
     created_at: datetime
+    """When it was made."""
     subject_id: str
     """Random; the same for all assessments of one subject."""
     state: RecordState
+    """How far it is."""
     status: str | None
     """Whether all parts are there; null while there is no result."""
     danger: RiskLevel | None
@@ -26,11 +29,15 @@ class RecordResult(Result):
     hidden: bool
     """Whether scores are left out, because you have not rated this assessment yet."""
     total_min: int | None
+    """The total if every unknown item were 0."""
     total_max: int | None
+    """The total if every unknown item were 3."""
     severity_lower: Severity | None
     """The band of the smallest possible total: 0 minimal to 4 severe."""
     severity_upper: Severity | None
+    """The band of the largest possible total."""
     unknown_items: int | None
+    """How many items have no score."""
     width: int | None
     """How many totals the belief's interval spans; null without a belief."""
     models: tuple[str, ...]
@@ -45,6 +52,7 @@ class RecordPageResult(Result):
     """A part of the list of stored assessments."""
 
     assessments: tuple[RecordResult, ...]
+    """In the order that was asked for."""
     next: str | None
     """To be sent as `cursor` for the part after it; null at the end."""
     total: int
@@ -55,18 +63,24 @@ class StageResult(Result):
     """One step of an assessment, without words."""
 
     stage: str
+    """The step."""
     outcome: str
+    """How it ended."""
 
 
 class RecordStatusResult(Result):
     """How far an assessment is."""
 
     id: str
+    """The assessment's."""
     state: RecordState
+    """How far it is."""
     reason: str | None = None
     """Code of why it failed."""
     danger: RiskLevel | None = None
+    """The level of the signs found; null where nothing was read yet."""
     stages: tuple[StageResult, ...] = Field(default=())
+    """The steps that have ended."""
 
 
 def record_result(listed: ListedRecord) -> RecordResult:

@@ -37,7 +37,7 @@ async def read_status(assessment_id: RecordId, records: RecordsOf) -> Response:
 
     def read(archive: Archive) -> RecordStatusResult:
         summary = archive.summary(assessment_id)
-        return status_result(summary, tuple(map(_stage, archive.running.events(assessment_id))))
+        return status_result(summary, tuple(map(_stage, archive.events(assessment_id))))
 
     status = await records.ask(read)
     response = json_of(status, 303 if status.state is RecordState.FINISHED else 200)
@@ -66,7 +66,7 @@ async def _news(records: Records, assessment_id: str, after: int) -> _News:
     def read(archive: Archive) -> _News:
         # First: the event that ends all is there when the state says so.
         state = archive.summary(assessment_id).state
-        return _News(state=state, events=archive.running.events(assessment_id, after=after))
+        return _News(state=state, events=archive.events(assessment_id, after=after))
 
     return await records.ask(read)
 

@@ -32,6 +32,7 @@ from ai_psychiatrist.api.requests import KeptAssessmentRequest
 from ai_psychiatrist.api.scored_record import scored
 from ai_psychiatrist.api.sent_file import FILE_BODY
 from ai_psychiatrist.api.served import ServicesOf, json_of
+from ai_psychiatrist.api.subject_header import SubjectOfHeader
 from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.reviews.blindness import give_scores, list_for
@@ -61,12 +62,14 @@ async def create_assessment(
     services: ServicesOf,
     records: RecordsOf,
     principal: PrincipalOf,
+    subject: SubjectOfHeader,
 ) -> Response:
     """Assess one transcript and store the result.
 
     With the header `Prefer: respond-async` it is made after the answer; Location says where to ask
     how far it is.
     """
+    body.subject = body.subject or subject
     asked = Asked(body=body, query=query, request=request, services=services, records=records)
     if is_async_preferred(request):
         return await _begun(asked)

@@ -15,6 +15,8 @@ def records_of(request: Request, principal: PrincipalOf) -> Records:
 
 
 RecordsOf: TypeAlias = Annotated[Records, Depends(records_of)]
-RecordId: TypeAlias = Annotated[str, Path(json_schema_extra={"format": "uuid"})]
+RecordId: TypeAlias = Annotated[
+    str, Path(description="The id of the stored assessment.", json_schema_extra={"format": "uuid"})
+]
 """A form to be read: an id that is not written so is no assessment's, which is a 404."""
 SubjectId: TypeAlias = Annotated[str, Path(json_schema_extra={"format": "uuid"})]

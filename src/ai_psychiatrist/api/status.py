@@ -3,7 +3,7 @@
 from typing import Literal
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from ai_psychiatrist.agents.definition import OPTIONAL_AGENTS
 from ai_psychiatrist.api.doors_of import is_known, requires
@@ -16,16 +16,23 @@ router = APIRouter(tags=["status"])
 class Health(BaseModel):
     """Whether the models of every agent would answer."""
 
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
     status: Literal["healthy", "degraded"]
+    """`degraded` where an agent has no model that would answer."""
     models: dict[str, bool]
     """Whether each model is there, by its name in the settings."""
     problems: list[ModelProblem]
+    """Why models would not answer, and what to do."""
 
 
 class Alive(BaseModel):
     """The process answers."""
 
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
     status: Literal["ok"] = "ok"
+    """Always the same."""
 
 
 @router.get("/health", dependencies=[requires()])

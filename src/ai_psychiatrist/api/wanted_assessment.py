@@ -68,10 +68,10 @@ async def reading_wanted(
     try:
         given = await _given(body, services)
     except FileTooLarge:
-        raise _too_large(limit) from None
+        raise too_large(limit) from None
     content = given.content
     if len(content) > (limit if isinstance(content, str) else limit * BYTES_PER_CHARACTER):
-        raise _too_large(limit)
+        raise too_large(limit)
     field = "transcript_text" if body.participant_id is None else "participant_id"
     labels = replace(services.labels, given=(*_roles(body), *named))
     room: SharedRoom = request.app.state.text_room
@@ -80,7 +80,7 @@ async def reading_wanted(
         try:
             transcript, risk = await work_on_text(content, read, content, labels)
         except TranscriptTooLong:
-            raise _too_large(limit) from None
+            raise too_large(limit) from None
         del given, content
         await _let_go_of_file(body, request)
         keep_risk(request.scope, risk)
@@ -95,7 +95,8 @@ async def _let_go_of_file(body: AssessmentRequest | InterviewRequest, request: R
         await give_body_room_back(request.scope)
 
 
-def _too_large(limit: int) -> Refusal:
+def too_large(limit: int) -> Refusal:
+    """Return the refusal of a transcript that is longer than the settings allow."""
     return Refusal(problems.too_large("The transcript", limit, "API_MAX_TRANSCRIPT_CHARS"))
 
 

@@ -67,7 +67,7 @@ def _announce(settings: Settings, listener: socket.socket) -> None:
     host, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     pages = ", documentation at /docs" if settings.api.docs else ""
-    typer.echo(f"Serving on http://{shown}:{port}{pages}", err=True)
+    typer.echo(f"Serving on http://{shown}:{port} (open it in a browser){pages}", err=True)
     if is_open_to_anybody(settings):
         typer.echo(_OPEN, err=True)
 

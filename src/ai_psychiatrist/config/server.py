@@ -82,7 +82,7 @@ class ApiSettings(Options):
         default=(), description="Origins of web pages that may call the API."
     )
     docs: bool = Field(
-        default=True, description="Show /docs, /redoc and /openapi.json; false for production."
+        default=True, description="Show /docs and /openapi.json; false for production."
     )
 
     @property

@@ -105,6 +105,7 @@ class MetricScore:
     score: int
     """1 (poor) to 5 (very good)."""
     explanation: str = field(repr=False)
+    """The judge's own words for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

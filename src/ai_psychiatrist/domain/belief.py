@@ -28,6 +28,7 @@ class ScoreSet:
     low: int | None
     """Lowest score 0-3; `None`, as `high` then is, where not determinable is all there is."""
     high: int | None
+    """Highest score 0-3, or `None`."""
     not_determinable: bool
     """Whether it may be that no score can be told."""
     level: float
@@ -55,9 +56,11 @@ class TotalInterval:
     low: int
     """Lowest total 0-24 of the interval, which is central: as much is left out on either side."""
     high: int
+    """Highest total 0-24 of the interval."""
     level: float
     """The belief that the interval holds at least."""
     mean: float
+    """The total that is expected."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -106,8 +106,11 @@ class Quote:
     """Verbatim words of the participant: its segments joined by a space."""
 
     text: str = field(repr=False)
+    """The words themselves."""
     match: Match
+    """How they were found in the transcript."""
     segments: tuple[Segment, ...]
+    """Where they stand."""
     polarity: Polarity = Polarity.UNCLEAR
     """Whether the whole clause says that the symptom is there; unclear until it is read."""
     frequency: Frequency = Frequency.UNSTATED
@@ -151,6 +154,7 @@ class UnverifiedQuote:
     """A quote that a model gave and that the participant's words do not hold."""
 
     text: str = field(repr=False)
+    """The words as the model gave them."""
     reason: QuoteRejection | None
     """Null when the check was switched off."""
 

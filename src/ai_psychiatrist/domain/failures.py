@@ -134,9 +134,13 @@ class Attempt:
     """The account of one model call."""
 
     agent: str
+    """The agent that asked."""
     model: str
+    """Name of the model in the settings."""
     path: CallPath
+    """Which way the call took."""
     outcome: AttemptOutcome
+    """How it ended."""
     code: RejectionCode | FailureCode | None
     """Why the reply was rejected or the call failed; `None` when it was accepted."""
     prompt_digest: str = ""
@@ -148,8 +152,11 @@ class Attempt:
     coercions: int = 0
     """How many values were read from another type, such as the string "2" for the score 2."""
     input_tokens: int | None = None
+    """What the backend counted; `None` where it counts nothing."""
     output_tokens: int | None = None
+    """The same of the reply."""
     duration_ms: float = 0.0
+    """How long the call took, in milliseconds."""
     http_status: int | None = None
     """What the backend answered with, where the call failed for it."""
 
@@ -159,10 +166,14 @@ class FailureRecord:
     """One thing that went wrong in an assessment; holds no text of participant or model."""
 
     category: FailureCategory
+    """What kind of thing went wrong."""
     severity: FailureSeverity
+    """How much of the assessment it costs."""
     message: str
     """A fixed sentence for the operator."""
     stage: str
+    """The agent or step that failed."""
     code: FailureCode | None
+    """Why there is no output; `None` where no call failed for it."""
     context: Mapping[str, str | int]
     """Counts and names of modes."""

@@ -106,7 +106,9 @@ class Goal:
     id: str
     """`g1`, `g2`, … in the order in which the goals were set."""
     text: str = field(repr=False)
+    """What is to be found out."""
     status: GoalStatus = GoalStatus.NOT_STARTED
+    """How far it is."""
     confidence: int = 0
     """0–100."""
     asks: int = 0
@@ -122,13 +124,17 @@ class Fact:
     id: str
     """`f1`, `f2`, …"""
     topic: str = field(repr=False)
+    """What it is about."""
     claim: str = field(repr=False)
+    """What the person says of it."""
     timestamp: str = field(repr=False)
     """When it happened, in the person's words."""
     certainty: Certainty
+    """How sure the person was."""
     turn: int
     """The turn whose answer said it, from 1."""
     goal_ids: tuple[str, ...]
+    """The goals that it serves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,8 +213,11 @@ class Message:
     id: str
     """`m1`, `m2`, …"""
     speaker: MessageSpeaker
+    """Whose words these are."""
     text: str = field(repr=False)
+    """The words."""
     turn: int
+    """The turn that they belong to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,9 +61,11 @@ class AnswerQuote:
     """The words of an answer that carry a score."""
 
     text: str = field(repr=False)
+    """The words as they were typed."""
     start: int
     """First character, in code points of the answer."""
     end: int
+    """The character after the last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,9 +73,11 @@ class Proposal:
     """What a model took an unclear answer for: no score before the person confirms it."""
 
     item: Item
+    """The item that the answer would score."""
     turn: int
     """The turn of the answer."""
     outcome: ProposalOutcome
+    """What became of it."""
     score: int | None = None
     """0–3, that of the frequency; `None` where the model named none."""
     quote: AnswerQuote | None = None

@@ -57,7 +57,9 @@ class DangerPlace:
     turn: int
     """The turn of the answer."""
     start: int
+    """First character, in code points of the answer."""
     end: int
+    """The character after the last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +80,7 @@ class DangerReading:
     turn: int
     """From 1."""
     status: ReadingStatus
+    """Whether the model answered."""
     code: FailureCode | None = None
     """Why it failed."""
 

@@ -23,5 +23,8 @@ class DriveResult(Result):
     """The verdict on a score, what it stands on, and the score under each change."""
 
     verdict: DriveVerdict
+    """Whether the evidence drives the score."""
     reason: DriveReason
+    """What the verdict stands on."""
     scores: FrozenTable[Change, ChangedScoreResult]
+    """Change → what became of the score under it."""

@@ -16,9 +16,13 @@ class FullResult(Envelope):
     """Result of a whole assessment; a part that has no result is null and listed in failures."""
 
     quantitative: QuantitativePart | None
+    """The item scores; null where they did not finish."""
     qualitative: QualitativePart | None
+    """The narrative; null where it did not finish."""
     evaluation: EvaluationPart | None
+    """How the narrative was judged; null where it was not."""
     meta_review: MetaReviewPart | None
+    """The severity read from everything; null where it did not finish."""
 
     def __repr_args__(self) -> Iterator[tuple[str | None, object]]:
         """Yield what is asked of a result first; its parts show the rest."""

@@ -47,13 +47,21 @@ class SupportingQuoteResult(Result):
     """A quote of the narrative, verified or not."""
 
     text: str
+    """The words of the quote."""
     verified: bool = Field(validation_alias=called("is_verified", "verified"))
+    """Whether the participant said them."""
     match: Match | None = None
+    """How they were found; null where they were not."""
     polarity: Polarity | None = None
+    """Whether the clause says that the symptom is there; null where it was not found."""
     frequency: Frequency | None = None
+    """How often, as the clause states it; null where it was not found."""
     timeframe: Timeframe | None = None
+    """When, as the clause states it; null where it was not found."""
     reason: QuoteRejection | None = None
+    """Why it does not count; null where it does, or where no check was made."""
     segments: tuple[Segment, ...] = ()
+    """Where the words stand; empty where they were not found."""
 
 
 class BeliefResult(Result):
@@ -64,6 +72,7 @@ class BeliefResult(Result):
     not_determinable: float
     """Probability that no score can be told; with the scores' it adds up to 1."""
     sources: tuple[BeliefSource, ...]
+    """What the probabilities were made from."""
     calibrated: bool = Field(validation_alias=called("is_calibrated", "calibrated"))
     """Whether it was recalibrated on labelled participants; if not, it is no observed rate."""
     set: ScoreSet | None = Field(None, validation_alias=called("score_set", "set"))
@@ -74,6 +83,7 @@ class ItemResult(Result):
     """One item of the PHQ-8."""
 
     label: str = Field(validation_alias=called("item", "label", "label"))
+    """The item in words."""
     score: int | None = Field(ge=0, le=3)
     """0-3, or null for unknown."""
     unknown_reason: UnknownReason | None
@@ -81,17 +91,23 @@ class ItemResult(Result):
     proposed_score: int | None
     """The model's own score, kept when the evidence does not carry it."""
     evidence: tuple[Quote, ...] = Field(validation_alias=called("quotes", "evidence"))
+    """The participant's words that carry the score."""
     frequency: Frequency
     """The highest frequency that affirming quotes state; unstated when they state none."""
     unverified_quotes: tuple[UnverifiedQuote, ...]
+    """Quotes that the model gave and that do not count as the participant's words."""
     reason: str
+    """The model's own words for its score."""
     confidence: int | None
     """1-5, as the model says it."""
     warnings: tuple[str, ...]
     """Names of the clinical rules that speak against the model's answer to this item."""
     llm_evidence_count: int
+    """How many quotes of the evidence stage are kept."""
     llm_evidence_extracted_count: int
+    """How many the model gave."""
     llm_evidence_rejected_count: int
+    """How many were refused."""
     belief: BeliefResult | None = None
     """Null in results that were made without it."""
     references: tuple[ShownReference, ...] = ()
@@ -125,12 +141,17 @@ class QuantitativePart(Result):
     total_score: int | None = Field(None, validation_alias=TOTAL["total_score"])
     """Null while an item is unknown."""
     total_score_min: int | None = Field(None, validation_alias=TOTAL["total_score_min"])
+    """The total if every unknown item were 0."""
     total_score_max: int | None = Field(None, validation_alias=TOTAL["total_score_max"])
+    """The total if every unknown item were 3."""
     severity: int | None = Field(None, validation_alias=TOTAL["severity"])
     """0 minimal to 4 severe; null while an item is unknown."""
     severity_label: str | None = Field(None, validation_alias=TOTAL["severity_label"])
+    """The severity in a word; null while an item is unknown."""
     severity_lower_bound: int | None = Field(None, validation_alias=TOTAL["severity_lower_bound"])
+    """Severity at the lowest total, 0-4."""
     severity_upper_bound: int | None = Field(None, validation_alias=TOTAL["severity_upper_bound"])
+    """Severity at the highest total, 0-4."""
     na_count: int | None = None
     """How many items are unknown."""
     accepted: bool = Field(default=True, validation_alias=called("is_accepted", "accepted"))
@@ -138,6 +159,7 @@ class QuantitativePart(Result):
     total_interval: TotalInterval | None = None
     """Where the beliefs of the items let the total lie; the items are taken as independent."""
     items: Annotated[FrozenTable[str, ItemResult] | None, BeforeValidator(by_item)] = None
+    """Key of the item → its result."""
 
     shown_texts: ClassVar[frozenset[str]] = frozenset({"severity_label"})
 
@@ -156,11 +178,17 @@ class QualitativePart(Result):
     """The narrative; null where there is none."""
 
     overall: str | None = None
+    """The narrative of the whole."""
     phq8_symptoms: str | None = None
+    """What was said of the symptoms of the PHQ-8."""
     social_factors: str | None = None
+    """What was said of people, work and living."""
     biological_factors: str | None = None
+    """What was said of body, illness and medicine."""
     risk_factors: str | None = None
+    """What was said of risk."""
     supporting_quotes: tuple[SupportingQuoteResult, ...] | None = None
+    """Quotes that the narrative gives, each checked."""
     dropped_quotes: int | None = None
     """How many unverified quotes were removed, when that is switched on."""
 
@@ -169,22 +197,32 @@ class RoundResult(Result):
     """One version of the narrative and how it was judged."""
 
     round: int
+    """Counted from 0."""
     scores: FrozenTable[Metric, MetricScore]
+    """Metric → the judge's score."""
     average_score: float | None = Field(validation_alias=called("average", "average_score"))
+    """Mean of the metrics, 1-5."""
     qualitative: QualitativePart = Field(validation_alias=called("findings", "qualitative"))
+    """The narrative of this round."""
 
 
 class EvaluationPart(Result):
     """The judge's verdict on the narrative that was kept, and every round before and after it."""
 
     coherence: MetricScore | None
+    """Whether the narrative hangs together; null where it was not judged."""
     completeness: MetricScore | None
+    """Whether it covers what was said; null where it was not judged."""
     specificity: MetricScore | None
+    """Whether it is specific to this participant; null where it was not judged."""
     accuracy: MetricScore | None
+    """Whether it agrees with the transcript; null where it was not judged."""
     average_score: float | None
+    """Mean of the metrics, 1-5; null while one is missing."""
     iteration: int
     """The round that was kept, counted from 0."""
     rounds: tuple[RoundResult, ...]
+    """Every version of the narrative that was judged."""
 
 
 class MetaReviewPart(Result):
@@ -193,7 +231,9 @@ class MetaReviewPart(Result):
     severity: int | None
     """0 minimal to 4 severe; null where the words are in a language that is not read."""
     severity_label: str | None
+    """The severity in a word."""
     explanation: str
+    """The model's own words for it."""
     is_mdd: bool | None
     """Moderate or above."""
     contradicts_item_scores: bool
@@ -204,7 +244,9 @@ class AgentModels(Result):
     """Which models an agent may ask, and which answered."""
 
     chain: tuple[str, ...]
+    """The models that may be asked, in the order in which they are."""
     answered_by: tuple[str, ...]
+    """Those of them whose answer was accepted."""
     rule_baseline: bool
     """True when an answer came from the rule baseline."""
 
@@ -213,11 +255,17 @@ class GroundingResult(Result):
     """How many quotes of the evidence stage were the participant's words."""
 
     grounding: Grounding
+    """Whether quotes were checked."""
     extracted_count: int
+    """How many the model gave."""
     validated_count: int
+    """How many are the participant's words."""
     rejected_count: int
+    """How many are not."""
     rejected_by_domain: FrozenTable[str, int]
+    """Item → how many of its quotes were refused."""
     unknown_keys: int
+    """How many keys of the reply name no item."""
 
 
 class CertificateResult(Result):
@@ -237,23 +285,35 @@ class Envelope(Result):
     """What every result says about itself."""
 
     assessment_id: str
+    """Made anew for each assessment; log lines carry it."""
     schema_version: Literal["2"] = SCHEMA_VERSION
+    """The shape of the result."""
     status: AssessmentStatus
+    """How much of it finished."""
     risk: RiskResult
+    """Signs of danger, whatever else finished."""
     notice: str = NOTICE
+    """What the result is not."""
     participant_id: int | None
+    """Whose stored transcript was assessed; null for one that was sent."""
     mode: str
+    """What scoring saw beside the transcript."""
     speakers_assumed: bool
     """True when the transcript has no speaker labels, so that all of it counts as the patient's."""
     transcript: TranscriptResult
+    """How the transcript was read."""
     models: FrozenTable[str, AgentModels]
+    """Agent → its models."""
     prompts: FrozenTable[str, str]
     """Prompt name → digest of its wording."""
     references: str | None = None
     """Digest of all references that there were to show; null in a mode that shows none."""
     grounding: GroundingResult | None
+    """How many quotes held; null where none were extracted."""
     attempts: tuple[Attempt, ...]
+    """Every call of a model, in order."""
     failures: tuple[FailureRecord, ...]
+    """What is missing, and why."""
     transcript_text: str | None
     """The text that offsets count in, where it was made from a file; null for a text as sent."""
     certificate: CertificateResult | None = None

@@ -32,16 +32,23 @@ class RiskSignalResult(Result):
     """A sign of danger in the participant's words."""
 
     category: RiskCategory
+    """What kind of danger is spoken of."""
     kind: RiskKind
+    """What of it is spoken of."""
     polarity: RiskPolarity
+    """How it is spoken of."""
     level: RiskLevel
+    """How soon a person should look."""
     source: RiskSource
     """Whether rules or a model found it."""
     text: str
+    """The participant's words."""
     turn: int
+    """The turn, from 0."""
     start: int
     """First character, in code points of the transcript."""
     end: int
+    """The character after the last."""
 
 
 class UnexaminedTurnResult(Result):
@@ -97,6 +104,7 @@ class RiskResult(Result):
     examined: ExaminedResult
     """Which words the phrases read for them."""
     model: RiskModelResult
+    """The model that reads beside the phrases."""
     statement: str
     """What this is and is not."""
     resources: str

@@ -10,14 +10,18 @@ class SpeakerResult(Result):
     label: str | None
     """As the transcript has it; null for words that no label names a speaker for."""
     role: Speaker
+    """Whose words they count as."""
     turns: int
+    """How many turns have the label."""
 
 
 class NoteResult(Result):
     """Something odd or assumed about what was read."""
 
     code: str
+    """What was odd or assumed."""
     count: int
+    """How often."""
     line: int | None
     """The first line concerned, from 1."""
 
@@ -30,6 +34,7 @@ class TranscriptResult(Result):
     encoding: str | None
     """Of a file; null for what was sent as text."""
     turns: int
+    """How many turns there are."""
     turn_seconds: tuple[float | None, ...]
     """When each turn begins in the recording; empty for a transcript without times."""
     speakers: tuple[SpeakerResult, ...]

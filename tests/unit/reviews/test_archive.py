@@ -306,9 +306,7 @@ def test_what_was_begun_is_finished_or_says_why_not(tmp_path: Path) -> None:
         )
         archive.running.fail("one", "late")
         assert archive.summary("one").state is RecordState.FINISHED
-        assert [(event.number, event.outcome) for event in archive.running.events("two")] == [
-            (1, "failed")
-        ]
+        assert [(event.number, event.outcome) for event in archive.events("two")] == [(1, "failed")]
 
 
 def test_one_tenant_cannot_open_what_is_anothers(tmp_path: Path) -> None:

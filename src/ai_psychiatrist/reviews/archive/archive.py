@@ -37,6 +37,7 @@ from ai_psychiatrist.reviews.archive.records import (
     Record,
     RecordState,
     RecordSummary,
+    StageEvent,
 )
 from ai_psychiatrist.reviews.archive.review_rows import RatedRecord, ReviewRows
 from ai_psychiatrist.reviews.archive.running_records import RunningRecords
@@ -126,6 +127,10 @@ class Archive:
     def running(self) -> RunningRecords:
         """Those that are being made."""
         return self._running
+
+    def events(self, record_id: str, *, after: int = 0) -> tuple[StageEvent, ...]:
+        """Return the steps of a record after a number."""
+        return self._running.events(record_id, after=after)
 
     def refuse_full(self) -> None:
         """Raise `ArchiveFull` when there is no room for another record."""

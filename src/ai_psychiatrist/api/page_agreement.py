@@ -1,0 +1,126 @@
+"""The pages of a study: how far raters agree, and what is to be rated next."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Final
+
+from fastapi import APIRouter, Request, Response
+
+from ai_psychiatrist.api.doors_of import PrincipalOf, requires
+from ai_psychiatrist.api.page_frame import sent_to, shown, told
+from ai_psychiatrist.api.records_of import RecordsOf
+from ai_psychiatrist.domain.access import Scope
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.reviews.agreed import agreed
+from ai_psychiatrist.reviews.agreement_result import (
+    AgreementFigures,
+    AgreementSection,
+    FigureResult,
+)
+from ai_psychiatrist.reviews.queued import queued
+
+router = APIRouter(include_in_schema=False)
+
+_MEASURES: Final = (
+    ("kappa", "Weighted kappa"),
+    ("alpha", "Alpha, ordinal"),
+    ("exact", "Same answer"),
+    ("span_characters", "Evidence, F1"),
+)
+_NO_FIGURES: Final = (
+    "Figures need the extra evaluation where the service runs: pip install "
+    "'ai-psychiatrist[evaluation]'"
+)
+_ALL_RATED: Final = "You have rated every assessment that there is."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """A figure as it is shown."""
+
+    value: str
+    interval: str
+    """Its 95 % interval and on how many pairs it rests, or why there is none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgreementRow:
+    """One item, or all of them."""
+
+    name: str
+    cells: tuple[Cell, ...]
+    """Each measure twice: of people with people, and of people with the program."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgreementTable:
+    """The figures over some of the cases."""
+
+    title: str
+    words: str
+    cases: int
+    subjects: int
+    rows: tuple[AgreementRow, ...]
+
+
+@router.get("/agreement", dependencies=[requires(Scope.READ)])
+async def agreement_page(request: Request, records: RecordsOf, principal: PrincipalOf) -> Response:
+    """Show how far people agree with one another, and with the program."""
+    if find_spec("numpy") is None:
+        return await told(request, "Agreement", _NO_FIGURES, status=409)
+    found = await records.ask(lambda archive: agreed(archive, principal))
+    sections = (
+        ("Rated blind", "Before any score was shown.", found.blind),
+        ("Of these, drawn at random", "Not shifted to hard cases.", found.random_tenth),
+        ("Rated with the scores seen", "No measure of agreement: people follow.", found.seen),
+    )
+    return await shown(
+        request,
+        "agreement",
+        found=found,
+        measures=tuple(name for _, name in _MEASURES),
+        tables=tuple(
+            _table(title, words, section) for title, words, section in sections if section.cases
+        ),
+    )
+
+
+@router.get("/next", dependencies=[requires(Scope.REVIEW)])
+async def next_page(request: Request, records: RecordsOf, principal: PrincipalOf) -> Response:
+    """Send a rater to what tells most when it is rated."""
+    waiting = await records.ask(lambda archive: queued(archive, principal))
+    if not waiting:
+        return await told(request, "Nothing is left to rate", _ALL_RATED, status=200)
+    return sent_to(request, f"/assessments/{waiting[0].summary.id}/rate")
+
+
+def _table(title: str, words: str, section: AgreementSection) -> AgreementTable:
+    people, program = section.raters, section.program
+    named = [(item.label, people.items[item], program.items[item]) for item in Item]
+    return AgreementTable(
+        title=title,
+        words=words,
+        cases=section.cases,
+        subjects=section.subjects,
+        rows=tuple(
+            AgreementRow(name=name, cells=tuple(_cells(one, other)))
+            for name, one, other in (("All items", people.all_items, program.all_items), *named)
+        ),
+    )
+
+
+def _cells(people: AgreementFigures, program: AgreementFigures) -> Iterator[Cell]:
+    for measure, _ in _MEASURES:
+        for figures in (people, program):
+            yield _cell(getattr(figures, measure))
+
+
+def _cell(figure: FigureResult) -> Cell:
+    if figure.value is None:
+        return Cell(value="–", interval=(figure.reason or "").replace("_", " "))
+    value = f"{figure.value:.2f}"
+    if figure.interval is None:
+        return Cell(value=value, interval=f"n {figure.n}; {figure.reason or 'no interval'}")
+    low, high = figure.interval
+    return Cell(value=value, interval=f"{low:.2f} to {high:.2f}, n {figure.n}")

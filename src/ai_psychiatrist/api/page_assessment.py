@@ -1,0 +1,167 @@
+"""The pages of one assessment: how far it is, what came out, and its rating without that."""
+
+from dataclasses import dataclass, replace
+
+from fastapi import APIRouter, Request, Response
+
+from ai_psychiatrist.api.doors_of import PrincipalOf, requires
+from ai_psychiatrist.api.page_frame import sent_to, shown, told
+from ai_psychiatrist.api.page_ratings import ratings_view
+from ai_psychiatrist.api.records_of import RecordId, RecordsOf
+from ai_psychiatrist.domain.access import LOCAL, Principal, Scope
+from ai_psychiatrist.domain.review import ReviewPhase, ReviewRow
+from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads
+from ai_psychiatrist.results.page.views import SheetView, sheet_view, turn_views
+from ai_psychiatrist.results.reading import result_of
+from ai_psychiatrist.reviews.archive.archive import Archive
+from ai_psychiatrist.reviews.archive.errors import RecordNotFound, StillBlind
+from ai_psychiatrist.reviews.archive.records import Record, RecordState, StageEvent
+from ai_psychiatrist.reviews.blindness import give_scores, visible_rows
+
+router = APIRouter(prefix="/assessments", include_in_schema=False)
+
+_READERS = WorkerThreads(count=2, seconds=30.0)
+_CHOICE = (
+    "You can rate it first, without seeing what the program made of it. Once you have seen its "
+    "scores, your rating is kept but counts as none of the blind ones."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Read:
+    """What a page shows of a record, for one caller."""
+
+    record: Record
+    phase: ReviewPhase
+    rows: tuple[ReviewRow, ...] = ()
+    stages: tuple[StageEvent, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatedItem:
+    """An item to be rated; nothing of what the program made of it."""
+
+    key: str
+    label: str
+    slug: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ToRate:
+    """What is shown of a record to whoever rates it."""
+
+    sheet: SheetView
+    items: tuple[RatedItem, ...]
+
+
+@router.get("/{assessment_id}", dependencies=[requires()])
+async def assessment(
+    assessment_id: RecordId, request: Request, records: RecordsOf, principal: PrincipalOf
+) -> Response:
+    """Show how far an assessment is, or what came out; whoever rates it blind is sent there."""
+    wants_scores = "show" in request.query_params
+
+    def read(archive: Archive) -> _Read:
+        phase = archive.standing(assessment_id, principal.id)
+        record = archive.get(assessment_id)
+        if record.summary.state is not RecordState.FINISHED:
+            return _Read(record=record, phase=phase, stages=archive.events(assessment_id))
+        if not _asks_first(principal, phase) or wants_scores:
+            give_scores(archive, assessment_id, principal)
+        return _Read(
+            record=record,
+            phase=phase,
+            rows=visible_rows(archive, assessment_id, principal.id),
+        )
+
+    try:
+        found = await records.ask(read)
+    except RecordNotFound:
+        return await told(request, "Not here", "No assessment has this address.", status=404)
+    except StillBlind:
+        return sent_to(request, f"/assessments/{assessment_id}/rate")
+    if found.record.summary.state is not RecordState.FINISHED:
+        return await _progress(request, found)
+    if _asks_first(principal, found.phase) and not wants_scores:
+        here = f"/assessments/{assessment_id}"
+        ways = {"Rate it blind": f"{here}/rate", "Show the result": f"{here}?show=result"}
+        return await told(request, "Rate it first?", _CHOICE, status=200, ways=ways)
+    return await _sheet(request, found, principal)
+
+
+@router.get("/{assessment_id}/rate", dependencies=[requires(Scope.REVIEW)])
+async def rate(
+    assessment_id: RecordId, request: Request, records: RecordsOf, principal: PrincipalOf
+) -> Response:
+    """Show the words of an assessment and its signs of danger, to be rated without its scores."""
+
+    def read(archive: Archive) -> _Read:
+        phase = archive.standing(assessment_id, principal.id)
+        return _Read(record=archive.get(assessment_id), phase=phase)
+
+    try:
+        found = await records.ask(read)
+    except RecordNotFound:
+        return await told(request, "Not here", "No assessment has this address.", status=404)
+    is_over = found.phase is ReviewPhase.REVEALED
+    if is_over or found.record.summary.state is not RecordState.FINISHED:
+        return sent_to(request, f"/assessments/{assessment_id}")
+    to_rate = await _READERS.run(lambda: _without_scores(found.record))
+    return await shown(
+        request,
+        "rate",
+        id=assessment_id,
+        is_blind=found.phase is not ReviewPhase.SEEN,
+        sheet=to_rate.sheet,
+        items=to_rate.items,
+    )
+
+
+def _asks_first(principal: Principal, phase: ReviewPhase) -> bool:
+    is_rater = Scope.REVIEW in principal.scopes and principal.id != LOCAL.id
+    return is_rater and phase is ReviewPhase.UNSEEN
+
+
+def _without_scores(record: Record) -> _ToRate:
+    whole = _view(record)
+    turns = turn_views(record.transcript, (), whole.signs)
+    return _ToRate(
+        sheet=replace(whole, items=(), turns=tuple(turns)),
+        items=tuple(
+            RatedItem(key=one.item.value, label=one.label, slug=one.slug) for one in whole.items
+        ),
+    )
+
+
+def _view(record: Record) -> SheetView:
+    return sheet_view(result_of(record.result, field="assessment_id"), record.transcript)
+
+
+async def _progress(request: Request, found: _Read) -> Response:
+    summary = found.record.summary
+    return await shown(
+        request,
+        "progress",
+        id=summary.id,
+        is_failed=summary.state is RecordState.FAILED,
+        reason=(summary.reason or "").replace("_", " "),
+        stages=found.stages,
+    )
+
+
+async def _sheet(request: Request, found: _Read, principal: Principal) -> Response:
+    record = found.record
+    view = await _READERS.run(lambda: _view(record))
+    return await shown(
+        request,
+        "assessment",
+        view=view,
+        is_example=False,
+        id=record.id,
+        day=f"{record.created_at:%Y-%m-%d %H:%M}",
+        subject_id=record.subject_id,
+        phase=found.phase.value,
+        ratings=ratings_view(view, found.rows, principal),
+        may_review=Scope.REVIEW in principal.scopes,
+        may_erase=Scope.ADMIN in principal.scopes,
+    )

@@ -1,0 +1,97 @@
+"""The page on which an assessment is begun: by plain forms, and better with its module."""
+
+from dataclasses import dataclass, field
+
+from fastapi import APIRouter, Request, Response
+
+from ai_psychiatrist.api.admission import AdmittedRoute
+from ai_psychiatrist.api.audit_trail import note_record
+from ai_psychiatrist.api.begun import begun_of
+from ai_psychiatrist.api.begun_assessment import begin
+from ai_psychiatrist.api.doors_of import requires
+from ai_psychiatrist.api.kept_assessment import Asked
+from ai_psychiatrist.api.page_example import example_text
+from ai_psychiatrist.api.page_forms import Form, read_form
+from ai_psychiatrist.api.page_frame import sent_to, shown
+from ai_psychiatrist.api.query_options import ScoringInQuery
+from ai_psychiatrist.api.records_of import RecordsOf
+from ai_psychiatrist.api.requests import KeptAssessmentRequest
+from ai_psychiatrist.api.served import ServicesOf
+from ai_psychiatrist.api.transcript_preview import previewed
+from ai_psychiatrist.domain.access import Scope
+from ai_psychiatrist.domain.errors import InputError, SpeakersUnknown
+from ai_psychiatrist.services.transcripts.preview import Preview
+from ai_psychiatrist.services.transcripts.speaker_labels import given_roles
+from ai_psychiatrist.wiring import Services
+
+router = APIRouter(
+    include_in_schema=False, dependencies=[requires(Scope.ASSESS)], route_class=AdmittedRoute
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """What somebody has entered so far."""
+
+    text: str = field(default="", repr=False)
+    subject: str = field(default="", repr=False)
+    speakers: dict[str, str] = field(default_factory=dict, repr=False)
+    """Label and role, where one was chosen."""
+
+
+@router.get("/new")
+async def new_page(request: Request) -> Response:
+    """Ask for a transcript."""
+    return await shown(request, "new", form=Begun(), preview=None)
+
+
+@router.post("/new")
+async def new(request: Request, services: ServicesOf, records: RecordsOf) -> Response:
+    """Begin an assessment, or ask who is who; what was entered stays on the page."""
+    form = await read_form(request)
+    begun, action = _begun(form), form.get("action")
+    try:
+        if action == "preview":
+            return await _again(request, begun, preview=await _preview(begun, services))
+        body = KeptAssessmentRequest(
+            transcript_text=begun.text,
+            subject=begun.subject or None,
+            speakers=begun.speakers or None,
+        )
+        asked = Asked(
+            body=body, query=ScoringInQuery(), request=request, services=services, records=records
+        )
+        record_id = await begin(asked, begun_of(request))
+    except SpeakersUnknown:
+        return await _again(request, begun, preview=await _preview(begun, services), status=422)
+    except InputError as error:
+        return await _again(request, begun, problem=str(error), status=422)
+    note_record(request, record_id)
+    return sent_to(request, f"/assessments/{record_id}")
+
+
+def _begun(form: Form) -> Begun:
+    if form.get("action") == "example":
+        return Begun(text=example_text())
+    chosen = zip(form.all("label"), form.all("role"), strict=False)
+    return Begun(
+        text=form.get("text"),
+        subject=form.get("subject").strip(),
+        speakers={label: role for label, role in chosen if role},
+    )
+
+
+async def _preview(begun: Begun, services: Services) -> Preview:
+    roles = given_roles(begun.speakers, field="speakers")
+    return await previewed(begun.text, roles, services)
+
+
+async def _again(
+    request: Request,
+    begun: Begun,
+    *,
+    preview: Preview | None = None,
+    problem: str = "",
+    status: int = 200,
+) -> Response:
+    return await shown(request, "new", status=status, problem=problem, form=begun, preview=preview)

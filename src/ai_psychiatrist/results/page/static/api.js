@@ -1,0 +1,70 @@
+// Calls of the interface, and the two places where the page says how they went.
+
+const { root, csrf } = document.documentElement.dataset;
+
+export const url = (path) => root + path;
+
+export class Problem extends Error {
+  constructor(body, status) {
+    super(body.detail ?? "The server gave no reason; try again.");
+    this.body = body;
+    this.status = status;
+  }
+}
+
+export async function call(method, path, body, headers = {}) {
+  const sent = { "X-CSRF-Token": csrf, Accept: "application/json", ...headers };
+  if (body !== undefined && !(body instanceof Blob)) {
+    sent["Content-Type"] = "application/json";
+    body = JSON.stringify(body);
+  }
+  let answer;
+  try {
+    answer = await fetch(url(path), { method, headers: sent, body });
+  } catch {
+    throw new Problem({ detail: "The server cannot be reached. What you entered is still here; try again." }, 0);
+  }
+  const content = answer.headers.get("Content-Type")?.includes("json") ? await answer.json() : {};
+  if (!answer.ok) throw new Problem(content, answer.status);
+  return { content, location: answer.headers.get("Location") };
+}
+
+let silence = 0;
+
+export function say(words) {
+  const place = document.getElementById("said");
+  place.textContent = words;
+  clearTimeout(silence);
+  silence = setTimeout(() => place.replaceChildren(), 8000);
+}
+
+export function fail(problem) {
+  const place = document.getElementById("failed");
+  const line = document.createElement("p");
+  line.textContent = problem instanceof Problem ? problem.message : "The page failed here; load it again.";
+  place.replaceChildren(line);
+  if (!(problem instanceof Problem)) throw problem;
+}
+
+export const clear = () => document.getElementById("failed").replaceChildren();
+
+// Does one thing at a time with a button; what fails is told, and the button can be used again.
+export async function doing(button, work) {
+  if (button.getAttribute("aria-busy") === "true") return;
+  button.setAttribute("aria-busy", "true");
+  clear();
+  try {
+    await work();
+  } catch (problem) {
+    fail(problem);
+  } finally {
+    button.removeAttribute("aria-busy");
+  }
+}
+
+export function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}

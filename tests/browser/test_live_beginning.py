@@ -1,0 +1,104 @@
+"""From the first visit to a result that can be read."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.browser.site import TALK, Site, site_of
+
+_UNKNOWN = TALK.replace("Interviewer", "Tom").replace("Participant", "Eva")
+
+
+@pytest.fixture
+def site(browser: Browser, tmp_path: Path) -> Iterator[Site]:
+    """Serve, as after a fresh installation."""
+    with site_of(browser, tmp_path) as site:
+        yield site
+
+
+def test_a_first_visit_shows_the_example_and_stores_nothing(site: Site) -> None:
+    person = site.person()
+    page = person.open("/")
+    assert page.inner_text("h1") == "This is an example"
+    assert page.locator("mark").count() > 5
+    assert "Made by a rule baseline" in page.inner_text("#account")
+    assert '"total":0' in person.fetch("GET", "/v1/assessments")["text"]
+    page.click("text=Start with your own")
+    assert page.inner_text("h1") == "New assessment"
+
+
+def test_pasted_text_of_known_labels_becomes_a_result(site: Site) -> None:
+    person = site.person()
+    path = person.assess()
+    assert "Eva" not in person.page.inner_text("body")
+    assert "nearly every night" in person.page.inner_text("mark >> nth=0")
+    assert person.open("/").locator("table.cohort tbody tr").count() == 1
+    person.page.click("table.cohort tbody a")
+    assert person.page.url == site.url + path
+
+
+def test_unknown_labels_are_mapped_by_hand(site: Site) -> None:
+    page = site.person().open("/new")
+    page.fill("#text", _UNKNOWN)
+    page.click("#assess")
+    row = page.locator("#speakers tr", has_text="Eva")
+    assert "nearly every night" in row.inner_text()
+    assert page.inner_text("#said") == "Choose who the participant is."
+    row.locator("select").select_option("participant")
+    page.locator("#speakers tr", has_text="Tom").locator("select").select_option("interviewer")
+    page.click("#assess")
+    page.wait_for_selector(".by-participant >> nth=1")
+    assert page.locator(".by-participant .speaker").all_inner_texts() == ["Eva", "Eva"]
+
+
+def test_a_file_is_read_with_its_times(site: Site, tmp_path: Path) -> None:
+    file = tmp_path / "talk.vtt"
+    file.write_text(
+        "WEBVTT\n\n00:00:01.000 --> 00:00:04.000\n<v Tom>How do you sleep?\n\n"
+        "00:01:05.000 --> 00:01:09.000\n<v Eva>I wake up at four nearly every night.\n"
+    )
+    page = site.person().open("/new")
+    page.set_input_files("#file", file)
+    page.fill("#subject", "Eva from the ward 😴")
+    page.click("#assess")
+    page.locator("#speakers tr", has_text="Eva").locator("select").select_option("participant")
+    page.locator("#speakers tr", has_text="Tom").locator("select").select_option("interviewer")
+    page.click("#assess")
+    page.wait_for_selector(".time >> nth=1")
+    assert page.locator(".time").all_inner_texts() == ["0:01", "1:05"]
+
+
+def test_what_cannot_be_assessed_is_said_and_kept(site: Site) -> None:
+    page = site.person().open("/new")
+    page.fill("#subject", "somebody")
+    page.evaluate("() => { document.getElementById('text').value = ' '; }")
+    page.click("#assess")
+    page.wait_for_selector("#failed p")
+    assert "transcript" in page.inner_text("#failed")
+    assert page.input_value("#subject") == "somebody"
+
+
+def test_without_scripts_one_can_read_and_begin(site: Site) -> None:
+    person = site.person(java_script_enabled=False)
+    assert person.open("/").locator("mark").count() > 5
+    page = person.open("/new")
+    page.fill("#text", _UNKNOWN)
+    page.click("#assess")
+    assert page.locator("#speakers tr").count() == 2
+    assert page.input_value("#text").strip() == _UNKNOWN.strip()
+    page.locator("#speakers tr", has_text="Eva").locator("select").select_option("participant")
+    page.click("#assess")
+    page.wait_for_selector("mark")
+    assert page.locator(".by-participant .speaker").first.inner_text() == "Eva"
+
+
+def test_progress_is_told_as_it_comes(site: Site) -> None:
+    person = site.person()
+    page = person.open("/new")
+    page.click("#example")
+    page.wait_for_selector("mark")
+    events = person.fetch("GET", page.url.replace("/assessments/", "/v1/assessments/") + "/events")
+    assert events["text"].count("event: stage") >= 4
+    assert "sleep" not in events["text"]

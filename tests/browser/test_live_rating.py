@@ -1,0 +1,189 @@
+"""Raters who judge blind, and what they see once they have."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.browser.site import TALK, Person, Site, site_of
+
+_OF_SCORES: Final = ("", "/evidence", "/certificate", "/html")
+
+
+@pytest.fixture
+def site(browser: Browser, tmp_path: Path) -> Iterator[Site]:
+    """Serve, as after a fresh installation."""
+    with site_of(browser, tmp_path) as site:
+        yield site
+
+
+def test_the_second_rater_sees_nothing_before_committing(site: Site) -> None:
+    first, second = site.person().named("Ada"), site.person().named("Bo")
+    path = first.assess()
+    first.rate(path, "uu3uuuuu")
+    assert first.page.locator(".ratings thead th").all_inner_texts() == ["Item", "Program", "You"]
+    page = second.open("/")
+    assert "hidden until you rated" in page.inner_text("table.cohort")
+    second.open("/next")
+    assert page.url.endswith("/rate")
+    _knows_nothing(second, path)
+    assert "Ada" not in page.content()
+    second.rate(path, "01u23u12")
+    heads = page.locator(".ratings thead th").all_inner_texts()
+    assert heads == ["Item", "Program", "You", "ada"]
+    sleep = page.locator(".ratings tbody tr", has_text="Sleep").locator("td").all_inner_texts()
+    assert sleep[0] == "3"
+    assert sleep[1].startswith("cannot tell")
+    assert sleep[2] == "3"
+
+
+def _knows_nothing(person: Person, path: str) -> None:
+    api = path.replace("/assessments", "/v1/assessments")
+    person.page.wait_for_timeout(200)
+    for part in _OF_SCORES:
+        answer = person.fetch("GET", api + part)
+        assert (answer["status"], json.loads(answer["text"])["code"]) == (403, "still_blind"), part
+    listed = json.loads(person.fetch("GET", "/v1/assessments")["text"])["assessments"]
+    assert [(one["hidden"], one["total_max"], one["width"]) for one in listed] == [
+        (True, None, None)
+    ]
+    rows = json.loads(person.fetch("GET", f"{api}/review")["text"])["rows"]
+    assert rows == []
+    content = person.page.content()
+    assert not re.search(r'class="(card|evidence|score|belief)', content)
+
+
+def test_by_keyboard_alone_one_rates_marks_and_judges(site: Site) -> None:
+    person = site.person().named("Ada")
+    path = person.assess()
+    page, press = person.open(f"{path}/rate"), person.page.keyboard.press
+    person.select("four nearly every night 😴")
+    for key in ("3", "m", "3", "u", "u", "u", "u", "u", "Shift+1", "0", "1"):
+        press(key)
+    assert page.inner_text("#left") == "All items are rated."
+    assert page.inner_text("mark") == "four nearly every night 😴"
+    press("Control+Enter")
+    page.wait_for_selector(".judge >> nth=0")
+    rows = _rows(person, path)
+    start = TALK.index("four nearly")
+    assert rows[0]["items"]["PHQ8_Sleep"] == {
+        "score": 3,
+        "cannot_tell": False,
+        "evidence": [{"start": start, "end": start + len("four nearly every night 😴")}],
+    }
+    assert rows[0]["items"]["PHQ8_Depressed"]["score"] == 1
+    press("j")
+    press("j")
+    press("r")
+    page.wait_for_selector(".card .mine:has-text('rejected by you')")
+    press("a")
+    page.wait_for_selector(".card .mine:has-text('accepted by you')")
+    person.select("I lie there")
+    press("m")
+    page.wait_for_selector(".mine:has-text('missed')")
+    press("Shift+2")
+    press("2")
+    page.wait_for_selector(".mine:has-text('changed to 2')")
+    press("?")
+    page.wait_for_selector("dialog[open]")
+    press("Escape")
+    assert [row["kind"] for row in _rows(person, path)] == [
+        "committed",
+        "evidence",
+        "evidence",
+        "missed",
+        "score",
+    ]
+
+
+def _rows(person: Person, path: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = json.loads(person.fetch("GET", f"/v1{path}/review")["text"])[
+        "rows"
+    ]
+    return rows
+
+
+def test_by_buttons_alone_one_judges_and_finds_it_again(site: Site) -> None:
+    person = site.person().named("Ada")
+    path = person.assess()
+    person.rate(path, "uu3uuuuu")
+    page = person.page
+    card = page.locator(".card").first
+    card.locator("select").select_option("past")
+    card.get_by_text("Reject:").click()
+    card.locator(".mine:has-text('it is past')").wait_for()
+    section = page.locator("section.evidence").nth(3)
+    section.locator("input[value='1']").check()
+    section.get_by_text("Save").click()
+    section.locator(".mine:has-text('changed to 1')").wait_for()
+    person.select("I lie there")
+    section.get_by_text("Mark selected words as missed").click()
+    section.locator(".mine:has-text('I lie there')").wait_for()
+    person.open(path)
+    page.wait_for_selector(".card .mine:has-text('rejected by you: it is past')")
+    assert "cannot tell, now 1" in page.inner_text(".ratings")
+
+
+def test_nothing_entered_is_lost_when_a_save_fails(site: Site) -> None:
+    person = site.person().named("Ada")
+    path = person.assess()
+    page = person.open(f"{path}/rate")
+    page.wait_for_function("document.querySelectorAll('fieldset.rate').length === 8")
+    for place in range(8):
+        page.locator("fieldset.rate").nth(place).locator("input[value='1']").check()
+    person.context.set_offline(True)
+    page.click("#commit")
+    page.wait_for_selector("#failed:has-text('cannot be reached')")
+    assert page.locator("fieldset.rate input:checked").count() == 8
+    person.context.set_offline(False)
+    page.click("#commit")
+    page.wait_for_selector("#ratings-name")
+    person.open("/")
+    again = person.fetch("POST", f"/v1{path}/review/ratings", {"items": {}})
+    assert again["status"] in {409, 422}
+
+
+def test_single_keys_can_be_switched_off_and_rest_while_typing(site: Site) -> None:
+    person = site.person().named("Ada")
+    path = person.assess()
+    person.rate(path, "uu3uuuuu")
+    page = person.page
+    page.focus("#erase-word")
+    page.keyboard.type("jkar?")
+    assert page.input_value("#erase-word") == "jkar?"
+    page.click("#show-keys")
+    page.locator("dialog input").uncheck()
+    page.click("dialog button")
+    page.keyboard.press("j")
+    assert page.locator(".card.at").count() == 0
+
+
+def test_agreement_of_two_raters_is_shown_beside_the_program(site: Site) -> None:
+    first, second = site.person().named("Ada"), site.person().named("Bo")
+    page = first.open("/agreement")
+    assert "nothing to compare" in page.inner_text("main")
+    path = first.assess()
+    first.rate(path, "1231uu0u")
+    second.rate(path, "1231uu0u")
+    page = second.open("/agreement")
+    cells = page.locator("table.agreement >> nth=0").locator("tbody tr >> nth=0").locator("td")
+    assert cells.first.inner_text().startswith("1.00")
+    assert "rater 2 (you): 1 blind" in page.inner_text(".people")
+    second.axe()
+
+
+def test_erasing_asks_for_the_word_and_leaves_nothing(site: Site) -> None:
+    person = site.person()
+    path = person.assess()
+    page = person.open(path)
+    page.click("text=Erase this assessment")
+    assert page.inner_text("#said") == "Type the word erase first."
+    page.fill("#erase-word", "erase")
+    page.click("text=Erase all of this person")
+    page.wait_for_url(site.url + "/")
+    assert page.inner_text("h1") == "This is an example"
+    assert person.open(path).inner_text("h1") == "Not here"
