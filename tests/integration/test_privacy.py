@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 import typer
+from fastapi.routing import iter_route_contexts
 
 from ai_psychiatrist.agents import extractors
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
