@@ -23,7 +23,7 @@ UVICORN = (
     *("--app-dir", str(Path(__file__).parents[2]), "--port", "0"),
 )
 """The application under a server that is not ours."""
-_SERVED = re.compile(r"http://\S+?:\d+(?=\D)")
+_SERVED = re.compile(r"https?://\S+?:\d+(?=\D)")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -69,6 +69,8 @@ INTERVIEWS = {
     "/v1/interviews/{interview_id}/retry",
 }
 """Driven by the tests of the interviews."""
+SESSIONS = {"/v1/session"}
+"""Driven by the tests of credentials, which look for secrets and made-up ids."""
 EXPORTS = {"/v1/export"}
 """Driven by the tests of exports."""
 COMMANDS = {
@@ -77,6 +79,9 @@ COMMANDS = {
     "serve",
     "schema",
     "settings",
+    "keys create",
+    "keys list",
+    "keys revoke",
     "validate",
     "lint-config",
     "revalidate",
@@ -162,6 +167,13 @@ BAD_REQUESTS: dict[str, Send] = {
     ),
     "stored, unreadable": lambda client: client.post(
         "/full_pipeline", json={"participant_id": 301}
+    ),
+    "login": lambda client: client.post("/v1/session", json={"key": CANARY}),
+    "login by a form": lambda client: client.post("/v1/session", data={"key": CANARY}),
+    "no login": lambda client: client.post("/v1/session", json={CANARY: CANARY, "rater": CANARY}),
+    "no rater": lambda client: client.post("/v1/session", json={"rater": f"{CANARY}\x00"}),
+    "no session": lambda client: client.get(
+        "/v1/session", headers={"Cookie": f"aip_session={CANARY}", "X-CSRF-Token": CANARY}
     ),
     "unknown route": lambda client: client.get(f"/{CANARY}"),
     "wrong method": lambda client: client.put("/full_pipeline", content=CANARY),
@@ -275,6 +287,7 @@ def test_every_route_is_driven() -> None:
         *INTERVIEWS,
         *EXPORTS,
         *PAGES,
+        *SESSIONS,
     }
 
 

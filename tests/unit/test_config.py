@@ -137,6 +137,16 @@ DEFAULTS = {
     "LIMIT_CHARACTERS_PER_DAY": "0",
     "API_ALLOW_UNAUTHENTICATED": "false",
     "AUTH_REQUIRED": "false",
+    "AUTH_OIDC_ISSUER": "",
+    "AUTH_OIDC_AUDIENCE": "",
+    "AUTH_OIDC_JWKS_URL": "",
+    "AUTH_OIDC_JWKS_FILE": "",
+    "AUTH_OIDC_ALGORITHMS": "RS256,ES256",
+    "AUTH_OIDC_TENANT_CLAIM": "tenant",
+    "AUTH_OIDC_SCOPE_CLAIM": "scope",
+    "API_TLS_CERT_FILE": "",
+    "API_TLS_KEY_FILE": "",
+    "API_TRUSTED_PROXIES": "",
     "RISK_CRISIS_RESOURCES": (
         "If you or somebody else may come to harm, call the local emergency number. Go to somebody "
         "near you, or to a doctor, and tell them."

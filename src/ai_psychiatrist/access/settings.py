@@ -1,8 +1,28 @@
 """Settings of who may come in."""
 
-from pydantic import Field
+from pathlib import Path
+from typing import Annotated, Final
+from urllib.parse import urlsplit
 
-from ai_psychiatrist.llm.settings import Options
+from pydantic import AfterValidator, Field, field_validator
+
+from ai_psychiatrist.infrastructure.own_machine import is_of_this_machine
+from ai_psychiatrist.llm.settings import Options, WebAddress
+
+_ALGORITHMS: Final = tuple(
+    f"{kind}{bits}" for kind in ("RS", "PS", "ES") for bits in (256, 384, 512)
+)
+
+
+def _safe_address(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme != "https" and not is_of_this_machine(parts.hostname or ""):
+        msg = "keys come over https alone, but from this machine"
+        raise ValueError(msg)
+    if parts.username or parts.password or parts.fragment:
+        msg = "the address of the keys holds no user, no password and no fragment"
+        raise ValueError(msg)
+    return url
 
 
 class AuthSettings(Options):
@@ -12,3 +32,33 @@ class AuthSettings(Options):
         default=False,
         description="Ask every caller for a key; `ai-psychiatrist keys create` makes one.",
     )
+    oidc_issuer: str | None = Field(
+        default=None,
+        description="Take bearer tokens of this identity provider, as `iss` names it, as well.",
+    )
+    oidc_audience: str | None = Field(
+        default=None, description="What `aud` of such a token has to name: this service."
+    )
+    oidc_jwks_url: Annotated[WebAddress, AfterValidator(_safe_address)] | None = Field(
+        default=None, description="Where the provider publishes its keys; https."
+    )
+    oidc_jwks_file: Path | None = Field(
+        default=None, description="File of the provider's keys, instead of their address."
+    )
+    oidc_algorithms: tuple[str, ...] = Field(
+        default=("RS256", "ES256"), description="Algorithms of signatures that are taken."
+    )
+    oidc_tenant_claim: str = Field(
+        default="tenant", description="The claim that names whose records the holder works with."
+    )
+    oidc_scope_claim: str = Field(
+        default="scope", description="The claim that lists assess, read, review and admin."
+    )
+
+    @field_validator("oidc_algorithms")
+    @classmethod
+    def _are_asymmetric(cls, algorithms: tuple[str, ...]) -> tuple[str, ...]:
+        if not algorithms or not set(algorithms) <= set(_ALGORITHMS):
+            msg = f"the algorithms are {', '.join(_ALGORITHMS)}; none and HS256 prove nothing"
+            raise ValueError(msg)
+        return algorithms

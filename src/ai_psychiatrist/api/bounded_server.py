@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import ssl
 import struct
 from collections.abc import Callable
 from contextlib import AsyncExitStack
@@ -13,6 +14,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from ai_psychiatrist.api.described import DescribedApp
+from ai_psychiatrist.api.tls import tls_context
+from ai_psychiatrist.api.tls_connection import TlsConnection, TlsEntrance
 from ai_psychiatrist.api.waiting_connections import WaitingConnections
 from ai_psychiatrist.config import ApiSettings
 
@@ -39,9 +42,14 @@ class BoundedConfig(Config):
 
     def __init__(self, app: DescribedApp, settings: ApiSettings) -> None:
         most = min(settings.max_connections, _affordable_connections())
+        self.opened_app = app
+        self.settings = settings
+        self.waiting = WaitingConnections(most=most)
+        context = tls_context(settings)
+        self.tls = None if context is None else _entrance(self, context)
         super().__init__(
             app,
-            http=_Connection,
+            http=_Connection if self.tls is None else _tls_connection,  # type: ignore[arg-type]
             ws="none",
             # The server opens the application: the framework would hide why it cannot be.
             lifespan="off",
@@ -51,10 +59,9 @@ class BoundedConfig(Config):
             limit_concurrency=most + _LAG,
             timeout_keep_alive=settings.idle_timeout_seconds,
             timeout_graceful_shutdown=2,
+            # By itself the framework would believe every program of this machine.
+            proxy_headers=False,
         )
-        self.opened_app = app
-        self.settings = settings
-        self.waiting = WaitingConnections(most=most)
 
 
 class BoundedServer(Server):
@@ -105,9 +112,12 @@ class _Connection(H11Protocol):
         super().__init__(config, server_state, app_state, _loop)
         self._settings = config.settings
         self._waiting = config.waiting
+        self.tls: TlsConnection | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        if self.tls is not None:
+            self.tls.leave()
         self._waiting.make_room(len(self.connections))
         self._look()
 
@@ -157,6 +167,30 @@ class _Connection(H11Protocol):
             self._waiting.discard(self)
         elif not self.transport.is_closing() or self.transport.get_write_buffer_size():
             self._waiting.add(self, self.loop.time())
+
+
+def _entrance(config: BoundedConfig, context: ssl.SSLContext) -> TlsEntrance:
+    return TlsEntrance(
+        context=context,
+        waiting=config.waiting,
+        hello_seconds=config.settings.header_timeout_seconds,
+    )
+
+
+def _tls_connection(
+    config: BoundedConfig,
+    server_state: ServerState,
+    app_state: dict[str, Any],
+    _loop: asyncio.AbstractEventLoop | None = None,
+) -> TlsConnection:
+    """Return what takes the place of a connection where all is encrypted."""
+    if config.tls is None:
+        msg = "the server has no certificate"
+        raise RuntimeError(msg)
+    inner = _Connection(config, server_state, app_state, _loop)
+    inner.tls = TlsConnection(inner, config.tls)
+    config.waiting.make_room(len(server_state.connections) + len(config.tls.greeting))
+    return inner.tls
 
 
 def _affordable_connections() -> int:

@@ -10,6 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ai_psychiatrist.access.entrance import Entrance
 from ai_psychiatrist.access.key_text import read_key
 from ai_psychiatrist.access.keys import Key
+from ai_psychiatrist.access.oidc.token_verifier import TokenVerifier
 from ai_psychiatrist.api.body_limit import MOST_BODY_BYTES
 from ai_psychiatrist.api.credentials import (
     Credential,
@@ -119,8 +120,9 @@ class Doors:
                 if found is not None:
                     scope["state"][SESSION] = token
                 return found
-            case GivenToken():
-                return None
+            case GivenToken(text):
+                verifier: TokenVerifier | None = scope["app"].state.services.token_verifier
+                return None if verifier is None else await verifier.principal_of(text)
 
 
 def _to_login(scope: Scope) -> Response | None:

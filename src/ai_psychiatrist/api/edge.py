@@ -22,6 +22,7 @@ logger = get_logger(__name__)
 
 T = TypeVar("T")
 
+_ENCRYPTED_FOR_A_YEAR: Final = "max-age=31536000"
 _METHODS: Final = frozenset(HTTPMethod)
 """A caller can send any word as a method, and a log must not repeat it."""
 
@@ -61,6 +62,8 @@ class Edge:
                 headers = MutableHeaders(scope=message)
                 headers["X-Request-ID"] = request_id
                 forbid_to_browsers(headers, path)
+                if scope["scheme"] == "https":
+                    headers["Strict-Transport-Security"] = _ENCRYPTED_FOR_A_YEAR
                 _hide_target(scope, path)
             await send(message)
 

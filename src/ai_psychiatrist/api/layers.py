@@ -16,6 +16,7 @@ from ai_psychiatrist.api.limits import DailyLimits
 from ai_psychiatrist.api.login_guard import LoginGuard
 from ai_psychiatrist.api.opened import Opened
 from ai_psychiatrist.api.request_deadline import RequestDeadline
+from ai_psychiatrist.api.trusted_proxies import TrustedProxies
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.infrastructure.stopping import Stopping
 
@@ -56,3 +57,5 @@ def add_layers(app: FastAPI, settings: Settings) -> None:
     app.add_middleware(HeadRequests)
     app.add_middleware(Edge)
     app.add_middleware(Opened)
+    if settings.api.trusted_proxies:
+        app.add_middleware(TrustedProxies, proxies=settings.api.trusted_proxies)

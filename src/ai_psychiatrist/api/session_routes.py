@@ -8,7 +8,7 @@ from fastapi.responses import RedirectResponse
 from ai_psychiatrist.access.entrance import Entrance
 from ai_psychiatrist.access.forgery_token import forgery_token
 from ai_psychiatrist.access.sessions import Session
-from ai_psychiatrist.api.door_problems import unauthenticated
+from ai_psychiatrist.api.door_problems import entrance_unusable, unauthenticated
 from ai_psychiatrist.api.doors import DOORKEEPERS, live_key
 from ai_psychiatrist.api.doors_of import PRINCIPAL, PrincipalOf, requires, session_of
 from ai_psychiatrist.api.login_guard import note_refused_login
@@ -23,7 +23,8 @@ from ai_psychiatrist.api.session_form import (
     session_request,
 )
 from ai_psychiatrist.domain.access import Principal, Scope
-from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.errors import ConfigurationError, InputError
+from ai_psychiatrist.ledger.errors import LedgerUnusable
 from ai_psychiatrist.results.result import Result
 
 _LOGIN_PATH: Final = "/login"
@@ -75,6 +76,8 @@ async def begin_session(
     root = request.scope.get("root_path", "").rstrip("/")
     try:
         session = await DOORKEEPERS.run(lambda: _begun(entrance, given, is_required=is_required))
+    except (ConfigurationError, LedgerUnusable):
+        raise Refusal(entrance_unusable()) from None
     except (InputError, Refusal):
         note_refused_login(request.scope)
         if not is_form:

@@ -7,6 +7,9 @@ from typing import Annotated, Final
 
 import typer
 
+from ai_psychiatrist.access.access_file import FILE_NAME
+from ai_psychiatrist.access.clock import seconds_now
+from ai_psychiatrist.access.entrance import Entrance
 from ai_psychiatrist.api.bounded_server import BoundedConfig, BoundedServer
 from ai_psychiatrist.api.served_app import create_served_app
 from ai_psychiatrist.cli.exits import fail, refusing_bad_input
@@ -25,6 +28,9 @@ Examples:
 _OPEN: Final = (
     "WARNING: this address lets other machines in, and there is no authentication: whoever reaches "
     "it can read and start everything here. Put a proxy that asks for a key before it."
+)
+_NO_KEY: Final = (
+    "Callers need a key, and no key works yet: ai-psychiatrist keys create --name ... --scope ..."
 )
 
 
@@ -66,10 +72,21 @@ def _listening_at(settings: Settings, host: str | None, port: int | None) -> Set
 def _announce(settings: Settings, listener: socket.socket) -> None:
     host, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
+    scheme = "http" if settings.api.tls_cert_file is None else "https"
     pages = ", documentation at /docs" if settings.api.docs else ""
-    typer.echo(f"Serving on http://{shown}:{port} (open it in a browser){pages}", err=True)
+    typer.echo(f"Serving on {scheme}://{shown}:{port} (open it in a browser){pages}", err=True)
+    if settings.auth.required and not _has_key(settings):
+        typer.echo(_NO_KEY, err=True)
     if is_open_to_anybody(settings):
         typer.echo(_OPEN, err=True)
+
+
+def _has_key(settings: Settings) -> bool:
+    entrance = Entrance(settings.data.state_dir.expanduser() / FILE_NAME)
+    try:
+        return any(key.is_live(seconds_now()) for key in entrance.keys.all())
+    finally:
+        entrance.close()
 
 
 def _listen(host: str, port: int) -> socket.socket:

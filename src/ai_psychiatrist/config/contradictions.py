@@ -1,5 +1,6 @@
 """What settings cannot mean together, or on this machine; found before anything starts."""
 
+from ai_psychiatrist.access.oidc.issuer_settings import refuse_unusable_issuer
 from ai_psychiatrist.config.groups import Settings
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.ledger.keys.cipher import load_cipher
@@ -24,3 +25,4 @@ def refuse_contradictions(settings: Settings) -> None:
     if settings.ledger.key_file is not None:
         load_cipher(settings.ledger.key_file)
     signer_of(settings.certificate.key_file)
+    refuse_unusable_issuer(settings.auth)

@@ -1,6 +1,8 @@
 """Settings of the HTTP server."""
 
 import re
+from ipaddress import ip_network
+from pathlib import Path
 from typing import Final
 
 from pydantic import Field, field_validator
@@ -81,6 +83,17 @@ class ApiSettings(Options):
     cors_origins: tuple[str, ...] = Field(
         default=(), description="Origins of web pages that may call the API."
     )
+    tls_cert_file: Path | None = Field(
+        default=None,
+        description="Certificate of `serve` in PEM form, its chain after it: serves HTTPS alone.",
+    )
+    tls_key_file: Path | None = Field(
+        default=None, description="Key of that certificate, which others cannot read."
+    )
+    trusted_proxies: tuple[str, ...] = Field(
+        default=(),
+        description="Addresses or networks of proxies whose X-Forwarded-For and -Proto count.",
+    )
     docs: bool = Field(
         default=True, description="Show /docs and /openapi.json; false for production."
     )
@@ -89,6 +102,20 @@ class ApiSettings(Options):
     def is_for_this_machine(self) -> bool:
         """Whether only programs of this machine can call."""
         return is_of_this_machine(self.host)
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _are_networks(cls, proxies: tuple[str, ...]) -> tuple[str, ...]:
+        for proxy in proxies:
+            try:
+                network = ip_network(proxy)
+            except ValueError:
+                msg = "write addresses or networks, such as 10.0.0.7 or 10.0.0.0/24"
+                raise ValueError(msg) from None
+            if network.prefixlen == 0:
+                msg = "a network of all addresses would let every caller write who it is"
+                raise ValueError(msg)
+        return proxies
 
     @field_validator("allowed_hosts")
     @classmethod

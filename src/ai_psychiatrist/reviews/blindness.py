@@ -31,8 +31,14 @@ def give_scores(archive: Archive, record_id: str, principal: Principal) -> None:
 
 
 def list_for(archive: Archive, wanted: PageWanted) -> RecordPage:
-    """Return a part of the list; whoever is given scores in it is no blind rater of them later."""
+    """Return a part of the list; whoever is given scores in it is no blind rater of them later.
+
+    A list that is sorted or filtered by scores tells of those that are not in it as well.
+    """
     page = archive.page(wanted)
+    if wanted.is_steered_by_scores and ReviewPhase.UNSEEN not in wanted.hidden:
+        archive.note_all_shown(wanted.rater)
+        return page
     archive.note_shown(
         wanted.rater,
         [

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ai_psychiatrist.access.audit.trails import Trails
     from ai_psychiatrist.access.entrance import Entrance
     from ai_psychiatrist.access.limits.day_counts import DayCounts
+    from ai_psychiatrist.access.oidc.token_verifier import TokenVerifier
     from ai_psychiatrist.interview.interviews import Interviews
     from ai_psychiatrist.reviews.archives import Archives
     from ai_psychiatrist.wiring.tenant_interviews import TenantInterviews
@@ -135,6 +136,13 @@ class Services:
         from ai_psychiatrist.access.audit.trails import Trails  # noqa: PLC0415
 
         return Trails(state_dir=self.settings.data.state_dir.expanduser())
+
+    @cached_property
+    def token_verifier(self) -> "TokenVerifier | None":
+        """What checks tokens of an identity provider; `None` where none is named."""
+        from ai_psychiatrist.access.oidc.token_verifier import token_verifier  # noqa: PLC0415
+
+        return token_verifier(self.settings.auth)
 
     @cached_property
     def day_counts(self) -> "DayCounts | None":

@@ -313,6 +313,11 @@ class Archive:
                 for record_id in given:
                     self._reviews.note_shown(record_id, rater)
 
+    def note_all_shown(self, rater: str) -> None:
+        """Keep in mind that a rater was told of the scores of all that are not begun."""
+        with self._transaction():
+            self._reviews.note_all_shown(rater)
+
     def begin_review(self, record_id: str, rater: str) -> ReviewPhase:
         """Begin a rater's review, once: blind, or seen where scores were given before."""
         with self._transaction():

@@ -53,6 +53,12 @@ class PageWanted:
     hidden: frozenset[ReviewPhase] = frozenset()
     """How far somebody is who gets no scores; no filter and no order tells them either."""
 
+    @property
+    def is_steered_by_scores(self) -> bool:
+        """Whether it tells of scores also by what is not in it, or by its length."""
+        has_filter = self.band is not None or self.unknown is not None
+        return has_filter or self.sort in {Sort.WIDTH, Sort.TOTAL}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordPage:

@@ -1,0 +1,1 @@
+"""Tokens of somebody else's identity provider, and whom they stand for."""

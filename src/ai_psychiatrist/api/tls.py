@@ -1,0 +1,60 @@
+"""Certificate and key of the server, checked before it starts."""
+
+import ssl
+import stat
+from pathlib import Path
+from typing import NoReturn
+
+from ai_psychiatrist.config import ApiSettings
+from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.infrastructure.given_files import open_regular, reason_of
+
+_NOT_ITS_OWNERS = stat.S_IRWXO | stat.S_IWGRP
+
+
+def tls_context(settings: ApiSettings) -> ssl.SSLContext | None:
+    """Return what connections are encrypted with, `None` where no certificate is named.
+
+    Raises `ConfigurationError` for files that cannot be used together, or that others can use.
+    """
+    certificate, key = settings.tls_cert_file, settings.tls_key_file
+    if certificate is None and key is None:
+        return None
+    if certificate is None or key is None:
+        msg = "API_TLS_CERT_FILE and API_TLS_KEY_FILE belong together: set both, or neither"
+        raise ConfigurationError(msg)
+    _refuse_unreadable(certificate, "API_TLS_CERT_FILE")
+    _refuse_unreadable(key, "API_TLS_KEY_FILE")
+    if key.stat().st_mode & _NOT_ITS_OWNERS:
+        msg = f"API_TLS_KEY_FILE: others can use it: chmod 600 {str(key)!r}"
+        raise ConfigurationError(msg)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        context.load_cert_chain(certificate, key, password=_no_password)
+    except ssl.SSLError as error:
+        raise ConfigurationError(_explained(error)) from None
+    return context
+
+
+def _refuse_unreadable(path: Path, setting: str) -> None:
+    try:
+        open_regular(path).close()
+    except OSError as error:
+        msg = f"{setting} cannot be read: {reason_of(error)}"
+        raise ConfigurationError(msg) from None
+
+
+def _no_password() -> NoReturn:
+    # Without this the library would ask for one on the terminal.
+    msg = "API_TLS_KEY_FILE is encrypted: write it without a passphrase, for its owner alone"
+    raise ConfigurationError(msg)
+
+
+def _explained(error: ssl.SSLError) -> str:
+    if error.reason == "KEY_VALUES_MISMATCH":
+        return "API_TLS_KEY_FILE is not the key of the certificate in API_TLS_CERT_FILE"
+    return (
+        "API_TLS_CERT_FILE and API_TLS_KEY_FILE hold no certificate and key in PEM form, the "
+        "server's own certificate first"
+    )
