@@ -215,3 +215,10 @@ def test_a_wrong_method_is_told_every_method_of_the_path(
     response = client.request(method, path)
     assert response.status_code == 405
     assert set(response.headers["allow"].split(", ")) == allowed
+
+
+def test_a_wrong_value_under_a_name_that_stands_for_others_is_told(client: httpx.Client) -> None:
+    """`unknown` is a name in the query, and stands for made-up fields of a body as well."""
+    refused = client.get("/v1/assessments", params={"unknown": "399"})
+    assert (refused.status_code, refused.json()["code"]) == (422, "invalid_request")
+    assert refused.json()["errors"][0]["field"] == "unknown"

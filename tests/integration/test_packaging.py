@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Callable
 from importlib import metadata, resources
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 import yaml
@@ -36,7 +36,7 @@ PARSERS: dict[str, Callable[[str], object]] = {
     ".html": TEMPLATES.parse,
     ".css": str.strip,
     ".js": str.strip,
-    ".svg": ElementTree.fromstring,
+    ".svg": ET.fromstring,
     ".txt": str.strip,
     ".md": str.strip,
 }

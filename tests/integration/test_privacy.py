@@ -71,6 +71,20 @@ INTERVIEWS = {
 """Driven by the tests of the interviews."""
 SESSIONS = {"/v1/session"}
 """Driven by the tests of credentials, which look for secrets and made-up ids."""
+RECORDS = {
+    "/v1/assessments",
+    "/v1/assessments/{assessment_id}",
+    "/v1/assessments/{assessment_id}/status",
+    "/v1/assessments/{assessment_id}/events",
+    "/v1/assessments/{assessment_id}/transcript",
+    "/v1/assessments/{assessment_id}/evidence",
+    "/v1/assessments/{assessment_id}/certificate",
+    "/v1/assessments/{assessment_id}/review",
+    "/v1/assessments/{assessment_id}/review/ratings",
+    "/v1/assessments/{assessment_id}/review/rows",
+    "/v1/subjects/{subject_id}",
+}
+"""Driven by the tests of stored assessments."""
 EXPORTS = {"/v1/export"}
 """Driven by the tests of exports."""
 COMMANDS = {
@@ -112,6 +126,10 @@ COMMANDS = {
     "interview list",
     "interview delete",
     "verify",
+    "records list",
+    "records erase",
+    "records sweep",
+    "records rotate-key",
 }
 
 
@@ -285,9 +303,10 @@ def test_every_route_is_driven() -> None:
         *VERSIONED_POSTS,
         *VERSIONED_GETS,
         *INTERVIEWS,
+        *RECORDS,
         *EXPORTS,
-        *PAGES,
         *SESSIONS,
+        *PAGES,
     }
 
 

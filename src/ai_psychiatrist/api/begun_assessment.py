@@ -97,8 +97,8 @@ class _Work:
 
         def add(archive: Archive) -> None:
             archive.add(new, runner=records.archives.runner)
-            archive.tell(record_id, WHOLE, "begun")
-            archive.tell(record_id, DANGER, danger.value)
+            archive.running.tell(record_id, WHOLE, "begun")
+            archive.running.tell(record_id, DANGER, danger.value)
 
         await records.ask(add)
         self.id.set_result(record_id)
@@ -131,7 +131,7 @@ class _Work:
     async def _tell(self, stage: str, outcome: str) -> None:
         try:
             await self.asked.records.ask(
-                lambda archive: archive.tell(self.id.result(), stage, outcome)
+                lambda archive: archive.running.tell(self.id.result(), stage, outcome)
             )
         except AssessmentServiceError as error:
             # News are a help; what is told of is kept by itself.
@@ -143,7 +143,7 @@ class _Work:
 
         try:
             await self.asked.records.ask(
-                lambda archive: archive.finish(record_id, content, figures)
+                lambda archive: archive.running.finish(record_id, content, figures)
             )
         except RecordNotFound:
             logger.info("assessment_deleted_while_running", assessment_id=record_id)
@@ -156,7 +156,7 @@ class _Work:
         logger.error("assessment_not_finished", reason=reason, error_type=type(error).__name__)
 
         try:
-            await self.asked.records.ask(lambda archive: archive.fail(record_id, reason))
+            await self.asked.records.ask(lambda archive: archive.running.fail(record_id, reason))
         except AssessmentServiceError as failure:
             # It is said to be interrupted when the files can be used again.
             logger.error("failure_not_stored", error_type=type(failure).__name__)

@@ -27,6 +27,8 @@ _WRITER: Final = WorkerThreads(count=1, seconds=30.0)
 TAGS: Final = {
     "assessment": "A transcript in, an assessment out.",
     "stored assessments": "Assess and keep, list, read and erase.",
+    "reviews": "Rate a stored assessment, blind until your ratings are committed.",
+    "session": "Log in and out with a key; for pages.",
     "interviews": "Ask a person what is still unknown, one question after another.",
     "status": "How the service is; for whoever watches over it.",
 }

@@ -121,7 +121,7 @@ async def _on_work_not_done(request: Request, error: Exception) -> JSONResponse:
 def _invalid_request(request: Request, error: RequestValidationError) -> JSONResponse:
     found = error.errors()
     problems = [_invalid_field(entry) for entry in found[:_MOST_ERRORS]]
-    cures = " ".join(dict.fromkeys(_cure(entry["field"], request) for entry in problems))
+    cures = " ".join(dict.fromkeys(_cure(entry, request) for entry in problems))
     more = {"errors": problems, "more_errors": len(found) - len(problems)}
     return problem(422, "invalid_request", cures, more=more)
 
@@ -157,8 +157,9 @@ def _invalid_field(entry: Mapping[str, object]) -> dict[str, str]:
     }
 
 
-def _cure(field: str, request: Request) -> str:
-    if field not in {QUERY, UNKNOWN_FIELD}:
+def _cure(entry: Mapping[str, str], request: Request) -> str:
+    field = entry["field"]
+    if entry["type"] != "extra_forbidden":
         return FIELD_CURES[field]
     route = request.scope["route"]
     if field == QUERY:

@@ -291,6 +291,27 @@ PROBLEM_KINDS: Final = (
         "As many assessments are stored as may be.",
         "Remove assessments, or have the limit raised.",
     ),
+    ProblemKind(
+        406,
+        "not_acceptable",
+        "The answer does not come in the type that is wanted.",
+        "Leave the Accept header out, or name a type of this document.",
+    ),
+    ProblemKind(
+        429,
+        "limit_reached",
+        "A limit of the caller is reached.",
+        "Wait as long as Retry-After says.",
+    ),
+    ProblemKind(
+        429, "too_many_logins", "Logins failed too often.", "Wait as long as Retry-After says."
+    ),
+    ProblemKind(
+        503,
+        "limits_unavailable",
+        "Limits cannot be counted now.",
+        "The operator has to look after their file; the log says more.",
+    ),
 )
 
 

@@ -17,6 +17,7 @@ class TurnResult(Result):
     turn: int
     """From 0."""
     speaker: Speaker
+    """Whose words it holds."""
     label: str | None
     """The speaker as the transcript names them."""
     start: int
@@ -24,6 +25,7 @@ class TurnResult(Result):
     words_start: int
     """Where the spoken words begin."""
     end: int
+    """The character after the last."""
     seconds: float | None
     """When it begins in the recording; null without times."""
 
@@ -32,8 +34,11 @@ class StoredTranscriptResult(Result):
     """The interview of a stored assessment."""
 
     assessment_id: str
+    """The assessment's."""
     text: str
+    """The text that offsets count in."""
     turns: tuple[TurnResult, ...]
+    """The turns that it is made of."""
     risk: RiskResult | None
     """Signs of danger; null while there is no result."""
 
@@ -42,9 +47,12 @@ class EvidenceItemResult(Result):
     """What one item's score stands on."""
 
     label: str
+    """The item in words."""
     score: int | None
+    """0-3, or null for unknown."""
     unknown_reason: UnknownReason | None
     evidence: tuple[Quote, ...]
+    """The participant's words that carry the score."""
     unverified_quotes: tuple[UnverifiedQuote, ...]
     """Quotes that were refused, with the reason."""
     frequency: Frequency
@@ -56,6 +64,7 @@ class EvidenceResult(Result):
     """What the scores of an assessment stand on."""
 
     assessment_id: str
+    """The assessment's."""
     items: FrozenTable[str, EvidenceItemResult]
     """Empty where no item was scored."""
 
@@ -64,9 +73,11 @@ class SubjectResult(Result):
     """A subject of stored assessments."""
 
     subject_id: str
+    """The subject's."""
     subject: str | None
     """As the caller named it; null without a name."""
     assessments: int
+    """How many are stored."""
 
 
 def transcript_result(record: Record) -> StoredTranscriptResult:

@@ -24,7 +24,9 @@ _MARGIN_SECONDS: Final = 1.0
 
 router = APIRouter(prefix=PREFIX, tags=TAGS, responses=PROBLEMS, dependencies=FOLLOWING)
 
-LastEventId: TypeAlias = Annotated[int | None, Header(ge=0, le=2**53)]
+LastEventId: TypeAlias = Annotated[
+    int | None, Header(ge=0, le=2**53, description="Go on after the event of this number.")
+]
 
 
 @router.get(

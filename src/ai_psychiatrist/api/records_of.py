@@ -19,4 +19,6 @@ RecordId: TypeAlias = Annotated[
     str, Path(description="The id of the stored assessment.", json_schema_extra={"format": "uuid"})
 ]
 """A form to be read: an id that is not written so is no assessment's, which is a 404."""
-SubjectId: TypeAlias = Annotated[str, Path(json_schema_extra={"format": "uuid"})]
+SubjectId: TypeAlias = Annotated[
+    str, Path(description="The random id of the subject.", json_schema_extra={"format": "uuid"})
+]

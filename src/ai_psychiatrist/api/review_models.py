@@ -25,7 +25,9 @@ class SpanResult(Result):
     """Words that were marked: characters of the transcript, the end exclusive."""
 
     start: int
+    """First character, in code points of the transcript."""
     end: int
+    """The character after the last."""
 
 
 class RatedItemResult(Result):
@@ -34,19 +36,24 @@ class RatedItemResult(Result):
     score: int | None
     """0-3; null where it cannot be told."""
     cannot_tell: bool
+    """Whether no score could be told."""
     evidence: tuple[SpanResult, ...]
+    """Where the words stand that carry it."""
 
 
 class ReviewRowResult(Result):
     """One thing that a rater said; fields of other kinds are null."""
 
     number: int
+    """Counted up with each row of the assessment."""
     at: datetime
+    """When it was written."""
     rater: str
     """The id of a credential, no name."""
     mine: bool
     """Whether you said it."""
     kind: Kind
+    """What the row says."""
     phase: ReviewPhase | None = None
     """Of committed ratings: `blind`, or `seen` where scores had been given before."""
     items: FrozenTable[str, RatedItemResult] | None = None
@@ -58,7 +65,9 @@ class ReviewRowResult(Result):
     reason: RejectReason | None = None
     span: SpanResult | None = None
     score: int | None = None
+    """0-3, where the row gives one."""
     cannot_tell: bool | None = None
+    """Whether no score could be told."""
 
 
 class ReviewResult(Result):

@@ -29,14 +29,18 @@ class SpanRequest(RequestBody):
     """Words that are marked: characters of the transcript, the end exclusive."""
 
     start: Position
+    """First character, in code points of the transcript."""
     end: Position
+    """The character after the last."""
 
 
 class ItemRatingRequest(RequestBody):
     """One item as the rater reads the interview: a score, or that it cannot be told."""
 
     score: Score | None = None
+    """0-3; null where you cannot tell."""
     cannot_tell: StrictBool = False
+    """Whether no score can be told."""
     evidence: Annotated[tuple[SpanRequest, ...], Field(max_length=MOST_SPANS, fail_fast=True)] = ()
     """Where in the interview the score comes from; within the participant's words."""
 
@@ -107,6 +111,7 @@ class ReviewRowRequest(RequestBody):
     )
 
     kind: Literal["evidence", "missed", "score"]
+    """What the row says."""
     item: Item
     evidence: Position | None = None
     """For `evidence`: which of the item's quotes, from 0."""

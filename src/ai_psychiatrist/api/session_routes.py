@@ -39,9 +39,11 @@ class SessionResult(Result):
     id: str
     """The same for each request of one person or program."""
     name: str
+    """The caller's."""
     tenant: str
     """Whose records it works with."""
     scopes: tuple[Scope, ...]
+    """What the caller may do."""
     csrf: str | None
     """What unsafe requests of a session have to show; null for whoever has no session."""
 

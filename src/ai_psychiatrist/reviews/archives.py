@@ -124,9 +124,9 @@ class Archives:
 
     def tend(self, archive: Archive) -> int:
         """Remove what has expired, and say of what nobody makes any more that it failed."""
-        for runner in archive.runners():
+        for runner in archive.running.runners():
             if not self._lives(runner):
-                archive.fail_all_of(runner, INTERRUPTED)
+                archive.running.fail_all_of(runner, INTERRUPTED)
         return archive.sweep()
 
     def close(self) -> None:

@@ -93,9 +93,34 @@ def test_a_copy_tells_nothing_of_a_subject_that_was_erased(tmp_path: Path) -> No
         assert archive.get(ben.id).result == RESULT
         with pytest.raises(RecordUnreadable):
             archive.get(anna.id)
+        archive.delete(anna.id)
+
+
+@pytest.mark.parametrize("is_key_gone", [True, False])
+def test_an_erasing_that_broke_off_is_gone_on_with(tmp_path: Path, is_key_gone: bool) -> None:
+    with closing(open_archive(tmp_path)) as archive:
+        subject_id = archive.add(new_record("Anna")).subject_id
+        ben = archive.add(new_record("Ben"))
+        if is_key_gone:
+            archive.keys.forget(subject_id)
+    with closing(sqlite3.connect(tmp_path / "records/local/assessments.sqlite")) as file, file:
+        file.execute("INSERT INTO erased VALUES (?, '', 0)", (subject_id,))
+    with closing(open_archive(tmp_path)) as archive:
         assert archive.sweep() == 1
-        with pytest.raises(RecordNotFound):
-            archive.get(anna.id)
+        assert archive.keys.ids() == {ben.subject_id}
+        assert archive.get(ben.id).result == RESULT
+
+
+def test_nothing_is_begun_anew_or_swept_where_the_keys_are_gone(tmp_path: Path) -> None:
+    new, place = new_record(), tmp_path / "records/local/keys.sqlite"
+    with closing(open_archive(tmp_path)) as archive:
+        archive.add(new)
+    place.rename(tmp_path / "kept.sqlite")
+    with pytest.raises(ConfigurationError, match="put it back"):
+        open_archive(tmp_path)
+    (tmp_path / "kept.sqlite").rename(place)
+    with closing(open_archive(tmp_path)) as archive:
+        assert archive.get(new.id).result == RESULT
 
 
 def test_the_last_record_of_a_subject_takes_its_key_with_it(tmp_path: Path) -> None:
@@ -272,14 +297,14 @@ def test_what_was_begun_is_finished_or_says_why_not(tmp_path: Path) -> None:
     with closing(open_archive(tmp_path)) as archive:
         for name in ("one", "two"):
             archive.add(NewRecord(id=name, transcript=TRANSCRIPT), runner="gone")
-        archive.finish("one", RESULT, figures())
-        assert archive.fail_all_of("gone", "interrupted") == 1
+        archive.running.finish("one", RESULT, figures())
+        assert archive.running.fail_all_of("gone", "interrupted") == 1
         assert archive.get("one").result == RESULT
         assert (archive.summary("two").state, archive.summary("two").reason) == (
             RecordState.FAILED,
             "interrupted",
         )
-        archive.fail("one", "late")
+        archive.running.fail("one", "late")
         assert archive.summary("one").state is RecordState.FINISHED
         assert [(event.number, event.outcome) for event in archive.events("two")] == [(1, "failed")]
 

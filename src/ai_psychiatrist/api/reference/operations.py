@@ -116,8 +116,8 @@ def _curl(method: str, path: str, example: object) -> str:
 
 def _answer(status: str, said: Json) -> Answer:
     content: Json = said.get("content", {})
-    bodies: list[Json] = list(content.values())
-    schema = bodies[0].get("schema", {}) if bodies else {}
+    bodies: list[Json] = [*content.values(), {}]
+    schema: Json = bodies[0].get("schema", {})
     return Answer(
         status=status,
         description=said.get("description", ""),

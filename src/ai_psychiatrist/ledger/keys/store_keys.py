@@ -39,16 +39,17 @@ class StoreKeys:
             return load_cipher(self.named)
         return Cipher(self._own_key() or self._made_key())
 
-    def fitting(self, sealed: bytes, *, place: str) -> Cipher:
-        """Return what opens bytes that were sealed before.
+    def fitting(self, *sealed: bytes, place: str) -> Cipher:
+        """Return what opens bytes that were sealed before, one of them where there are several.
 
         The own key is tried after the named one, so that who names a key later, for the sake of
         runs, keeps what is stored. Raises `ConfigurationError` when neither fits.
         """
         for cipher in self._known():
-            with suppress(ConfigurationError):
-                cipher.unseal(sealed, place=place)
-                return cipher
+            for one in sealed:
+                with suppress(ConfigurationError):
+                    cipher.unseal(one, place=place)
+                    return cipher
         msg = (
             f"{self.kept} are encrypted with another key: set LEDGER_KEY_FILE to it, or put it "
             f"back at {str(self.own)!r}"

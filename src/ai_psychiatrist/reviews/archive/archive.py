@@ -7,14 +7,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, Self
 
+from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.review import ReviewPhase, ReviewRow, Said
 from ai_psychiatrist.ledger.keys.store_keys import StoreKeys
-from ai_psychiatrist.ledger.store.database import Database, Row, Value
-from ai_psychiatrist.reviews.archive.columns import columns_of, summary_in
-from ai_psychiatrist.reviews.archive.contents import transcript_bytes, transcript_in
+from ai_psychiatrist.ledger.store.database import Database, Row
+from ai_psychiatrist.reviews.archive.columns import summary_in
+from ai_psychiatrist.reviews.archive.contents import transcript_in
+from ai_psychiatrist.reviews.archive.erasing import Erasing
 from ai_psychiatrist.reviews.archive.errors import (
     ArchiveFull,
-    RecordNotFound,
     StillBlind,
     SubjectNotFound,
 )
@@ -26,13 +27,11 @@ from ai_psychiatrist.reviews.archive.pages import (
     page_query,
 )
 from ai_psychiatrist.reviews.archive.private_database import (
-    empty_journal,
     open_private,
     translated,
 )
+from ai_psychiatrist.reviews.archive.record_rows import RESULT, TRANSCRIPT, RecordRows
 from ai_psychiatrist.reviews.archive.records import (
-    WHOLE,
-    Figures,
     ListedRecord,
     NewRecord,
     Record,
@@ -41,14 +40,13 @@ from ai_psychiatrist.reviews.archive.records import (
     StageEvent,
 )
 from ai_psychiatrist.reviews.archive.review_rows import RatedRecord, ReviewRows
+from ai_psychiatrist.reviews.archive.running_records import RunningRecords
 from ai_psychiatrist.reviews.archive.seals import Seals
 from ai_psychiatrist.reviews.archive.tables import RECORDS
-from ai_psychiatrist.reviews.archive.tenant_keys import TenantKeys
+from ai_psychiatrist.reviews.archive.tenant_keys import KEYS_NAME, TenantKeys
 
 _FILE_NAME: Final = "assessments.sqlite"
 _TRIES: Final = 3
-_RESULT: Final = "result"
-_TRANSCRIPT: Final = "transcript"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +77,9 @@ class Archive:
         self._database = database
         self._keys = keys
         self._seals = Seals(keys=keys, tenant=tenant)
+        self._rows = RecordRows(database=database, seals=self._seals)
+        self._running = RunningRecords(database=database, rows=self._rows, now=self._now)
+        self._erasing = Erasing(database=database, keys=keys, rows=self._rows, now=self._now)
         self._reviews = ReviewRows(database=database, seals=self._seals)
         self._limits = limits
         self._clock = clock
@@ -100,6 +101,9 @@ class Archive:
         """
         # Its parents, too: without this they would take the rights that are usual.
         folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if (folder / _FILE_NAME).exists() and not (folder / KEYS_NAME).exists():
+            msg = f"{KEYS_NAME} is gone from {str(folder)!r}: put it back, or nothing can be read"
+            raise ConfigurationError(msg)
         opened = TenantKeys.open(folder, keys, tenant)
         try:
             database = open_private(folder / _FILE_NAME, RECORDS)
@@ -119,6 +123,15 @@ class Archive:
         """What opens the words."""
         return self._keys
 
+    @property
+    def running(self) -> RunningRecords:
+        """Those that are being made."""
+        return self._running
+
+    def events(self, record_id: str, *, after: int = 0) -> tuple[StageEvent, ...]:
+        """Return the steps of a record after a number."""
+        return self._running.events(record_id, after=after)
+
     def refuse_full(self) -> None:
         """Raise `ArchiveFull` when there is no room for another record."""
         with translated():
@@ -137,86 +150,25 @@ class Archive:
             subject_id = self._keys.subject(new.subject, now=now)
             try:
                 with self._keys.held(subject_id), self._transaction():
-                    self._insert(new, subject_id, runner, now)
+                    self._rows.insert(new, subject_id, runner=runner, now=now)
                 return self.summary(new.id)
             except SubjectNotFound:
                 # Erased in between: it is another subject from now on.
                 continue
         raise ArchiveFull
 
-    def finish(self, record_id: str, result: bytes, figures: Figures) -> None:
-        """Give a record that was begun its result."""
-        seal = self._seals.of(self._row(record_id)["subject_id"])
-        sealed = seal.put(result, record_id, _RESULT)
-        with self._transaction():
-            self._row(record_id)
-            self._put(record_id, _RESULT, sealed)
-            columns = columns_of(figures) | {"state": RecordState.FINISHED.value, "runner": None}
-            assigned = ", ".join(f"{name} = :{name}" for name in columns)
-            self._database.execute(
-                f"UPDATE records SET {assigned} WHERE id = :id",  # noqa: S608  our names
-                columns | {"id": record_id},
-            )
-            self._tell(record_id, WHOLE, RecordState.FINISHED.value)
-
-    def fail(self, record_id: str, reason: str) -> None:
-        """Say why a record that was begun has no result; one that has an end keeps it."""
-        with self._transaction():
-            is_written = self._database.execute(
-                "UPDATE records SET state = 'failed', reason = ?, runner = NULL"
-                " WHERE id = ? AND state = 'running'",
-                (reason, record_id),
-            )
-            if is_written:
-                self._tell(record_id, WHOLE, RecordState.FAILED.value)
-
-    def runners(self) -> frozenset[str]:
-        """Return the processes that say they are making a record."""
-        query = "SELECT DISTINCT runner FROM records WHERE state = 'running'"
-        with translated():
-            return frozenset(str(row[0]) for row in self._database.fetch(query))
-
-    def fail_all_of(self, runner: str, reason: str) -> int:
-        """Say that a process is gone without having finished; returns how many it left."""
-        query = "SELECT id FROM records WHERE state = 'running' AND runner = ?"
-        with self._transaction():
-            left = self._database.fetch(query, (runner,))
-            for (record_id,) in left:
-                self.fail(record_id, reason)
-        return len(left)
-
-    def tell(self, record_id: str, stage: str, outcome: str) -> None:
-        """Add a step to what is told of a record; one that is deleted takes none."""
-        with self._transaction():
-            self._tell(record_id, stage, outcome)
-
-    def events(self, record_id: str, *, after: int = 0) -> tuple[StageEvent, ...]:
-        """Return the steps of a record after a number."""
-        query = "SELECT * FROM events WHERE record_id = ? AND number > ? ORDER BY number"
-        with translated():
-            rows = self._database.fetch(query, (record_id, after))
-        return tuple(
-            StageEvent(
-                number=row["number"],
-                at=datetime.fromisoformat(row["at"]),
-                stage=row["stage"],
-                outcome=row["outcome"],
-            )
-            for row in rows
-        )
-
     def summary(self, record_id: str) -> RecordSummary:
         """Return what of a record stands in clear."""
-        return summary_in(self._row(record_id))
+        return summary_in(self._rows.row(record_id))
 
     def get(self, record_id: str) -> Record:
         """Return a record with its words."""
         summary = self.summary(record_id)
         seal = self._seals.of(summary.subject_id)
-        text = seal.take(self._taken(record_id, _TRANSCRIPT), record_id, _TRANSCRIPT)
+        text = self._rows.take(record_id, TRANSCRIPT, seal)
         result = b""
         if summary.state is RecordState.FINISHED:
-            result = seal.take(self._taken(record_id, _RESULT), record_id, _RESULT)
+            result = self._rows.take(record_id, RESULT, seal)
         return Record(
             id=record_id,
             created_at=summary.created_at,
@@ -247,12 +199,7 @@ class Archive:
 
     def delete(self, record_id: str) -> None:
         """Remove a record, and its subject's key with the last record of that subject."""
-        with self._keys.still():
-            with self._transaction():
-                subject_id = self._row(record_id)["subject_id"]
-                self._database.execute("DELETE FROM records WHERE id = ?", (record_id,))
-            self._forget_unused({subject_id})
-        self._wipe()
+        self._erasing.delete(record_id)
 
     def erase_subject(self, subject_id: str) -> int:
         """Destroy a subject's key, then what it opened; returns how many records that were.
@@ -260,31 +207,11 @@ class Archive:
         What is in copies of the assessments' file cannot be read any more. Raises
         `SubjectNotFound`.
         """
-        if not self._keys.forget(subject_id):
-            raise SubjectNotFound
-        self._keys.wipe()
-        with self._transaction():
-            removed = self._remove_erased(subject_id)
-        self._wipe()
-        return removed
+        return self._erasing.erase_subject(subject_id)
 
     def sweep(self) -> int:
         """Remove what was kept as long as it may be, and what a broken erasing left."""
-        oldest = _written(self._clock() - self._limits.keep)
-        with self._keys.still():
-            with self._transaction():
-                query = "SELECT DISTINCT subject_id FROM records WHERE created_at <= ?"
-                expired = {str(row[0]) for row in self._database.fetch(query, (oldest,))}
-                removed = self._database.execute(
-                    "DELETE FROM records WHERE created_at <= ?", (oldest,)
-                )
-                known = self._keys.ids()
-                rows = self._database.fetch("SELECT DISTINCT subject_id FROM records")
-                for subject_id in {str(row[0]) for row in rows} - known:
-                    removed += self._remove_erased(subject_id)
-            self._forget_unused(expired)
-        self._wipe()
-        return removed
+        return self._erasing.sweep(_written(self._clock() - self._limits.keep))
 
     def standing(self, record_id: str, rater: str) -> ReviewPhase:
         """Return how far a rater is with a record."""
@@ -325,14 +252,14 @@ class Archive:
 
     def append(self, record_id: str, rater: str, said: Said) -> ReviewRow:
         """Add what a rater says; raises `AlreadyCommitted`, `NotCommitted` and `ReviewNotBegun`."""
-        seal = self._seals.of(self._row(record_id)["subject_id"])
+        seal = self._seals.of(self._rows.row(record_id)["subject_id"])
         with self._transaction():
             return self._reviews.append(record_id, rater, said=said, seal=seal, now=self._now())
 
     def rows(self, record_id: str) -> tuple[ReviewRow, ...]:
         """Return all that was said of a record, whoever said it."""
         with translated():
-            self._row(record_id)
+            self._rows.row(record_id)
             return self._reviews.of(record_id)
 
     def reviews_begun(self, rater: str) -> int:
@@ -349,69 +276,6 @@ class Archive:
         """Return all that was said of all records."""
         with translated():
             return self._reviews.all()
-
-    def _insert(self, new: NewRecord, subject_id: str, runner: str | None, now: str) -> None:
-        state = RecordState.RUNNING if new.result is None else RecordState.FINISHED
-        row = columns_of(new.figures) | {
-            "id": new.id,
-            "subject_id": subject_id,
-            "created_at": now,
-            "state": state.value,
-            "runner": runner,
-        }
-        places = ", ".join(f":{name}" for name in row)
-        self._database.execute(
-            f"INSERT INTO records ({', '.join(row)}) VALUES ({places})",  # noqa: S608  our names
-            row,
-        )
-        seal = self._seals.of(subject_id)
-        parts = {_TRANSCRIPT: transcript_bytes(new.transcript), _RESULT: new.result}
-        for part, content in parts.items():
-            if content is not None:
-                self._put(new.id, part, seal.put(content, new.id, part))
-
-    def _put(self, record_id: str, part: str, sealed: bytes) -> None:
-        self._database.execute("INSERT INTO bodies VALUES (?, ?, ?)", (record_id, part, sealed))
-
-    def _taken(self, record_id: str, part: str) -> Value:
-        query = "SELECT body FROM bodies WHERE record_id = ? AND part = ?"
-        with translated():
-            rows = self._database.fetch(query, (record_id, part))
-        body: Value = rows[0]["body"] if rows else None
-        return body
-
-    def _tell(self, record_id: str, stage: str, outcome: str) -> None:
-        self._database.execute(
-            "INSERT INTO events SELECT id, 1 + (SELECT COUNT(*) FROM events WHERE record_id ="
-            " records.id), ?, ?, ? FROM records WHERE id = ?",
-            (self._now(), stage, outcome, record_id),
-        )
-
-    def _row(self, record_id: str) -> Row:
-        with translated():
-            rows = self._database.fetch("SELECT * FROM records WHERE id = ?", (record_id,))
-        if not rows:
-            raise RecordNotFound
-        return rows[0]
-
-    def _remove_erased(self, subject_id: str) -> int:
-        removed = self._database.execute("DELETE FROM records WHERE subject_id = ?", (subject_id,))
-        self._database.execute(
-            "INSERT INTO erased VALUES (?, ?, ?)"
-            " ON CONFLICT (subject_id) DO UPDATE SET records = records + excluded.records",
-            (subject_id, self._now(), removed),
-        )
-        return removed
-
-    def _forget_unused(self, subject_ids: set[str]) -> None:
-        for subject_id in subject_ids:
-            query = "SELECT 1 FROM records WHERE subject_id = ? LIMIT 1"
-            if not self._database.fetch(query, (subject_id,)):
-                self._keys.forget(subject_id)
-
-    def _wipe(self) -> None:
-        empty_journal(self._database)
-        self._keys.wipe()
 
     def _now(self) -> str:
         return _written(self._clock())

@@ -23,7 +23,8 @@ from ai_psychiatrist.reviews.archive.private_database import (
 )
 from ai_psychiatrist.reviews.archive.tables import KEYS
 
-_FILE_NAME: Final = "keys.sqlite"
+KEYS_NAME: Final = "keys.sqlite"
+
 _NAMES: Final = b"names of subjects"
 _READ: Final = """
     SELECT wrapped, sealed_name, (SELECT value FROM meta WHERE key = 'generation') AS generation
@@ -63,7 +64,7 @@ class TenantKeys:
 
         Raises `ConfigurationError` when no key of the installation opens that one.
         """
-        opened = cls(open_private(folder / _FILE_NAME, KEYS), keys, tenant)
+        opened = cls(open_private(folder / KEYS_NAME, KEYS), keys, tenant)
         try:
             opened._begin()
         except BaseException:
@@ -230,11 +231,7 @@ class TenantKeys:
 
     def _fitting(self) -> Cipher:
         """Return the key of the installation that opens the tenant's."""
-        wraps = self._wraps()
-        for wrapped in wraps[:-1]:
-            with suppress(ConfigurationError):
-                return self._keys.fitting(wrapped, place=self._place("key"))
-        return self._keys.fitting(wraps[-1], place=self._place("key"))
+        return self._keys.fitting(*self._wraps(), place=self._place("key"))
 
     def _wraps(self) -> list[bytes]:
         return [bytes(row[0]) for row in self._database.fetch("SELECT wrapped FROM wraps")]

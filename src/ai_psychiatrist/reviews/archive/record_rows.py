@@ -1,0 +1,64 @@
+"""The rows of records and their sealed parts."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from ai_psychiatrist.ledger.store.database import Database, Row, Value
+from ai_psychiatrist.reviews.archive.columns import columns_of
+from ai_psychiatrist.reviews.archive.contents import transcript_bytes
+from ai_psychiatrist.reviews.archive.errors import RecordNotFound
+from ai_psychiatrist.reviews.archive.private_database import translated
+from ai_psychiatrist.reviews.archive.records import NewRecord, RecordState
+from ai_psychiatrist.reviews.archive.seals import Seal, Seals
+
+RESULT: Final = "result"
+TRANSCRIPT: Final = "transcript"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordRows:
+    """The rows of a tenant; what writes runs inside the archive's transaction."""
+
+    database: Database
+    seals: Seals
+
+    def insert(self, new: NewRecord, subject_id: str, *, runner: str | None, now: str) -> None:
+        """Write a record with its parts."""
+        state = RecordState.RUNNING if new.result is None else RecordState.FINISHED
+        row = columns_of(new.figures) | {
+            "id": new.id,
+            "subject_id": subject_id,
+            "created_at": now,
+            "state": state.value,
+            "runner": runner,
+        }
+        places = ", ".join(f":{name}" for name in row)
+        self.database.execute(
+            f"INSERT INTO records ({', '.join(row)}) VALUES ({places})",  # noqa: S608  our names
+            row,
+        )
+        seal = self.seals.of(subject_id)
+        parts = {TRANSCRIPT: transcript_bytes(new.transcript), RESULT: new.result}
+        for part, content in parts.items():
+            if content is not None:
+                self.put(new.id, part, seal.put(content, new.id, part))
+
+    def put(self, record_id: str, part: str, sealed: bytes) -> None:
+        """Write a part of a record as it is sealed."""
+        self.database.execute("INSERT INTO bodies VALUES (?, ?, ?)", (record_id, part, sealed))
+
+    def take(self, record_id: str, part: str, seal: Seal) -> bytes:
+        """Return a part of a record; raises `RecordUnreadable`."""
+        query = "SELECT body FROM bodies WHERE record_id = ? AND part = ?"
+        with translated():
+            rows = self.database.fetch(query, (record_id, part))
+        body: Value = rows[0]["body"] if rows else None
+        return seal.take(body, record_id, part)
+
+    def row(self, record_id: str) -> Row:
+        """Return what stands in the clear; raises `RecordNotFound`."""
+        with translated():
+            rows = self.database.fetch("SELECT * FROM records WHERE id = ?", (record_id,))
+        if not rows:
+            raise RecordNotFound
+        return rows[0]
