@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ai_psychiatrist.ledger.store.database import Database
-from ai_psychiatrist.reviews.archive.private_database import empty_journal, translated
+from ai_psychiatrist.reviews.archive.private_database import emptied_journal, translated
 from ai_psychiatrist.reviews.archive.record_rows import RecordRows
 from ai_psychiatrist.reviews.archive.tenant_keys import TenantKeys
 
@@ -82,7 +82,7 @@ class Erasing:
                 self.keys.forget(subject_id)
 
     def _wipe(self) -> None:
-        empty_journal(self.database)
+        emptied_journal(self.database)
         self.keys.wipe()
 
     @contextmanager
