@@ -31,7 +31,7 @@ class Form:
 async def read_form(request: Request) -> Form:
     """Return the fields; raises `Refusal` for what no form of ours sends."""
     if content_type(request.scope) != FORM_TYPE:
-        raise Refusal(problem(415, "wrong_media_type", f"This address takes forms: {FORM_TYPE}."))
+        raise Refusal(problem(422, "invalid_request", f"This address takes forms: {FORM_TYPE}."))
     try:
         text = (await _body(request)).decode("ascii")
         pairs = parse_qsl(
@@ -39,7 +39,7 @@ async def read_form(request: Request) -> Form:
         )
     except ValueError:
         detail = f"The form cannot be read: percent-encoded UTF-8 of at most {_MOST_FIELDS} fields."
-        raise Refusal(problem(400, "malformed_form", detail)) from None
+        raise Refusal(problem(422, "invalid_request", detail)) from None
     finally:
         await give_body_room_back(request.scope)
     return Form(pairs)

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final
 
 from fastapi import APIRouter, Request
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from ai_psychiatrist.api.admission import AdmittedRoute
 from ai_psychiatrist.api.query_options import SpeakersOfQuery
@@ -44,30 +44,32 @@ class PreviewRequest(AssessmentRequest):
 class PreviewedSpeakerResult(Result):
     """A label, whom it stands for, and how that speaker begins."""
 
-    label: str | None
+    label: str | None = Field(examples=["Eva"])
     """As the transcript has it; null for words without one, `*` for all words."""
-    role: Speaker | None
+    role: Speaker | None = Field(examples=["participant"])
     """Null where somebody has to say."""
-    turns: int
-    said: tuple[str, ...]
+    turns: int = Field(examples=[36])
+    """How many turns this speaker has."""
+    said: tuple[str, ...] = Field(examples=[["Badly.", "Since March."]])
     """The first two turns, each cut off after 160 characters."""
 
 
 class PreviewResult(Result):
     """How a transcript would be read."""
 
-    form: str
+    form: str = Field(examples=["text"])
     """Such as text, webvtt, whisper or docx; told by the content."""
-    turns: int
+    turns: int = Field(examples=[72])
+    """How many turns there are in all."""
     speakers: tuple[PreviewedSpeakerResult, ...]
     """At most 20, in the order in which they first speak."""
     notes: tuple[NoteResult, ...]
     """What was assumed, left out or odd."""
-    speakers_assumed: bool
+    speakers_assumed: bool = Field(examples=[False])
     """True when no label names anybody, so that all words count as the participant's."""
-    is_open: bool
+    is_open: bool = Field(examples=[True])
     """True when somebody has to say who the participant is, in `speakers` of the assessment."""
-    reason: str
+    reason: str = Field(examples=["nobody has said who the participant is"])
     """Why, and what to do; empty where nothing is open."""
 
 
