@@ -35,13 +35,14 @@ class SessionResult(Result):
     id: str
     """The same for each request of one person or program."""
     name: str
-    """The caller's."""
+    """Of the key, or the name that a rater gave; `local` for whoever gave none."""
     tenant: str
-    """Whose records it works with."""
+    """Whose stored assessments and interviews the caller works with; `local` without keys."""
     scopes: tuple[Scope, ...]
-    """What the caller may do."""
+    """What the caller may do: `assess`, `read` results, `review` (rate), `admin` (erase, see all
+    ratings)."""
     csrf: str | None
-    """What unsafe requests of a session have to show; null for whoever has no session."""
+    """What a session's requests that change something show in `X-CSRF-Token`; null without one."""
 
 
 SessionRequestOf: TypeAlias = Annotated[SessionRequest, Depends(session_request)]

@@ -24,7 +24,7 @@ class Erasing:
     rows: RecordRows
     now: Callable[[], str]
 
-    def delete(self, record_id: str) -> None:
+    def erase(self, record_id: str) -> None:
         """Remove a record, and its subject's key with the last record of that subject."""
         with self.keys.still():
             with self._transaction():
