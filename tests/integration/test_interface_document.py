@@ -12,7 +12,7 @@ import pytest
 from ai_psychiatrist.api.app import create_app
 from ai_psychiatrist.api.doors import is_open
 from ai_psychiatrist.api.error_answers import _ANSWERS
-from ai_psychiatrist.api.problem_kinds import PROBLEM_KINDS, PROBLEM_TYPE
+from ai_psychiatrist.api.problem_kinds import PROBLEM_TYPE, problem_kinds
 from ai_psychiatrist.api.reference.page import reference_page
 from ai_psychiatrist.config import load_settings
 
@@ -89,11 +89,11 @@ def sent_problems() -> Iterator[tuple[int, str]]:
 
 
 def test_every_problem_that_is_sent_is_told() -> None:
-    listed = [(kind.status, kind.code) for kind in PROBLEM_KINDS]
+    listed = [(kind.status, kind.code) for kind in problem_kinds()]
     assert len(listed) == len(set(listed))
     assert set(sent_problems()) == set(listed)
     assert [one["type"] for one in DOCUMENT["x-problems"]] == [
-        PROBLEM_TYPE + kind.code for kind in PROBLEM_KINDS
+        PROBLEM_TYPE + kind.code for kind in problem_kinds()
     ]
 
 
@@ -101,7 +101,7 @@ def test_every_problem_is_in_the_documentation_with_its_status() -> None:
     rows = [
         row for page in PAGES for row in (ROOT / page).read_text("utf-8").splitlines() if "|" in row
     ]
-    for kind in PROBLEM_KINDS:
+    for kind in problem_kinds():
         told = [row for row in rows if f"`{kind.code}`" in row]
         assert any(str(kind.status) in row.split("|")[1] for row in told), kind.code
 
@@ -137,7 +137,7 @@ def test_the_page_shows_every_operation_field_and_problem() -> None:
         schema, _, field = name.partition(".")
         assert f'id="schema-{schema}"' in page
         assert f"<code>{field}</code>" in page
-    for kind in PROBLEM_KINDS:
+    for kind in problem_kinds():
         assert f'id="problem-{kind.status}-{kind.code}"' in page
     assert not re.search(r"<script|<style|\sstyle=|\son\w+=", page)
 

@@ -16,12 +16,11 @@ from ai_psychiatrist.access.audit.entry import BEGUN, Action
 from ai_psychiatrist.access.audit.errors import AuditUnusable
 from ai_psychiatrist.access.audit.trails import NO_TENANT, Trails
 from ai_psychiatrist.api.audited_actions import ACTIONS, ANSWERED_ANYWAY
-from ai_psychiatrist.api.doors_of import PRINCIPAL
+from ai_psychiatrist.api.doors_of import known_principal
 from ai_psychiatrist.api.login_guard import is_refused_login
 from ai_psychiatrist.api.own_path import own_path
 from ai_psychiatrist.api.problems import problem
 from ai_psychiatrist.api.risk import kept_risk
-from ai_psychiatrist.domain.access import Principal
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 
@@ -151,7 +150,7 @@ def _told_record(scope: Scope, start: Message) -> str:
 async def _write(scope: Scope, deed: _Deed, outcome: str) -> bool:
     """Return whether the row is on the disk."""
     trails: Trails = scope["app"].state.services.audit
-    principal: Principal | None = scope.get("state", {}).get(PRINCIPAL)
+    principal = known_principal(scope)
     client = scope.get("client") or ("",)
     try:
         await _WRITERS.run(

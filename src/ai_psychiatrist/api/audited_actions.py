@@ -79,9 +79,7 @@ UNTRACED: Final = {
     RouteKey("GET", "/static/{digest}/{name}"): "about the service",
     RouteKey("GET", "/openapi.json"): "about the service",
     RouteKey("GET", "/docs"): "about the service",
-    RouteKey("GET", "/docs/oauth2-redirect"): "about the service",
     RouteKey("GET", "/docs/style.css"): "about the service",
-    RouteKey("GET", "/redoc"): "about the service",
 }
 """Every other route, and why it leaves no row."""
 

@@ -22,7 +22,7 @@ from ai_psychiatrist.api.credentials import (
 from ai_psychiatrist.api.door_problems import cross_site, entrance_unusable, unauthenticated
 from ai_psychiatrist.api.doors_of import PRINCIPAL, SESSION
 from ai_psychiatrist.api.own_page import SAFE_METHODS, is_from_elsewhere
-from ai_psychiatrist.api.own_path import own_path
+from ai_psychiatrist.api.own_path import mounted_at, own_path
 from ai_psychiatrist.api.page_policy import is_page
 from ai_psychiatrist.api.problems import Refusal, overloaded
 from ai_psychiatrist.api.session_cookie import clear_cookie
@@ -129,7 +129,7 @@ def _to_login(scope: Scope) -> Response | None:
     """Send a browser that asks for a page to where it can log in."""
     if scope["method"] not in SAFE_METHODS or not is_page(own_path(scope)):
         return None
-    return RedirectResponse(f"{scope.get('root_path', '').rstrip('/')}/login", 303)
+    return RedirectResponse(f"{mounted_at(scope)}/login", 303)
 
 
 def is_open(path: str) -> bool:

@@ -82,7 +82,7 @@ def erase(
         if subject is not None:
             typer.echo(f"erased {archive.erase_subject(subject)} assessments of the subject")
         if assessment_id is not None:
-            archive.delete(assessment_id)
+            archive.erase(assessment_id)
             typer.echo("erased 1 assessment")
 
 
@@ -158,7 +158,7 @@ def _line(summary: RecordSummary) -> str:
 
 def _shown(summary: RecordSummary) -> dict[str, object]:
     return {
-        "id": summary.id,
+        "assessment_id": summary.id,
         "subject_id": summary.subject_id,
         "created_at": summary.created_at.isoformat(timespec="milliseconds"),
         "state": summary.state.value,
