@@ -274,6 +274,12 @@ PROBLEM_KINDS: Final = (
         "The operator has to look after their file.",
     ),
     ProblemKind(
+        503,
+        "open_address",
+        "Other machines can reach the server, and nobody is asked for a key.",
+        "The operator has to set AUTH_REQUIRED=true, or API_ALLOW_UNAUTHENTICATED=true.",
+    ),
+    ProblemKind(
         504,
         "deadline_exceeded",
         "Nothing finished in time.",
