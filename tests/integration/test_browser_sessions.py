@@ -200,6 +200,17 @@ def test_our_own_page_has_to_show_the_token_of_its_session(
     assert closed.post("/full_pipeline", json=TEXT, headers=good).status_code == 200
 
 
+def test_a_page_whose_session_has_ended_acts_for_nobody(unlocked: httpx.Client) -> None:
+    csrf = unlocked.post("/v1/session", json={"rater": "Ada"}).json()["csrf"]
+    shown = {"X-CSRF-Token": csrf}
+    assert unlocked.post("/full_pipeline", json=TEXT, headers=shown).status_code == 200
+    unlocked.cookies.clear()
+    answer = unlocked.post("/full_pipeline", json=TEXT, headers=shown)
+    assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated")
+    assert unlocked.get("/v1/session", headers=shown).json()["csrf"] is None
+    assert unlocked.post("/v1/session", json={"rater": "Ada"}, headers=shown).status_code == 201
+
+
 @pytest.mark.parametrize("page", FOREIGN_PAGE.values(), ids=FOREIGN_PAGE)
 def test_a_foreign_page_can_do_nothing_with_a_session(
     closed: httpx.Client, state_dir: Path, page: dict[str, str]
