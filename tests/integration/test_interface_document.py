@@ -10,6 +10,7 @@ import jsonschema_rs
 import pytest
 
 from ai_psychiatrist.api.app import create_app
+from ai_psychiatrist.api.doors import is_open
 from ai_psychiatrist.api.error_answers import _ANSWERS
 from ai_psychiatrist.api.problem_kinds import PROBLEM_TYPE, problem_kinds
 from ai_psychiatrist.api.reference.page import reference_page
@@ -139,3 +140,14 @@ def test_the_page_shows_every_operation_field_and_problem() -> None:
     for kind in problem_kinds():
         assert f'id="problem-{kind.status}-{kind.code}"' in page
     assert not re.search(r"<script|<style|\sstyle=|\son\w+=", page)
+
+
+def test_every_operation_that_is_not_open_says_which_credential_it_needs() -> None:
+    closed = [(path, said) for path, _, said in OPERATIONS if not is_open(path)]
+    assert [path for path, said in closed if not said.get("security")] == []
+
+
+def test_a_form_of_a_session_may_have_fields_beside_ours() -> None:
+    content = DOCUMENT["paths"]["/v1/session"]["post"]["requestBody"]["content"]
+    forbids = {name: said["schema"]["additionalProperties"] for name, said in content.items()}
+    assert forbids == {"application/json": False, "application/x-www-form-urlencoded": True}

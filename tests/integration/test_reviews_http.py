@@ -250,6 +250,23 @@ def test_ratings_that_do_not_fit_are_refused_and_not_kept(
     assert rater.get(f"{path}/review").json()["rows"] == []
 
 
+@pytest.mark.parametrize(
+    ("part", "body", "code"),
+    [
+        ("ratings", b'{"items": {}, "items": {}}', "duplicate_key"),
+        ("rows", b'{"kind": "score", "score": 1, "score": 2}', "duplicate_key"),
+        ("ratings", b'{"items": "\xff"}', "malformed_json"),
+        ("rows", b'{"item": NaN}', "malformed_json"),
+    ],
+)
+def test_json_of_a_review_is_looked_at_as_any_other(
+    doors: Doors, made: str, part: str, body: bytes, code: str
+) -> None:
+    headers = {"Content-Type": "application/json"}
+    answer = doors.client(RATER).post(f"{made}/review/{part}", content=body, headers=headers)
+    assert code_of(answer)[1] == code
+
+
 def test_of_ratings_sent_at_once_one_is_kept(doors: Doors, made: str) -> None:
     rater = doors.client(RATER)
     rater.post(f"{made}/review")

@@ -19,6 +19,16 @@ def unauthenticated() -> JSONResponse:
     )
 
 
+def session_over() -> JSONResponse:
+    """Return the problem of a page whose session has ended: nothing is done in another's name."""
+    return problem(
+        401,
+        "unauthenticated",
+        "The session in which this page was loaded has ended: log in, or give your name, again.",
+        headers={"WWW-Authenticate": "Bearer"},
+    )
+
+
 def forbidden(missing: Iterable[Scope]) -> JSONResponse:
     """Return the problem of a caller who may do other things, but not this."""
     names = sorted(missing)

@@ -25,6 +25,8 @@ from ai_psychiatrist.results.result import Result
 
 _LOGIN_PATH: Final = "/login"
 _BODY: Final = SessionRequest.model_json_schema()
+_FORM: Final = _BODY | {"additionalProperties": True}
+"""A page may have other fields beside ours."""
 
 router = APIRouter(tags=["session"])
 
@@ -61,7 +63,7 @@ SessionRequestOf: TypeAlias = Annotated[SessionRequest, Depends(session_request)
     openapi_extra={
         "requestBody": {
             "required": True,
-            "content": {"application/json": {"schema": _BODY}, FORM_TYPE: {"schema": _BODY}},
+            "content": {"application/json": {"schema": _BODY}, FORM_TYPE: {"schema": _FORM}},
         }
     },
 )
