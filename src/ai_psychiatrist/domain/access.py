@@ -13,13 +13,13 @@ class Scope(StrEnum):
     """What a credential lets its holder do."""
 
     ASSESS = "assess"
-    """Start assessments and interviews."""
+    """Begin assessments, and hold interviews."""
     READ = "read"
     """See results."""
     REVIEW = "review"
     """Rate, blind first."""
     ADMIN = "admin"
-    """Erase, export what others rated, and look after keys."""
+    """Erase, see what subjects are called, and export what others rated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
