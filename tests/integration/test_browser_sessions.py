@@ -305,3 +305,12 @@ def test_tls_of_the_connection_itself_makes_the_cookie_secure(tmp_path: Path) ->
         assert given.startswith("__Host-session=")
         assert "; Secure" in given
         assert client.get("/v1/session").status_code == 200
+
+
+def test_an_answer_that_ends_a_session_is_not_kept_for_others(closed: httpx.Client) -> None:
+    page = closed.get("/login").text
+    path = page.partition('href="/static/')[2].partition('"')[0]
+    answer = closed.get(f"/static/{path}", headers={"Cookie": f"{COOKIE}={'A' * 43}"})
+    assert "Max-Age=0" in answer.headers["set-cookie"]
+    assert answer.headers["cache-control"] == "no-store"
+    assert "immutable" in closed.get(f"/static/{path}").headers["cache-control"]

@@ -165,7 +165,7 @@ def _assert_commands_silent(folder: Path) -> None:
         (["rotate-key", "--new-key-file", str(key)], 0),
         (["rotate-key", "--new-key-file", str(folder)], 2),
         (["sweep"], 0),
-        (["erase", lines[0]["id"]], 0),
+        (["erase", lines[0]["assessment_id"]], 0),
         (["erase", "--subject", lines[1]["subject_id"]], 0),
         (["erase", CANARY], 2),
         (["erase"], 2),

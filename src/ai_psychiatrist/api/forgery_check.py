@@ -7,11 +7,12 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ai_psychiatrist.access.forgery_token import is_forgery_token
+from ai_psychiatrist.api.content_type import FORM_TYPE, content_type
 from ai_psychiatrist.api.door_problems import forgery_suspected, session_over
 from ai_psychiatrist.api.doors_of import PRINCIPAL, SESSION
 from ai_psychiatrist.api.own_page import SAFE_METHODS
 from ai_psychiatrist.api.own_path import own_path
-from ai_psychiatrist.api.session_form import FORM_TYPE, MOST_FIELDS, SESSION_PATH, media_type
+from ai_psychiatrist.api.session_form import MOST_FIELDS, SESSION_PATH
 from ai_psychiatrist.domain.access import LOCAL
 
 _HEADER: Final = "x-csrf-token"
@@ -36,7 +37,7 @@ class ForgeryCheck:
             await self._app(scope, receive, send)
             return
         given, received = Headers(scope=scope).get(_HEADER), receive
-        if given is None and media_type(scope) == FORM_TYPE:
+        if given is None and content_type(scope) == FORM_TYPE:
             message = await receive()
             given, received = _token_in(message.get("body", b"")), _again(message, receive)
         session: str = scope["state"][SESSION]

@@ -180,7 +180,7 @@ def _line(listed: ListedRecord) -> Line:
         width=None if listed.is_hidden else figures.width,
         models=", ".join(figures.models),
         raters=summary.raters,
-        mine=_MINE[listed.mine],
+        mine=_MINE[listed.phase],
     )
 
 

@@ -5,14 +5,16 @@ from functools import partial
 from typing import Final
 
 from fastapi import APIRouter, Request
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict
 
 from ai_psychiatrist.api.admission import AdmittedRoute
+from ai_psychiatrist.api.doors_of import requires
 from ai_psychiatrist.api.query_options import SpeakersOfQuery
 from ai_psychiatrist.api.requests import AssessmentRequest
 from ai_psychiatrist.api.sent_file import FILE_BODY
 from ai_psychiatrist.api.served import ServicesOf
 from ai_psychiatrist.api.wanted_assessment import too_large
+from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.transcript import Speaker
 from ai_psychiatrist.infrastructure.worker_processes import work_on_text
@@ -27,7 +29,12 @@ _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
     422: {"description": "The request names no usable transcript; the body says which field."},
 }
 
-router = APIRouter(tags=["assessment"], route_class=AdmittedRoute, responses=_PROBLEMS)
+router = APIRouter(
+    tags=["assessment"],
+    route_class=AdmittedRoute,
+    responses=_PROBLEMS,
+    dependencies=[requires(Scope.ASSESS)],
+)
 
 
 class PreviewRequest(AssessmentRequest):
@@ -44,32 +51,32 @@ class PreviewRequest(AssessmentRequest):
 class PreviewedSpeakerResult(Result):
     """A label, whom it stands for, and how that speaker begins."""
 
-    label: str | None = Field(examples=["Eva"])
+    label: str | None
     """As the transcript has it; null for words without one, `*` for all words."""
-    role: Speaker | None = Field(examples=["participant"])
+    role: Speaker | None
     """Null where somebody has to say."""
-    turns: int = Field(examples=[36])
+    turns: int
     """How many turns this speaker has."""
-    said: tuple[str, ...] = Field(examples=[["Badly.", "Since March."]])
+    said: tuple[str, ...]
     """The first two turns, each cut off after 160 characters."""
 
 
 class PreviewResult(Result):
     """How a transcript would be read."""
 
-    form: str = Field(examples=["text"])
+    form: str
     """Such as text, webvtt, whisper or docx; told by the content."""
-    turns: int = Field(examples=[72])
+    turns: int
     """How many turns there are in all."""
     speakers: tuple[PreviewedSpeakerResult, ...]
     """At most 20, in the order in which they first speak."""
     notes: tuple[NoteResult, ...]
     """What was assumed, left out or odd."""
-    speakers_assumed: bool = Field(examples=[False])
+    speakers_assumed: bool
     """True when no label names anybody, so that all words count as the participant's."""
-    is_open: bool = Field(examples=[True])
+    is_open: bool
     """True when somebody has to say who the participant is, in `speakers` of the assessment."""
-    reason: str = Field(examples=["nobody has said who the participant is"])
+    reason: str
     """Why, and what to do; empty where nothing is open."""
 
 

@@ -64,7 +64,7 @@ async function assess() {
     ...headers,
     Prefer: "respond-async",
   });
-  const id = content.id ?? content.assessment_id ?? location.match(/assessments\/([^/]+)/)[1];
+  const id = content.assessment_id ?? location.match(/assessments\/([^/]+)/)[1];
   window.location.assign(url(`/assessments/${id}`));
 }
 
