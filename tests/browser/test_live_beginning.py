@@ -131,3 +131,17 @@ def test_a_file_that_holds_no_interview_is_refused_with_what_to_do(
         page.set_input_files("#file", tmp_path / name)
         page.click("#assess")
         page.locator(f"#failed:has-text('{told}')").wait_for()
+
+
+def test_whose_interview_it_is_is_said_to_readers_and_not_while_rating(site: Site) -> None:
+    person = site.person()
+    page = person.open("/new")
+    page.fill("#text", TALK)
+    page.fill("#subject", "P-001")
+    page.click("#assess")
+    page.wait_for_selector("h1:has-text('Assessment of')")
+    path = page.url.removeprefix(site.url)
+    assert page.inner_text("h1").startswith("Assessment of P-001")
+    assert "P-001" not in page.title()
+    assert "P-001" in page.inner_text(".erase")
+    assert "P-001" not in person.open(f"{path}/rate").content()

@@ -116,3 +116,10 @@ def test_a_mark_leaves_the_signs_of_danger_and_can_be_taken_away(site: Site) -> 
     page.locator(".marked button").click()
     assert said.inner_html() == before
     assert sleep.evaluate("one => one === document.activeElement")
+
+
+def test_without_scripts_no_score_is_sent_anywhere(site: Site) -> None:
+    path = site.person().named("Ada").assess()
+    page = site.person(java_script_enabled=False).open(f"{path}/rate")
+    assert "Rating needs scripts" in page.inner_text("noscript")
+    assert page.locator("#commit").is_disabled()

@@ -27,7 +27,7 @@ def test_the_second_rater_sees_nothing_before_committing(site: Site) -> None:
     first.rate(path, "uu3uuuuu")
     assert first.page.locator(".ratings thead th").all_inner_texts() == ["Item", "Program", "You"]
     page = second.open("/")
-    assert "hidden until you rated" in page.inner_text("table.cohort")
+    assert "hidden until you have rated" in page.inner_text("table.cohort")
     second.open("/next")
     assert page.url.endswith("/rate")
     _knows_nothing(second, path)

@@ -15,7 +15,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ai_psychiatrist.access.audit.entry import BEGUN, Action
 from ai_psychiatrist.access.audit.errors import AuditUnusable
 from ai_psychiatrist.access.audit.trails import NO_TENANT, Trails
-from ai_psychiatrist.api.audited_actions import ACTIONS, ANSWERED_ANYWAY
+from ai_psychiatrist.api.audited_actions import (
+    ACTIONS,
+    ACTIONS_WHERE_STORED,
+    ANSWERED_ANYWAY,
+    RouteKey,
+)
 from ai_psychiatrist.api.doors_of import known_principal
 from ai_psychiatrist.api.login_guard import is_refused_login
 from ai_psychiatrist.api.own_path import own_path
@@ -66,10 +71,15 @@ class _Deed:
     record_id: str
 
 
-_KNOWN: Final = tuple(
-    _Known(method=key.method, path=compile_path(key.path)[0], action=action)
-    for key, action in ACTIONS.items()
-)
+def _known(actions: Mapping[RouteKey, Action]) -> tuple[_Known, ...]:
+    return tuple(
+        _Known(method=key.method, path=compile_path(key.path)[0], action=action)
+        for key, action in actions.items()
+    )
+
+
+_KNOWN: Final = _known(ACTIONS)
+_KNOWN_WHERE_STORED: Final = _KNOWN + _known(ACTIONS_WHERE_STORED)
 
 
 class AuditedRequests:
@@ -127,7 +137,8 @@ class _AuditedAnswer:
 def _deed(scope: Scope) -> _Deed | None:
     method = "GET" if scope["method"] == "HEAD" else scope["method"]
     path = own_path(scope)
-    for known in _KNOWN:
+    is_stored = scope["app"].state.services.settings.store.assessments
+    for known in _KNOWN_WHERE_STORED if is_stored else _KNOWN:
         found = known.path.match(path) if known.method == method else None
         if found is not None:
             return _Deed(

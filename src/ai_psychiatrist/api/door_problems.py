@@ -61,6 +61,17 @@ def forgery_suspected() -> JSONResponse:
     )
 
 
+def open_address() -> JSONResponse:
+    """Return the problem of a server that was put where others reach it, and knows nobody."""
+    return problem(
+        503,
+        "open_address",
+        "Other machines can reach this address, and nobody is asked for a key: the operator of the "
+        "service sets AUTH_REQUIRED=true and makes a key with `ai-psychiatrist keys create`; or, "
+        "where something before the server asks instead, API_ALLOW_UNAUTHENTICATED=true.",
+    )
+
+
 def entrance_unusable() -> JSONResponse:
     """Return the problem of a server that cannot read its keys; the log says more."""
     return problem(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from fastapi import Request
 
+from ai_psychiatrist.api.audit_trail import note_record
 from ai_psychiatrist.api.doors_of import principal_of
 from ai_psychiatrist.api.query_options import ScoringInQuery
 from ai_psychiatrist.api.records_of import records_of
@@ -55,6 +56,7 @@ async def keep_where_set(assessed: Assessed, request: Request, services: Service
         return
     principal = principal_of(request)
     records = records_of(request, principal)
+    note_record(request, assessed.id)
     await keep(records, assessed, await whole_result(assessed, services))
     await records.ask(lambda archive: archive.note_shown(principal.id, (assessed.id,)))
 

@@ -1,6 +1,6 @@
 """The pages of one assessment: how far it is, what came out, and its rating without that."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from fastapi import APIRouter, Request, Response
@@ -37,6 +37,8 @@ class _Read:
     phase: ReviewPhase
     rows: tuple[ReviewRow, ...] = ()
     stages: tuple[StageEvent, ...] = ()
+    subject: str | None = field(default=None, repr=False)
+    """Whose interview it is, for those who may see results."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +77,9 @@ async def assessment(
             record=record,
             phase=phase,
             rows=visible_rows(archive, assessment_id, principal.id),
+            subject=archive.subject_name(record.subject_id)
+            if Scope.READ in principal.scopes
+            else None,
         )
 
     try:
@@ -171,6 +176,7 @@ async def _sheet(request: Request, found: _Read, principal: Principal) -> Respon
         id=record.id,
         day=f"{record.created_at:%Y-%m-%d %H:%M}",
         subject_id=record.subject_id,
+        subject=found.subject,
         phase=found.phase.value,
         ratings=ratings_view(view, found.rows, principal),
         may_review=Scope.REVIEW in principal.scopes,

@@ -10,7 +10,7 @@ from typing import Final
 
 from ai_psychiatrist.access.clock import utc_now
 from ai_psychiatrist.access.limits.usage import Limits, Reached, Usage
-from ai_psychiatrist.domain.access import Principal
+from ai_psychiatrist.domain.access import LOCAL, Principal
 from ai_psychiatrist.domain.errors import AssessmentServiceError, ConfigurationError
 from ai_psychiatrist.ledger.errors import LedgerUnusable
 from ai_psychiatrist.ledger.store.database import Database
@@ -18,6 +18,8 @@ from ai_psychiatrist.ledger.store.private_database import open_private
 
 FILE_NAME: Final = "limits.sqlite"
 
+_RATERS: Final = f"{LOCAL.id}:"
+"""How the ids of those begin who gave a name where no key is asked for."""
 _TABLE: Final = """
     CREATE TABLE IF NOT EXISTS used (
         day TEXT NOT NULL,
@@ -114,5 +116,6 @@ class DayCounts:
 
 
 def _credential(principal: Principal) -> str:
-    """Return what stands for a credential; a rater's id may hold the name that they gave."""
-    return hashlib.sha256(f"{principal.tenant}/{principal.id}".encode()).hexdigest()
+    """Return what stands for a credential; who gave a name alone showed none, like all others."""
+    holder = LOCAL.id if principal.id.startswith(_RATERS) else principal.id
+    return hashlib.sha256(f"{principal.tenant}/{holder}".encode()).hexdigest()

@@ -178,6 +178,10 @@ class Archive:
             transcript=transcript_in(text),
         )
 
+    def subject_name(self, subject_id: str) -> str | None:
+        """Return whose interviews they are, `None` where nobody said; raises `SubjectNotFound`."""
+        return self._keys.name(subject_id)
+
     def count_of(self, subject_id: str) -> int:
         """Return how many records of a subject are stored."""
         query = "SELECT COUNT(*) FROM records WHERE subject_id = ?"

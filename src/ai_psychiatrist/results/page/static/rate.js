@@ -142,4 +142,5 @@ const sheet = document.getElementById("keys");
 document.getElementById("show-keys").addEventListener("click", () => sheet.showModal());
 listen(table);
 restore();
+document.getElementById("commit").disabled = false;
 call("POST", path, {}).catch(fail);
