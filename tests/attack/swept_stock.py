@@ -13,7 +13,7 @@ TRANSCRIPT: Final = (
     "Interviewer: And your energy?\n"
     "Participant: I feel tired nearly every day, and I think of killing myself."
 )
-_KEPT: Final = 4
+_KEPT: Final = 2
 """How many of each kind there are."""
 _USES: Final = 40
 """After so many requests the oldest makes room: it was rated, or removed."""
@@ -47,12 +47,11 @@ class Stock:
     def _add(self) -> None:
         body = {"transcript_text": TRANSCRIPT, "subject": f"subject {self._used}"}
         made = self._post("/v1/assessments", body)
-        place = f"/v1/assessments/{made['assessment_id']}"
         listed = self.client.get("/v1/assessments", headers=self.headers).json()["assessments"]
-        subjects = {f"/v1/assessments/{one['id']}": one["subject_id"] for one in listed}
+        subjects = {one["assessment_id"]: one["subject_id"] for one in listed}
         interview = self._post("/v1/interviews", {"protocol": "phq8"})
         self._keep("assessment_id", made["assessment_id"])
-        self._keep("subject_id", subjects[place])
+        self._keep("subject_id", subjects[made["assessment_id"]])
         self._keep("interview_id", interview["interview_id"])
 
     def _keep(self, name: str, value: str) -> None:
