@@ -194,6 +194,22 @@ def test_print_opens_folds_and_leaves_columns(page: Page, tmp_path: Path) -> Non
     assert len(page.pdf()) > 10_000
 
 
+def test_words_far_off_the_screen_are_found_reached_and_printed(page: Page, tmp_path: Path) -> None:
+    text = "".join(
+        f"Interviewer: And day {day}?\nParticipant: On day {day} I hardly slept.\n"
+        for day in range(150)
+    )
+    sheet = _file(tmp_path, view_of(_fields(text), text))
+    top = "(id) => document.getElementById(id).getBoundingClientRect().top"
+    page.goto(sheet)
+    assert page.evaluate("find('On day 140 I hardly')")
+    page.goto(f"{sheet}#t280")
+    assert 0 <= page.evaluate(top, "t280") < 200
+    page.emulate_media(media="print")
+    shown = "(turns) => turns.map((one) => getComputedStyle(one).contentVisibility)"
+    assert set(page.locator(".turn").evaluate_all(shown)) == {"visible"}
+
+
 def test_table_of_many_sorts_by_its_columns(page: Page, tmp_path: Path) -> None:
     page.goto(_index(tmp_path))
     names = "[...document.querySelectorAll('tbody a')].map((one) => one.textContent)"
