@@ -54,7 +54,7 @@ def _knows_nothing(person: Person, path: str) -> None:
     rows = json.loads(person.fetch("GET", f"{api}/review")["text"])["rows"]
     assert rows == []
     content = person.page.content()
-    assert not re.search(r'class="(card|evidence|score|belief)', content)
+    assert not re.search(r'class="(card|evidence|score|belief)\b', content)
 
 
 def test_by_keyboard_alone_one_rates_marks_and_judges(site: Site) -> None:

@@ -33,25 +33,49 @@ export function selected() {
   return { start, end: start + length(trimmed), words: trimmed, turn };
 }
 
+const asServed = new Map();
+
 // Shows each turn's words anew with the spans in it; where spans overlap, a piece has all of them.
 export function show(spans) {
   for (const turn of document.querySelectorAll("[data-start]")) {
-    const base = Number(turn.dataset.start);
-    const points = [...turn.textContent];
-    const within = spans.filter(({ start, end }) => start < base + points.length && end > base);
-    if (!within.length && !turn.querySelector("mark")) continue;
-    const borders = new Set([0, points.length]);
-    for (const { start, end } of within) borders.add(Math.max(0, start - base)).add(Math.min(points.length, end - base));
-    const places = [...borders].sort((one, other) => one - other);
-    turn.replaceChildren(...places.slice(0, -1).map((from, at) => {
-      const piece = points.slice(from, places[at + 1]).join("");
-      const over = within.filter(({ start, end }) => start <= base + from && end > base + from);
-      if (!over.length) return piece;
-      const mark = document.createElement("mark");
-      mark.className = over.map(({ slug }) => `of-${slug}`).join(" ");
-      mark.title = over.map(({ label }) => label).join(", ");
-      mark.textContent = piece;
-      return mark;
-    }));
+    const all = document.createRange();
+    all.selectNodeContents(turn);
+    let at = Number(turn.dataset.start);
+    const last = at + length(wordsOf(all));
+    const within = spans.filter(({ start, end }) => start < last && end > at);
+    if (!asServed.has(turn)) {
+      if (!within.length) continue;
+      asServed.set(turn, turn.cloneNode(true));
+    }
+    turn.replaceChildren(...asServed.get(turn).cloneNode(true).childNodes);
+    for (const node of textsOf(turn)) {
+      const points = [...node.data];
+      node.replaceWith(...piecesOf(points, at, within));
+      at += points.length;
+    }
   }
+}
+
+function textsOf(turn) {
+  const walker = document.createTreeWalker(turn, NodeFilter.SHOW_TEXT);
+  const found = [];
+  while (walker.nextNode()) if (!walker.currentNode.parentElement.closest(".tags")) found.push(walker.currentNode);
+  return found;
+}
+
+function piecesOf(points, base, spans) {
+  const within = spans.filter(({ start, end }) => start < base + points.length && end > base);
+  const borders = new Set([0, points.length]);
+  for (const { start, end } of within) borders.add(Math.max(0, start - base)).add(Math.min(points.length, end - base));
+  const places = [...borders].sort((one, other) => one - other);
+  return places.slice(0, -1).map((from, at) => {
+    const piece = points.slice(from, places[at + 1]).join("");
+    const over = within.filter(({ start, end }) => start <= base + from && end > base + from);
+    if (!over.length) return piece;
+    const mark = document.createElement("mark");
+    mark.className = over.map(({ slug }) => `of-${slug}`).join(" ");
+    mark.title = over.map(({ label }) => label).join(", ");
+    mark.textContent = piece;
+    return mark;
+  });
 }

@@ -1,6 +1,6 @@
 // A transcript that is pasted or chosen: who is who first, and then the assessment.
 
-import { call, doing, element, say, url } from "./api.js";
+import { call, doing, element, exact, say, url } from "./api.js";
 
 const TYPES = {
   vtt: "text/vtt",
@@ -113,7 +113,7 @@ function row({ label, role, turns, said }) {
     cell.append(select);
   }
   return element(
-    "tr", {}, element("th", { scope: "row" }, who), cell,
-    element("td", {}, String(turns)), element("td", {}, said.join(" … ")),
+    "tr", {}, element("th", { scope: "row" }, element("bdi", {}, ...exact(who))), cell,
+    element("td", {}, String(turns)), element("td", { dir: "auto" }, ...exact(said.join(" … "))),
   );
 }

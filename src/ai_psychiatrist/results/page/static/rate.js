@@ -1,6 +1,6 @@
 // Own scores and evidence, before the program's are shown: kept in the page until committed.
 
-import { call, doing, element, fail, say, url } from "./api.js";
+import { call, doing, element, exact, fail, say, url } from "./api.js";
 import { choose, listen, step } from "./keys.js";
 import { selected, show } from "./marks.js";
 
@@ -51,7 +51,7 @@ function marked() {
         marked();
         item.focus();
       });
-      return element("li", {}, element("q", {}, one.words), " ", away);
+      return element("li", {}, element("q", { dir: "auto" }, ...exact(one.words)), " ", away);
     }));
   }
 }
