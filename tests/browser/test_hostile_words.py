@@ -172,8 +172,7 @@ def test_what_turns_the_direction_is_seen_and_turns_nothing(page: Page, tmp_path
 
 
 def test_marked_words_are_those_of_the_transcript_beside_signs_and_unseen_ones(site: Site) -> None:
-    person = site.person()
-    page = person.named("Kim")
+    person = site.person().named("Kim")
     path = site_assessed(person, UNSEEN)
     page = person.open(f"{path}/rate")
     for words in ("lie awake", "each night"):
