@@ -37,7 +37,7 @@ def client(url: str) -> Iterator[httpx.Client]:
 
 
 def ids(client: httpx.Client) -> list[str]:
-    return [one["id"] for one in client.get("/v1/assessments").json()["assessments"]]
+    return [one["assessment_id"] for one in client.get("/v1/assessments").json()["assessments"]]
 
 
 def test_fhir_is_given_to_whoever_asks_for_it(client: httpx.Client, public_data: Path) -> None:

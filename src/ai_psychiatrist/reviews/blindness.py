@@ -44,7 +44,7 @@ def list_for(archive: Archive, wanted: PageWanted) -> RecordPage:
         [
             line.summary.id
             for line in page.records
-            if line.mine is ReviewPhase.UNSEEN
+            if line.phase is ReviewPhase.UNSEEN
             and not line.is_hidden
             and line.summary.figures.status is not None
         ],

@@ -29,7 +29,7 @@ class Candidate:
 
     id: str
     created_at: datetime
-    mine: ReviewPhase
+    phase: ReviewPhase
     """How far the rater is with it."""
     unknown_items: int | None
     """`None` where no item has a result."""
@@ -63,7 +63,7 @@ def queue(cases: Sequence[Candidate], *, seed: str) -> tuple[Candidate, ...]:
     """
     by_phase: dict[ReviewPhase, list[Candidate]] = {phase: [] for phase in ReviewPhase}
     for case in sorted(cases, key=lambda case: draw(case.id, seed=seed)):
-        by_phase[case.mine].append(case)
+        by_phase[case.phase].append(case)
     rated = [is_random(case.id, seed=seed) for case in by_phase[ReviewPhase.REVEALED]]
     mixed = _mixed(by_phase[ReviewPhase.UNSEEN], seed=seed, rated=len(rated), random=sum(rated))
     begun = sorted(by_phase[ReviewPhase.BLIND], key=lambda case: case.created_at)

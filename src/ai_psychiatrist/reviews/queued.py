@@ -22,7 +22,7 @@ def _candidate(one: ListedRecord) -> Candidate:
     return Candidate(
         id=summary.id,
         created_at=summary.created_at,
-        mine=one.mine,
+        phase=one.phase,
         unknown_items=summary.figures.unknown_items,
         width=summary.figures.width,
     )

@@ -17,7 +17,7 @@ from ai_psychiatrist.ledger.keys.store_keys import StoreKeys
 from ai_psychiatrist.ledger.store.database import Database, Row
 from ai_psychiatrist.reviews.archive.errors import RecordUnreadable, SubjectNotFound
 from ai_psychiatrist.reviews.archive.private_database import (
-    empty_journal,
+    emptied_journal,
     open_private,
     translated,
 )
@@ -144,7 +144,7 @@ class TenantKeys:
 
     def wipe(self) -> bool:
         """Leave no earlier state beside the file; returns whether that succeeded at once."""
-        return empty_journal(self._database)
+        return emptied_journal(self._database)
 
     def rotate(self, *, further: Cipher | None = None) -> int:
         """Give the tenant a new key, and wrap every subject's anew; returns how many there are.
