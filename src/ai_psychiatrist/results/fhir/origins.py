@@ -37,7 +37,7 @@ def provenances(
     by_program = [url for url, one in listed if "meta" in one]
     yield source.own_url(_ASSESSED), _assessed(source, by_program)
     if source.rated is not None and source.practitioner is not None:
-        by_rater = [url for url, one in listed if one["status"] == "final"]
+        by_rater = [url for url, one in listed if one["status"] != "preliminary"]
         yield source.own_url(_VERIFIED), _verified(source.rated, source.practitioner, by_rater)
 
 

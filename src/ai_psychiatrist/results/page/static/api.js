@@ -92,3 +92,13 @@ export function element(name, attributes = {}, ...children) {
   made.append(...children);
   return made;
 }
+
+const UNSEEN = /([\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}])/u;
+
+// A text in which characters that steer and are not seen stand by themselves, with their number.
+export const exact = (text) => text.split(UNSEEN).map((part, at) => (at % 2 ? seen(part) : part));
+
+const seen = (one) => element("span", {
+  class: "unseen",
+  "data-code": `U+${one.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`,
+}, one);

@@ -1,6 +1,10 @@
 // A transcript that is pasted or chosen: who is who first, and then the assessment.
 
+<<<<<<< HEAD
+import { call, doing, element, exact, say, url } from "./api.js";
+=======
 import { Problem, call, doing, element, say, url } from "./api.js";
+>>>>>>> main
 
 const TYPES = {
   vtt: "text/vtt",
@@ -137,7 +141,7 @@ function row({ label, role, turns, said }) {
     cell.append(select);
   }
   return element(
-    "tr", {}, element("th", { scope: "row" }, who), cell,
-    element("td", {}, String(turns)), element("td", {}, said.join(" … ")),
+    "tr", {}, element("th", { scope: "row" }, element("bdi", {}, ...exact(who))), cell,
+    element("td", {}, String(turns)), element("td", { dir: "auto" }, ...exact(said.join(" … "))),
   );
 }

@@ -1,7 +1,7 @@
 // Own scores and evidence, before the program's are shown. Until they are committed, scores and places of marks,
 // and no words, are kept in the storage of this tab: loading the page again loses nothing.
 
-import { call, doing, element, fail, say, url } from "./api.js";
+import { call, doing, element, exact, fail, say, url } from "./api.js";
 import { choose, listen, step } from "./keys.js";
 import { selected, show, wordsAt } from "./marks.js";
 
@@ -81,7 +81,11 @@ function marked() {
         item.querySelector(".mark").focus();
         say(`Taken away from ${one.label}.`);
       });
+<<<<<<< HEAD
+      return element("li", {}, element("q", { dir: "auto" }, ...exact(one.words)), " ", away);
+=======
       return element("li", {}, element("q", { dir: "auto" }, one.words), " ", away);
+>>>>>>> main
     }));
   }
 }
