@@ -31,6 +31,8 @@ def open_private(path: Path, versions: Sequence[Sequence[str]]) -> Database:
         try:
             # What is deleted is overwritten, not only forgotten.
             database.fetch("PRAGMA secure_delete = ON")
+            # Nothing of it lies in a folder of the system, not even for a moment.
+            database.fetch("PRAGMA temp_store = MEMORY")
             database.fetch(f"PRAGMA journal_size_limit = {_MOST_JOURNAL_BYTES}")
             with database.transaction():
                 _migrate(database, path, versions)
@@ -38,6 +40,12 @@ def open_private(path: Path, versions: Sequence[Sequence[str]]) -> Database:
             database.close()
             raise
     return database
+
+
+def write_anew(database: Database) -> None:
+    """Write the whole file anew, for a page that was split keeps what has moved to another one."""
+    with translated():
+        database.execute("VACUUM")
 
 
 def empty_journal(database: Database) -> bool:
