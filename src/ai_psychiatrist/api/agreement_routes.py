@@ -24,7 +24,7 @@ _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
     503: {"description": "Stored assessments cannot be read now."},
 }
 
-router = APIRouter(prefix="/v1", tags=["review"], responses=_PROBLEMS)
+router = APIRouter(prefix="/v1", tags=["reviews"], responses=_PROBLEMS)
 
 
 @router.get(

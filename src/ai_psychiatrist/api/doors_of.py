@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final, TypeAlias
 
 from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyCookie, APIKeyHeader, HTTPBearer
+from starlette.types import Scope as ConnectionScope
 
 from ai_psychiatrist.api.door_problems import forbidden, unauthenticated
 from ai_psychiatrist.api.problems import Refusal
@@ -29,20 +30,26 @@ _COOKIE: Final = APIKeyCookie(
 )
 
 
+def known_principal(scope: ConnectionScope) -> Principal | None:
+    """Return whoever a request comes from, `None` where nobody knows."""
+    principal: Principal | None = scope.get("state", {}).get(PRINCIPAL)
+    return principal
+
+
 def principal_of(request: Request) -> Principal:
     """Return whoever the request comes from; raises `Refusal` where nobody knows."""
-    principal: Principal | None = request.scope.get("state", {}).get(PRINCIPAL)
+    principal = known_principal(request.scope)
     if principal is None:
         raise Refusal(unauthenticated())
     return principal
 
 
-def is_known(request: Request) -> bool:
-    """Return whether it is known whom the request comes from; without authentication always."""
-    return request.scope.get("state", {}).get(PRINCIPAL) is not None
+async def _principal(request: Request) -> Principal:
+    # A dependency that is no coroutine is called in a thread, which costs more than all layers.
+    return principal_of(request)
 
 
-PrincipalOf: TypeAlias = Annotated[Principal, Depends(principal_of)]
+PrincipalOf: TypeAlias = Annotated[Principal, Depends(_principal)]
 
 
 def session_of(request: Request) -> str | None:
@@ -58,7 +65,7 @@ class Required:
     scopes: frozenset[Scope]
     is_one_enough: bool = False
 
-    def __call__(
+    async def __call__(
         self,
         principal: PrincipalOf,
         _bearer: Annotated[object, Security(_BEARER)],

@@ -37,7 +37,11 @@ def add_layers(app: FastAPI, settings: Settings) -> None:
         app.add_middleware(DailyLimits)
     app.add_middleware(LoginGuard)
     friends = frozenset(settings.api.cors_origins)
-    rules = DoorRules(is_required=settings.auth.required, friends=friends)
+    rules = DoorRules(
+        is_required=settings.auth.required,
+        friends=friends,
+        is_open_to_others=settings.api.allow_unauthenticated,
+    )
     # No body is read of a caller whom nobody knows.
     app.add_middleware(Doors, rules=rules)
     app.add_middleware(

@@ -6,15 +6,21 @@ from fastapi import Depends, Path, Request
 
 from ai_psychiatrist.api.doors_of import PrincipalOf
 from ai_psychiatrist.api.served import services_of
+from ai_psychiatrist.domain.access import Principal
 from ai_psychiatrist.reviews.archives import Records
 
 
-def records_of(request: Request, principal: PrincipalOf) -> Records:
+def records_of(request: Request, principal: Principal) -> Records:
     """Return those of the caller's tenant, which the credential names and nothing else."""
     return services_of(request).archives.records(principal.tenant)
 
 
-RecordsOf: TypeAlias = Annotated[Records, Depends(records_of)]
+async def _records(request: Request, principal: PrincipalOf) -> Records:
+    # A dependency that is no coroutine is called in a thread.
+    return records_of(request, principal)
+
+
+RecordsOf: TypeAlias = Annotated[Records, Depends(_records)]
 RecordId: TypeAlias = Annotated[
     str, Path(description="The id of the stored assessment.", json_schema_extra={"format": "uuid"})
 ]

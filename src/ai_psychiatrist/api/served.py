@@ -15,7 +15,12 @@ def services_of(request: Request) -> Services:
     return services
 
 
-ServicesOf: TypeAlias = Annotated[Services, Depends(services_of)]
+async def _services(request: Request) -> Services:
+    # A dependency that is no coroutine is called in a thread.
+    return services_of(request)
+
+
+ServicesOf: TypeAlias = Annotated[Services, Depends(_services)]
 
 
 def json_of(result: BaseModel, status: int = 200) -> Response:

@@ -10,7 +10,7 @@ from ai_psychiatrist.domain.errors import InputError
 MOST_CHARACTERS: Final = 200
 
 
-def subject_of_header(
+async def subject_of_header(
     x_subject: Annotated[
         str | None,
         Header(

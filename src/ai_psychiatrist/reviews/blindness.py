@@ -50,7 +50,7 @@ def _given_first(page: RecordPage) -> tuple[str, ...]:
     return tuple(
         line.summary.id
         for line in page.records
-        if line.mine is ReviewPhase.UNSEEN
+        if line.phase is ReviewPhase.UNSEEN
         and not line.is_hidden
         and line.summary.figures.status is not None
     )

@@ -29,7 +29,7 @@ class Candidate:
 
     id: str
     created_at: datetime
-    mine: ReviewPhase
+    phase: ReviewPhase
     """How far the rater is with it."""
     unknown_items: int | None
     """`None` where no item has a result."""
@@ -64,7 +64,7 @@ def queue(cases: Sequence[Candidate], *, seed: str) -> tuple[Candidate, ...]:
     by_phase: dict[ReviewPhase, list[Candidate]] = {phase: [] for phase in ReviewPhase}
     draws = {case.id: draw(case.id, seed=seed) for case in cases}
     for case in sorted(cases, key=lambda case: draws[case.id]):
-        by_phase[case.mine].append(case)
+        by_phase[case.phase].append(case)
     rated = [draws[case.id] < RANDOM_SHARE for case in by_phase[ReviewPhase.REVEALED]]
     mixed = _mixed(by_phase[ReviewPhase.UNSEEN], draws, rated=len(rated), random=sum(rated))
     begun = sorted(by_phase[ReviewPhase.BLIND], key=lambda case: case.created_at)

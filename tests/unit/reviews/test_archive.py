@@ -93,7 +93,7 @@ def test_a_copy_tells_nothing_of_a_subject_that_was_erased(tmp_path: Path) -> No
         assert archive.get(ben.id).result == RESULT
         with pytest.raises(RecordUnreadable):
             archive.get(anna.id)
-        archive.delete(anna.id)
+        archive.erase(anna.id)
 
 
 @pytest.mark.parametrize("is_key_gone", [True, False])
@@ -128,9 +128,9 @@ def test_the_last_record_of_a_subject_takes_its_key_with_it(tmp_path: Path) -> N
         one, two = new_record("Anna"), new_record("Anna")
         subject_id = archive.add(one).subject_id
         archive.add(two)
-        archive.delete(one.id)
+        archive.erase(one.id)
         assert archive.keys.ids() == {subject_id}
-        archive.delete(two.id)
+        archive.erase(two.id)
         assert archive.keys.ids() == set()
         with pytest.raises(SubjectNotFound):
             archive.erase_subject(subject_id)

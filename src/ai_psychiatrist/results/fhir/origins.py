@@ -10,6 +10,7 @@ from ai_psychiatrist.results.fhir.elements import (
     absent_element,
     coding,
     concept,
+    note,
     reference,
 )
 from ai_psychiatrist.results.fhir.source import Rated, Source, instant
@@ -80,7 +81,7 @@ def _device(source: Source) -> Element:
             *(_property(f"models:{agent}", names) for agent, names in models.items()),
             _property("mode", [result.mode]),
         ],
-        "note": [{"text": result.notice}],
+        "note": [note(result.notice)],
     }
 
 
@@ -91,7 +92,7 @@ def _made_by(program: str | None) -> list[Element]:
 
 
 def _property(name: str, values: list[str]) -> Element:
-    shown = [{"text": value} for value in values]
+    shown = [note(value) for value in values]
     return {"type": concept(coding(codes.OWN_DEVICE, name)), "valueCode": shown}
 
 

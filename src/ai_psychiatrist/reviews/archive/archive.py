@@ -172,6 +172,10 @@ class Archive:
             transcript=transcript_in(text),
         )
 
+    def subject_name(self, subject_id: str) -> str | None:
+        """Return whose interviews they are, `None` where nobody said; raises `SubjectNotFound`."""
+        return self._keys.name(subject_id)
+
     def count_of(self, subject_id: str) -> int:
         """Return how many records of a subject are stored."""
         query = "SELECT COUNT(*) FROM records WHERE subject_id = ?"
@@ -183,9 +187,9 @@ class Archive:
         """Lines of many records, without their words."""
         return self._lists
 
-    def delete(self, record_id: str) -> None:
+    def erase(self, record_id: str) -> None:
         """Remove a record, and its subject's key with the last record of that subject."""
-        self._erasing.delete(record_id)
+        self._erasing.erase(record_id)
 
     def erase_subject(self, subject_id: str) -> int:
         """Destroy a subject's key, then what it opened; returns how many records that were.

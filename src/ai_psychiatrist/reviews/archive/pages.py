@@ -17,7 +17,8 @@ from ai_psychiatrist.reviews.archive.records import ListedRecord, RecordState
 
 
 class Sort(StrEnum):
-    """The order of a list; the highest come first, and what has no figure comes last."""
+    """The order of a list: the newest, the widest belief, the gravest danger or the highest
+    possible total first; what has no figure comes last."""
 
     CREATED = "created"
     WIDTH = "width"
@@ -26,7 +27,7 @@ class Sort(StrEnum):
 
 
 class Rated(StrEnum):
-    """Who has committed ratings."""
+    """Whose committed ratings there are: `none` are nobody's, `mine` the caller's."""
 
     NONE = "none"
     ANY = "any"

@@ -62,7 +62,7 @@ class RecordLists:
             Candidate(
                 id=row["id"],
                 created_at=datetime.fromisoformat(row["created_at"]),
-                mine=ReviewPhase(row["mine"]),
+                phase=ReviewPhase(row["mine"]),
                 unknown_items=row["unknown_items"],
                 width=row["width"],
             )
@@ -72,5 +72,5 @@ class RecordLists:
 
 def _listed(row: Row) -> ListedRecord:
     return ListedRecord(
-        summary=summary_in(row), mine=ReviewPhase(row["mine"]), is_hidden=bool(row["is_hidden"])
+        summary=summary_in(row), phase=ReviewPhase(row["mine"]), is_hidden=bool(row["is_hidden"])
     )

@@ -21,7 +21,7 @@ from ai_psychiatrist.reviews.archive.errors import (
     SubjectNotFound,
 )
 from ai_psychiatrist.reviews.archive.private_database import (
-    empty_journal,
+    emptied_journal,
     open_private,
     translated,
     write_anew,
@@ -161,7 +161,7 @@ class TenantKeys:
         try:
             if is_due:
                 write_anew(self._database)
-            is_wiped = empty_journal(self._database)
+            is_wiped = emptied_journal(self._database)
             if is_due and is_wiped:
                 with translated():
                     self._database.execute(_DONE)
