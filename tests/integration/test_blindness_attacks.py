@@ -191,7 +191,9 @@ def test_nobody_says_in_which_phase_or_for_whom_they_rate(attacker: Attacker) ->
     path = f"{PLACE}/{target}/review/ratings"
     ratings = {item.value: {"score": 3} for item in Item}
     for more in ({"phase": "blind"}, {"rater": "ann"}):
-        assert attacker.client.post(path, json={"items": ratings, **more}).status_code == 422
+        refused = attacker.client.post(path, json={"items": ratings, **more})
+        assert refused.status_code == 422
+        assert "The one field of the body is items" in refused.text
     assert attacker.client.post(path, json={"items": ratings}).status_code == 201
     (row,) = attacker.archive.rows(target)
     assert (row.rater, getattr(row.said, "phase", None)) == (LOCAL.id, ReviewPhase.SEEN)

@@ -54,5 +54,5 @@ async def read_queue(
 
     Among these is a random tenth, of which nothing is told here. No score is.
     """
-    waiting = await records.ask(lambda archive: queued(archive, principal))
-    return json_of(queue_result(waiting, limit=limit))
+    found = await records.ask(lambda archive: queued(archive, principal, limit=limit))
+    return json_of(queue_result(found))

@@ -1,12 +1,11 @@
 """What a rater gets of the queue: no score, and nothing of why a case is in it."""
 
-from collections.abc import Sequence
 from datetime import datetime
 
 from ai_psychiatrist.domain.review import ReviewPhase
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.results.result import Result
-from ai_psychiatrist.reviews.archive.records import ListedRecord
+from ai_psychiatrist.reviews.queued import Queued
 
 
 class QueuedResult(Result):
@@ -35,8 +34,8 @@ class QueueResult(Result):
     """How many you have not rated, those beyond `limit` included."""
 
 
-def queue_result(waiting: Sequence[ListedRecord], *, limit: int) -> QueueResult:
-    """Return the first cases of the queue."""
+def queue_result(queued: Queued) -> QueueResult:
+    """Return the beginning of the queue as it is answered."""
     return QueueResult(
         cases=tuple(
             QueuedResult(
@@ -47,7 +46,7 @@ def queue_result(waiting: Sequence[ListedRecord], *, limit: int) -> QueueResult:
                 raters=one.summary.raters,
                 phase=one.phase,
             )
-            for one in waiting[:limit]
+            for one in queued.cases
         ),
-        waiting=len(waiting),
+        waiting=queued.waiting,
     )

@@ -157,7 +157,7 @@ def _known(archives: Archives, tenant: str) -> Archive:
 def _all(archive: Archive) -> Iterator[RecordSummary]:
     cursor: str | None = None
     while True:
-        page = archive.page(PageWanted(rater="", limit=_LINES, cursor=cursor))
+        page = archive.lists.page(PageWanted(rater="", limit=_LINES, cursor=cursor))
         yield from (line.summary for line in page.records)
         cursor = page.next
         if cursor is None:

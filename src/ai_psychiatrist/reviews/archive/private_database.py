@@ -16,9 +16,18 @@ _BUSY_SECONDS: Final = 10.0
 def open_private(path: Path, versions: Sequence[Sequence[str]]) -> Database:
     """Open a file; raises `ConfigurationError` as `open_migrated` does, and `ArchiveUnusable`."""
     with translated():
-        return open_migrated(
+        database = open_migrated(
             path, versions, kept="the stored assessments", busy_seconds=_BUSY_SECONDS
         )
+        # Nothing of it lies in a folder of the system, not even for a moment.
+        database.fetch("PRAGMA temp_store = MEMORY")
+        return database
+
+
+def write_anew(database: Database) -> None:
+    """Write the whole file anew, for a page that was split keeps what has moved to another one."""
+    with translated():
+        database.execute("VACUUM")
 
 
 def emptied_journal(database: Database) -> bool:
