@@ -61,9 +61,9 @@ class AnswerChecks:
             return
         content = described.get("content", {})
         media_type = answer.headers.get("content-type", "").partition(";")[0]
-        if sorted(content) != ([media_type] if media_type else []):
+        if media_type not in (content or [""]):
             yield f"media type of {status} is not documented"
-        elif content and sent.method != "HEAD":
+        elif media_type.endswith("json") and sent.method != "HEAD":
             body = answer.json()
             if not self._validator(content[media_type]["schema"]).is_valid(body):
                 yield f"body of {status} is not as documented"

@@ -25,8 +25,12 @@ from ai_psychiatrist.results.result import Result
 
 _LOGIN_PATH: Final = "/login"
 _BODY: Final = SessionRequest.model_json_schema()
-_FORM: Final = _BODY | {"additionalProperties": True}
-"""A page may have other fields beside ours."""
+_FORM: Final = _BODY | {
+    "additionalProperties": True,
+    "properties": _BODY["properties"]
+    | {"rater": {**_BODY["properties"]["rater"], "anyOf": [{"type": "string", "maxLength": 60}]}},
+}
+"""A page may have other fields beside ours, and one that is empty was not filled in."""
 
 router = APIRouter(tags=["session"])
 
