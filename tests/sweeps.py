@@ -50,7 +50,7 @@ DEADLINES: Final = Sweep(slice=15, whole=600)
 """Drawn deadlines of one assessment, with its events in any order."""
 GENERATED_REQUESTS: Final = Sweep(slice=200, whole=20_000)
 """Requests made from the API's description, valid and not."""
-SCHEMATHESIS_REQUESTS: Final = Sweep(slice=150, whole=20_000)
+SCHEMATHESIS_REQUESTS: Final = Sweep(slice=60, whole=20_000)
 """Requests that schemathesis makes from the API's own document, valid and not."""
 DAMAGED_FILES: Final = Sweep(slice=150, whole=20_000)
 """Damaged files of JSON lines, of which no line and no unit may be lost."""

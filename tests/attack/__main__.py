@@ -59,7 +59,10 @@ def _campaigns(_folder: Path) -> Verdicts:
             pass
         with _campaign("files") as files:
             pass
+    with _campaign("schemathesis_requests") as schemathesis:
+        pass
     yield from requests.verdicts("findings in generated requests")
+    yield from schemathesis.verdicts("findings in requests of schemathesis")
     yield from configuration.verdicts("hostile configuration files")
     yield from files.verdicts("hostile transcript files")
 

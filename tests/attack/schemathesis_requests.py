@@ -1,29 +1,42 @@
 """Requests that schemathesis makes from the API's own document, and checks of its answers.
 
-The API has the rule baseline for a model. Run with `python -m tests.attack.schemathesis_requests`.
+The API has the rule baseline for a model and some records; half of the requests go to a server that
+asks for keys. Run with `python -m tests.attack.schemathesis_requests`.
 """
 
 import argparse
+import multiprocessing
 import sys
 import tempfile
 import time
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from random import Random
+from typing import Any, Final, Self, TypeAlias
 
 import hypothesis
+import requests
 import schemathesis
 from hypothesis import HealthCheck, Phase, Verbosity
 from hypothesis.errors import Unsatisfiable
 from hypothesis.strategies import SearchStrategy
 from schemathesis import Case, CheckFunction, GenerationMode
 from schemathesis.core.failures import Failure, FailureGroup
+from schemathesis.core.parameters import ParameterLocation
+from schemathesis.core.result import Err
+from schemathesis.schemas import APIOperation, BaseSchema
 from schemathesis.specs.openapi import checks as openapi_checks
 
+from tests.attack.swept_callers import Callers, keys_in
+from tests.attack.swept_stock import TRANSCRIPT, Stock
 from tests.integration.running_app import client_of, settings_with
 from tests.sweeps import SCHEMATHESIS_REQUESTS
+
+Operation: TypeAlias = APIOperation[Any, Any, Any, Any]
+OperationCase: TypeAlias = Case[Operation]
 
 CHECKS: Final[list[CheckFunction]] = [
     schemathesis.checks.not_a_server_error,
@@ -32,6 +45,9 @@ CHECKS: Final[list[CheckFunction]] = [
     openapi_checks.response_schema_conformance,
     openapi_checks.negative_data_rejection,
 ]
+_PROCESSES: Final = 2
+_MEANINGFUL: Final = 0.75
+"""Share of the requests that name what is stored, or a transcript that can be read."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -44,6 +60,13 @@ class Swept:
     """What was found, with the operation → how often."""
     examples: dict[str, str] = field(default_factory=dict)
 
+    def include(self, other: Self) -> None:
+        """Add what came of other requests."""
+        self.requests += other.requests
+        self.statuses += other.statuses
+        self.kinds += other.kinds
+        self.examples = other.examples | self.examples
+
     def __str__(self) -> str:
         """Return a table."""
         statuses = ", ".join(f"{status}: {n}" for status, n in sorted(self.statuses.items()))
@@ -52,25 +75,120 @@ class Swept:
         return "\n".join([total, f"  answers by status: {statuses}", *lines])
 
 
-def run(count: int, seed: int, folder: Path, **environment: str) -> Swept:
+@dataclass(slots=True, kw_only=True)
+class Sweeping:
+    """One server that is swept."""
+
+    url: str
+    session: requests.Session
+    callers: Callers
+    stock: Stock
+    random: Random
+    swept: Swept = field(default_factory=Swept)
+
+    def send(self, case: OperationCase) -> None:
+        """Send one request, often changed into one that means something, and check the answer."""
+        self._say_what_is_meant(case)
+        response = case.call(
+            base_url=self.url,
+            session=self.session,
+            headers=self.callers.next(),
+            allow_redirects=False,
+        )
+        self.session.cookies.clear()
+        self.swept.requests += 1
+        self.swept.statuses[response.status_code] += 1
+        try:
+            case.validate_response(response, checks=CHECKS)
+        except FailureGroup as found:
+            for one in found.exceptions:
+                self._note(one, case)
+        except Failure as found:
+            self._note(found, case)
+
+    def _say_what_is_meant(self, case: OperationCase) -> None:
+        """Put ids of what is stored, and a transcript that can be read, where any are allowed."""
+        if self.random.random() > _MEANINGFUL:
+            return
+        if _is_positive(case, ParameterLocation.PATH):
+            for name in case.path_parameters:
+                known = self.stock.known(name)
+                if known is not None:
+                    case.path_parameters[name] = known
+        body = case.body
+        if (
+            _is_positive(case, ParameterLocation.BODY)
+            and isinstance(body, dict)
+            and "transcript_text" in body
+        ):
+            case.body = {"transcript_text": TRANSCRIPT}
+
+    def _note(self, found: BaseException, case: OperationCase) -> None:
+        kind = f"{type(found).__name__} at {case.operation.label}"
+        self.swept.kinds[kind] += 1
+        shown = f"{case.as_curl_command()[:600]}\n    {str(found)[:400]}"
+        self.swept.examples.setdefault(kind, shown)
+
+
+def _is_positive(case: OperationCase, location: ParameterLocation) -> bool:
+    part = None if case.meta is None else case.meta.components.get(location)
+    return part is not None and part.mode.is_positive
+
+
+def run(count: int, seed: int, folder: Path) -> Swept:
     """Send so many requests, as many to each operation; the same seed makes the same requests."""
     swept = Swept()
-    with client_of(settings_with(folder, **environment)) as client:
-        document = client.get("/openapi.json").json()
-        schema = schemathesis.openapi.from_dict(document)
-        operations = [found.ok() for found in schema.get_all_operations()]
-        rounds = [(one, mode) for one in operations for mode in GenerationMode]
-        for place, (operation, mode) in enumerate(rounds):
-            share = (count * (place + 1)) // len(rounds) - (count * place) // len(rounds)
-            strategy = operation.as_strategy(mode)
-            _send(strategy, share, seed=seed, url=str(client.base_url), swept=swept)
+    swept.include(_sweep(count // 2, seed, folder / "open", ()))
+    closed = folder / "closed"
+    swept.include(_sweep(count - count // 2, seed, closed, keys_in(closed), AUTH_REQUIRED="true"))
     return swept
 
 
-def _send(strategy: SearchStrategy[Case], share: int, *, seed: int, url: str, swept: Swept) -> None:
+def _sweep(count: int, seed: int, folder: Path, keys: tuple[str, ...], **environment: str) -> Swept:
+    random = Random(seed)  # noqa: S311  nothing secret is made
+    with (
+        client_of(settings_with(folder, **environment)) as client,
+        requests.Session() as session,
+    ):
+        # It would look for a proxy before each request.
+        session.trust_env = False
+        callers = Callers(keys=keys, client=client, random=random)
+        stock = Stock(client=client, headers=callers.owner, random=random)
+        stock.fill()
+        sweeping = Sweeping(
+            url=str(client.base_url),
+            session=session,
+            callers=callers,
+            stock=stock,
+            random=random,
+        )
+        schema = schemathesis.openapi.from_dict(client.get("/openapi.json").json())
+        # A second credential beside the caller's is refused before anything else is looked at.
+        schema.config.generation.update(with_security_parameters=False)
+        rounds = [(one, mode) for one in _operations(schema) for mode in GenerationMode]
+        random.shuffle(rounds)
+        for place, (operation, mode) in enumerate(rounds):
+            share = (count * (place + 1)) // len(rounds) - (count * place) // len(rounds)
+            if share:
+                _send(operation.as_strategy(mode), share, seed=seed, sweeping=sweeping)
+    return sweeping.swept
+
+
+def _operations(schema: BaseSchema) -> list[Operation]:
+    operations: list[Operation] = []
+    for found in schema.get_all_operations():
+        if isinstance(found, Err):
+            raise found.err()
+        operations.append(found.ok())
+    return operations
+
+
+def _send(
+    strategy: SearchStrategy[OperationCase], share: int, *, seed: int, sweeping: Sweeping
+) -> None:
     @hypothesis.seed(seed)
     @hypothesis.settings(
-        max_examples=max(share, 1),
+        max_examples=share,
         phases=[Phase.generate],
         deadline=None,
         database=None,
@@ -78,31 +196,17 @@ def _send(strategy: SearchStrategy[Case], share: int, *, seed: int, url: str, sw
         suppress_health_check=list(HealthCheck),
     )
     @hypothesis.given(case=strategy)
-    def send(case: Case) -> None:
-        _one(case, url, swept)
+    def send(case: OperationCase) -> None:
+        sweeping.send(case)
 
     # Of an operation without fields nothing can be said wrongly.
     with suppress(Unsatisfiable):
         send()
 
 
-def _one(case: Case, url: str, swept: Swept) -> None:
-    response = case.call(base_url=url)
-    swept.requests += 1
-    swept.statuses[response.status_code] += 1
-    try:
-        case.validate_response(response, checks=CHECKS)
-    except FailureGroup as found:
-        for one in found.exceptions:
-            _note(one, case, swept)
-    except Failure as found:
-        _note(found, case, swept)
-
-
-def _note(found: BaseException, case: Case, swept: Swept) -> None:
-    kind = f"{type(found).__name__} at {case.operation.label}"
-    swept.kinds[kind] += 1
-    swept.examples.setdefault(kind, f"{case.as_curl_command()[:600]}\n    {str(found)[:300]}")
+def _run_share(count: int, seed: int) -> Swept:
+    with tempfile.TemporaryDirectory() as folder:
+        return run(count, seed, Path(folder))
 
 
 def main() -> int:
@@ -112,10 +216,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     started = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
-        swept = run(options.count, options.seed, Path(folder))
+    seeds = range(options.seed, options.seed + _PROCESSES)
+    swept = Swept()
+    with ProcessPoolExecutor(_PROCESSES, multiprocessing.get_context("spawn")) as pool:
+        for share in pool.map(_run_share, [options.count // _PROCESSES] * _PROCESSES, seeds):
+            swept.include(share)
     seconds = time.monotonic() - started
-    sys.stdout.write(f"{swept}\n  {seconds:.0f} s, seed {options.seed}\n")
+    sys.stdout.write(f"{swept}\n  {seconds:.0f} s, seeds {[*seeds]}\n")
     return 1 if swept.kinds else 0
 
 

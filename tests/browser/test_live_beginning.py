@@ -76,7 +76,7 @@ def test_what_cannot_be_assessed_is_said_and_kept(site: Site) -> None:
     page.evaluate("() => { document.getElementById('text').value = ' '; }")
     page.click("#assess")
     page.wait_for_selector("#failed p")
-    assert "transcript" in page.inner_text("#failed")
+    assert "There is no interview yet" in page.inner_text("#failed")
     assert page.input_value("#subject") == "somebody"
 
 
@@ -102,3 +102,46 @@ def test_progress_is_told_as_it_comes(site: Site) -> None:
     events = person.fetch("GET", page.url.replace("/assessments/", "/v1/assessments/") + "/events")
     assert events["text"].count("event: stage") >= 4
     assert "sleep" not in events["text"]
+
+
+def test_without_labels_one_is_asked_before_all_words_count(site: Site) -> None:
+    person = site.person()
+    page = person.open("/new")
+    page.click("#assess")
+    page.locator("#failed:has-text('There is no interview yet')").wait_for()
+    page.fill("#text", "I sleep badly, most nights.")
+    page.click("#assess")
+    page.locator("#said:has-text('Press Assess again')").wait_for()
+    assert "all words count as the participant’s" in page.inner_text("#who-note")
+    person.axe()
+    page.click("#assess")
+    page.wait_for_url("**/assessments/*")
+
+
+def test_a_file_that_holds_no_interview_is_refused_with_what_to_do(
+    site: Site, tmp_path: Path
+) -> None:
+    person = site.person()
+    page = person.open("/new")
+    for name, content, told in (
+        ("empty.txt", b"", "This file is empty: choose another."),
+        ("scan.pdf", b"%PDF-1.4\n\x00\xff\xd8\x81" * 40, "save what is in it as text or Word."),
+    ):
+        (tmp_path / name).write_bytes(content)
+        page.set_input_files("#file", tmp_path / name)
+        page.click("#assess")
+        page.locator(f"#failed:has-text('{told}')").wait_for()
+
+
+def test_whose_interview_it_is_is_said_to_readers_and_not_while_rating(site: Site) -> None:
+    person = site.person()
+    page = person.open("/new")
+    page.fill("#text", TALK)
+    page.fill("#subject", "P-001")
+    page.click("#assess")
+    page.wait_for_selector("h1:has-text('Assessment of')")
+    path = page.url.removeprefix(site.url)
+    assert page.inner_text("h1").startswith("Assessment of P-001")
+    assert "P-001" not in page.title()
+    assert "P-001" in page.inner_text(".erase")
+    assert "P-001" not in person.open(f"{path}/rate").content()

@@ -27,7 +27,7 @@ def test_the_second_rater_sees_nothing_before_committing(site: Site) -> None:
     first.rate(path, "uu3uuuuu")
     assert first.page.locator(".ratings thead th").all_inner_texts() == ["Item", "Program", "You"]
     page = second.open("/")
-    assert "hidden until you rated" in page.inner_text("table.cohort")
+    assert "hidden until you have rated" in page.inner_text("table.cohort")
     second.open("/next")
     assert page.url.endswith("/rate")
     _knows_nothing(second, path)
@@ -54,7 +54,7 @@ def _knows_nothing(person: Person, path: str) -> None:
     rows = json.loads(person.fetch("GET", f"{api}/review")["text"])["rows"]
     assert rows == []
     content = person.page.content()
-    assert not re.search(r'class="(card|evidence|score|belief)', content)
+    assert not re.search(r'class="(card|evidence|score|belief)[ "]', content)
 
 
 def test_by_keyboard_alone_one_rates_marks_and_judges(site: Site) -> None:
@@ -79,12 +79,17 @@ def test_by_keyboard_alone_one_rates_marks_and_judges(site: Site) -> None:
     press("j")
     press("j")
     press("r")
-    page.wait_for_selector(".card .mine:has-text('rejected by you')")
+    page.locator("#said:has-text('Choose why')").wait_for()
+    for key in ("ArrowDown", "ArrowDown", "Enter"):
+        press(key)
+    page.wait_for_selector(".card .mine:has-text('rejected by you: it is denied')")
     press("a")
     page.wait_for_selector(".card .mine:has-text('accepted by you')")
     person.select("I lie there")
     press("m")
-    page.wait_for_selector(".mine:has-text('missed')")
+    page.wait_for_selector(
+        ".by-people li:has-text('You, missed by the program: I lie there turn 2')"
+    )
     press("Shift+2")
     press("2")
     page.wait_for_selector(".mine:has-text('changed to 2')")
@@ -114,7 +119,7 @@ def test_by_buttons_alone_one_judges_and_finds_it_again(site: Site) -> None:
     page = person.page
     card = page.locator(".card").first
     card.locator("select").select_option("past")
-    card.get_by_text("Reject:").click()
+    card.get_by_text("Reject", exact=True).click()
     card.locator(".mine:has-text('it is past')").wait_for()
     section = page.locator("section.evidence").nth(3)
     section.locator("input[value='1']").check()
@@ -122,10 +127,13 @@ def test_by_buttons_alone_one_judges_and_finds_it_again(site: Site) -> None:
     section.locator(".mine:has-text('changed to 1')").wait_for()
     person.select("I lie there")
     section.get_by_text("Mark selected words as missed").click()
-    section.locator(".mine:has-text('I lie there')").wait_for()
+    section.locator(".by-people li:has-text('I lie there')").wait_for()
     person.open(path)
     page.wait_for_selector(".card .mine:has-text('rejected by you: it is past')")
     assert "cannot tell, now 1" in page.inner_text(".ratings")
+    assert page.locator(".by-people li").all_inner_texts() == [
+        "You, missed by the program: I lie there turn 2"
+    ]
 
 
 def test_nothing_entered_is_lost_when_a_save_fails(site: Site) -> None:

@@ -60,5 +60,13 @@ class ParsedPage(HTMLParser):
 
     @property
     def shape(self) -> list[tuple[str, tuple[tuple[str, str], ...]]]:
-        """Every element with its attributes, and none of the text."""
-        return [(one.tag, tuple(one.attributes.items())) for one in self.elements]
+        """Every element with its attributes, and none of the text.
+
+        Without those that show a character which would not be seen: their kind is told here.
+        """
+        unseen = self.with_class("unseen")
+        for one in unseen:
+            assert (one.tag, sorted(one.attributes)) == ("span", ["class", "data-code"])
+            assert one.attributes["data-code"][2:].isalnum()
+        others = (one for one in self.elements if one not in unseen)
+        return [(one.tag, tuple(one.attributes.items())) for one in others]

@@ -10,9 +10,15 @@ import pytest
 from fastapi.routing import iter_route_contexts
 
 from ai_psychiatrist.api.app import create_app
-from ai_psychiatrist.api.audited_actions import ACTIONS, UNTRACED, RouteKey
+from ai_psychiatrist.api.audited_actions import (
+    ACTIONS,
+    ACTIONS_WHERE_STORED,
+    UNTRACED,
+    RouteKey,
+)
 from tests.integration.command import run
 from tests.integration.running_app import client_of, settings_with
+from tests.integration.stored import TEXT
 
 NO_INTERVIEW = "A" * 32
 
@@ -46,8 +52,9 @@ def test_every_route_leaves_a_row_or_says_why_it_leaves_none() -> None:
         for method in getattr(route, "methods", None) or ()
         if method != "HEAD"
     }
-    assert routes - ACTIONS.keys() - UNTRACED.keys() == set()
-    assert not ACTIONS.keys() & UNTRACED.keys()
+    traced = ACTIONS | ACTIONS_WHERE_STORED
+    assert routes - traced.keys() - UNTRACED.keys() == set()
+    assert not traced.keys() & UNTRACED.keys()
 
 
 def test_what_is_done_to_an_interview_is_told_by_the_command(
@@ -157,3 +164,50 @@ def test_keys_made_and_revoked_by_command_leave_rows(tmp_path: Path) -> None:
         ("command", "key_revoked", "done"),
     ]
     assert "quillaya" not in json.dumps(rows)
+
+
+@pytest.mark.parametrize("path", ["/full_pipeline", "/v1/assess/quantitative"])
+def test_an_assessment_that_the_settings_store_leaves_rows(tmp_path: Path, path: str) -> None:
+    settings = settings_with(tmp_path / "state", MODEL_DEFAULT="baseline", STORE_ASSESSMENTS="true")
+    with client_of(settings) as client:
+        made = client.post(path, json={"transcript_text": TEXT})
+        client.get(f"/v1/assessments/{made.json()['assessment_id']}")
+    begun, done, seen = shown(tmp_path)
+    assert [row["action"] for row in (begun, done)] == ["assessment_made"] * 2
+    assert [row["outcome"] for row in (begun, done)] == ["begun", "200"]
+    assert done["object"] == seen["object"] != ""
+
+
+def test_an_assessment_that_is_not_stored_leaves_no_row(
+    client: httpx.Client, tmp_path: Path
+) -> None:
+    assert client.post("/full_pipeline", json={"transcript_text": TEXT}).status_code == 200
+    assert not (tmp_path / "state" / "audit").exists()
+
+
+def test_what_the_commands_do_to_stored_assessments_leaves_rows(
+    client: httpx.Client, tmp_path: Path
+) -> None:
+    subject = {"transcript_text": TEXT, "subject": "S1"}
+    one, _ = (client.post("/v1/assessments", json=subject).json() for _ in range(2))
+    before = len(shown(tmp_path))
+    listed = run(["records", "list", "--json"], tmp_path).out.splitlines()
+    subject_id = json.loads(listed[0])["subject_id"]
+    for words in (
+        ["erase", one["assessment_id"]],
+        ["erase", "--subject", subject_id],
+        ["sweep"],
+        ["rotate-key"],
+    ):
+        done = run(["records", *words], tmp_path)
+        assert done.code == 0, done.err
+    assert run(["records", "erase", one["assessment_id"]], tmp_path).code != 0
+    rows = [(row["action"], row["outcome"]) for row in shown(tmp_path)[before:]]
+    assert rows == [
+        *(("assessment_erased", "begun"), ("assessment_erased", "done")),
+        *(("subject_erased", "begun"), ("subject_erased", "done")),
+        *(("records_swept", "begun"), ("records_swept", "done")),
+        *(("encryption_key_rotated", "begun"), ("encryption_key_rotated", "done")),
+        *(("assessment_erased", "begun"), ("assessment_erased", "failed")),
+    ]
+    assert run(["audit", "verify"], tmp_path).code == 0

@@ -46,7 +46,7 @@ class Attacker:
     def lists(self, **query: object) -> tuple[list[str], int]:
         params = {name: str(value) for name, value in query.items()}
         answer = self.client.get(PLACE, params=params).raise_for_status().json()
-        return [one["id"] for one in answer["assessments"]], answer["total"]
+        return [one["assessment_id"] for one in answer["assessments"]], answer["total"]
 
     def begins(self, record_id: str) -> str:
         answer = self.client.post(f"{PLACE}/{record_id}/review").raise_for_status()
@@ -88,7 +88,7 @@ def test_a_list_that_stays_blind_tells_nothing_by_order_filter_or_length(
         found.append([attacker.lists(band=band, blind="true")[1] for band in ("minimal", "severe")])
         assert attacker.begins(target) == "blind"
         rate(attacker.archive, target, LOCAL.id, LOW)
-        attacker.archive.delete(target)
+        attacker.archive.erase(target)
     assert found[0] == found[1] == [0, 0]
 
 
@@ -106,7 +106,7 @@ def test_whoever_rates_blind_gets_the_same_lists_whatever_the_scores_are(
                 for query in STEERED
             ]
         )
-        attacker.archive.delete(target)
+        attacker.archive.erase(target)
     assert answers[0] == answers[1]
 
 
@@ -162,7 +162,7 @@ def test_the_queue_and_the_figures_are_the_same_whatever_a_case_to_be_rated_scor
         rate(attacker.archive, target, "ann", scores)
         figures.append(attacker.client.get("/v1/agreement").json())
         assert "drawn" not in attacker.client.get("/v1/queue").text
-        attacker.archive.delete(target)
+        attacker.archive.erase(target)
     assert figures[0] == figures[1]
 
 
@@ -191,7 +191,9 @@ def test_nobody_says_in_which_phase_or_for_whom_they_rate(attacker: Attacker) ->
     path = f"{PLACE}/{target}/review/ratings"
     ratings = {item.value: {"score": 3} for item in Item}
     for more in ({"phase": "blind"}, {"rater": "ann"}):
-        assert attacker.client.post(path, json={"items": ratings, **more}).status_code == 422
+        refused = attacker.client.post(path, json={"items": ratings, **more})
+        assert refused.status_code == 422
+        assert "The one field of the body is items" in refused.text
     assert attacker.client.post(path, json={"items": ratings}).status_code == 201
     (row,) = attacker.archive.rows(target)
     assert (row.rater, getattr(row.said, "phase", None)) == (LOCAL.id, ReviewPhase.SEEN)

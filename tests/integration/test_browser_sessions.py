@@ -200,6 +200,17 @@ def test_our_own_page_has_to_show_the_token_of_its_session(
     assert closed.post("/full_pipeline", json=TEXT, headers=good).status_code == 200
 
 
+def test_a_page_whose_session_has_ended_acts_for_nobody(unlocked: httpx.Client) -> None:
+    csrf = unlocked.post("/v1/session", json={"rater": "Ada"}).json()["csrf"]
+    shown = {"X-CSRF-Token": csrf}
+    assert unlocked.post("/full_pipeline", json=TEXT, headers=shown).status_code == 200
+    unlocked.cookies.clear()
+    answer = unlocked.post("/full_pipeline", json=TEXT, headers=shown)
+    assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated")
+    assert unlocked.get("/v1/session", headers=shown).json()["csrf"] is None
+    assert unlocked.post("/v1/session", json={"rater": "Ada"}, headers=shown).status_code == 201
+
+
 @pytest.mark.parametrize("page", FOREIGN_PAGE.values(), ids=FOREIGN_PAGE)
 def test_a_foreign_page_can_do_nothing_with_a_session(
     closed: httpx.Client, state_dir: Path, page: dict[str, str]
@@ -294,3 +305,12 @@ def test_tls_of_the_connection_itself_makes_the_cookie_secure(tmp_path: Path) ->
         assert given.startswith("__Host-session=")
         assert "; Secure" in given
         assert client.get("/v1/session").status_code == 200
+
+
+def test_an_answer_that_ends_a_session_is_not_kept_for_others(closed: httpx.Client) -> None:
+    page = closed.get("/login").text
+    path = page.partition('href="/static/')[2].partition('"')[0]
+    answer = closed.get(f"/static/{path}", headers={"Cookie": f"{COOKIE}={'A' * 43}"})
+    assert "Max-Age=0" in answer.headers["set-cookie"]
+    assert answer.headers["cache-control"] == "no-store"
+    assert "immutable" in closed.get(f"/static/{path}").headers["cache-control"]

@@ -154,10 +154,10 @@ def test_everything_that_was_said_is_a_row(archives: Archives) -> None:
         if row["assessment_id"] == "a2"
     ]
     kinds = [row["kind"] for row in rows]
-    assert kinds == ["committed_score", "committed_span"] * 8 + [
-        "verdict",
-        "missed_span",
-        "changed_score",
+    assert kinds == ["committed", "committed_evidence"] * 8 + [
+        "evidence",
+        "missed",
+        "score",
     ]
     assert {(row["score"], row["phase"]) for row in rows[:16:2]} == {("2", "blind")}
     assert [rows[16][name] for name in ("item", "evidence", "verdict", "reason")] == [
@@ -177,7 +177,7 @@ def test_one_assessment_is_read_when_it_is_wanted_and_no_sooner(archives: Archiv
     async def read() -> list[str]:
         chunks = export.chunks()
         first = await anext(chunks)
-        archives.open("local").delete("a1")
+        archives.open("local").erase("a1")
         rest = [chunk async for chunk in chunks]
         return names_in(b"".join([first, *rest]).decode())
 

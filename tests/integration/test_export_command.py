@@ -171,6 +171,16 @@ def test_a_result_that_cannot_be_read_leaves_no_half_of_a_table(place: Path) -> 
     assert [path.name for path in place.iterdir() if "table" in path.name] == []
 
 
+def test_the_same_assessment_twice_is_refused(place: Path) -> None:
+    copied = place / "results" / "copy.json"
+    copied.write_bytes((place / "results" / "1.json").read_bytes())
+    for arguments in (["csv"], ["jsonl", "--rows", "items"], ["fhir"]):
+        done = export(place, "results", "--format", *arguments, "--out", "all")
+        assert done.code == 2
+        assert "copy.json: it is the same assessment as 1.json; take one of them away" in done.err
+        assert not (place / "all").exists()
+
+
 def test_an_empty_folder_is_no_table(place: Path) -> None:
     (place / "empty").mkdir()
     done = export(place, "empty", "--format", "csv")

@@ -37,7 +37,7 @@ def client(url: str) -> Iterator[httpx.Client]:
 
 
 def ids(client: httpx.Client) -> list[str]:
-    return [one["id"] for one in client.get("/v1/assessments").json()["assessments"]]
+    return [one["assessment_id"] for one in client.get("/v1/assessments").json()["assessments"]]
 
 
 def test_fhir_is_given_to_whoever_asks_for_it(client: httpx.Client, public_data: Path) -> None:
@@ -58,6 +58,10 @@ def test_fhir_is_given_to_whoever_asks_for_it(client: httpx.Client, public_data:
         ("*/*", "application/json"),
         ("application/json", "application/json"),
         ("application/*", "application/json"),
+        ('application/fhir+json; fhirVersion="4.0"', FHIR),
+        ("application/fhir+json;q=0.4, application/json;q=0.3, */*;q=1", FHIR),
+        ("application/fhir+json;fhirVersion=5.0, */*;q=0.1", "application/json"),
+        ("application/json;q=0, */*", FHIR),
         (f"{FHIR}, application/json;q=0.9", FHIR),
         (f"{FHIR};q=0.1, application/json;q=0.9", "application/json"),
         (f"application/json;q=0, {FHIR}", FHIR),

@@ -10,8 +10,9 @@ import jsonschema_rs
 import pytest
 
 from ai_psychiatrist.api.app import create_app
+from ai_psychiatrist.api.doors import is_open
 from ai_psychiatrist.api.error_answers import _ANSWERS
-from ai_psychiatrist.api.problem_kinds import PROBLEM_KINDS, PROBLEM_TYPE
+from ai_psychiatrist.api.problem_kinds import PROBLEM_TYPE, problem_kinds
 from ai_psychiatrist.api.reference.page import reference_page
 from ai_psychiatrist.config import load_settings
 
@@ -88,11 +89,11 @@ def sent_problems() -> Iterator[tuple[int, str]]:
 
 
 def test_every_problem_that_is_sent_is_told() -> None:
-    listed = [(kind.status, kind.code) for kind in PROBLEM_KINDS]
+    listed = [(kind.status, kind.code) for kind in problem_kinds()]
     assert len(listed) == len(set(listed))
     assert set(sent_problems()) == set(listed)
     assert [one["type"] for one in DOCUMENT["x-problems"]] == [
-        PROBLEM_TYPE + kind.code for kind in PROBLEM_KINDS
+        PROBLEM_TYPE + kind.code for kind in problem_kinds()
     ]
 
 
@@ -100,7 +101,7 @@ def test_every_problem_is_in_the_documentation_with_its_status() -> None:
     rows = [
         row for page in PAGES for row in (ROOT / page).read_text("utf-8").splitlines() if "|" in row
     ]
-    for kind in PROBLEM_KINDS:
+    for kind in problem_kinds():
         told = [row for row in rows if f"`{kind.code}`" in row]
         assert any(str(kind.status) in row.split("|")[1] for row in told), kind.code
 
@@ -136,6 +137,17 @@ def test_the_page_shows_every_operation_field_and_problem() -> None:
         schema, _, field = name.partition(".")
         assert f'id="schema-{schema}"' in page
         assert f"<code>{field}</code>" in page
-    for kind in PROBLEM_KINDS:
+    for kind in problem_kinds():
         assert f'id="problem-{kind.status}-{kind.code}"' in page
     assert not re.search(r"<script|<style|\sstyle=|\son\w+=", page)
+
+
+def test_every_operation_that_is_not_open_says_which_credential_it_needs() -> None:
+    closed = [(path, said) for path, _, said in OPERATIONS if not is_open(path)]
+    assert [path for path, said in closed if not said.get("security")] == []
+
+
+def test_a_form_of_a_session_may_have_fields_beside_ours() -> None:
+    content = DOCUMENT["paths"]["/v1/session"]["post"]["requestBody"]["content"]
+    forbids = {name: said["schema"]["additionalProperties"] for name, said in content.items()}
+    assert forbids == {"application/json": False, "application/x-www-form-urlencoded": True}

@@ -189,3 +189,15 @@ def test_the_document_tells_of_limits(tmp_path: Path, path: str) -> None:
     with client_of(settings_with(tmp_path, MODEL_DEFAULT="baseline")) as client:
         operations = client.get("/openapi.json").json()["paths"][path]
     assert all("429" in operation["responses"] for operation in operations.values())
+
+
+def test_who_gives_other_names_is_counted_with_those_who_give_none(tmp_path: Path) -> None:
+    settings = settings_with(tmp_path, LIMIT_REQUESTS_PER_DAY="2", MODEL_DEFAULT="baseline")
+    with client_of(settings) as client:
+        for name in ("A", "B"):
+            assert client.post("/v1/session", json={"rater": name}).status_code == 201
+            assert client.get("/v1/interviews/none").status_code == 404
+        assert client.post("/v1/session", json={"rater": "C"}).status_code == 201
+        assert_reached(client.get("/v1/interviews/none"), "LIMIT_REQUESTS_PER_DAY")
+        client.cookies.clear()
+        assert_reached(client.get("/v1/interviews/none"), "LIMIT_REQUESTS_PER_DAY")

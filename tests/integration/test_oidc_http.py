@@ -49,7 +49,8 @@ def claims(**changed: object) -> Json:
         "iss": ISSUER,
         "aud": AUDIENCE,
         "sub": "somebody with a name",
-        "exp": now + 300,
+        # Those of tables are made long before their test runs.
+        "exp": now + 3600,
         "iat": now,
         "tenant": "clinic-1",
         "scope": "openid read assess",
@@ -124,13 +125,17 @@ def test_a_token_lets_its_holder_in_with_tenant_and_scopes_and_without_a_name(
         token({"typ": "JWT"}),
         token(aud=["another", AUDIENCE]),
         token(scope=["read"]),
-        token(exp=int(time.time()) - 5),
-        token(nbf=int(time.time()) + 30),
     ],
-    ids=["ES256", "JWT", "several audiences", "a list of scopes", "leeway", "leeway before"],
+    ids=["ES256", "JWT", "several audiences", "a list of scopes"],
 )
 def test_tokens_that_are_as_they_should_be_are_taken(client: httpx.Client, text: str) -> None:
     assert ask(client, text).status_code == 200
+
+
+def test_clocks_may_differ_by_some_seconds(client: httpx.Client) -> None:
+    now = int(time.time())
+    assert ask(client, token(exp=now - 5)).status_code == 200
+    assert ask(client, token(nbf=now + 30)).status_code == 200
 
 
 def _hostile() -> dict[str, str]:

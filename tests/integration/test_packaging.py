@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Callable
 from importlib import metadata, resources
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 import yaml
@@ -32,7 +33,11 @@ PARSERS: dict[str, Callable[[str], object]] = {
     ".yaml": yaml.safe_load,
     ".j2": TEMPLATES.parse,
     ".jinja2": TEMPLATES.parse,
+    ".html": TEMPLATES.parse,
     ".css": str.strip,
+    ".js": str.strip,
+    ".svg": ET.fromstring,
+    ".txt": str.strip,
     ".md": str.strip,
 }
 

@@ -1,6 +1,7 @@
 """Pages by command: what is written, who can read it, and that nothing is said elsewhere."""
 
 import json
+import os
 import stat
 from pathlib import Path
 
@@ -135,3 +136,51 @@ def test_folders_that_cannot_be_used_are_refused(
     assert (done.code, done.out) == (2, "")
     assert f"error: {error}" in done.err
     assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["a.json"]
+
+
+def test_names_that_no_page_can_have_are_told_and_the_rest_is_written(
+    tmp_path: Path, interview: Path
+) -> None:
+    done = run_here(["assess", str(interview), "--json"], tmp_path)
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    for name in ("Same", "same", "l" * 230, "..", "n\nl", os.fsdecode(b"a\xff")):
+        (kept / f"{name}.json").write_text(done.out, encoding="utf-8")
+        (kept / f"{name}.txt").write_text(INTERVIEW, encoding="utf-8")
+    made = run_here(["pages", str(kept), "--out", "pages"], tmp_path)
+    assert made.code == 1
+    assert "Traceback" not in made.err
+    assert "same.json: many systems take its name for that of Same.json" in made.err
+    assert "its name is longer than 200 bytes; rename it; it is left out" in made.err
+    assert "its name is no UTF-8; rename it; it is left out" in made.err
+    sheets = tmp_path / "pages" / "sheets"
+    assert sorted(path.name for path in sheets.iterdir()) == ["...html", "Same.html", "n\nl.html"]
+    index = ParsedPage((tmp_path / "pages" / "index.html").read_text("utf-8"))
+    links = [one.attributes.get("href") for one in index.of("a")]
+    assert sorted(filter(None, links)) == [
+        "sheets/...html",
+        "sheets/Same.html",
+        "sheets/n%0Al.html",
+    ]
+
+
+@pytest.mark.parametrize("turn", [-1, 10**6])
+def test_a_result_whose_words_are_in_no_turn_has_a_page_without_transcript(
+    turn: int, tmp_path: Path, interview: Path
+) -> None:
+    result = json.loads(run_here(["assess", str(interview), "--json"], tmp_path).out)
+    result["transcript"]["turn_seconds"] = [1.0]
+    for item in result["quantitative"]["items"].values():
+        for quote in item["evidence"]:
+            for part in quote["segments"]:
+                part["turn"] = turn
+    for sign in result["risk"]["signals"]:
+        sign["turn"] = turn
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "one.json").write_text(json.dumps(result), encoding="utf-8")
+    (kept / "one.txt").write_text(INTERVIEW, encoding="utf-8")
+    made = run_here(["pages", str(kept), "--out", "pages"], tmp_path)
+    assert made.code == 1
+    assert "one.json: one.txt is not the text that was assessed" in made.err
+    assert (tmp_path / "pages" / "sheets" / "one.html").is_file()

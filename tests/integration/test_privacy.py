@@ -130,6 +130,9 @@ COMMANDS = {
     "records erase",
     "records sweep",
     "records rotate-key",
+    "audit show",
+    "audit verify",
+    "audit head",
 }
 
 

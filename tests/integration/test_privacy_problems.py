@@ -36,7 +36,6 @@ Json = dict[str, Any]
 EVERYWHERE: Final = {
     "Authorization": f"Bearer {CANARY}",
     "Cookie": f"{CANARY}={CANARY}",
-    "Origin": f"https://{CANARY}.example",
     "Referer": f"https://localhost/{CANARY}",
     "User-Agent": CANARY,
     "X-Forwarded-For": CANARY,
@@ -115,6 +114,11 @@ REQUESTS: Final[dict[str, Callable[[httpx.Client], httpx.Response]]] = {
     ),
     "unclear host": lambda client: raw(
         client, f"GET /{CANARY} HTTP/1.1\nHost: {CANARY}@localhost\nConnection: close\n\n"
+    ),
+    "another site": lambda client: client.post(
+        "/full_pipeline",
+        json={"transcript_text": INTERVIEW},
+        headers={"Origin": f"https://{CANARY}.example"},
     ),
     "slow body": lambda client: raw(
         client,

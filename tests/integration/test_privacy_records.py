@@ -165,13 +165,25 @@ def _assert_commands_silent(folder: Path) -> None:
         (["rotate-key", "--new-key-file", str(key)], 0),
         (["rotate-key", "--new-key-file", str(folder)], 2),
         (["sweep"], 0),
-        (["erase", lines[0]["id"]], 0),
+        (["erase", lines[0]["assessment_id"]], 0),
         (["erase", "--subject", lines[1]["subject_id"]], 0),
         (["erase", CANARY], 2),
         (["erase"], 2),
         (["list", "--tenant", "../elsewhere"], 2),
     ):
-        done = run(["records", *arguments], folder)
-        assert done.code == code, (arguments, done.err)
-        assert_silent(done.out, done.err)
+        _assert_silent_command(["records", *arguments], code, folder)
+    for arguments, code in (
+        (["show", "--json", "--record", CANARY], 0),
+        (["show", "--tenant", CANARY], 2),
+        (["verify"], 0),
+        (["verify", "--head", CANARY], 2),
+        (["head"], 0),
+    ):
+        _assert_silent_command(["audit", *arguments], code, folder)
     assert_files_silent(folder)
+
+
+def _assert_silent_command(arguments: list[str], code: int, folder: Path) -> None:
+    done = run(arguments, folder)
+    assert done.code == code, (arguments, done.err)
+    assert_silent(done.out, done.err)

@@ -134,7 +134,7 @@ def test_a_blind_rater_is_given_no_scores_before_committing(doors: Doors, made: 
     assert (review["phase"], review["begun"], review["rows"]) == ("blind", True, [])
     for part in ("", "/evidence", "/certificate"):
         assert code_of(rater.get(made + part)) == (403, "still_blind")
-    (line,) = [one for one in listed(rater) if made.endswith(one["id"])]
+    (line,) = [one for one in listed(rater) if made.endswith(one["assessment_id"])]
     assert (line["hidden"], line["total_min"], line["width"]) == (True, None, None)
     assert line["danger"] == "none"
     assert rater.get(f"{made}/transcript").json()["risk"]["level"] == "none"
@@ -174,8 +174,8 @@ def test_two_raters_see_each_other_only_after_their_own_ratings(doors: Doors, ma
     rows = two.get(f"{made}/review").json()["rows"]
     assert [row["mine"] for row in rows] == [False, True]
     assert len({row["rater"] for row in rows}) == 2
-    (line,) = [line for line in listed(one) if made.endswith(line["id"])]
-    assert (line["raters"], line["mine"]) == (2, "revealed")
+    (line,) = [line for line in listed(one) if made.endswith(line["assessment_id"])]
+    assert (line["raters"], line["phase"]) == (2, "revealed")
 
 
 def test_remarks_come_after_the_ratings_and_fit_the_assessment(doors: Doors, made: str) -> None:
@@ -250,6 +250,23 @@ def test_ratings_that_do_not_fit_are_refused_and_not_kept(
     assert rater.get(f"{path}/review").json()["rows"] == []
 
 
+@pytest.mark.parametrize(
+    ("part", "body", "code"),
+    [
+        ("ratings", b'{"items": {}, "items": {}}', "duplicate_key"),
+        ("rows", b'{"kind": "score", "score": 1, "score": 2}', "duplicate_key"),
+        ("ratings", b'{"items": "\xff"}', "malformed_json"),
+        ("rows", b'{"item": NaN}', "malformed_json"),
+    ],
+)
+def test_json_of_a_review_is_looked_at_as_any_other(
+    doors: Doors, made: str, part: str, body: bytes, code: str
+) -> None:
+    headers = {"Content-Type": "application/json"}
+    answer = doors.client(RATER).post(f"{made}/review/{part}", content=body, headers=headers)
+    assert code_of(answer)[1] == code
+
+
 def test_of_ratings_sent_at_once_one_is_kept(doors: Doors, made: str) -> None:
     rater = doors.client(RATER)
     rater.post(f"{made}/review")
@@ -293,7 +310,7 @@ def test_erasing_a_subject_erases_all_of_it(owner: httpx.Client) -> None:
     (subject_id,) = {
         line["subject_id"]
         for line in listed(owner)
-        if any(path.endswith(line["id"]) for path in paths)
+        if any(path.endswith(line["assessment_id"]) for path in paths)
     }
     subject = owner.get(f"/v1/subjects/{subject_id}").json()
     assert (subject["subject"], subject["assessments"]) == ("somebody of this test", 2)

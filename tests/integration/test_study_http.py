@@ -95,7 +95,7 @@ def test_figures_follow_ratings_and_removals(study: Study) -> None:
     assert study.agreement()["cases"] == 1
     rate(study.archive, second, "ann", RISING)
     assert study.agreement()["cases"] == 2
-    study.archive.delete(first)
+    study.archive.erase(first)
     assert study.agreement()["cases"] == 1
 
 
@@ -133,9 +133,16 @@ def test_the_queue_holds_what_is_not_rated_and_tells_no_score(study: Study) -> N
     rate(study.archive, second, LOCAL.id, RISING)
     study.archive.begin_review(first, LOCAL.id)
     waiting = study.queue()
-    assert {one["id"] for one in waiting} == {first, third, fourth}
-    assert (waiting[0]["id"], waiting[0]["mine"]) == (first, "blind")
-    assert set(waiting[0]) == {"id", "created_at", "subject_id", "danger", "raters", "mine"}
+    assert {one["assessment_id"] for one in waiting} == {first, third, fourth}
+    assert (waiting[0]["assessment_id"], waiting[0]["phase"]) == (first, "blind")
+    assert set(waiting[0]) == {
+        "assessment_id",
+        "created_at",
+        "subject_id",
+        "danger",
+        "raters",
+        "phase",
+    }
     assert len(study.queue(limit=1)) == 1
     assert study.client.get("/v1/queue").json()["waiting"] == 3
 

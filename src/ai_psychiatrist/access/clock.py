@@ -16,6 +16,11 @@ def seconds_now() -> int:
     return int(time.time())
 
 
+def utc_now() -> datetime:
+    """Return the time of this machine, where parts of a second or the day count."""
+    return datetime.now(UTC)
+
+
 def written_time(seconds: int | None) -> str | None:
     """Return a moment as text, such as `2026-11-23T16:00:00Z`."""
     if seconds is None:

@@ -1,14 +1,13 @@
 """The keys of this installation: made, found by what a caller shows, and revoked."""
 
 import hmac
-import re
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
 from ai_psychiatrist.access.clock import NOTED_EVERY_SECONDS, Clock, seconds_now
 from ai_psychiatrist.access.key_text import KeyText, make_key
-from ai_psychiatrist.domain.access import Principal, Scope
+from ai_psychiatrist.domain.access import TENANT_CURE, Principal, Scope, is_tenant
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.ledger.errors import LedgerUnusable
 from ai_psychiatrist.ledger.store.database import Database, Row
@@ -16,7 +15,6 @@ from ai_psychiatrist.ledger.store.database import Database, Row
 MOST_LIVE: Final = 2
 """Keys of one holder that work at the same time: the old one and the one that follows it."""
 
-_TENANT: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?", re.ASCII)
 _MOST_NAME_CHARACTERS: Final = 100
 _NOBODY: Final = bytes(32)
 """What a secret is compared with where no key has its id."""
@@ -177,9 +175,8 @@ def key_of(row: Row) -> Key:
 
 def refuse_unusable(wanted: WantedKey) -> None:
     """Raise `InputError` for a key that cannot be made."""
-    if not _TENANT.fullmatch(wanted.tenant):
-        msg = "a tenant is 1-63 lower-case letters, digits and dashes, such as clinic-1"
-        raise InputError(msg, field="tenant")
+    if not is_tenant(wanted.tenant):
+        raise InputError(TENANT_CURE, field="tenant")
     if not (wanted.name.isprintable() and 0 < len(wanted.name.strip()) <= _MOST_NAME_CHARACTERS):
         msg = f"a name is 1-{_MOST_NAME_CHARACTERS} printable characters"
         raise InputError(msg, field="name")

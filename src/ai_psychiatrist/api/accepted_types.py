@@ -60,7 +60,7 @@ def _ranges(header: str) -> Iterator[_Range]:
         if found is None:
             continue
         given = dict(parameter.partition("=")[::2] for parameter in parameters)
-        if given.get("fhirversion", _FHIR_VERSION) != _FHIR_VERSION:
+        if given.get("fhirversion", _FHIR_VERSION).strip('"') != _FHIR_VERSION:
             continue
         quality = given.get("q", "1")
         if _QUALITY.fullmatch(quality) is not None:

@@ -24,7 +24,7 @@ _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
     503: {"description": "Stored assessments cannot be read now."},
 }
 
-router = APIRouter(prefix="/v1", tags=["review"], responses=_PROBLEMS)
+router = APIRouter(prefix="/v1", tags=["reviews"], responses=_PROBLEMS)
 
 
 @router.get(
@@ -54,5 +54,5 @@ async def read_queue(
 
     Among these is a random tenth, of which nothing is told here. No score is.
     """
-    waiting = await records.ask(lambda archive: queued(archive, principal))
-    return json_of(queue_result(waiting, limit=limit))
+    found = await records.ask(lambda archive: queued(archive, principal, limit=limit))
+    return json_of(queue_result(found))

@@ -24,6 +24,7 @@ from ai_psychiatrist.api import (
 )
 from ai_psychiatrist.api.admission import Admission
 from ai_psychiatrist.api.begun import Begun
+from ai_psychiatrist.api.built_routes import build_routes
 from ai_psychiatrist.api.described import DescribedApp
 from ai_psychiatrist.api.error_answers import add_problem_handlers
 from ai_psychiatrist.api.layers import add_layers
@@ -86,6 +87,7 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        build_routes(app)
         async with AsyncExitStack() as stack:
             services = (
                 await stack.enter_async_context(open_services_apart(resolved))

@@ -14,7 +14,7 @@ from ai_psychiatrist.api.query_options import ScoringInQuery, ScoringOfQuery, Sp
 from ai_psychiatrist.api.requests import AssessmentRequest, FindingsRequest
 from ai_psychiatrist.api.sent_file import FILE_BODY
 from ai_psychiatrist.api.served import ServicesOf, json_of
-from ai_psychiatrist.api.wanted_assessment import assess_wanted, reading_wanted
+from ai_psychiatrist.api.wanted_assessment import assess_wanted, reading_to_score
 from ai_psychiatrist.assessment.part import FULL, Part
 from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.domain.errors import InputError
@@ -94,14 +94,9 @@ async def _assess(
     as_result: AsResult,
 ) -> Response:
     body, query = given.body, given.query
-    mode, ablates = query.mode_beside(body), query.ablates_beside(body)
     await refuse_without_room(request, services)
-    if body.transcript_text is None:
-        await services.scoring(mode)
-    async with reading_wanted(body, request, services, query.roles) as wanted:
-        # Refused no sooner: a refusal tells of the danger that was read.
-        scoring = await services.scoring(mode, ablates=ablates)
-        assessed = await assess_wanted(wanted, request, services, parts, scoring)
+    async with reading_to_score(body, query, request, services) as found:
+        assessed = await assess_wanted(found.wanted, request, services, parts, found.scoring)
     await keep_where_set(assessed, request, services)
     result = as_result(assessed.assessment, about=services.about(assessed.id))
     if query.certificate:

@@ -15,13 +15,17 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ai_psychiatrist.access.audit.entry import BEGUN, Action
 from ai_psychiatrist.access.audit.errors import AuditUnusable
 from ai_psychiatrist.access.audit.trails import NO_TENANT, Trails
-from ai_psychiatrist.api.audited_actions import ACTIONS, ANSWERED_ANYWAY
-from ai_psychiatrist.api.doors_of import PRINCIPAL
+from ai_psychiatrist.api.audited_actions import (
+    ACTIONS,
+    ACTIONS_WHERE_STORED,
+    ANSWERED_ANYWAY,
+    RouteKey,
+)
+from ai_psychiatrist.api.doors_of import known_principal
 from ai_psychiatrist.api.login_guard import is_refused_login
 from ai_psychiatrist.api.own_path import own_path
 from ai_psychiatrist.api.problems import problem
 from ai_psychiatrist.api.risk import kept_risk
-from ai_psychiatrist.domain.access import Principal
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 
@@ -67,10 +71,15 @@ class _Deed:
     record_id: str
 
 
-_KNOWN: Final = tuple(
-    _Known(method=key.method, path=compile_path(key.path)[0], action=action)
-    for key, action in ACTIONS.items()
-)
+def _known(actions: Mapping[RouteKey, Action]) -> tuple[_Known, ...]:
+    return tuple(
+        _Known(method=key.method, path=compile_path(key.path)[0], action=action)
+        for key, action in actions.items()
+    )
+
+
+_KNOWN: Final = _known(ACTIONS)
+_KNOWN_WHERE_STORED: Final = _KNOWN + _known(ACTIONS_WHERE_STORED)
 
 
 class AuditedRequests:
@@ -128,7 +137,8 @@ class _AuditedAnswer:
 def _deed(scope: Scope) -> _Deed | None:
     method = "GET" if scope["method"] == "HEAD" else scope["method"]
     path = own_path(scope)
-    for known in _KNOWN:
+    is_stored = scope["app"].state.services.settings.store.assessments
+    for known in _KNOWN_WHERE_STORED if is_stored else _KNOWN:
         found = known.path.match(path) if known.method == method else None
         if found is not None:
             return _Deed(
@@ -151,7 +161,7 @@ def _told_record(scope: Scope, start: Message) -> str:
 async def _write(scope: Scope, deed: _Deed, outcome: str) -> bool:
     """Return whether the row is on the disk."""
     trails: Trails = scope["app"].state.services.audit
-    principal: Principal | None = scope.get("state", {}).get(PRINCIPAL)
+    principal = known_principal(scope)
     client = scope.get("client") or ("",)
     try:
         await _WRITERS.run(

@@ -56,10 +56,15 @@ ACTIONS: Final = {
 }
 """Every route that shows, changes, exports or erases what is stored, or lets somebody in or out."""
 
+_ASSESSING: Final = ("/full_pipeline", "/assess/quantitative", "/assess/qualitative")
+ACTIONS_WHERE_STORED: Final = {
+    RouteKey("POST", prefix + path): Action.ASSESSMENT_MADE
+    for prefix in ("", VERSION_PREFIX)
+    for path in _ASSESSING
+}
+"""Routes that store what they make only where STORE_ASSESSMENTS says so, and else leave no row."""
+
 _UNDER_TWO_NAMES: Final = {
-    RouteKey("POST", "/full_pipeline"): "stores nothing",
-    RouteKey("POST", "/assess/quantitative"): "stores nothing",
-    RouteKey("POST", "/assess/qualitative"): "stores nothing",
     RouteKey("GET", "/health"): "about the service",
     RouteKey("GET", "/healthz"): "about the service",
     RouteKey("GET", "/readyz"): "about the service",
@@ -79,9 +84,7 @@ UNTRACED: Final = {
     RouteKey("GET", "/static/{digest}/{name}"): "about the service",
     RouteKey("GET", "/openapi.json"): "about the service",
     RouteKey("GET", "/docs"): "about the service",
-    RouteKey("GET", "/docs/oauth2-redirect"): "about the service",
     RouteKey("GET", "/docs/style.css"): "about the service",
-    RouteKey("GET", "/redoc"): "about the service",
 }
 """Every other route, and why it leaves no row."""
 

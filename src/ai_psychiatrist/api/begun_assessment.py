@@ -9,7 +9,7 @@ from ai_psychiatrist.api.admission import place_of
 from ai_psychiatrist.api.begun import Begun
 from ai_psychiatrist.api.kept_assessment import Asked, whole_result
 from ai_psychiatrist.api.problems import Refusal
-from ai_psychiatrist.api.wanted_assessment import WantedAssessment, assess_wanted, reading_wanted
+from ai_psychiatrist.api.wanted_assessment import WantedAssessment, assess_wanted, reading_to_score
 from ai_psychiatrist.assessment.part import FULL, Part
 from ai_psychiatrist.domain.assessment import WantedScoring
 from ai_psychiatrist.domain.errors import AssessmentServiceError
@@ -75,15 +75,12 @@ class _Work:
         self.id.exception()
 
     async def _made(self) -> FullResult:
-        asked, body, query = self.asked, self.asked.body, self.asked.query
-        services = asked.services
-        mode, ablates = query.mode_beside(body), query.ablates_beside(body)
-        if body.transcript_text is None:
-            await services.scoring(mode)
-        async with reading_wanted(body, asked.request, services, query.roles) as wanted:
-            scoring = await services.scoring(mode, ablates=ablates)
-            await self._begin(wanted)
-            return await self._assessed(wanted, scoring)
+        asked = self.asked
+        async with reading_to_score(
+            asked.body, asked.query, asked.request, asked.services
+        ) as found:
+            await self._begin(found.wanted)
+            return await self._assessed(found.wanted, found.scoring)
 
     async def _begin(self, wanted: WantedAssessment) -> None:
         record_id, danger = begin_assessment(), wanted.risk.level

@@ -9,7 +9,7 @@ import orjson
 from fastapi import FastAPI, Request, Response
 
 from ai_psychiatrist.api.described_doors import describe_doors
-from ai_psychiatrist.api.problem_kinds import PROBLEM_KINDS, PROBLEM_TYPE, kinds_of
+from ai_psychiatrist.api.problem_kinds import PROBLEM_TYPE, kinds_of, problem_kinds
 from ai_psychiatrist.api.problems import ModelProblem
 from ai_psychiatrist.api.reference.field_examples import FieldExamples
 from ai_psychiatrist.api.reference.page import reference_page, reference_style
@@ -183,7 +183,7 @@ def _describe_problems(document: dict[str, Any]) -> None:
     for name in _OF_THE_FRAMEWORK:
         schemas.pop(name, None)
     document["x-problems"] = [
-        {"type": PROBLEM_TYPE + kind.code, **asdict(kind)} for kind in PROBLEM_KINDS
+        {"type": PROBLEM_TYPE + kind.code, **asdict(kind)} for kind in problem_kinds()
     ]
     content = {_MEDIA_TYPE: {"schema": {"$ref": f"{_SCHEMAS}Problem"}}}
     for path in document["paths"].values():

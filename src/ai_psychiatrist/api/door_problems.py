@@ -19,6 +19,16 @@ def unauthenticated() -> JSONResponse:
     )
 
 
+def session_over() -> JSONResponse:
+    """Return the problem of a page whose session has ended: nothing is done in another's name."""
+    return problem(
+        401,
+        "unauthenticated",
+        "The session in which this page was loaded has ended: log in, or give your name, again.",
+        headers={"WWW-Authenticate": "Bearer"},
+    )
+
+
 def forbidden(missing: Iterable[Scope]) -> JSONResponse:
     """Return the problem of a caller who may do other things, but not this."""
     names = sorted(missing)
@@ -48,6 +58,17 @@ def forgery_suspected() -> JSONResponse:
         "csrf_token_wrong",
         "A request of a session that changes something needs the session's token, in the header "
         "X-CSRF-Token or the form field csrf; GET /v1/session tells it.",
+    )
+
+
+def open_address() -> JSONResponse:
+    """Return the problem of a server that was put where others reach it, and knows nobody."""
+    return problem(
+        503,
+        "open_address",
+        "Other machines can reach this address, and nobody is asked for a key: the operator of the "
+        "service sets AUTH_REQUIRED=true and makes a key with `ai-psychiatrist keys create`; or, "
+        "where something before the server asks instead, API_ALLOW_UNAUTHENTICATED=true.",
     )
 
 

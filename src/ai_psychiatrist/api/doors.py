@@ -19,10 +19,15 @@ from ai_psychiatrist.api.credentials import (
     GivenToken,
     given_credential,
 )
-from ai_psychiatrist.api.door_problems import cross_site, entrance_unusable, unauthenticated
+from ai_psychiatrist.api.door_problems import (
+    cross_site,
+    entrance_unusable,
+    open_address,
+    unauthenticated,
+)
 from ai_psychiatrist.api.doors_of import PRINCIPAL, SESSION
 from ai_psychiatrist.api.own_page import SAFE_METHODS, is_from_elsewhere
-from ai_psychiatrist.api.own_path import own_path
+from ai_psychiatrist.api.own_path import mounted_at, own_path
 from ai_psychiatrist.api.page_policy import is_page
 from ai_psychiatrist.api.problems import Refusal, overloaded
 from ai_psychiatrist.api.session_cookie import clear_cookie
@@ -30,6 +35,7 @@ from ai_psychiatrist.api.session_form import SESSION_PATH
 from ai_psychiatrist.domain.access import LOCAL, Principal
 from ai_psychiatrist.domain.errors import AssessmentServiceError
 from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.infrastructure.own_machine import is_address_of_others
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 
 logger = get_logger(__name__)
@@ -57,6 +63,8 @@ class DoorRules:
     """Whether every caller needs a credential."""
     friends: Collection[str]
     """Origins whose pages may call without a cookie."""
+    is_open_to_others: bool = False
+    """Whether callers at an address of other machines are let in without one."""
 
 
 class Doors:
@@ -89,6 +97,8 @@ class Doors:
             return entrance_unusable()
 
     async def _looked_at(self, scope: Scope) -> Response | None:
+        if self._is_open_by_mistake(scope):
+            return open_address()
         given = given_credential(scope)
         if not self._rules.is_required and isinstance(given, GivenToken):
             # Meant for a proxy before this server, which asks for a credential of its own.
@@ -104,6 +114,12 @@ class Doors:
             state[MOST_BODY_BYTES] = _MOST_BYTES_OF_STRANGERS
             return None
         return _to_login(scope) or unauthenticated()
+
+    def _is_open_by_mistake(self, scope: Scope) -> bool:
+        """Return whether a server that listens as it likes was put where others reach it."""
+        if self._rules.is_required or self._rules.is_open_to_others or is_open(own_path(scope)):
+            return False
+        return is_address_of_others((scope.get("server") or ("",))[0])
 
     async def _principal(self, scope: Scope, given: Credential | None) -> Principal | None:
         entrance: Entrance = scope["app"].state.services.entrance
@@ -129,7 +145,7 @@ def _to_login(scope: Scope) -> Response | None:
     """Send a browser that asks for a page to where it can log in."""
     if scope["method"] not in SAFE_METHODS or not is_page(own_path(scope)):
         return None
-    return RedirectResponse(f"{scope.get('root_path', '').rstrip('/')}/login", 303)
+    return RedirectResponse(f"{mounted_at(scope)}/login", 303)
 
 
 def is_open(path: str) -> bool:

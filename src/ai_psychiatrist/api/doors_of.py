@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final, TypeAlias
 
 from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyCookie, APIKeyHeader, HTTPBearer
+from starlette.types import Scope as ConnectionScope
 
 from ai_psychiatrist.api.door_problems import forbidden, unauthenticated
 from ai_psychiatrist.api.problems import Refusal
@@ -29,17 +30,18 @@ _COOKIE: Final = APIKeyCookie(
 )
 
 
-def principal_of(request: Request) -> Principal:
-    """Return whoever the request comes from; raises `Refusal` where nobody knows."""
-    principal: Principal | None = request.scope.get("state", {}).get(PRINCIPAL)
-    if principal is None:
-        raise Refusal(unauthenticated())
+def known_principal(scope: ConnectionScope) -> Principal | None:
+    """Return whoever a request comes from, `None` where nobody knows."""
+    principal: Principal | None = scope.get("state", {}).get(PRINCIPAL)
     return principal
 
 
-def is_known(request: Request) -> bool:
-    """Return whether it is known whom the request comes from; without authentication always."""
-    return request.scope.get("state", {}).get(PRINCIPAL) is not None
+def principal_of(request: Request) -> Principal:
+    """Return whoever the request comes from; raises `Refusal` where nobody knows."""
+    principal = known_principal(request.scope)
+    if principal is None:
+        raise Refusal(unauthenticated())
+    return principal
 
 
 async def _principal(request: Request) -> Principal:

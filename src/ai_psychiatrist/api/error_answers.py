@@ -169,6 +169,8 @@ def _cure(entry: Mapping[str, str], request: Request) -> str:
     body: type[BaseModel] = route.body_field.field_info.annotation
     fields = ((name, known) for name, known in body.model_fields.items() if not known.exclude)
     *names, last = (known.alias or name for name, known in fields)
+    if not names:
+        return f"The one field of the body is {last}; there are no others."
     return f"The fields of the body are {', '.join(names)} and {last}; no others."
 
 

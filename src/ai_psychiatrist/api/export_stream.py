@@ -57,6 +57,11 @@ class Export:
                 header = b""
         yield header
 
+    async def left_out(self) -> int:
+        """Return how many assessments are not given out, since they are to be rated blind."""
+        wanted = self._page(None)
+        return await self.records.ask(lambda archive: archive.lists.hidden(wanted))
+
     async def _ids(self) -> AsyncIterator[str]:
         cursor: str | None = None
         while True:
@@ -141,4 +146,4 @@ class Export:
 
 
 def _page_of(wanted: PageWanted, archive: Archive) -> RecordPage:
-    return archive.page(wanted)
+    return archive.lists.page(wanted)

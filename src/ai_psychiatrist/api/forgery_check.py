@@ -7,11 +7,13 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ai_psychiatrist.access.forgery_token import is_forgery_token
-from ai_psychiatrist.api.door_problems import forgery_suspected
-from ai_psychiatrist.api.doors_of import SESSION
+from ai_psychiatrist.api.content_type import FORM_TYPE, content_type
+from ai_psychiatrist.api.door_problems import forgery_suspected, session_over
+from ai_psychiatrist.api.doors_of import PRINCIPAL, SESSION
 from ai_psychiatrist.api.own_page import SAFE_METHODS
 from ai_psychiatrist.api.own_path import own_path
-from ai_psychiatrist.api.session_form import FORM_TYPE, MOST_FIELDS, SESSION_PATH, media_type
+from ai_psychiatrist.api.session_form import MOST_FIELDS, SESSION_PATH
+from ai_psychiatrist.domain.access import LOCAL
 
 _HEADER: Final = "x-csrf-token"
 _FIELD: Final = "csrf"
@@ -28,16 +30,28 @@ class ForgeryCheck:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request that shows the token, or needs none."""
+        if scope["type"] == "http" and _had_session(scope):
+            await session_over()(scope, receive, send)
+            return
         if scope["type"] != "http" or not _needs_token(scope):
             await self._app(scope, receive, send)
             return
         given, received = Headers(scope=scope).get(_HEADER), receive
-        if given is None and media_type(scope) == FORM_TYPE:
+        if given is None and content_type(scope) == FORM_TYPE:
             message = await receive()
             given, received = _token_in(message.get("body", b"")), _again(message, receive)
         session: str = scope["state"][SESSION]
         is_own = given is not None and is_forgery_token(given, session)
         await (self._app if is_own else forgery_suspected())(scope, received, send)
+
+
+def _had_session(scope: Scope) -> bool:
+    """Return whether a page of somebody's session would now act as nobody in particular."""
+    state = scope.get("state", {})
+    if state.get(PRINCIPAL) != LOCAL or state.get(SESSION) is not None:
+        return False
+    is_unsafe = scope["method"] not in SAFE_METHODS and own_path(scope) != SESSION_PATH
+    return is_unsafe and bool(Headers(scope=scope).get(_HEADER))
 
 
 def _needs_token(scope: Scope) -> bool:

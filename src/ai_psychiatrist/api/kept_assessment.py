@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 from fastapi import Request
 
+from ai_psychiatrist.api.audit_trail import note_record
 from ai_psychiatrist.api.doors_of import principal_of
 from ai_psychiatrist.api.query_options import ScoringInQuery
 from ai_psychiatrist.api.records_of import records_of
 from ai_psychiatrist.api.requests import KeptAssessmentRequest
-from ai_psychiatrist.api.wanted_assessment import Assessed, assess_wanted, reading_wanted
+from ai_psychiatrist.api.wanted_assessment import Assessed, assess_wanted, reading_to_score
 from ai_psychiatrist.assessment.part import FULL
 from ai_psychiatrist.proof.certificate import certified
 from ai_psychiatrist.results.assessment import full_result
@@ -36,12 +37,8 @@ async def make_and_keep(asked: Asked) -> FullResult:
     """Assess, store, and return the result; raises `Refusal` when nothing finished."""
     body, query, services = asked.body, asked.query, asked.services
     await asked.records.ask(Archive.refuse_full)
-    mode, ablates = query.mode_beside(body), query.ablates_beside(body)
-    if body.transcript_text is None:
-        await services.scoring(mode)
-    async with reading_wanted(body, asked.request, services, query.roles) as wanted:
-        scoring = await services.scoring(mode, ablates=ablates)
-        assessed = await assess_wanted(wanted, asked.request, services, FULL, scoring)
+    async with reading_to_score(body, query, asked.request, services) as found:
+        assessed = await assess_wanted(found.wanted, asked.request, services, FULL, found.scoring)
     result = await whole_result(assessed, services, is_certified=query.certificate)
     await keep(asked.records, assessed, result, subject=body.subject)
     return result
@@ -59,6 +56,7 @@ async def keep_where_set(assessed: Assessed, request: Request, services: Service
         return
     principal = principal_of(request)
     records = records_of(request, principal)
+    note_record(request, assessed.id)
     await keep(records, assessed, await whole_result(assessed, services))
     await records.ask(lambda archive: archive.note_shown(principal.id, (assessed.id,)))
 

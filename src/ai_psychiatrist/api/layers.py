@@ -9,6 +9,7 @@ from ai_psychiatrist.api.body_limit import BodyLimit
 from ai_psychiatrist.api.credentials import KEY_HEADER
 from ai_psychiatrist.api.doors import DoorRules, Doors
 from ai_psychiatrist.api.edge import Edge
+from ai_psychiatrist.api.export_routes import LEFT_OUT
 from ai_psychiatrist.api.forgery_check import ForgeryCheck
 from ai_psychiatrist.api.head_requests import HeadRequests
 from ai_psychiatrist.api.host_check import HostCheck
@@ -36,7 +37,11 @@ def add_layers(app: FastAPI, settings: Settings) -> None:
         app.add_middleware(DailyLimits)
     app.add_middleware(LoginGuard)
     friends = frozenset(settings.api.cors_origins)
-    rules = DoorRules(is_required=settings.auth.required, friends=friends)
+    rules = DoorRules(
+        is_required=settings.auth.required,
+        friends=friends,
+        is_open_to_others=settings.api.allow_unauthenticated,
+    )
     # No body is read of a caller whom nobody knows.
     app.add_middleware(Doors, rules=rules)
     app.add_middleware(
@@ -50,7 +55,7 @@ def add_layers(app: FastAPI, settings: Settings) -> None:
             allow_origins=list(settings.api.cors_origins),
             allow_methods=["GET", "POST", "DELETE"],
             allow_headers=["Content-Type", "Authorization", KEY_HEADER],
-            expose_headers=["X-Request-ID", "Retry-After"],
+            expose_headers=["X-Request-ID", "Retry-After", LEFT_OUT],
         )
     hosts = (settings.api.host, *settings.api.allowed_hosts)
     app.add_middleware(HostCheck, allowed_hosts=hosts)

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ai_psychiatrist.access.limits.day_counts import CountsUnusable, DayCounts
 from ai_psychiatrist.access.limits.usage import Reached, Usage, seconds_to_midnight
 from ai_psychiatrist.api.doors import is_open
-from ai_psychiatrist.api.doors_of import PRINCIPAL
+from ai_psychiatrist.api.doors_of import known_principal
 from ai_psychiatrist.api.own_path import own_path
 from ai_psychiatrist.api.problems import Refusal, problem
 from ai_psychiatrist.api.risk import kept_risk
@@ -136,7 +136,7 @@ def limit_reached(reached: Reached, more: dict[str, object]) -> JSONResponse:
 
 def _account_of(scope: Scope) -> Account | None:
     counts: DayCounts | None = scope["app"].state.services.day_counts
-    principal: Principal | None = scope.get("state", {}).get(PRINCIPAL)
+    principal = known_principal(scope)
     path = own_path(scope)
     if counts is None or principal is None or is_open(path) or path in _FREE:
         return None

@@ -8,10 +8,16 @@ VERSION_PREFIX: Final = "/v1"
 """Under it are all routes; the oldest of them have their first names too, without it."""
 
 
+def mounted_at(scope: Scope) -> str:
+    """Return what the application is mounted under, empty at the top."""
+    root: str = scope.get("root_path", "")
+    return root.rstrip("/")
+
+
 def own_path(scope: Scope) -> str:
     """Return the path without what it is mounted under."""
     path: str = scope["path"]
-    return path.removeprefix(scope.get("root_path", "").rstrip("/"))
+    return path.removeprefix(mounted_at(scope))
 
 
 def route_path(scope: Scope, path: str) -> str | None:

@@ -94,10 +94,10 @@ async def agreement_page(request: Request, records: RecordsOf, principal: Princi
 @router.get("/next", dependencies=[requires(Scope.REVIEW)])
 async def next_page(request: Request, records: RecordsOf, principal: PrincipalOf) -> Response:
     """Send a rater to what tells most when it is rated."""
-    waiting = await records.ask(lambda archive: queued(archive, principal))
-    if not waiting:
+    found = await records.ask(lambda archive: queued(archive, principal, limit=1))
+    if not found.cases:
         return await told(request, "Nothing is left to rate", _ALL_RATED, status=200)
-    return sent_to(request, f"/assessments/{waiting[0].summary.id}/rate")
+    return sent_to(request, f"/assessments/{found.cases[0].summary.id}/rate")
 
 
 def _table(title: str, words: str, section: AgreementSection) -> AgreementTable:

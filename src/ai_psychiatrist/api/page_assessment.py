@@ -1,6 +1,7 @@
 """The pages of one assessment: how far it is, what came out, and its rating without that."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
 
 from fastapi import APIRouter, Request, Response
 
@@ -12,6 +13,7 @@ from ai_psychiatrist.api.records_of import RecordId, RecordsOf
 from ai_psychiatrist.domain.access import LOCAL, Principal, Scope
 from ai_psychiatrist.domain.review import ReviewPhase, ReviewRow
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads
+from ai_psychiatrist.results.page.item_questions import ITEM_QUESTIONS
 from ai_psychiatrist.results.page.views import SheetView, turn_views
 from ai_psychiatrist.reviews.archive.archive import Archive
 from ai_psychiatrist.reviews.archive.errors import RecordNotFound, StillBlind
@@ -35,6 +37,8 @@ class _Read:
     phase: ReviewPhase
     rows: tuple[ReviewRow, ...] = ()
     stages: tuple[StageEvent, ...] = ()
+    subject: str | None = field(default=None, repr=False)
+    """Whose interview it is, for those who may see results."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +48,7 @@ class RatedItem:
     key: str
     label: str
     slug: str
+    question: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +77,9 @@ async def assessment(
             record=record,
             phase=phase,
             rows=visible_rows(archive, assessment_id, principal.id),
+            subject=archive.subject_name(record.subject_id)
+            if Scope.READ in principal.scopes
+            else None,
         )
 
     try:
@@ -111,6 +119,7 @@ async def rate(
         request,
         "rate",
         id=assessment_id,
+        draft=_draft_name(assessment_id, principal),
         is_blind=found.phase is not ReviewPhase.SEEN,
         sheet=to_rate.sheet,
         items=to_rate.items,
@@ -122,13 +131,24 @@ def _asks_first(principal: Principal, phase: ReviewPhase) -> bool:
     return is_rater and phase is ReviewPhase.UNSEEN
 
 
+def _draft_name(assessment_id: str, principal: Principal) -> str:
+    """Return what a browser calls ratings that are not committed yet: one's own, and nameless."""
+    return sha256(f"{assessment_id} {principal.id}".encode()).hexdigest()[:16]
+
+
 def _without_scores(record: Record) -> _ToRate:
     whole = view_of(record)
     turns = turn_views(record.transcript, (), whole.signs)
     return _ToRate(
         sheet=replace(whole, items=(), turns=tuple(turns)),
         items=tuple(
-            RatedItem(key=one.item.value, label=one.label, slug=one.slug) for one in whole.items
+            RatedItem(
+                key=one.item.value,
+                label=one.label,
+                slug=one.slug,
+                question=ITEM_QUESTIONS[one.item],
+            )
+            for one in whole.items
         ),
     )
 
@@ -156,6 +176,7 @@ async def _sheet(request: Request, found: _Read, principal: Principal) -> Respon
         id=record.id,
         day=f"{record.created_at:%Y-%m-%d %H:%M}",
         subject_id=record.subject_id,
+        subject=found.subject,
         phase=found.phase.value,
         ratings=ratings_view(view, found.rows, principal),
         may_review=Scope.REVIEW in principal.scopes,

@@ -28,7 +28,7 @@ router = APIRouter(include_in_schema=False, dependencies=[requires(Scope.READ)])
 _SCORES: Final = "scores"
 """Whether scores are listed of what the caller has not rated yet: `shown` or `hidden`."""
 _CHOOSERS: Final = (
-    ("band", "Band", tuple((band.name.lower(), band.label) for band in Severity)),
+    ("band", "Severity", tuple((band.name.lower(), band.label) for band in Severity)),
     ("unknown", "Unknown items", tuple((str(n), f"{n} or more") for n in (1, 2, 4, 8))),
     ("danger", "Danger", tuple((level.value, words(level)) for level in RiskLevel)[1:]),
     ("state", "State", tuple((state.value, state.value) for state in RecordState)),
@@ -125,6 +125,7 @@ async def cohort(
             is_example=True,
             id="",
             phase="",
+            subject=None,
             ratings=None,
             may_review=False,
             may_erase=False,
@@ -179,7 +180,7 @@ def _line(listed: ListedRecord) -> Line:
         width=None if listed.is_hidden else figures.width,
         models=", ".join(figures.models),
         raters=summary.raters,
-        mine=_MINE[listed.mine],
+        mine=_MINE[listed.phase],
     )
 
 

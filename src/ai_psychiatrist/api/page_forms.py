@@ -6,10 +6,10 @@ from urllib.parse import parse_qsl
 from fastapi import Request
 
 from ai_psychiatrist.api.body_limit import give_body_room_back
+from ai_psychiatrist.api.content_type import FORM_TYPE, content_type
 from ai_psychiatrist.api.json_body import BoundedRequest
 from ai_psychiatrist.api.problems import Refusal, problem
 
-_TYPE: Final = "application/x-www-form-urlencoded"
 _MOST_FIELDS: Final = 100
 
 
@@ -30,9 +30,8 @@ class Form:
 
 async def read_form(request: Request) -> Form:
     """Return the fields; raises `Refusal` for what no form of ours sends."""
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().casefold()
-    if media_type != _TYPE:
-        raise Refusal(problem(415, "wrong_media_type", f"This address takes forms: {_TYPE}."))
+    if content_type(request.scope) != FORM_TYPE:
+        raise Refusal(problem(422, "invalid_request", f"This address takes forms: {FORM_TYPE}."))
     try:
         text = (await _body(request)).decode("ascii")
         pairs = parse_qsl(
@@ -40,7 +39,7 @@ async def read_form(request: Request) -> Form:
         )
     except ValueError:
         detail = f"The form cannot be read: percent-encoded UTF-8 of at most {_MOST_FIELDS} fields."
-        raise Refusal(problem(400, "malformed_form", detail)) from None
+        raise Refusal(problem(422, "invalid_request", detail)) from None
     finally:
         await give_body_room_back(request.scope)
     return Form(pairs)

@@ -8,10 +8,11 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from ai_psychiatrist.access.forgery_token import forgery_token
-from ai_psychiatrist.api.doors_of import PRINCIPAL, session_of
+from ai_psychiatrist.api.doors_of import known_principal, session_of
+from ai_psychiatrist.api.own_path import mounted_at, own_path
 from ai_psychiatrist.api.page_assets import assets_path
 from ai_psychiatrist.api.served import services_of
-from ai_psychiatrist.domain.access import LOCAL, Principal, Scope
+from ai_psychiatrist.domain.access import LOCAL, Scope
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads
 from ai_psychiatrist.results.models import NOTICE
 from ai_psychiatrist.results.page.environment import environment
@@ -75,21 +76,15 @@ async def told(
 
 def sent_to(request: Request, path: str) -> RedirectResponse:
     """Send the browser to another page of ours, to be asked for by GET."""
-    return RedirectResponse(_root(request) + path, 303)
-
-
-def caller(request: Request) -> Principal | None:
-    """Return who asks for a page, if anybody knows."""
-    found: Principal | None = request.scope.get("state", {}).get(PRINCIPAL)
-    return found
+    return RedirectResponse(mounted_at(request.scope) + path, 303)
 
 
 def _page(request: Request, problem: str) -> Page:
-    principal, token = caller(request), session_of(request)
+    principal, token = known_principal(request.scope), session_of(request)
     scopes = principal.scopes if principal else frozenset()
     return Page(
-        root=_root(request),
-        here=request.scope["path"].removeprefix(_root(request)),
+        root=mounted_at(request.scope),
+        here=own_path(request.scope),
         csrf=forgery_token(token) if token else "",
         name=principal.name if principal else "",
         is_known=principal is not None and principal.id != LOCAL.id,
@@ -97,8 +92,3 @@ def _page(request: Request, problem: str) -> Page:
         places=tuple((name, path) for name, path, scope in _PLACES if scope in scopes),
         problem=problem,
     )
-
-
-def _root(request: Request) -> str:
-    root: str = request.scope.get("root_path", "")
-    return root.rstrip("/")

@@ -5,7 +5,7 @@ from typing import Final
 from fastapi import APIRouter, Request, Response
 
 from ai_psychiatrist.api.doors import DOORKEEPERS
-from ai_psychiatrist.api.doors_of import session_of
+from ai_psychiatrist.api.doors_of import requires, session_of
 from ai_psychiatrist.api.page_frame import sent_to, shown
 from ai_psychiatrist.api.served import ServicesOf
 from ai_psychiatrist.api.session_cookie import clear_cookie
@@ -26,7 +26,7 @@ async def login_page(request: Request, services: ServicesOf) -> Response:
     return await shown(request, "login", status=422, problem=problem)
 
 
-@router.post("/logout")
+@router.post("/logout", dependencies=[requires()])
 async def logout(request: Request, services: ServicesOf) -> Response:
     """End the session."""
     token = session_of(request)

@@ -1,4 +1,4 @@
-"""The page on which an assessment is begun: by plain forms, and better with its module."""
+"""The page on which an assessment is entered: by plain forms, and better with its module."""
 
 from dataclasses import dataclass, field
 
@@ -30,7 +30,7 @@ router = APIRouter(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Begun:
+class Entered:
     """What somebody has entered so far."""
 
     text: str = field(default="", repr=False)
@@ -42,56 +42,58 @@ class Begun:
 @router.get("/new")
 async def new_page(request: Request) -> Response:
     """Ask for a transcript."""
-    return await shown(request, "new", form=Begun(), preview=None)
+    return await shown(request, "new", form=Entered(), preview=None)
 
 
 @router.post("/new")
 async def new(request: Request, services: ServicesOf, records: RecordsOf) -> Response:
     """Begin an assessment, or ask who is who; what was entered stays on the page."""
     form = await read_form(request)
-    begun, action = _begun(form), form.get("action")
+    entered, action = _entered(form), form.get("action")
     try:
         if action == "preview":
-            return await _again(request, begun, preview=await _preview(begun, services))
+            return await _again(request, entered, preview=await _preview(entered, services))
         body = KeptAssessmentRequest(
-            transcript_text=begun.text,
-            subject=begun.subject or None,
-            speakers=begun.speakers or None,
+            transcript_text=entered.text,
+            subject=entered.subject or None,
+            speakers=entered.speakers or None,
         )
         asked = Asked(
             body=body, query=ScoringInQuery(), request=request, services=services, records=records
         )
         record_id = await begin(asked, begun_of(request))
     except SpeakersUnknown:
-        return await _again(request, begun, preview=await _preview(begun, services), status=422)
+        return await _again(request, entered, preview=await _preview(entered, services), status=422)
     except InputError as error:
-        return await _again(request, begun, problem=str(error), status=422)
+        return await _again(request, entered, problem=str(error), status=422)
     note_record(request, record_id)
     return sent_to(request, f"/assessments/{record_id}")
 
 
-def _begun(form: Form) -> Begun:
+def _entered(form: Form) -> Entered:
     if form.get("action") == "example":
-        return Begun(text=example_text())
+        return Entered(text=example_text())
     chosen = zip(form.all("label"), form.all("role"), strict=False)
-    return Begun(
+    return Entered(
         text=form.get("text"),
         subject=form.get("subject").strip(),
         speakers={label: role for label, role in chosen if role},
     )
 
 
-async def _preview(begun: Begun, services: Services) -> Preview:
-    roles = given_roles(begun.speakers, field="speakers")
-    return await previewed(begun.text, roles, services)
+async def _preview(entered: Entered, services: Services) -> Preview:
+    roles = given_roles(entered.speakers, field="speakers")
+    return await previewed(entered.text, roles, services)
 
 
 async def _again(
     request: Request,
-    begun: Begun,
+    entered: Entered,
     *,
     preview: Preview | None = None,
     problem: str = "",
     status: int = 200,
 ) -> Response:
-    return await shown(request, "new", status=status, problem=problem, form=begun, preview=preview)
+    return await shown(
+        request, "new", status=status, problem=problem, form=entered, preview=preview
+    )

@@ -32,12 +32,18 @@ def forbid_to_browsers(headers: MutableHeaders, path: str) -> None:
     """Add the headers to those of an answer; pages for people alone may run scripts."""
     for name, value in _ALWAYS.items():
         headers[name] = value
-    if path.startswith(_STATIC) and headers.get("Content-Type", "").startswith(("text/", "image/")):
+    if path.startswith(_STATIC) and _may_be_kept(headers):
         headers["Cache-Control"] = _KEPT
     if is_page(path):
         # Without a referrer a form of our own page would come from nowhere.
         headers["Referrer-Policy"] = "same-origin"
     headers[_POLICY] = policy_of(path)
+
+
+def _may_be_kept(headers: MutableHeaders) -> bool:
+    """Return whether it is a file, and nothing for one caller alone."""
+    is_file = headers.get("Content-Type", "").startswith(("text/", "image/"))
+    return is_file and "Set-Cookie" not in headers
 
 
 def policy_of(path: str) -> str:

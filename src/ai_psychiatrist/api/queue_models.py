@@ -1,52 +1,52 @@
 """What a rater gets of the queue: no score, and nothing of why a case is in it."""
 
-from collections.abc import Sequence
 from datetime import datetime
-
-from pydantic import Field
 
 from ai_psychiatrist.domain.review import ReviewPhase
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.results.result import Result
-from ai_psychiatrist.reviews.archive.records import ListedRecord
+from ai_psychiatrist.reviews.queued import Queued
 
 
 class QueuedResult(Result):
     """An assessment to rate."""
 
-    id: str = Field(examples=["0b4e1c1e-6f5d-4a3a-9d4e-2f3f0c1d2e3f"])
+    assessment_id: str
+    """What its routes ask for."""
     created_at: datetime
-    subject_id: str = Field(examples=["5f1d3a9c"])
+    """When it was begun."""
+    subject_id: str
     """Random; the same for all assessments of one subject."""
-    danger: RiskLevel | None = Field(examples=["none"])
-    """Never hidden."""
-    raters: int = Field(examples=[1])
+    danger: RiskLevel | None
+    """The level of the signs of danger; never hidden."""
+    raters: int
     """How many have committed their ratings."""
-    mine: ReviewPhase = Field(examples=["unseen"])
-    """How far you are with it: one that is `seen` counts in no blind figure."""
+    phase: ReviewPhase
+    """How far you are with rating it: one that is `seen` counts in no blind figure."""
 
 
 class QueueResult(Result):
     """What to rate next, the first one first."""
 
     cases: tuple[QueuedResult, ...]
-    waiting: int = Field(examples=[37])
-    """How many there are in all."""
+    """Reviews that you have begun, then where a rating tells most, each tenth a random one."""
+    waiting: int
+    """How many you have not rated, those beyond `limit` included."""
 
 
-def queue_result(waiting: Sequence[ListedRecord], *, limit: int) -> QueueResult:
-    """Return the first cases of the queue."""
+def queue_result(queued: Queued) -> QueueResult:
+    """Return the beginning of the queue as it is answered."""
     return QueueResult(
         cases=tuple(
             QueuedResult(
-                id=one.summary.id,
+                assessment_id=one.summary.id,
                 created_at=one.summary.created_at,
                 subject_id=one.summary.subject_id,
                 danger=one.summary.figures.danger,
                 raters=one.summary.raters,
-                mine=one.mine,
+                phase=one.phase,
             )
-            for one in waiting[:limit]
+            for one in queued.cases
         ),
-        waiting=len(waiting),
+        waiting=queued.waiting,
     )

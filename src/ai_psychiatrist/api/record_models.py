@@ -14,22 +14,23 @@ from ai_psychiatrist.reviews.archive.records import ListedRecord, RecordState, R
 class RecordResult(Result):
     """A stored assessment in a list."""
 
-    id: str
-    """To be asked for under it."""
+    assessment_id: str
+    """What its routes ask for."""
     created_at: datetime
-    """When it was made."""
+    """When it was begun."""
     subject_id: str
     """Random; the same for all assessments of one subject."""
     state: RecordState
     """How far it is."""
     status: str | None
-    """Whether all parts are there; null while there is no result."""
+    """`complete`, or `partial` where a part of the result is missing; null while there is none."""
     danger: RiskLevel | None
-    """Never hidden; null where the transcript was not read."""
+    """The level of the signs of danger; never hidden."""
     hidden: bool
-    """Whether scores are left out, because you have not rated this assessment yet."""
+    """Whether scores are null because you are to rate first, or asked for it with `blind`."""
     total_min: int | None
-    """The total if every unknown item were 0."""
+    """The total if every unknown item were 0; like all figures below null where scores are hidden
+    or items were not scored."""
     total_max: int | None
     """The total if every unknown item were 3."""
     severity_lower: Severity | None
@@ -39,13 +40,13 @@ class RecordResult(Result):
     unknown_items: int | None
     """How many items have no score."""
     width: int | None
-    """How many totals the belief's interval spans; null without a belief."""
+    """How far the ends of the interval of the total lie apart; null without a belief."""
     models: tuple[str, ...]
-    """Those that answered."""
+    """Those that answered, by their names in the settings."""
     raters: int
     """How many have committed their ratings."""
-    mine: ReviewPhase
-    """How far you are with it."""
+    phase: ReviewPhase
+    """How far you are with rating it."""
 
 
 class RecordPageResult(Result):
@@ -63,24 +64,26 @@ class StageResult(Result):
     """One step of an assessment, without words."""
 
     stage: str
-    """The step."""
+    """`assessment` for the whole, `danger` once the transcript was read for it, or a part that is
+    finished."""
     outcome: str
-    """How it ended."""
+    """`begun`, `finished` or `failed`; of `danger` the level."""
 
 
 class RecordStatusResult(Result):
     """How far an assessment is."""
 
-    id: str
-    """The assessment's."""
+    assessment_id: str
+    """What its routes ask for."""
     state: RecordState
-    """How far it is."""
+    """`running`, `finished` or `failed`."""
     reason: str | None = None
-    """Code of why it failed."""
+    """Why it failed: the code of a problem, `stopping`, or `interrupted` where its process was
+    killed; null unless it did."""
     danger: RiskLevel | None = None
-    """The level of the signs found; null where nothing was read yet."""
+    """The level of the signs of danger that rules found, or of the result."""
     stages: tuple[StageResult, ...] = Field(default=())
-    """The steps that have ended."""
+    """What is told by `/events`, in its order; empty in the answer that begins it."""
 
 
 def record_result(listed: ListedRecord) -> RecordResult:
@@ -91,7 +94,7 @@ def record_result(listed: ListedRecord) -> RecordResult:
         scores = {name: getattr(figures, name) for name in _SCORES}
     return RecordResult.model_validate(
         {
-            "id": summary.id,
+            "assessment_id": summary.id,
             "created_at": summary.created_at,
             "subject_id": summary.subject_id,
             "state": summary.state,
@@ -99,7 +102,7 @@ def record_result(listed: ListedRecord) -> RecordResult:
             "danger": figures.danger,
             "models": figures.models,
             "raters": summary.raters,
-            "mine": listed.mine,
+            "phase": listed.phase,
             "hidden": listed.is_hidden,
             **scores,
         }
@@ -111,7 +114,7 @@ def status_result(
 ) -> RecordStatusResult:
     """Return how far an assessment is."""
     return RecordStatusResult(
-        id=summary.id,
+        assessment_id=summary.id,
         state=summary.state,
         reason=summary.reason,
         danger=summary.figures.danger,

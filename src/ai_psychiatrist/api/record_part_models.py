@@ -34,13 +34,13 @@ class StoredTranscriptResult(Result):
     """The interview of a stored assessment."""
 
     assessment_id: str
-    """The assessment's."""
+    """The assessment that it was made into."""
     text: str
     """The text that offsets count in."""
     turns: tuple[TurnResult, ...]
-    """The turns that it is made of."""
+    """All of it, speaker by speaker."""
     risk: RiskResult | None
-    """Signs of danger; null while there is no result."""
+    """Signs of danger with their words; null while there is no result."""
 
 
 class EvidenceItemResult(Result):
@@ -51,11 +51,13 @@ class EvidenceItemResult(Result):
     score: int | None
     """0-3, or null for unknown."""
     unknown_reason: UnknownReason | None
+    """Why there is no score; null where there is one."""
     evidence: tuple[Quote, ...]
-    """The participant's words that carry the score."""
+    """The participant's words about the item, each with its place."""
     unverified_quotes: tuple[UnverifiedQuote, ...]
     """Quotes that were refused, with the reason."""
     frequency: Frequency
+    """How often the symptom is there, as the evidence says it."""
     warnings: tuple[str, ...]
     """Names of the rules that speak against the model's answer."""
 
@@ -64,20 +66,20 @@ class EvidenceResult(Result):
     """What the scores of an assessment stand on."""
 
     assessment_id: str
-    """The assessment's."""
+    """Whose evidence it is."""
     items: FrozenTable[str, EvidenceItemResult]
-    """Empty where no item was scored."""
+    """By the item's key; empty where no item was scored."""
 
 
 class SubjectResult(Result):
     """A subject of stored assessments."""
 
     subject_id: str
-    """The subject's."""
+    """Random; as lists of assessments name the subject."""
     subject: str | None
     """As the caller named it; null without a name."""
     assessments: int
-    """How many are stored."""
+    """How many of this subject are stored."""
 
 
 def transcript_result(record: Record) -> StoredTranscriptResult:

@@ -18,8 +18,8 @@ from ai_psychiatrist.api.records_of import RecordId, RecordsOf, SubjectId
 from ai_psychiatrist.api.scored_record import scored
 from ai_psychiatrist.api.served import ServicesOf, json_of
 from ai_psychiatrist.proof.certificate import certificate_of
+from ai_psychiatrist.results.account_result import CertificateResult
 from ai_psychiatrist.results.full_result import FullResult
-from ai_psychiatrist.results.models import CertificateResult
 from ai_psychiatrist.reviews.archive.archive import Archive
 from ai_psychiatrist.reviews.archive.records import Record
 from ai_psychiatrist.reviews.archives import Records

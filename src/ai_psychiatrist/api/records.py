@@ -1,4 +1,4 @@
-"""The routes of stored assessments: make, list, read and remove them."""
+"""The routes of stored assessments: make, list, read and erase them."""
 
 from fastapi import APIRouter, Request, Response
 
@@ -135,7 +135,7 @@ async def read_assessment(
     responses=PROBLEMS,
     dependencies=ERASING,
 )
-async def delete_assessment(assessment_id: RecordId, records: RecordsOf) -> Response:
-    """Remove all that is stored of an assessment, its reviews included."""
-    await records.ask(lambda archive: archive.delete(assessment_id))
+async def erase_assessment(assessment_id: RecordId, records: RecordsOf) -> Response:
+    """Erase all that is stored of an assessment, its reviews included."""
+    await records.ask(lambda archive: archive.erase(assessment_id))
     return Response(status_code=204)

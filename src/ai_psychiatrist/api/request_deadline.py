@@ -1,6 +1,7 @@
 """When a request ends, whatever is under way inside it."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -14,10 +15,14 @@ MARGIN_SECONDS: Final = 5.0
 """How much longer than its time a request may take, so that what has finished can be told."""
 _ALWAYS_ANSWERED: Final = frozenset({"/healthz", f"{VERSION_PREFIX}/healthz"})
 _DUE: Final = "due"
+_RENEWAL: Final = "renewal"
 
 
 class RequestDeadline:
-    """ASGI middleware: no request outlives its time, and none begins when the service stops."""
+    """ASGI middleware: no request outlives its time, and none begins when the service stops.
+
+    An answer that comes in parts can renew its time with each of them.
+    """
 
     def __init__(
         self,
@@ -53,6 +58,7 @@ class RequestDeadline:
         scope.setdefault("state", {})[_DUE] = due
         try:
             async with asyncio.timeout_at(due + self._margin_seconds) as deadline:
+                scope["state"][_RENEWAL] = lambda: self._renew(deadline)
                 with self._stopping.holding(deadline):
                     await self._app(scope, receive, observed_send)
         except TimeoutError:
@@ -60,6 +66,17 @@ class RequestDeadline:
                 raise
             response = (stopping if self._stopping.is_begun else late)(kept_risk(scope))
             await response(scope, receive, send)
+
+    def _renew(self, deadline: asyncio.Timeout) -> None:
+        if not self._stopping.is_begun and not deadline.expired():
+            now = asyncio.get_running_loop().time()
+            deadline.reschedule(now + self._seconds + self._margin_seconds)
+
+
+def renew_deadline(scope: Scope) -> None:
+    """Give a request its whole time again: for an answer that is sent as long as there is more."""
+    renewal: Callable[[], None] = scope["state"][_RENEWAL]
+    renewal()
 
 
 def seconds_left(scope: Scope) -> float:

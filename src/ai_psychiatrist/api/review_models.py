@@ -45,35 +45,41 @@ class ReviewRowResult(Result):
     """One thing that a rater said; fields of other kinds are null."""
 
     number: int
-    """Counted up with each row of the assessment."""
+    """Rises with each row that anybody adds, over all assessments of the tenant."""
     at: datetime
     """When it was written."""
     rater: str
-    """The id of a credential, no name."""
+    """Id of whoever said it; of a rater without a key it holds the name that they gave."""
     mine: bool
     """Whether you said it."""
     kind: Kind
-    """What the row says."""
+    """`committed` ratings of all items, a verdict on a piece of `evidence`, words that the program
+    `missed`, or a later `score`."""
     phase: ReviewPhase | None = None
     """Of committed ratings: `blind`, or `seen` where scores had been given before."""
     items: FrozenTable[str, RatedItemResult] | None = None
-    """The eight committed ratings."""
+    """Of `committed`: the rating of each item by its key."""
     item: Item | None = None
+    """Of all other kinds: the item that it is about."""
     evidence: int | None = None
-    """Which of the item's quotes, from 0."""
+    """Of `evidence`: which of the program's quotes for the item, from 0."""
     verdict: Verdict | None = None
+    """Of `evidence`: whether the quote counts."""
     reason: RejectReason | None = None
+    """Of `evidence`: why it was rejected; null where it was accepted."""
     span: SpanResult | None = None
+    """Of `missed`: where the words stand."""
     score: int | None = None
-    """0-3, where the row gives one."""
+    """Of `score`: 0-3, or null where `cannot_tell` is true."""
     cannot_tell: bool | None = None
-    """Whether no score could be told."""
+    """Of `score`: whether no score could be told."""
 
 
 class ReviewResult(Result):
     """How far you are with an assessment, and what was said of it."""
 
     phase: ReviewPhase
+    """How far you are with rating it."""
     begun: bool
     """Whether your review is begun; ratings are taken only then."""
     rows: tuple[ReviewRowResult, ...]

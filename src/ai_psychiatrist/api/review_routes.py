@@ -4,6 +4,7 @@ from typing import Final
 
 from fastapi import APIRouter, Response
 
+from ai_psychiatrist.api.bounded_route import BoundedRoute
 from ai_psychiatrist.api.doors_of import PrincipalOf
 from ai_psychiatrist.api.record_routes import PREFIX, PROBLEMS, RATING, Problems
 from ai_psychiatrist.api.records_of import RecordId, RecordsOf
@@ -27,6 +28,7 @@ router = APIRouter(
     prefix=PREFIX + "/{assessment_id}/review",
     tags=["reviews"],
     responses=PROBLEMS,
+    route_class=BoundedRoute,
     dependencies=RATING,
 )
 

@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+from ai_psychiatrist.api.content_type import media_type
+
 _MEDIA_TYPES: Final = frozenset(
     {
         "application/jsonl",
@@ -46,18 +48,14 @@ class SentFile(bytes):
 def sent_file(content: bytes, content_type: str) -> SentFile:
     """Return a body as a file."""
     file = SentFile(content)
-    file.name = _NAMES.get(_media_type(content_type), "")
+    file.name = _NAMES.get(media_type(content_type), "")
     return file
 
 
 def is_file(content_type: str, content: bytes) -> bool:
     """Return whether a body is a transcript itself, and not a request in JSON."""
     return (
-        _media_type(content_type) in _MEDIA_TYPES
+        media_type(content_type) in _MEDIA_TYPES
         and content != b""
         and _REQUEST.match(content) is None
     )
-
-
-def _media_type(content_type: str) -> str:
-    return content_type.partition(";")[0].strip().casefold()

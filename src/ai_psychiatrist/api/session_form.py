@@ -6,15 +6,13 @@ from urllib.parse import parse_qsl
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import Field, SecretStr, ValidationError
-from starlette.datastructures import Headers
-from starlette.types import Scope
 
+from ai_psychiatrist.api.content_type import FORM_TYPE, content_type
 from ai_psychiatrist.api.json_body import read_json
 from ai_psychiatrist.api.problems import Refusal, problem
 from ai_psychiatrist.api.requests import RequestBody
 
 SESSION_PATH: Final = "/v1/session"
-FORM_TYPE: Final = "application/x-www-form-urlencoded"
 MOST_FIELDS: Final = 1000
 
 _FIELDS: Final = "The fields of the body are key and rater; no others."
@@ -29,18 +27,13 @@ class SessionRequest(RequestBody):
     """Who rates: letters, digits and blanks; the same name is the same rater."""
 
 
-def media_type(scope: Scope) -> str:
-    """Return the content type of a request without its parameters."""
-    return Headers(scope=scope).get("content-type", "").partition(";")[0].strip().casefold()
-
-
 async def session_request(request: Request) -> SessionRequest:
     """Return what a body in JSON, or of a form, asks for.
 
     Raises `RequestValidationError`, and `Refusal` for what is no JSON or has other fields.
     """
     body = await request.body()
-    given = _fields_of(body) if media_type(request.scope) == FORM_TYPE else read_json(body)
+    given = _fields_of(body) if content_type(request.scope) == FORM_TYPE else read_json(body)
     if isinstance(given, dict) and not given.keys() <= SessionRequest.model_fields.keys():
         raise Refusal(problem(422, "invalid_request", _FIELDS))
     try:

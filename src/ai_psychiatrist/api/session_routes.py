@@ -8,20 +8,16 @@ from fastapi.responses import RedirectResponse
 from ai_psychiatrist.access.entrance import Entrance
 from ai_psychiatrist.access.forgery_token import forgery_token
 from ai_psychiatrist.access.sessions import Session
+from ai_psychiatrist.api.content_type import FORM_TYPE, content_type
 from ai_psychiatrist.api.door_problems import entrance_unusable, unauthenticated
 from ai_psychiatrist.api.doors import DOORKEEPERS, live_key
 from ai_psychiatrist.api.doors_of import PRINCIPAL, PrincipalOf, requires, session_of
 from ai_psychiatrist.api.login_guard import note_refused_login
+from ai_psychiatrist.api.own_path import mounted_at
 from ai_psychiatrist.api.problems import Refusal
 from ai_psychiatrist.api.served import ServicesOf, json_of
 from ai_psychiatrist.api.session_cookie import clear_cookie, set_cookie
-from ai_psychiatrist.api.session_form import (
-    FORM_TYPE,
-    SESSION_PATH,
-    SessionRequest,
-    media_type,
-    session_request,
-)
+from ai_psychiatrist.api.session_form import SESSION_PATH, SessionRequest, session_request
 from ai_psychiatrist.domain.access import Principal, Scope
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.ledger.errors import LedgerUnusable
@@ -29,6 +25,8 @@ from ai_psychiatrist.results.result import Result
 
 _LOGIN_PATH: Final = "/login"
 _BODY: Final = SessionRequest.model_json_schema()
+_FORM: Final = _BODY | {"additionalProperties": True}
+"""A page may have other fields beside ours."""
 
 router = APIRouter(tags=["session"])
 
@@ -39,13 +37,14 @@ class SessionResult(Result):
     id: str
     """The same for each request of one person or program."""
     name: str
-    """The caller's."""
+    """Of the key, or the name that a rater gave; `local` for whoever gave none."""
     tenant: str
-    """Whose records it works with."""
+    """Whose stored assessments and interviews the caller works with; `local` without keys."""
     scopes: tuple[Scope, ...]
-    """What the caller may do."""
+    """What the caller may do: `assess`, `read` results, `review` (rate), `admin` (erase, see all
+    ratings)."""
     csrf: str | None
-    """What unsafe requests of a session have to show; null for whoever has no session."""
+    """What a session's requests that change something show in `X-CSRF-Token`; null without one."""
 
 
 SessionRequestOf: TypeAlias = Annotated[SessionRequest, Depends(session_request)]
@@ -64,7 +63,7 @@ SessionRequestOf: TypeAlias = Annotated[SessionRequest, Depends(session_request)
     openapi_extra={
         "requestBody": {
             "required": True,
-            "content": {"application/json": {"schema": _BODY}, FORM_TYPE: {"schema": _BODY}},
+            "content": {"application/json": {"schema": _BODY}, FORM_TYPE: {"schema": _FORM}},
         }
     },
 )
@@ -74,8 +73,8 @@ async def begin_session(
     """Begin a session: its cookie is set, and the one that there was ends."""
     entrance, before = services.entrance, session_of(request)
     is_required = services.settings.auth.required
-    is_form = media_type(request.scope) == FORM_TYPE
-    root = request.scope.get("root_path", "").rstrip("/")
+    is_form = content_type(request.scope) == FORM_TYPE
+    root = mounted_at(request.scope)
     try:
         session = await DOORKEEPERS.run(lambda: _begun(entrance, given, is_required=is_required))
     except (ConfigurationError, LedgerUnusable):

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict
 
 from ai_psychiatrist.agents.definition import OPTIONAL_AGENTS
-from ai_psychiatrist.api.doors_of import is_known, requires
+from ai_psychiatrist.api.doors_of import known_principal, requires
 from ai_psychiatrist.api.problems import ModelProblem, Refusal, causes_field, problem
 from ai_psychiatrist.api.served import ServicesOf
 
@@ -60,7 +60,7 @@ async def check_readiness(request: Request, services: ServicesOf) -> Alive:
     if agents:
         detail = "No model of these agents would answer; the causes say what to do."
         # Names of models are for those whom the service knows.
-        causes = causes_field(unready.values()) if is_known(request) else {}
+        causes = causes_field(unready.values()) if known_principal(request.scope) else {}
         more = {"agents": agents, **causes}
         raise Refusal(problem(503, "backend_unreachable", detail, more=more))
     return Alive()

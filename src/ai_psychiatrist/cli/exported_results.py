@@ -90,8 +90,14 @@ def _results(path: Path) -> Iterator[FullResult]:
             "`ai-psychiatrist assess FILE --json > FOLDER/NAME.json`"
         )
         raise InputError(msg, field=_FIELD)
+    known: dict[str, Path] = {}
     for one in paths:
-        yield result_of(_content(one), field=str(one))
+        result = result_of(_content(one), field=str(one))
+        first = known.setdefault(result.assessment_id, one)
+        if first != one:
+            msg = f"{one}: it is the same assessment as {first.name}; take one of them away"
+            raise InputError(msg, field=_FIELD)
+        yield result
 
 
 def _content(path: Path) -> bytes:

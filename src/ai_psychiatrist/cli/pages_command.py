@@ -11,6 +11,7 @@ from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
 from ai_psychiatrist.cli.plain_text import plain
 from ai_psychiatrist.cli.result_folder import KeptResult, Unusable, kept_results
 from ai_psychiatrist.cli.settings_source import read_settings
+from ai_psychiatrist.cli.sheet_names import SheetNames
 from ai_psychiatrist.cli.unit_progress import unit_progress
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.infrastructure.given_files import reason_of
@@ -78,9 +79,11 @@ def _make_folder(out: Path) -> None:
 def _write(kept: Sequence[KeptResult], out: Path) -> list[str]:
     """Write the pages one after the other; return what is to be said of them."""
     rows, complaints = [], []
+    names = SheetNames()
     with unit_progress("pages", requested=len(kept), done=0) as on_unit:
         for one in kept:
             try:
+                sheet = names.taken_for(one.path)
                 result = one.result()
                 transcript, complaint = one.transcript(result)
             except Unusable as unusable:
@@ -90,15 +93,23 @@ def _write(kept: Sequence[KeptResult], out: Path) -> list[str]:
             if complaint:
                 complaints.append(f"{one.path.name}: {complaint}; its page has no transcript")
             page = sheet_html(sheet_view(result, transcript, name=one.name))
-            write_whole(out / SHEETS / f"{one.name}.html", [page.encode("utf-8", "replace")])
+            _write_page(out / SHEETS / sheet, page)
             rows.append(
                 index_row(
                     result,
                     name=one.name,
-                    href=quote(f"{SHEETS}/{one.name}.html"),
+                    href=quote(f"{SHEETS}/{sheet}"),
                     has_transcript=transcript is not None,
                 )
             )
             on_unit(None)
-    write_whole(out / INDEX, [index_html(rows).encode("utf-8", "replace")])
+    _write_page(out / INDEX, index_html(rows))
     return complaints
+
+
+def _write_page(path: Path, page: str) -> None:
+    try:
+        write_whole(path, [page.encode("utf-8", "replace")])
+    except OSError as error:
+        msg = f"--out: a page cannot be written: {reason_of(error)}"
+        raise InputError(msg, field="--out") from None

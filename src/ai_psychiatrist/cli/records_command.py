@@ -8,8 +8,11 @@ from typing import Annotated, Final
 
 import typer
 
+from ai_psychiatrist.access.audit.entry import Action
+from ai_psychiatrist.cli.audited import audited
 from ai_psychiatrist.cli.exits import fail, refusing_bad_input
 from ai_psychiatrist.cli.settings_source import quiet, read_settings
+from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.ledger.keys.cipher import load_cipher
 from ai_psychiatrist.reviews.archive.archive import Archive
@@ -57,7 +60,7 @@ def list_records(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines.")] = False,
 ) -> None:
     """Print the assessments that are stored, the latest first, without words or scores."""
-    with _archives() as archives:
+    with _archives(_settings()) as archives:
         for summary in _all(_known(archives, tenant)):
             typer.echo(json.dumps(_shown(summary)) if as_json else _line(summary))
 
@@ -77,21 +80,28 @@ def erase(
     """Erase an assessment, or a subject: its key is destroyed, so that copies tell nothing."""
     if (assessment_id is None) == (subject is None):
         fail("name either an assessment or, with --subject, a subject")
-    with _archives() as archives:
+    settings = _settings()
+    with _archives(settings) as archives:
         archive = _known(archives, tenant)
         if subject is not None:
-            typer.echo(f"erased {archive.erase_subject(subject)} assessments of the subject")
+            with audited(settings, tenant, Action.SUBJECT_ERASED, subject):
+                count = archive.erase_subject(subject)
+            typer.echo(f"erased {count} assessments of the subject")
         if assessment_id is not None:
-            archive.delete(assessment_id)
+            with audited(settings, tenant, Action.ASSESSMENT_ERASED, assessment_id):
+                archive.erase(assessment_id)
             typer.echo("erased 1 assessment")
 
 
 @records_app.command()
 def sweep() -> None:
     """Remove what was stored for STORE_KEEP_DAYS, of all tenants; a server does so each hour."""
-    with _archives() as archives:
+    settings = _settings()
+    with _archives(settings) as archives:
         for tenant in archives.tenants():
-            typer.echo(f"{tenant}: removed {archives.tend(archives.open(tenant))} assessments")
+            with audited(settings, tenant, Action.RECORDS_SWEPT):
+                count = archives.tend(archives.open(tenant))
+            typer.echo(f"{tenant}: removed {count} assessments")
 
 
 @records_app.command("rotate-key")
@@ -111,17 +121,24 @@ def rotate_key(
     The key file of now goes on opening them, and with --new-key-file the new one does as well. Once
     every server has the new LEDGER_KEY_FILE, rotate again: then the new one alone opens them.
     """
-    with _archives() as archives:
+    settings = _settings()
+    with _archives(settings) as archives:
         further = None if new_key_file is None else load_cipher(new_key_file, name="--new-key-file")
         for tenant in archives.tenants():
-            count = archives.open(tenant).keys.rotate(further=further)
+            with audited(settings, tenant, Action.ENCRYPTION_KEY_ROTATED):
+                count = archives.open(tenant).keys.rotate(further=further)
             typer.echo(f"{tenant}: wrapped the keys of {count} subjects anew")
 
 
-@contextmanager
-def _archives() -> Iterator[Archives]:
+def _settings() -> Settings:
     with refusing_bad_input():
-        archives = archives_of(quiet(read_settings()))
+        return quiet(read_settings())
+
+
+@contextmanager
+def _archives(settings: Settings) -> Iterator[Archives]:
+    with refusing_bad_input():
+        archives = archives_of(settings)
         try:
             yield archives
         except ArchiveUnusable as error:
@@ -140,7 +157,7 @@ def _known(archives: Archives, tenant: str) -> Archive:
 def _all(archive: Archive) -> Iterator[RecordSummary]:
     cursor: str | None = None
     while True:
-        page = archive.page(PageWanted(rater="", limit=_LINES, cursor=cursor))
+        page = archive.lists.page(PageWanted(rater="", limit=_LINES, cursor=cursor))
         yield from (line.summary for line in page.records)
         cursor = page.next
         if cursor is None:
@@ -158,7 +175,7 @@ def _line(summary: RecordSummary) -> str:
 
 def _shown(summary: RecordSummary) -> dict[str, object]:
     return {
-        "id": summary.id,
+        "assessment_id": summary.id,
         "subject_id": summary.subject_id,
         "created_at": summary.created_at.isoformat(timespec="milliseconds"),
         "state": summary.state.value,

@@ -16,6 +16,8 @@ from typing import Final
 from ai_psychiatrist.infrastructure.given_files import read_regular
 from ai_psychiatrist.infrastructure.private_files import write_new, write_whole
 
+KEY_NAME: Final = "digest.key"
+"""In the folder of the installation's state."""
 _KEY_BYTES: Final = 32
 _SHORTEST_KEY_BYTES: Final = 16
 _MOST_KEY_BYTES: Final = 1_024

@@ -19,7 +19,8 @@ from ai_psychiatrist.interface.given import (
 from ai_psychiatrist.proof import verify as verifier
 from ai_psychiatrist.proof.certificate import certificate_of
 from ai_psychiatrist.proof.signing import signer_of
-from ai_psychiatrist.results.models import CertificateResult, Envelope
+from ai_psychiatrist.results.account_result import CertificateResult
+from ai_psychiatrist.results.models import Envelope
 from ai_psychiatrist.results.result import Result
 
 _DIGEST: Final = re.compile(r"[0-9a-fA-F]{64}")

@@ -16,10 +16,10 @@ from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.proof.rule_set import rule_set_digest
 from ai_psychiatrist.proof.signing import Signer
 from ai_psychiatrist.proof.verify import Refused, verify
+from ai_psychiatrist.results.account_result import CertificateResult
 from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.results.models import (
     BeliefResult,
-    CertificateResult,
     Envelope,
     ItemResult,
     QuantitativePart,

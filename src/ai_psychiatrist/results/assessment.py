@@ -12,12 +12,12 @@ from ai_psychiatrist.domain.assessment import Assessment, Metric, Narrative
 from ai_psychiatrist.domain.failures import Attempt, AttemptOutcome
 from ai_psychiatrist.domain.risk import ReadingStatus
 from ai_psychiatrist.domain.transcript import Transcript
+from ai_psychiatrist.results.account_result import AgentModels
 from ai_psychiatrist.results.examined import examined_result
 from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.results.models import (
     BASELINE_NOTICE,
     NOTICE,
-    AgentModels,
     Envelope,
     EvaluationPart,
     QualitativePart,

@@ -36,23 +36,28 @@ _KNOWN: Final[WeakKeyDictionary[Archive, _Known]] = WeakKeyDictionary()
 def is_rater(archive: Archive, principal: Principal) -> bool:
     """Return whether figures could tell somebody of cases that are still to be rated blind.
 
-    Whoever looks after the installation rates only when a review of theirs has begun.
+    Whoever only reads, or looks after the installation, rates when a review of theirs has begun.
     """
-    if Scope.REVIEW not in principal.scopes:
-        return False
-    return Scope.ADMIN not in principal.scopes or archive.reviews_begun(principal.id) > 0
+    if archive.reviews_begun(principal.id) > 0:
+        return True
+    return Scope.REVIEW in principal.scopes and Scope.ADMIN not in principal.scopes
 
 
 def agreed(archive: Archive, principal: Principal) -> "Agreement":
     """Return the figures over all rated cases; a rater's are over what this rater committed.
 
-    Raises `ArchiveUnusable` and `RecordUnreadable`.
+    Whoever is given all figures is no blind rater of these cases later. Raises `ArchiveUnusable`
+    and `RecordUnreadable`.
     """
+    with archive.at_once():
+        only_own = is_rater(archive, principal)
+        if not only_own:
+            archive.note_all_shown(principal.id, only_rated=True)
     known = _KNOWN.setdefault(archive, _Known())
-    caller, mark = (principal.id, is_rater(archive, principal)), archive.reviews_mark()
+    caller, mark = (principal.id, only_own), archive.reviews_mark()
     found = known.figures.pop(caller, None)
     if found is None or found[0] != mark:
-        found = (mark, _computed(archive, principal, known, only_own=caller[1]))
+        found = (mark, _computed(archive, principal, known, only_own=only_own))
     known.figures[caller] = found
     while len(known.figures) > _MOST_CALLERS:
         known.figures.pop(next(iter(known.figures)), None)

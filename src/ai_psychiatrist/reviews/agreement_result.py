@@ -1,7 +1,5 @@
 """How far raters agree with one another and with the program, as it is shown."""
 
-from pydantic import Field
-
 from ai_psychiatrist.results.frozen_table import FrozenTable
 from ai_psychiatrist.results.result import Result
 
@@ -9,22 +7,25 @@ from ai_psychiatrist.results.result import Result
 class FigureResult(Result):
     """A value with its 95 % interval over subjects, or the reason why there is none."""
 
-    value: float | None = Field(examples=[0.71])
+    value: float | None
     """Null where it is not defined."""
-    interval: tuple[float, float] | None = Field(examples=[[0.62, 0.79]])
+    interval: tuple[float, float] | None
     """Null where it is not defined, or rests on too few subjects."""
-    reason: str | None = Field(examples=[None])
+    reason: str | None
     """Why the value or the interval is null."""
-    n: int = Field(examples=[412])
+    n: int
     """How many pairs of answers, or of marked characters or stretches, it rests on."""
 
 
 class PairCounts(Result):
     """Pairs of answers by how many of the two say something."""
 
-    both: int = Field(examples=[380])
-    one: int = Field(examples=[24])
-    none: int = Field(examples=[8])
+    both: int
+    """Both of the pair do."""
+    one: int
+    """One of the pair does."""
+    none: int
+    """Neither does."""
 
 
 class AgreementFigures(Result):
@@ -52,9 +53,11 @@ class AgreementFigures(Result):
 class RaterPair(Result):
     """Two raters by themselves, or a rater and the program."""
 
-    first: str = Field(examples=["rater 1"])
-    second: str = Field(examples=["rater 2"])
-    cases: int = Field(examples=[52])
+    first: str
+    """Label of a rater."""
+    second: str
+    """Label of another rater, or `program`."""
+    cases: int
     """How many cases both rated."""
     kappa: FigureResult
     """Over all items."""
@@ -73,9 +76,9 @@ class Comparison(Result):
 class AgreementSection(Result):
     """Agreement over some of the cases."""
 
-    cases: int = Field(examples=[120])
+    cases: int
     """How many have a rating that counts here."""
-    subjects: int = Field(examples=[97])
+    subjects: int
     """Whose interviews these are; intervals draw them anew, with all of their cases."""
     raters: Comparison
     """Raters with raters."""
@@ -86,22 +89,25 @@ class AgreementSection(Result):
 class Rater(Result):
     """Who rated, without a name."""
 
-    label: str = Field(examples=["rater 1"])
-    is_you: bool = Field(examples=[False])
-    blind: int = Field(examples=[60])
+    label: str
+    """Counts raters in the order in which they come up; the same in all figures of one answer."""
+    is_you: bool
+    """Whether the caller is this rater."""
+    blind: int
     """How many cases were committed before any score was given to this rater."""
-    seen: int = Field(examples=[2])
+    seen: int
     """How many after."""
 
 
 class Agreement(Result):
     """How far raters agree with one another and with the program."""
 
-    cases: int = Field(examples=[122])
+    cases: int
     """How many rated cases the figures rest on."""
-    withheld: int = Field(examples=[0])
+    withheld: int
     """Cases that others rated and the caller, who rates, did not: they count in no figure here."""
     raters: tuple[Rater, ...]
+    """Everybody who committed a rating of these cases."""
     blind: AgreementSection
     """The main figures: blind ratings alone."""
     random_tenth: AgreementSection
@@ -109,5 +115,5 @@ class Agreement(Result):
     shifted towards cases that are hard."""
     seen: AgreementSection
     """Ratings by people who had been given scores of the case before."""
-    mixed_pairs: int = Field(examples=[1])
+    mixed_pairs: int
     """Pairs of ratings of one case, one blind and one not: in no figure above."""

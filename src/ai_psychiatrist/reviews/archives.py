@@ -1,7 +1,6 @@
 """The archives of all tenants of an installation, each opened when it is first needed."""
 
 import asyncio
-import re
 import secrets
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -10,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeVar
 
+from ai_psychiatrist.domain.access import TENANT_CURE, is_tenant
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
@@ -29,7 +29,6 @@ INTERRUPTED: Final = "interrupted"
 """Code of what a process left unfinished that is gone."""
 
 _RUNNERS: Final = ".runners"
-_TENANT: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _TENDING_SECONDS: Final = 3_600.0
 _THREADS: Final = 4
 _SECONDS: Final = 60.0
@@ -83,9 +82,8 @@ class Archives:
 
     def open(self, tenant: str) -> Archive:
         """Return a tenant's archive, for commands; raises `ConfigurationError`."""
-        if not _TENANT.fullmatch(tenant):
-            msg = "a tenant is named by lower-case letters, digits and dashes, at most 63"
-            raise ConfigurationError(msg)
+        if not is_tenant(tenant):
+            raise ConfigurationError(TENANT_CURE)
         if tenant not in self._opened:
             options = self._options
             self._opened[tenant] = Archive.open(
@@ -98,7 +96,7 @@ class Archives:
         if not self._options.folder.is_dir():
             return ()
         names = (path.name for path in self._options.folder.iterdir() if path.is_dir())
-        return tuple(sorted(name for name in names if _TENANT.fullmatch(name)))
+        return tuple(sorted(name for name in names if is_tenant(name)))
 
     @property
     def runner(self) -> str:

@@ -35,21 +35,25 @@ def list_for(archive: Archive, wanted: PageWanted) -> RecordPage:
 
     A list that is sorted or filtered by scores tells of those that are not in it as well.
     """
-    page = archive.page(wanted)
-    if wanted.is_steered_by_scores and ReviewPhase.UNSEEN not in wanted.hidden:
-        archive.note_all_shown(wanted.rater)
-        return page
-    archive.note_shown(
-        wanted.rater,
-        [
-            line.summary.id
-            for line in page.records
-            if line.mine is ReviewPhase.UNSEEN
-            and not line.is_hidden
-            and line.summary.figures.status is not None
-        ],
-    )
+    # At once: a review that begins in between would be blind beside a list with its scores.
+    with archive.at_once():
+        page = archive.lists.page(wanted)
+        if wanted.is_steered_by_scores and ReviewPhase.UNSEEN not in wanted.hidden:
+            archive.note_all_shown(wanted.rater)
+        else:
+            archive.note_shown(wanted.rater, _given_first(page))
     return page
+
+
+def _given_first(page: RecordPage) -> tuple[str, ...]:
+    """Return of what somebody is given scores in a list for the first time."""
+    return tuple(
+        line.summary.id
+        for line in page.records
+        if line.phase is ReviewPhase.UNSEEN
+        and not line.is_hidden
+        and line.summary.figures.status is not None
+    )
 
 
 def visible_rows(archive: Archive, record_id: str, rater: str) -> tuple[ReviewRow, ...]:

@@ -7,7 +7,7 @@ other reason a case of it is drawn.
 
 import hashlib
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -29,7 +29,7 @@ class Candidate:
 
     id: str
     created_at: datetime
-    mine: ReviewPhase
+    phase: ReviewPhase
     """How far the rater is with it."""
     unknown_items: int | None
     """`None` where no item has a result."""
@@ -62,21 +62,22 @@ def queue(cases: Sequence[Candidate], *, seed: str) -> tuple[Candidate, ...]:
     and can rate no more blind, comes last.
     """
     by_phase: dict[ReviewPhase, list[Candidate]] = {phase: [] for phase in ReviewPhase}
-    for case in sorted(cases, key=lambda case: draw(case.id, seed=seed)):
-        by_phase[case.mine].append(case)
-    rated = [is_random(case.id, seed=seed) for case in by_phase[ReviewPhase.REVEALED]]
-    mixed = _mixed(by_phase[ReviewPhase.UNSEEN], seed=seed, rated=len(rated), random=sum(rated))
+    draws = {case.id: draw(case.id, seed=seed) for case in cases}
+    for case in sorted(cases, key=lambda case: draws[case.id]):
+        by_phase[case.phase].append(case)
+    rated = [draws[case.id] < RANDOM_SHARE for case in by_phase[ReviewPhase.REVEALED]]
+    mixed = _mixed(by_phase[ReviewPhase.UNSEEN], draws, rated=len(rated), random=sum(rated))
     begun = sorted(by_phase[ReviewPhase.BLIND], key=lambda case: case.created_at)
     seen = by_phase[ReviewPhase.SEEN]
     return (*begun, *mixed, *sorted(seen, key=information, reverse=True))
 
 
 def _mixed(
-    cases: Sequence[Candidate], *, seed: str, rated: int, random: int
+    cases: Sequence[Candidate], draws: Mapping[str, float], *, rated: int, random: int
 ) -> Iterator[Candidate]:
     """Yield cases so that, with those rated before, each tenth one is random."""
-    drawn = [case for case in cases if is_random(case.id, seed=seed)]
-    others = [case for case in cases if not is_random(case.id, seed=seed)]
+    drawn = [case for case in cases if draws[case.id] < RANDOM_SHARE]
+    others = [case for case in cases if draws[case.id] >= RANDOM_SHARE]
     tenth = iter(drawn)
     uncertain = iter(sorted(others, key=information, reverse=True))
     for place in range(rated, rated + len(cases)):

@@ -26,7 +26,8 @@ class RatingRow:
     rater: str
     at: str
     kind: str = ""
-    """committed_score, committed_span, verdict, missed_span or changed_score."""
+    """`committed` and `committed_evidence`, or what the API calls it: `evidence`, `missed`,
+    `score`."""
     phase: str | None = None
     item: str = ""
     score: int | None = None
@@ -60,13 +61,13 @@ def _said(about: RatingRow, row: ReviewRow) -> Iterator[RatingRow]:
             for rating in items:
                 yield from _committed(of_phase, rating)
         case ChangedScore(item=item, score=score):
-            yield _scored(replace(about, kind="changed_score", item=item.value), score)
+            yield _scored(replace(about, kind="score", item=item.value), score)
         case MissedEvidence(item=item, span=span):
-            yield _spanned(replace(about, kind="missed_span", item=item.value), span)
+            yield _spanned(replace(about, kind="missed", item=item.value), span)
         case EvidenceVerdict() as said:
             yield replace(
                 about,
-                kind="verdict",
+                kind="evidence",
                 item=said.item.value,
                 evidence=said.evidence,
                 verdict=said.verdict.value,
@@ -76,9 +77,9 @@ def _said(about: RatingRow, row: ReviewRow) -> Iterator[RatingRow]:
 
 def _committed(about: RatingRow, rating: ItemRating) -> Iterator[RatingRow]:
     item = rating.item.value
-    yield _scored(replace(about, kind="committed_score", item=item), rating.score)
+    yield _scored(replace(about, kind="committed", item=item), rating.score)
     for span in rating.evidence:
-        yield _spanned(replace(about, kind="committed_span", item=item), span)
+        yield _spanned(replace(about, kind="committed_evidence", item=item), span)
 
 
 def _scored(about: RatingRow, score: int | None) -> RatingRow:

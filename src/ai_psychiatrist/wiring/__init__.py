@@ -19,7 +19,11 @@ from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
 from ai_psychiatrist.config import Settings, refuse_contradictions
 from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.domain.assessment import AssessmentMode, WantedScoring
-from ai_psychiatrist.infrastructure.digests import load_installation_key, using_installation_key
+from ai_psychiatrist.infrastructure.digests import (
+    KEY_NAME,
+    load_installation_key,
+    using_installation_key,
+)
 from ai_psychiatrist.infrastructure.logging import EventLog, get_logger, logging_to
 from ai_psychiatrist.llm.backend_options import BackendOptions
 from ai_psychiatrist.llm.connections import ModelConnections
@@ -325,7 +329,7 @@ def _opened_interviews(
 
 def _key(settings: Settings) -> bytes:
     try:
-        return load_installation_key(settings.data.state_dir.expanduser() / "digest.key")
+        return load_installation_key(settings.data.state_dir.expanduser() / KEY_NAME)
     except OSError:
         # Digests then hold within this process only; nothing else depends on the key.
         logger.warning("installation_key_not_stored", reason="state_dir_not_writable")

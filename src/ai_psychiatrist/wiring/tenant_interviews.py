@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.config import Settings
-from ai_psychiatrist.domain.access import LOCAL
+from ai_psychiatrist.domain.access import LOCAL, is_tenant
 from ai_psychiatrist.interview.interviews import Interviews
 from ai_psychiatrist.interview.service import InterviewService
 from ai_psychiatrist.llm.routes import ModelChain
@@ -64,7 +64,8 @@ class TenantInterviews:
 
     def _known(self) -> list[str]:
         """Return the tenants, beside the machine itself, that hold interviews already."""
-        return sorted(path.stem for path in self._folder.glob(f"*{_FILE_ENDING}"))
+        found = (path.stem for path in self._folder.glob(f"*{_FILE_ENDING}"))
+        return sorted(name for name in found if is_tenant(name))
 
     @property
     def _folder(self) -> Path:

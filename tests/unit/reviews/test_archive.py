@@ -93,7 +93,7 @@ def test_a_copy_tells_nothing_of_a_subject_that_was_erased(tmp_path: Path) -> No
         assert archive.get(ben.id).result == RESULT
         with pytest.raises(RecordUnreadable):
             archive.get(anna.id)
-        archive.delete(anna.id)
+        archive.erase(anna.id)
 
 
 @pytest.mark.parametrize("is_key_gone", [True, False])
@@ -128,9 +128,9 @@ def test_the_last_record_of_a_subject_takes_its_key_with_it(tmp_path: Path) -> N
         one, two = new_record("Anna"), new_record("Anna")
         subject_id = archive.add(one).subject_id
         archive.add(two)
-        archive.delete(one.id)
+        archive.erase(one.id)
         assert archive.keys.ids() == {subject_id}
-        archive.delete(two.id)
+        archive.erase(two.id)
         assert archive.keys.ids() == set()
         with pytest.raises(SubjectNotFound):
             archive.erase_subject(subject_id)
@@ -224,7 +224,7 @@ def test_pages_hold_each_record_once_in_every_order(tmp_path: Path) -> None:
             seen = _all(archive, sort)
             assert len(seen) == len(set(seen)) == 23
         assert _all(archive, Sort.CREATED) == [
-            line.summary.id for line in archive.page(PageWanted(rater="a", limit=50)).records
+            line.summary.id for line in archive.lists.page(PageWanted(rater="a", limit=50)).records
         ]
 
 
@@ -247,7 +247,7 @@ def test_filters_keep_what_they_name(tmp_path: Path) -> None:
         archive.append(mild.id, "me", RATINGS)
 
         def found(**wanted: object) -> set[str]:
-            page = archive.page(PageWanted(rater="me", **wanted))  # type: ignore[arg-type]
+            page = archive.lists.page(PageWanted(rater="me", **wanted))  # type: ignore[arg-type]
             assert page.total == len(page.records)
             return {line.summary.id for line in page.records}
 
@@ -264,9 +264,9 @@ def test_hidden_scores_are_told_by_no_filter_and_no_order(tmp_path: Path) -> Non
     with closing(open_archive(tmp_path)) as archive:
         ids = [archive.add(new_record(of=figures(total))).id for total in (20, 3, 12)]
         archive.begin_review(ids[0], "me")
-        band = archive.page(PageWanted(rater="me", band=Severity.SEVERE, hidden=BLIND))
+        band = archive.lists.page(PageWanted(rater="me", band=Severity.SEVERE, hidden=BLIND))
         assert band.records == ()
-        ordered = archive.page(PageWanted(rater="me", sort=Sort.TOTAL, hidden=BLIND))
+        ordered = archive.lists.page(PageWanted(rater="me", sort=Sort.TOTAL, hidden=BLIND))
         assert [line.summary.id for line in ordered.records] == [ids[2], ids[1], ids[0]]
         assert [line.is_hidden for line in ordered.records] == [False, False, True]
 
@@ -274,7 +274,7 @@ def test_hidden_scores_are_told_by_no_filter_and_no_order(tmp_path: Path) -> Non
 @pytest.mark.parametrize("cursor", ["", "x", "W10", "WyJ3aWR0aCIsMSwyXQ", "é", "[" * 90])
 def test_a_cursor_of_another_list_is_refused(tmp_path: Path, cursor: str) -> None:
     with closing(open_archive(tmp_path)) as archive, pytest.raises(InputError) as raised:
-        archive.page(PageWanted(rater="me", cursor=cursor))
+        archive.lists.page(PageWanted(rater="me", cursor=cursor))
     assert raised.value.field == "cursor"
 
 
@@ -327,7 +327,7 @@ def _all(archive: Archive, sort: Sort) -> list[str]:
     seen: list[str] = []
     cursor = None
     while True:
-        page = archive.page(PageWanted(rater="a", limit=4, sort=sort, cursor=cursor))
+        page = archive.lists.page(PageWanted(rater="a", limit=4, sort=sort, cursor=cursor))
         seen += [line.summary.id for line in page.records]
         cursor = page.next
         if cursor is None:

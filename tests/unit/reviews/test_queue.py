@@ -16,7 +16,7 @@ def candidates(count: int) -> list[Candidate]:
         Candidate(
             id=f"case-{place}",
             created_at=START + timedelta(minutes=place),
-            mine=ReviewPhase.UNSEEN,
+            phase=ReviewPhase.UNSEEN,
             unknown_items=place % 5,
             width=place % 25,
         )
@@ -25,7 +25,7 @@ def candidates(count: int) -> list[Candidate]:
 
 
 def rated(case: Candidate) -> Candidate:
-    return replace(case, mine=ReviewPhase.REVEALED)
+    return replace(case, phase=ReviewPhase.REVEALED)
 
 
 def test_a_tenth_is_random_and_the_same_whenever_it_is_asked_for() -> None:
@@ -65,8 +65,8 @@ def test_whoever_always_takes_the_first_case_gets_a_tenth_of_random_ones() -> No
 
 def test_begun_cases_come_first_committed_ones_never_and_seen_ones_last() -> None:
     phases = [ReviewPhase.REVEALED, ReviewPhase.SEEN, ReviewPhase.UNSEEN, ReviewPhase.BLIND]
-    cases = [replace(case, mine=phase) for case, phase in zip(candidates(4), phases, strict=True)]
-    assert [one.mine for one in queue(cases, seed=SEED)] == [
+    cases = [replace(case, phase=phase) for case, phase in zip(candidates(4), phases, strict=True)]
+    assert [one.phase for one in queue(cases, seed=SEED)] == [
         ReviewPhase.BLIND,
         ReviewPhase.UNSEEN,
         ReviewPhase.SEEN,

@@ -14,19 +14,15 @@ from ai_psychiatrist.access.audit.errors import AuditUnusable
 from ai_psychiatrist.access.audit.head import Head, HeadFile, HeadForged
 from ai_psychiatrist.access.audit.seals import Seals
 from ai_psychiatrist.access.audit.trail import AuditTrail
-from ai_psychiatrist.infrastructure.digests import load_installation_key
+from ai_psychiatrist.access.clock import utc_now
+from ai_psychiatrist.domain.access import TENANT_CURE, is_tenant
+from ai_psychiatrist.infrastructure.digests import KEY_NAME, load_installation_key
 
-KEY_NAME: Final = "digest.key"
 NO_TENANT: Final = "_nobody"
 """Of what is done before anybody is known, such as a login that is refused."""
 
-_TENANT: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _ACTOR: Final = re.compile(r"[A-Za-z0-9:_.-]{1,128}")
 _ENDING: Final = ".sqlite"
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -34,7 +30,7 @@ class Trails:
     """The trails below a state folder. Blocking; every method raises `AuditUnusable`."""
 
     state_dir: Path
-    now: Callable[[], datetime] = _now
+    now: Callable[[], datetime] = utc_now
     _opened: dict[str, AuditTrail] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -57,7 +53,7 @@ class Trails:
     def tenants(self) -> list[str]:
         """Return whose trails there are, those included of which a head alone is left."""
         files = [*self._folder.glob(f"*{_ENDING}"), *self._heads.glob("*.head")]
-        return sorted({path.stem for path in files if _is_tenant(path.stem)})
+        return sorted({path.stem for path in files if _has_trail(path.stem)})
 
     def reading(self, tenant: str) -> AuditTrail:
         """Open a trail to read it; the caller closes it."""
@@ -133,12 +129,11 @@ class Trails:
             raise AuditUnusable(msg) from None
 
 
-def _is_tenant(name: str) -> bool:
-    return name == NO_TENANT or _TENANT.fullmatch(name) is not None
+def _has_trail(name: str) -> bool:
+    return name == NO_TENANT or is_tenant(name)
 
 
 def _checked(tenant: str) -> str:
-    if not _is_tenant(tenant):
-        msg = "a tenant is named with lower-case letters, digits and dashes"
-        raise AuditUnusable(msg)
+    if not _has_trail(tenant):
+        raise AuditUnusable(TENANT_CURE)
     return tenant

@@ -8,16 +8,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from ai_psychiatrist.access.clock import utc_now
 from ai_psychiatrist.access.limits.usage import Limits, Reached, Usage
-from ai_psychiatrist.domain.access import Principal
+from ai_psychiatrist.domain.access import LOCAL, Principal
 from ai_psychiatrist.domain.errors import AssessmentServiceError, ConfigurationError
 from ai_psychiatrist.ledger.errors import LedgerUnusable
-from ai_psychiatrist.ledger.keys.private_place import make_private_file
 from ai_psychiatrist.ledger.store.database import Database
+from ai_psychiatrist.ledger.store.private_database import open_private
 
 FILE_NAME: Final = "limits.sqlite"
 
-_BUSY_SECONDS: Final = 5.0
+_RATERS: Final = f"{LOCAL.id}:"
+"""How the ids of those begin who gave a name where no key is asked for."""
 _TABLE: Final = """
     CREATE TABLE IF NOT EXISTS used (
         day TEXT NOT NULL,
@@ -46,17 +48,13 @@ class CountsUnusable(AssessmentServiceError):
     """What was used cannot be read or written."""
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 @dataclass(slots=True, kw_only=True)
 class DayCounts:
     """Blocking; every method raises `CountsUnusable`."""
 
     path: Path
     limits: Limits
-    now: Callable[[], datetime] = _now
+    now: Callable[[], datetime] = utc_now
     _database: Database | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -100,11 +98,7 @@ class DayCounts:
     def _opened(self) -> Database:
         with self._lock:
             if self._database is None:
-                try:
-                    make_private_file(self.path)
-                except OSError as error:
-                    raise CountsUnusable(error.strerror or type(error).__name__) from None
-                self._database = Database(self.path, busy_seconds=_BUSY_SECONDS)
+                self._database = open_private(self.path, kept="what was used today")
                 self._database.execute(_TABLE)
             return self._database
 
@@ -122,5 +116,6 @@ class DayCounts:
 
 
 def _credential(principal: Principal) -> str:
-    """Return what stands for a credential; a rater's id may hold the name that they gave."""
-    return hashlib.sha256(f"{principal.tenant}/{principal.id}".encode()).hexdigest()
+    """Return what stands for a credential; who gave a name alone showed none, like all others."""
+    holder = LOCAL.id if principal.id.startswith(_RATERS) else principal.id
+    return hashlib.sha256(f"{principal.tenant}/{holder}".encode()).hexdigest()

@@ -2,15 +2,13 @@
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Self
 
 from ai_psychiatrist.access.settings import AuthSettings
-from ai_psychiatrist.domain.access import Principal, Scope
+from ai_psychiatrist.domain.access import Principal, Scope, is_tenant
 
-_TENANT: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?", re.ASCII)
 _TYPES: Final = frozenset({"at+jwt", "application/at+jwt", "jwt"})
 _ID_DIGITS: Final = 32
 
@@ -54,7 +52,7 @@ class TokenRules:
     def principal_of(self, claims: Mapping[str, object]) -> Principal | None:
         """Return whom claims stand for that were checked, `None` where they name no tenant."""
         tenant = claims.get(self.tenant_claim)
-        if not (isinstance(tenant, str) and _TENANT.fullmatch(tenant)):
+        if not (isinstance(tenant, str) and is_tenant(tenant)):
             return None
         subject = json.dumps([claims["iss"], claims["sub"]])
         digest = hashlib.sha256(subject.encode()).hexdigest()[:_ID_DIGITS]

@@ -6,7 +6,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
-from ai_psychiatrist.api.problem_kinds import PROBLEM_KINDS, PROBLEM_TYPE
+from ai_psychiatrist.api.problem_kinds import PROBLEM_TYPE, problem_kinds
 from ai_psychiatrist.api.reference.operations import operations_of, schemas_of
 
 
@@ -29,7 +29,7 @@ def reference_page(document: Mapping[str, Any]) -> bytes:
         document=document,
         operations=by_tag,
         tag_words=words,
-        problems=PROBLEM_KINDS,
+        problems=problem_kinds(),
         problem_type=PROBLEM_TYPE,
         schemas=tuple(schemas_of(document)),
     )

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.interview.store.columns import fill_columns
 from ai_psychiatrist.interview.store.sealer import Sealer
 from ai_psychiatrist.interview.store.sealing_migration import seal_over
@@ -15,18 +14,20 @@ from ai_psychiatrist.interview.store.tables import (
     SEALED_VERSION,
     VERSION,
 )
-from ai_psychiatrist.ledger.keys.private_place import make_private_file
 from ai_psychiatrist.ledger.keys.store_keys import StoreKeys
 from ai_psychiatrist.ledger.store.database import Database, Value
+from ai_psychiatrist.ledger.store.private_database import (
+    empty_journal,
+    open_private,
+    refuse_newer,
+)
 
 FILE_NAME: Final = "interviews.sqlite"
 KEY_NAME: Final = "interviews.key"
 
 _KEY_CHECK: Final = b"interviews"
 _KEY_CHECK_PLACE: Final = "key_check"
-_BUSY_SECONDS: Final = 5.0
-MOST_JOURNAL_BYTES: Final = 1_048_576
-"""What stays of the side file that a large interview went through."""
+_KEPT: Final = "the interviews"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,16 +45,8 @@ def open_interview_file(path: Path, keys: StoreKeys, *, now: str) -> OpenedFile:
     `ConfigurationError` when it cannot be made, others can read it, it is of a newer version or
     written with another key.
     """
+    database = open_private(path, kept=_KEPT)
     try:
-        make_private_file(path)
-    except OSError as error:
-        msg = f"the file of the interviews {str(path)!r} cannot be made: {error.strerror}"
-        raise ConfigurationError(msg) from None
-    database = Database(path, busy_seconds=_BUSY_SECONDS)
-    try:
-        # What is deleted is overwritten, not only forgotten.
-        database.fetch("PRAGMA secure_delete = ON")
-        database.fetch(f"PRAGMA journal_size_limit = {MOST_JOURNAL_BYTES}")
         with database.transaction():
             meta = _meta(database)
             sealer = _sealer(meta, keys)
@@ -62,7 +55,7 @@ def open_interview_file(path: Path, keys: StoreKeys, *, now: str) -> OpenedFile:
         if 0 < version < SEALED_VERSION:
             database.execute("VACUUM")
         # Of a program that was killed the side file may still hold what was readable before.
-        database.fetch("PRAGMA wal_checkpoint(TRUNCATE)")
+        empty_journal(database)
     except BaseException:
         database.close()
         raise
@@ -76,14 +69,7 @@ def _meta(database: Database) -> dict[str, Value]:
 
 
 def _version(meta: Mapping[str, Value]) -> int:
-    version = meta.get("schema_version", 0)
-    if not isinstance(version, int) or version > VERSION:
-        msg = (
-            f"the file of the interviews has version {version!r}, this program knows {VERSION}: "
-            "use the program's version that made the file"
-        )
-        raise ConfigurationError(msg)
-    return version
+    return refuse_newer(meta.get("schema_version", 0), VERSION, kept=_KEPT)
 
 
 def _sealer(meta: Mapping[str, Value], keys: StoreKeys) -> Sealer:

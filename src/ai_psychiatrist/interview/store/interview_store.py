@@ -23,7 +23,6 @@ from ai_psychiatrist.interview.store import queries
 from ai_psychiatrist.interview.store.columns import assigned, stored_columns
 from ai_psychiatrist.interview.store.interview_file import (
     KEY_NAME,
-    MOST_JOURNAL_BYTES,
     OpenedFile,
     open_interview_file,
 )
@@ -37,6 +36,7 @@ from ai_psychiatrist.interview.store.serialization import (
 from ai_psychiatrist.ledger.errors import LedgerUnusable
 from ai_psychiatrist.ledger.keys.store_keys import StoreKeys
 from ai_psychiatrist.ledger.store.database import Row, Value
+from ai_psychiatrist.ledger.store.private_database import MOST_JOURNAL_BYTES, empty_journal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,7 +236,7 @@ class InterviewStore:
     def _empty_journal(self) -> None:
         """Bring what was written or deleted into the file now, and leave nothing beside it."""
         with _translated():
-            self._database.fetch("PRAGMA wal_checkpoint(TRUNCATE)")
+            empty_journal(self._database)
 
     def _listing(self, row: Row) -> InterviewListing:
         interview_id, state = "", None

@@ -74,7 +74,7 @@ def _has_failed(one: Observation) -> bool:
 
 
 def _told(bundle: BundleShape) -> Iterator[tuple[str, str]]:
-    """Yield each observation whose origin nobody tells."""
+    """Yield each observation, and each form, whose origin nobody tells."""
     targets = {
         target.reference
         for entry in bundle.entry
@@ -82,7 +82,8 @@ def _told(bundle: BundleShape) -> Iterator[tuple[str, str]]:
         for target in entry.resource.target
     }
     for number, entry in enumerate(bundle.entry):
-        if isinstance(entry.resource, Observation) and entry.full_url not in targets:
+        is_made = isinstance(entry.resource, Observation | QuestionnaireResponse)
+        if is_made and entry.full_url not in targets:
             yield f"entry.{number}", "no Provenance tells where it comes from"
 
 

@@ -1,5 +1,6 @@
 """Small parts that resources are made of, as plain dictionaries."""
 
+import unicodedata
 from typing import TypeAlias
 
 from ai_psychiatrist.results.fhir import codes
@@ -22,6 +23,22 @@ def concept(*codings: Element, text: str | None = None) -> Element:
 def reference(url: str) -> Element:
     """Return a reference to a resource of the same bundle."""
     return {"reference": url}
+
+
+def note(text: str) -> Element:
+    """Return a text as a note, with only those characters that FHIR has room for.
+
+    It allows no control characters, and readers differ on blanks other than the plain one.
+    """
+    return {"text": "".join(map(_allowed, text))}
+
+
+def _allowed(character: str) -> str:
+    if character in " \t\r\n":
+        return character
+    if character.isspace():
+        return " "
+    return "\ufffd" if unicodedata.category(character) == "Cc" else character
 
 
 def answer_of(score: int) -> Element:

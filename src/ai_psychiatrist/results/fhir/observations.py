@@ -12,6 +12,7 @@ from ai_psychiatrist.results.fhir.elements import (
     asserted_by_software,
     coding,
     concept,
+    note,
     reference,
 )
 from ai_psychiatrist.results.fhir.source import Source, instant
@@ -80,7 +81,7 @@ def _of_danger(source: Source) -> Element:
         **_issued_when_made(source),
         **_by_program(source),
         **_level(risk.level),
-        "note": [{"text": text} for text in (risk.statement, *words)],
+        "note": [note(text) for text in (risk.statement, *words)],
         "derivedFrom": [reference(source.document)],
     }
 
@@ -140,7 +141,7 @@ def _notes(item: Item, source: Source) -> Element:
     found = _item(item, source) if source.rated is None else None
     if found is None or not (source.wanted.with_words and found.evidence):
         return {}
-    return {"note": [{"text": quote.text} for quote in found.evidence]}
+    return {"note": [note(quote.text) for quote in found.evidence]}
 
 
 def _value_of_total(total: TotalScore | None) -> Element:

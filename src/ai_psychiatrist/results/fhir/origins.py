@@ -10,6 +10,7 @@ from ai_psychiatrist.results.fhir.elements import (
     absent_element,
     coding,
     concept,
+    note,
     reference,
 )
 from ai_psychiatrist.results.fhir.source import Rated, Source, instant
@@ -36,7 +37,7 @@ def provenances(
     by_program = [url for url, one in listed if "meta" in one]
     yield source.own_url(_ASSESSED), _assessed(source, by_program)
     if source.rated is not None and source.practitioner is not None:
-        by_rater = [url for url, one in listed if one["status"] == "final"]
+        by_rater = [url for url, one in listed if one["status"] != "preliminary"]
         yield source.own_url(_VERIFIED), _verified(source.rated, source.practitioner, by_rater)
 
 
@@ -80,7 +81,7 @@ def _device(source: Source) -> Element:
             *(_property(f"models:{agent}", names) for agent, names in models.items()),
             _property("mode", [result.mode]),
         ],
-        "note": [{"text": result.notice}],
+        "note": [note(result.notice)],
     }
 
 
@@ -91,7 +92,7 @@ def _made_by(program: str | None) -> list[Element]:
 
 
 def _property(name: str, values: list[str]) -> Element:
-    shown = [{"text": value} for value in values]
+    shown = [note(value) for value in values]
     return {"type": concept(coding(codes.OWN_DEVICE, name)), "valueCode": shown}
 
 

@@ -1,7 +1,8 @@
 """The templates of pages, and what they call: everything that they show is escaped."""
 
+import re
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ai_psychiatrist.results.page.belief_bars import bars_of
 from ai_psychiatrist.results.page.sentences import (
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 PACKAGE = "ai_psychiatrist.results.page"
+_UNSEEN: Final = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f]"
+)
+"""Not those that join letters and pictures, nor the marks that only place punctuation."""
 
 
 @cache
@@ -41,11 +47,23 @@ def environment() -> "Environment":
 
 
 def exact(text: str) -> str:
-    """Return a text as HTML that a browser reads back character for character."""
+    """Return a text as HTML that a browser reads back character for character.
+
+    Characters that steer and are not seen stand by themselves, with their number beside them: one
+    that turns the direction of writing would let words be read that nobody said.
+    """
     from markupsafe import Markup, escape  # noqa: PLC0415 - slow to load
 
     # A browser makes one line end of each carriage return that is not written as its number.
-    return Markup(escape(text).replace("\r", Markup("&#13;")))  # noqa: S704 - escaped before
+    escaped = str(escape(text)).replace("\r", "&#13;")
+    return Markup(_UNSEEN.sub(_seen, escaped))  # noqa: S704 - escaped before
+
+
+def _seen(found: re.Match[str]) -> str:
+    character = found[0]
+    # A browser leaves it out, and every place after it would be another one.
+    kept = "\ufffd" if character == "\0" else character
+    return f'<span class="unseen" data-code="U+{ord(character):04X}">{kept}</span>'
 
 
 def clock(seconds: float) -> str:

@@ -113,6 +113,8 @@ def _said(result: FullResult) -> Iterator[tuple[Sequence[Segment], str]]:
 
 
 def _is_within(part: Segment, turns: Sequence[Turn]) -> bool:
+    if not 0 <= part.turn < len(turns):
+        return False
     turn = turns[part.turn]
     return turn.words_start <= part.start < part.end <= turn.end
 

@@ -223,7 +223,7 @@ def _place(
     return PlaceView(
         turn=part.turn + 1,
         mark=f"m{part.start}" if has_text else None,
-        seconds=seconds[part.turn] if part.turn < len(seconds) else None,
+        seconds=seconds[part.turn] if 0 <= part.turn < len(seconds) else None,
     )
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Final, TypeAlias
@@ -13,6 +14,8 @@ Row: TypeAlias = Mapping[str, Cell]
 
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "＝", "＋", "－", "＠")
 """What a spreadsheet takes for the beginning of a formula, or skips before one."""
+_SKIPPED: Final = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf"})
+"""Blanks and characters that are not seen: some programs take them away when they read."""
 _QUOTED: Final = "'"
 
 
@@ -71,6 +74,13 @@ def _cell(cell: Cell) -> str | int | float:
         case int() | float():
             return cell
         case str():
-            return f"{_QUOTED}{cell}" if cell.startswith((*_FORMULA, _QUOTED)) else cell
+            return f"{_QUOTED}{cell}" if _could_begin_a_formula(cell) else cell
         case _:
             return orjson.dumps(list(cell)).decode() if cell else ""
+
+
+def _could_begin_a_formula(text: str) -> bool:
+    if text.startswith((*_FORMULA, _QUOTED)):
+        return True
+    seen = next((at for at in text if unicodedata.category(at) not in _SKIPPED), "")
+    return seen != "" and seen in _FORMULA

@@ -10,7 +10,7 @@ from typing import Final, Self
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.review import ReviewPhase, ReviewRow, Said
 from ai_psychiatrist.ledger.keys.store_keys import StoreKeys
-from ai_psychiatrist.ledger.store.database import Database, Row
+from ai_psychiatrist.ledger.store.database import Database
 from ai_psychiatrist.reviews.archive.columns import summary_in
 from ai_psychiatrist.reviews.archive.contents import transcript_in
 from ai_psychiatrist.reviews.archive.erasing import Erasing
@@ -19,20 +19,13 @@ from ai_psychiatrist.reviews.archive.errors import (
     StillBlind,
     SubjectNotFound,
 )
-from ai_psychiatrist.reviews.archive.pages import (
-    Cursor,
-    PageWanted,
-    RecordPage,
-    count_query,
-    page_query,
-)
 from ai_psychiatrist.reviews.archive.private_database import (
     open_private,
     translated,
 )
+from ai_psychiatrist.reviews.archive.record_lists import RecordLists
 from ai_psychiatrist.reviews.archive.record_rows import RESULT, TRANSCRIPT, RecordRows
 from ai_psychiatrist.reviews.archive.records import (
-    ListedRecord,
     NewRecord,
     Record,
     RecordState,
@@ -77,6 +70,7 @@ class Archive:
         self._database = database
         self._keys = keys
         self._seals = Seals(keys=keys, tenant=tenant)
+        self._lists = RecordLists(database=database)
         self._rows = RecordRows(database=database, seals=self._seals)
         self._running = RunningRecords(database=database, rows=self._rows, now=self._now)
         self._erasing = Erasing(database=database, keys=keys, rows=self._rows, now=self._now)
@@ -178,28 +172,24 @@ class Archive:
             transcript=transcript_in(text),
         )
 
+    def subject_name(self, subject_id: str) -> str | None:
+        """Return whose interviews they are, `None` where nobody said; raises `SubjectNotFound`."""
+        return self._keys.name(subject_id)
+
     def count_of(self, subject_id: str) -> int:
         """Return how many records of a subject are stored."""
         query = "SELECT COUNT(*) FROM records WHERE subject_id = ?"
         with translated():
             return int(self._database.fetch(query, (subject_id,))[0][0])
 
-    def page(self, wanted: PageWanted) -> RecordPage:
-        """Return a part of the list; nothing is opened for it."""
-        query, count = page_query(wanted), count_query(wanted)
-        with translated():
-            rows = self._database.fetch(query.text, query.values)
-            ((total,),) = self._database.fetch(count.text, count.values)
-        shown = rows[: wanted.limit]
-        cursor = None
-        if len(rows) > wanted.limit:
-            last = shown[-1]
-            cursor = Cursor(sort=wanted.sort, value=last["sort_key"], seq=last["seq"]).written()
-        return RecordPage(records=tuple(map(_listed, shown)), next=cursor, total=total)
+    @property
+    def lists(self) -> RecordLists:
+        """Lines of many records, without their words."""
+        return self._lists
 
-    def delete(self, record_id: str) -> None:
+    def erase(self, record_id: str) -> None:
         """Remove a record, and its subject's key with the last record of that subject."""
-        self._erasing.delete(record_id)
+        self._erasing.erase(record_id)
 
     def erase_subject(self, subject_id: str) -> int:
         """Destroy a subject's key, then what it opened; returns how many records that were.
@@ -240,10 +230,16 @@ class Archive:
                 for record_id in given:
                     self._reviews.note_shown(record_id, rater)
 
-    def note_all_shown(self, rater: str) -> None:
+    def note_all_shown(self, rater: str, *, only_rated: bool = False) -> None:
         """Keep in mind that a rater was told of the scores of all that are not begun."""
         with self._transaction():
-            self._reviews.note_all_shown(rater)
+            self._reviews.note_all_shown(rater, only_rated=only_rated)
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Let nothing else happen to the records between what is done inside."""
+        with self._transaction():
+            yield
 
     def begin_review(self, record_id: str, rater: str) -> ReviewPhase:
         """Begin a rater's review, once: blind, or seen where scores were given before."""
@@ -288,9 +284,3 @@ class Archive:
 
 def _written(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds")
-
-
-def _listed(row: Row) -> ListedRecord:
-    return ListedRecord(
-        summary=summary_in(row), mine=ReviewPhase(row["mine"]), is_hidden=bool(row["is_hidden"])
-    )

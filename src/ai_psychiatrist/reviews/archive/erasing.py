@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ai_psychiatrist.ledger.store.database import Database
-from ai_psychiatrist.reviews.archive.private_database import empty_journal, translated
+from ai_psychiatrist.reviews.archive.private_database import emptied_journal, translated
 from ai_psychiatrist.reviews.archive.record_rows import RecordRows
 from ai_psychiatrist.reviews.archive.tenant_keys import TenantKeys
 
@@ -24,7 +24,7 @@ class Erasing:
     rows: RecordRows
     now: Callable[[], str]
 
-    def delete(self, record_id: str) -> None:
+    def erase(self, record_id: str) -> None:
         """Remove a record, and its subject's key with the last record of that subject."""
         with self.keys.still():
             with self._transaction():
@@ -82,7 +82,7 @@ class Erasing:
                 self.keys.forget(subject_id)
 
     def _wipe(self) -> None:
-        empty_journal(self.database)
+        emptied_journal(self.database)
         self.keys.wipe()
 
     @contextmanager

@@ -3,6 +3,7 @@
 import base64
 import binascii
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -16,7 +17,8 @@ from ai_psychiatrist.reviews.archive.records import ListedRecord, RecordState
 
 
 class Sort(StrEnum):
-    """The order of a list; the highest come first, and what has no figure comes last."""
+    """The order of a list: the newest, the widest belief, the gravest danger or the highest
+    possible total first; what has no figure comes last."""
 
     CREATED = "created"
     WIDTH = "width"
@@ -25,7 +27,7 @@ class Sort(StrEnum):
 
 
 class Rated(StrEnum):
-    """Who has committed ratings."""
+    """Whose committed ratings there are: `none` are nobody's, `mine` the caller's."""
 
     NONE = "none"
     ANY = "any"
@@ -120,6 +122,10 @@ JOINED: Final = """
     LEFT JOIN begun ON begun.record_id = records.id AND begun.rater = :rater
     LEFT JOIN shown ON shown.record_id = records.id AND shown.rater = :rater
 """
+CANDIDATES: Final = f"""
+    SELECT id, created_at, unknown_items, width, {STANDING} AS mine FROM records {JOINED}
+    WHERE state = 'finished'
+"""  # noqa: S608  our names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,10 +152,18 @@ def page_query(wanted: PageWanted) -> Query:
     return Query(text=text, values=values | {"lines": wanted.limit + 1})
 
 
-def count_query(wanted: PageWanted) -> Query:
-    """Return the query that counts the whole list."""
+def count_query(wanted: PageWanted, *, only_hidden: bool = False) -> Query:
+    """Return the query that counts the whole list, or what of it is hidden."""
     listed = _listed(wanted)
-    return Query(text=f"SELECT COUNT(*) FROM ({listed.text})", values=listed.values)  # noqa: S608  our names
+    where = " WHERE is_hidden" if only_hidden else ""
+    return Query(text=f"SELECT COUNT(*) FROM ({listed.text}){where}", values=listed.values)  # noqa: S608  our names
+
+
+def lines_query(record_ids: Sequence[str], rater: str) -> Query:
+    """Return the query of these lines alone."""
+    listed = _listed(PageWanted(rater=rater))
+    text = f"{listed.text} AND id IN (SELECT value FROM json_each(:ids))"  # noqa: S608  our names
+    return Query(text=text, values=listed.values | {"ids": json.dumps(list(record_ids))})
 
 
 def _listed(wanted: PageWanted) -> Query:

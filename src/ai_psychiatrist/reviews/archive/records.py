@@ -103,6 +103,7 @@ class ListedRecord:
     """A line of a list, as one rater may see it."""
 
     summary: RecordSummary
-    mine: ReviewPhase
+    phase: ReviewPhase
+    """How far the rater is with it."""
     is_hidden: bool
     """Whether scores are to be left out."""

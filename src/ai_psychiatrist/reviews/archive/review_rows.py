@@ -21,8 +21,8 @@ _PLACE_BYTES: Final = 16
 _STANDING: Final = f"SELECT {STANDING} AS mine FROM records {JOINED} WHERE records.id = :id"  # noqa: S608  our names
 _ALL_SHOWN: Final = (
     "INSERT OR IGNORE INTO shown (rater, record_id) SELECT :rater, id FROM"  # noqa: S608  our names
-    f" (SELECT records.id, status, {STANDING} AS mine FROM records {JOINED})"
-    " WHERE mine = 'unseen' AND status IS NOT NULL"
+    f" (SELECT records.id, status, raters, {STANDING} AS mine FROM records {JOINED})"
+    " WHERE mine = 'unseen' AND status IS NOT NULL AND raters >= :fewest"
 )
 _ROWS: Final = "SELECT reviews.*, subject_id FROM reviews JOIN records ON records.id = record_id"
 
@@ -83,9 +83,9 @@ class ReviewRows:
             (rater, record_id),
         )
 
-    def note_all_shown(self, rater: str) -> None:
+    def note_all_shown(self, rater: str, *, only_rated: bool) -> None:
         """Keep in mind that a rater was told of the scores of all that are not begun."""
-        self.database.execute(_ALL_SHOWN, {"rater": rater})
+        self.database.execute(_ALL_SHOWN, {"rater": rater, "fewest": int(only_rated)})
 
     def append(self, record_id: str, rater: str, *, said: Said, seal: Seal, now: str) -> ReviewRow:
         """Add a row; ratings are committed once, and everything else comes after them."""

@@ -15,11 +15,16 @@ from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.ledger.keys.cipher import KEY_BYTES, Cipher
 from ai_psychiatrist.ledger.keys.store_keys import StoreKeys
 from ai_psychiatrist.ledger.store.database import Database, Row
-from ai_psychiatrist.reviews.archive.errors import RecordUnreadable, SubjectNotFound
+from ai_psychiatrist.reviews.archive.errors import (
+    ArchiveUnusable,
+    RecordUnreadable,
+    SubjectNotFound,
+)
 from ai_psychiatrist.reviews.archive.private_database import (
-    empty_journal,
+    emptied_journal,
     open_private,
     translated,
+    write_anew,
 )
 from ai_psychiatrist.reviews.archive.tables import KEYS
 
@@ -30,6 +35,9 @@ _READ: Final = """
     SELECT wrapped, sealed_name, (SELECT value FROM meta WHERE key = 'generation') AS generation
     FROM subjects WHERE id = ?
 """
+_DUE: Final = "INSERT OR IGNORE INTO meta VALUES ('wiping_due', 1)"
+_IS_DUE: Final = "SELECT 1 FROM meta WHERE key = 'wiping_due'"
+_DONE: Final = "DELETE FROM meta WHERE key = 'wiping_due'"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,12 +147,27 @@ class TenantKeys:
 
         Nothing of it is left in the file after `wipe`.
         """
-        with translated():
+        with translated(), self._database.transaction():
+            self._database.execute(_DUE)
             return self._database.execute("DELETE FROM subjects WHERE id = ?", (subject_id,)) > 0
 
     def wipe(self) -> bool:
-        """Leave no earlier state beside the file; returns whether that succeeded at once."""
-        return empty_journal(self._database)
+        """Leave no earlier state in the file or beside it; returns whether that succeeded at once.
+
+        What another process that reads or a full disk keeps from it is left to the next call.
+        """
+        with translated():
+            is_due = bool(self._database.fetch(_IS_DUE))
+        try:
+            if is_due:
+                write_anew(self._database)
+            is_wiped = emptied_journal(self._database)
+            if is_due and is_wiped:
+                with translated():
+                    self._database.execute(_DONE)
+        except ArchiveUnusable:
+            return False
+        return is_wiped
 
     def rotate(self, *, further: Cipher | None = None) -> int:
         """Give the tenant a new key, and wrap every subject's anew; returns how many there are.
@@ -160,6 +183,7 @@ class TenantKeys:
             for row in rows:
                 self._wrap_anew(row, before, after)
             present = self._fitting()
+            self._database.execute(_DUE)
             self._database.execute("DELETE FROM wraps")
             for cipher in (present, further):
                 if cipher is not None:

@@ -8,7 +8,9 @@ from ai_psychiatrist.services.transcripts.speaker_labels import EVERYBODY
 from ai_psychiatrist.services.transcripts.utterances import FileFault, FileRefused
 
 _REASONS: Final = {
-    FileFault.NOT_TEXT: "it is not text in UTF-8, UTF-16 or Windows-1252",
+    FileFault.NOT_TEXT: (
+        "it is not text in UTF-8, UTF-16 or Windows-1252; save what is in it as text or Word"
+    ),
     FileFault.UNKNOWN_FORM: "it is JSON or a table, but in no form of a transcript that is known",
     FileFault.SEVERAL_INTERVIEWS: (
         "it holds several interviews; assess them with `ai-psychiatrist evaluate run`"

@@ -1,8 +1,11 @@
 """Read the text of an expression into a tree, within limits that keep the reader itself safe."""
 
 import ast
+import re
+import threading
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from typing import Final
 
 from ai_psychiatrist.validation.expressions.refusal import ExpressionRefused
@@ -14,6 +17,10 @@ MAX_BRACKETS: Final = 60
 MAX_TEXT: Final = 1_000
 """Characters of one text in an expression."""
 MAX_NUMBER: Final = 10**18
+
+_MAY_BE_WARNED_OF: Final = re.compile(r"\\|\d\.?[A-Za-z_]")
+"""An escape, or a number that runs into a word."""
+_FILTERS: Final = threading.Lock()
 
 _REFUSED: Final[Mapping[type[ast.AST], str]] = {
     ast.Attribute: "reading an attribute",
@@ -99,15 +106,22 @@ def _refuse_brackets(text: str) -> None:
 
 def _parsed(text: str) -> ast.expr:
     try:
-        with warnings.catch_warnings():
-            # What Python only warns of, such as an unknown escape, is a mistake in a rule.
-            warnings.simplefilter("error")
+        with _warnings_refused() if _MAY_BE_WARNED_OF.search(text) else nullcontext():
             return ast.parse(text, mode="eval").body
     except SyntaxError as problem:
         column = problem.offset or 1
     except (ValueError, MemoryError, RecursionError):
         column = 1
     raise ExpressionRefused("this is not one well-formed expression", max(column, 1))
+
+
+@contextmanager
+def _warnings_refused() -> Iterator[None]:
+    """Refuse what Python only warns of, such as an unknown escape: it is a mistake in a rule."""
+    # The filters are those of the whole process: two threads would leave each other's behind.
+    with _FILTERS, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
 
 
 def _refuse_depth(tree: ast.expr) -> None:

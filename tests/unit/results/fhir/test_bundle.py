@@ -149,6 +149,26 @@ def test_the_transcript_is_a_digest_and_its_words_are_nowhere() -> None:
     assert set(found) == quotes
 
 
+def test_words_have_only_characters_that_fhir_has_room_for(
+    official: jsonschema_rs.Validator,
+) -> None:
+    fields = example_result().model_dump(mode="json")
+    items = fields["quantitative"]["items"].values()
+    first = next(quote for item in items for quote in item["evidence"])
+    first["text"] = "a\x00b\x0bc\x1b[31m d\x85e\u2028f\xa0g\u3000h 😴 é\tz"
+    fields["models"]["quantitative"] = {
+        **next(iter(fields["models"].values())),
+        "answered_by": ["a\x07\xa0model"],
+    }
+    result = FullResult.model_validate_json(json.dumps(fields))
+    bundle = bundle_with(result, Wanted(with_words=True))
+    official.validate(json.loads(bytes_of(bundle)))
+    notes = [one["note"] for one in parsed(bundle)["Observation"] if "note" in one]
+    assert "a\ufffdb c\ufffd[31m d e f g h 😴 é\tz" in json.dumps(
+        notes, ensure_ascii=False
+    ).replace("\\t", "\t")
+
+
 def test_nobody_is_named_unless_a_subject_is_given() -> None:
     assert '"subject"' not in bytes_of(bundle_with(result_with(ALL_SCORED))).decode()
     named = bundle_with(result_with(ALL_SCORED), Wanted(subject="Patient/17", questionnaire=True))

@@ -19,7 +19,8 @@ export function selected() {
   const last = turnOf(range.endContainer);
   // A selection of a whole line ends at the beginning of what follows it.
   const isWhole = last !== turn && range.endOffset === 0;
-  if (!turn || (last !== turn && !isWhole)) return { why: "Select words of one turn." };
+  if (!turn || (last !== turn && !isWhole)) return { why: "Select words of one turn of the transcript." };
+  if (!turn.closest(".by-participant")) return { why: "Only the participant’s words can be evidence; select those." };
   const before = document.createRange();
   before.selectNodeContents(turn);
   const all = wordsOf(before);
@@ -33,25 +34,88 @@ export function selected() {
   return { start, end: start + length(trimmed), words: trimmed, turn };
 }
 
+<<<<<<< HEAD
+const asServed = new Map();
+
 // Shows each turn's words anew with the spans in it; where spans overlap, a piece has all of them.
 export function show(spans) {
   for (const turn of document.querySelectorAll("[data-start]")) {
+    const all = document.createRange();
+    all.selectNodeContents(turn);
+    let at = Number(turn.dataset.start);
+    const last = at + length(wordsOf(all));
+    const within = spans.filter(({ start, end }) => start < last && end > at);
+    if (!asServed.has(turn)) {
+      if (!within.length) continue;
+      asServed.set(turn, turn.cloneNode(true));
+    }
+    turn.replaceChildren(...asServed.get(turn).cloneNode(true).childNodes);
+    for (const node of textsOf(turn)) {
+      const points = [...node.data];
+      node.replaceWith(...piecesOf(points, at, within));
+      at += points.length;
+=======
+const untouched = new Map();
+
+// The words of a place; its marks and tags of danger do not count.
+export function wordsAt({ start, end }) {
+  for (const turn of document.querySelectorAll("[data-start]")) {
+    const range = document.createRange();
+    range.selectNodeContents(turn);
+    const points = [...wordsOf(range)];
     const base = Number(turn.dataset.start);
-    const points = [...turn.textContent];
-    const within = spans.filter(({ start, end }) => start < base + points.length && end > base);
-    if (!within.length && !turn.querySelector("mark")) continue;
-    const borders = new Set([0, points.length]);
-    for (const { start, end } of within) borders.add(Math.max(0, start - base)).add(Math.min(points.length, end - base));
-    const places = [...borders].sort((one, other) => one - other);
-    turn.replaceChildren(...places.slice(0, -1).map((from, at) => {
-      const piece = points.slice(from, places[at + 1]).join("");
-      const over = within.filter(({ start, end }) => start <= base + from && end > base + from);
-      if (!over.length) return piece;
-      const mark = document.createElement("mark");
-      mark.className = over.map(({ slug }) => `of-${slug}`).join(" ");
-      mark.title = over.map(({ label }) => label).join(", ");
-      mark.textContent = piece;
-      return mark;
-    }));
+    if (start >= base && end <= base + points.length) return { words: points.slice(start - base, end - base).join(""), turn };
   }
+  return null;
+}
+
+// Shows the spans in their turns, beside the marks that the server made; where spans overlap, a piece has all of them.
+export function show(spans) {
+  for (const turn of document.querySelectorAll("[data-start]")) {
+    const base = Number(turn.dataset.start);
+    if (!untouched.has(turn)) untouched.set(turn, [...turn.childNodes].map((node) => node.cloneNode(true)));
+    turn.replaceChildren(...untouched.get(turn).map((node) => node.cloneNode(true)));
+    let at = base;
+    for (const text of textsOf(turn)) {
+      const points = [...text.data];
+      const end = at + points.length;
+      text.replaceWith(...pieces(points, at, spans.filter((one) => one.start < end && one.end > at)));
+      at = end;
+>>>>>>> main
+    }
+  }
+}
+
+function textsOf(turn) {
+  const walker = document.createTreeWalker(turn, NodeFilter.SHOW_TEXT);
+  const found = [];
+  while (walker.nextNode()) if (!walker.currentNode.parentElement.closest(".tags")) found.push(walker.currentNode);
+  return found;
+}
+
+<<<<<<< HEAD
+function piecesOf(points, base, spans) {
+  const within = spans.filter(({ start, end }) => start < base + points.length && end > base);
+  const borders = new Set([0, points.length]);
+  for (const { start, end } of within) borders.add(Math.max(0, start - base)).add(Math.min(points.length, end - base));
+  const places = [...borders].sort((one, other) => one - other);
+  return places.slice(0, -1).map((from, at) => {
+    const piece = points.slice(from, places[at + 1]).join("");
+    const over = within.filter(({ start, end }) => start <= base + from && end > base + from);
+=======
+function pieces(points, base, within) {
+  const last = base + points.length;
+  const inside = within.flatMap(({ start, end }) => [start, end]).filter((one) => one > base && one < last);
+  const places = [...new Set([base, ...inside, last])].sort((one, other) => one - other);
+  return places.slice(0, -1).map((from, at) => {
+    const piece = points.slice(from - base, places[at + 1] - base).join("");
+    const over = within.filter(({ start, end }) => start <= from && end > from);
+>>>>>>> main
+    if (!over.length) return piece;
+    const mark = document.createElement("mark");
+    mark.className = over.map(({ slug }) => `of-${slug}`).join(" ");
+    mark.title = over.map(({ label }) => label).join(", ");
+    mark.textContent = piece;
+    return mark;
+  });
 }

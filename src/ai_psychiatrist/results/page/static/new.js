@@ -1,6 +1,10 @@
 // A transcript that is pasted or chosen: who is who first, and then the assessment.
 
-import { call, doing, element, say, url } from "./api.js";
+<<<<<<< HEAD
+import { call, doing, element, exact, say, url } from "./api.js";
+=======
+import { Problem, call, doing, element, say, url } from "./api.js";
+>>>>>>> main
 
 const TYPES = {
   vtt: "text/vtt",
@@ -18,9 +22,16 @@ const form = document.getElementById("new");
 const [text, file, subject] = ["text", "file", "subject"].map((id) => document.getElementById(id));
 const speakers = document.getElementById("speakers");
 let shown = null;
+let isToldOfNobody = false;
 
 document.getElementById("file-field").hidden = false;
-for (const field of [text, file]) field.addEventListener("input", () => { shown = null; });
+for (const field of [text, file]) field.addEventListener("input", changedText);
+
+function changedText() {
+  shown = null;
+  isToldOfNobody = false;
+  document.getElementById("who").hidden = true;
+}
 
 form.addEventListener("submit", (event) => {
   const { value } = event.submitter ?? {};
@@ -31,6 +42,7 @@ form.addEventListener("submit", (event) => {
 });
 
 async function preview() {
+  refuseEmpty();
   const { content } = await call("POST", "/v1/transcripts/preview", ...body({}));
   show(content);
 }
@@ -39,6 +51,10 @@ async function assess() {
   if (!shown) {
     await preview();
     if (!shown) return;
+  }
+  if (shown.speakers_assumed && !isToldOfNobody) {
+    isToldOfNobody = true;
+    return say("No line says who speaks. Press Assess again if all of it is the participant’s.");
   }
   const roles = chosen();
   if (!Object.values(roles).includes("participant") && isOpen()) {
@@ -52,8 +68,15 @@ async function assess() {
     ...headers,
     Prefer: "respond-async",
   });
-  const id = content.id ?? content.assessment_id ?? location.match(/assessments\/([^/]+)/)[1];
+  const id = content.assessment_id ?? location.match(/assessments\/([^/]+)/)[1];
   window.location.assign(url(`/assessments/${id}`));
+}
+
+function refuseEmpty() {
+  const sent = chosenFile();
+  if (sent ? sent.size : text.value.trim()) return;
+  (sent ? file : text).focus();
+  throw new Problem({ detail: sent ? "This file is empty: choose another." : "There is no interview yet: paste its text, or choose a file." }, 422);
 }
 
 const chosenFile = () => file.files[0];
@@ -94,17 +117,22 @@ const changed = () => [...speakers.querySelectorAll("select")].some((one) => one
 function show(preview) {
   shown = preview;
   speakers.replaceChildren(...preview.speakers.map(row));
-  document.getElementById("who-note").textContent = preview.is_open
-    ? "Nobody has said which label is the participant’s. Choose below, then assess."
-    : `${preview.turns} turns were read. Change what is not right, then assess.`;
+  document.getElementById("who-note").textContent = noteOf(preview);
   document.getElementById("who").hidden = false;
   document.getElementById("who-title").focus();
+}
+
+function noteOf({ is_open, speakers_assumed, turns }) {
+  if (is_open) return "Nobody has said which label is the participant’s. Choose below, then assess.";
+  if (speakers_assumed) return "No line says who speaks: all words count as the participant’s. Words of an interviewer would count as well; "
+    + "if there are any, begin each line with who speaks, such as “Interviewer:” and “Participant:”.";
+  return `${turns} ${turns === 1 ? "turn was" : "turns were"} read. Change what is not right, then assess.`;
 }
 
 function row({ label, role, turns, said }) {
   const who = label === "*" ? "All words" : label ?? "no label";
   const cell = element("td");
-  if (label === null) cell.append("nobody’s: never evidence");
+  if (label === null) cell.append(shown.speakers_assumed ? "participant, as assumed" : "nobody’s: never evidence");
   else {
     const select = element("select", { "aria-label": `${who} is the`, "data-was": role ?? "" });
     select.dataset.label = label;
@@ -113,7 +141,7 @@ function row({ label, role, turns, said }) {
     cell.append(select);
   }
   return element(
-    "tr", {}, element("th", { scope: "row" }, who), cell,
-    element("td", {}, String(turns)), element("td", {}, said.join(" … ")),
+    "tr", {}, element("th", { scope: "row" }, element("bdi", {}, ...exact(who))), cell,
+    element("td", {}, String(turns)), element("td", { dir: "auto" }, ...exact(said.join(" … "))),
   );
 }

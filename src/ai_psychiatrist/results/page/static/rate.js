@@ -1,13 +1,15 @@
-// Own scores and evidence, before the program's are shown: kept in the page until committed.
+// Own scores and evidence, before the program's are shown. Until they are committed, scores and places of marks,
+// and no words, are kept in the storage of this tab: loading the page again loses nothing.
 
-import { call, doing, element, fail, say, url } from "./api.js";
+import { call, doing, element, exact, fail, say, url } from "./api.js";
 import { choose, listen, step } from "./keys.js";
-import { selected, show } from "./marks.js";
+import { selected, show, wordsAt } from "./marks.js";
 
 const form = document.getElementById("rating");
 const path = `/v1/assessments/${form.dataset.id}/review`;
 const items = [...form.querySelectorAll("fieldset")];
 const turns = [...document.querySelectorAll(".turn")];
+const draft = `draft ${form.dataset.draft}`;
 let spans = [];
 let isCommitted = false;
 
@@ -20,11 +22,36 @@ function left() {
   document.getElementById("left").textContent = open ? one : "All items are rated.";
 }
 
+function keep() {
+  left();
+  const scores = Object.fromEntries(items.map((item) => [item.dataset.item, scoreOf(item)]));
+  const places = spans.map(({ start, end, item }) => ({ start, end, item }));
+  sessionStorage.setItem(draft, JSON.stringify({ scores, places }));
+}
+
+function restore() {
+  form.reset();
+  const { scores = {}, places = [] } = JSON.parse(sessionStorage.getItem(draft) ?? "{}");
+  for (const item of items) {
+    const radio = item.querySelector(`input[value="${scores[item.dataset.item] ?? ""}"]`);
+    if (radio) radio.checked = true;
+  }
+  for (const place of places) {
+    const item = items.find((one) => one.dataset.item === place.item);
+    const found = wordsAt(place);
+    if (item && found) spans.push(spanOf(item, { ...place, ...found }));
+  }
+  marked();
+  if (spans.length || items.some(scoreOf)) say("What you had entered here is back; it is not committed yet.");
+}
+
+const spanOf = ({ dataset: { item, label, slug } }, { start, end, words }) => ({ start, end, words, item, label, slug });
+
 function score(value) {
   const item = current();
   const radio = item.querySelector(`input[value="${value}"]`);
   radio.checked = true;
-  left();
+  keep();
   say(`${item.dataset.label}: ${value === "u" ? "cannot tell" : value}`);
   const next = items[items.indexOf(item) + 1];
   if (next) choose(items, next);
@@ -33,15 +60,17 @@ function score(value) {
 function mark(item) {
   const found = selected();
   if (found.why) return say(found.why);
-  const { start, end, words } = found;
-  const { item: key, label, slug } = item.dataset;
-  spans.push({ start, end, words, item: key, label, slug });
+  const isThere = spans.some(({ start, end, item: of }) => of === item.dataset.item && start === found.start && end === found.end);
+  if (isThere) return say(`These words are marked for ${item.dataset.label} already.`);
+  spans.push(spanOf(item, found));
   marked();
-  say(`Marked for ${item.dataset.label}.`);
+  getSelection().removeAllRanges();
+  say(`Marked for ${item.dataset.label}: ${found.words}`);
 }
 
 function marked() {
   show(spans);
+  keep();
   for (const item of items) {
     const own = spans.filter((one) => one.item === item.dataset.item);
     item.querySelector(".marked").replaceChildren(...own.map((one) => {
@@ -49,9 +78,14 @@ function marked() {
       away.addEventListener("click", () => {
         spans = spans.filter((other) => other !== one);
         marked();
-        item.focus();
+        item.querySelector(".mark").focus();
+        say(`Taken away from ${one.label}.`);
       });
-      return element("li", {}, element("q", {}, one.words), " ", away);
+<<<<<<< HEAD
+      return element("li", {}, element("q", { dir: "auto" }, ...exact(one.words)), " ", away);
+=======
+      return element("li", {}, element("q", { dir: "auto" }, one.words), " ", away);
+>>>>>>> main
     }));
   }
 }
@@ -70,11 +104,12 @@ function rated() {
 async function commit() {
   const open = items.find((item) => !scoreOf(item));
   if (open) {
-    say(`${open.dataset.label} has no score yet.`);
+    say(`${open.dataset.label} has no score yet: choose 0 to 3, or cannot tell.`);
     return choose(items, open);
   }
   await call("POST", `${path}/ratings`, { items: rated() });
   isCommitted = true;
+  sessionStorage.removeItem(draft);
   window.location.assign(url(`/assessments/${form.dataset.id}`));
 }
 
@@ -82,7 +117,7 @@ form.addEventListener("submit", (event) => {
   event.preventDefault();
   doing(document.getElementById("commit"), commit);
 });
-form.addEventListener("change", left);
+form.addEventListener("change", keep);
 for (const item of items) {
   item.addEventListener("focusin", () => {
     for (const one of items) one.removeAttribute("aria-current");
@@ -110,4 +145,6 @@ items.forEach((item, at) => {
 const sheet = document.getElementById("keys");
 document.getElementById("show-keys").addEventListener("click", () => sheet.showModal());
 listen(table);
+restore();
+document.getElementById("commit").disabled = false;
 call("POST", path, {}).catch(fail);

@@ -1,8 +1,8 @@
-// After one's own scores are committed: verdicts on the program's evidence, what it missed, second thoughts.
+// After one's own scores are committed: verdicts on the program's evidence, what people marked, second thoughts.
 
 import { call, doing, element, fail, say, url } from "./api.js";
 import { listen } from "./keys.js";
-import { selected } from "./marks.js";
+import { selected, wordsAt } from "./marks.js";
 
 const { id, phase, next } = document.getElementById("review").dataset;
 const path = `/v1/assessments/${id}/review`;
@@ -32,14 +32,35 @@ function quoteOf(card) {
 
 function judge(card) {
   const state = element("span", { class: "mine" });
-  const reason = element("select", { "aria-label": "Why it is rejected" });
+  const reason = element("select", { "aria-label": "Why it is rejected" }, element("option", { value: "" }, "because …"));
   for (const [value, words] of Object.entries(REASONS)) reason.append(element("option", { value }, words));
   const accept = control("Accept", () =>
     row({ kind: "evidence", ...quoteOf(card), verdict: "accepted" }, "accepted by you", state), { "data-do": "a" });
-  const reject = control("Reject:", () =>
-    row({ kind: "evidence", ...quoteOf(card), verdict: "rejected", reason: reason.value },
-      `rejected by you: ${REASONS[reason.value]}`, state), { "data-do": "r" });
+  const reject = control("Reject", async () => {
+    if (!reason.value) {
+      reason.focus();
+      return say("Choose why it is rejected, then press Enter or Reject.");
+    }
+    if (document.activeElement === reason) card.focus({ preventScroll: true });
+    await row({ kind: "evidence", ...quoteOf(card), verdict: "rejected", reason: reason.value },
+      `rejected by you: ${REASONS[reason.value]}`, state);
+  }, { "data-do": "r" });
+  reason.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    reject.click();
+  });
   card.append(element("div", { class: "judge", role: "group", "aria-label": "Your verdict" }, accept, reject, reason, state));
+}
+
+// Words that a person marked, beside the program's: whose, and where.
+function marked(section, who, span) {
+  const found = wordsAt(span);
+  const turn = found?.turn.closest(".turn");
+  const list = section.querySelector(".by-people") ?? element("ul", { class: "marked by-people", "aria-label": "Marked by people" });
+  const place = element("a", { class: "place", href: `#${turn?.id}` }, turn?.querySelector(".number").ariaLabel.toLowerCase() ?? "");
+  list.append(element("li", {}, `${who}: `, element("q", { dir: "auto" }, found?.words ?? ""), " ", place));
+  section.querySelector(".rescore").before(list);
 }
 
 function rescore(section) {
@@ -57,25 +78,29 @@ function rescore(section) {
     const words = value === "u" ? "cannot tell" : value;
     return row({ kind: "score", item: section.dataset.item, ...said }, `changed to ${words}`, state);
   }, { class: "small save" });
-  const missed = control("Mark selected words as missed", () => {
+  const missed = control("Mark selected words as missed", async () => {
     const found = selected();
     if (found.why) return say(found.why);
     const { start, end, words } = found;
-    return row({ kind: "missed", item: section.dataset.item, start, end }, `missed: “${words}”`, state);
+    await row({ kind: "missed", item: section.dataset.item, start, end }, `missed: “${words}”`, element("span"));
+    marked(section, "You, missed by the program", { start, end });
   }, { class: "small missed", "data-do": "m" });
   field.append(save);
   section.append(field, missed, state);
 }
 
-function remember({ kind, item, evidence, verdict, reason, score, span }) {
+function remember({ kind, item, items, mine, rater, evidence, verdict, reason, score, span }) {
+  const who = mine ? "You" : rater.split(":").pop();
   const section = sections.find((one) => one.dataset.item === item);
-  if (kind === "evidence") {
+  if (kind === "committed") {
+    for (const one of sections) for (const place of items[one.dataset.item]?.evidence ?? []) marked(one, who, place);
+  } else if (kind === "missed" && section) {
+    marked(section, `${who}, missed by the program`, span);
+  } else if (kind === "evidence" && mine) {
     const state = section?.querySelectorAll(".card")[evidence]?.querySelector(".mine");
     if (state) state.textContent = verdict === "accepted" ? "accepted by you" : `rejected by you: ${REASONS[reason] ?? ""}`;
-  } else if (section && kind === "score") {
+  } else if (kind === "score" && mine && section) {
     section.querySelector(":scope > .mine").textContent = `changed to ${score ?? "cannot tell"}`;
-  } else if (section && kind === "missed") {
-    section.querySelector(":scope > .mine").textContent = `missed words marked (${span.start}–${span.end})`;
   }
 }
 
@@ -118,7 +143,7 @@ if (phase === "revealed") {
     table[`Shift+${at + 1}`] = () => section.querySelector(".rescore input").focus();
   });
   for (const value of ["0", "1", "2", "3", "u"]) table[`score ${value}`] = () => score(value);
-  call("GET", path).then(({ content }) => content.rows?.filter((one) => one.mine).forEach(remember)).catch(fail);
+  call("GET", path).then(({ content }) => content.rows?.forEach(remember)).catch(fail);
 } else if (phase) {
   table.v = () => document.getElementById("rate").click();
 }

@@ -18,7 +18,26 @@ from ai_psychiatrist.results.tables.rows import (
 )
 from ai_psychiatrist.results.tables.writing import Row, TableFormat, csv_line, written
 
-FORMULAS = ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\0=1", "＝1", "'=1")
+FORMULAS = (
+    "=1+1",
+    "+1",
+    "-1",
+    "@SUM(A1)",
+    "\t=1",
+    "\r=1",
+    "\n=1",
+    "\0=1",
+    "＝1",
+    "'=1",
+    " =1",
+    "\xa0=1",
+    "\u3000＝1",
+    "\u200b+1",
+    "\ufeff@A1",
+    "\u202e-1",
+    "\x1b=1",
+    " \t \u2028=1",
+)
 NO_NUL = st.characters(exclude_characters="\0", codec="utf-8")
 
 
