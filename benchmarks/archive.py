@@ -42,8 +42,8 @@ _TEXT: Final = parse_transcript(
 )
 
 
-def new_record(number: int, draw: np.random.Generator) -> NewRecord:
-    """Make up an assessment; its result has the size of a real one."""
+def new_record(number: int, draw: np.random.Generator, *, padding: int = RESULT_BYTES) -> NewRecord:
+    """Make up an assessment; its result has the size of a real one by so many bytes."""
     items = {
         item.value: {
             "score": None if draw.random() < 0.1 else int(draw.integers(4)),
@@ -53,7 +53,7 @@ def new_record(number: int, draw: np.random.Generator) -> NewRecord:
         }
         for item in Item
     }
-    result = json.dumps({"quantitative": {"items": items}, "rest": "x" * RESULT_BYTES}).encode()
+    result = json.dumps({"quantitative": {"items": items}, "rest": "x" * padding}).encode()
     unknown = sum(one["score"] is None for one in items.values())
     low = int(draw.integers(0, 20))
     return NewRecord(

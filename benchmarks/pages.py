@@ -1,7 +1,8 @@
 """How soon a page is painted, and how soon it answers a key, in Chromium.
 
-The page of one assessment with 400 turns and 200 marks, made up; beside it, as the control, a page
-of plain text with as many bytes. `--url` measures any other page instead, such as one of a server.
+The page of one assessment with 400 turns and 200 marks, made up, as a file and as a server shows it
+live, and the list of ten thousand; beside them, as the control, a page of plain text with as many
+bytes as the file. `--url` measures any other page instead.
 """
 
 import argparse
@@ -17,18 +18,20 @@ from typing import Final
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from ai_psychiatrist import assess_sync
-from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.domain.transcript import Transcript
-from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.results.page.sheet import sheet_html
 from ai_psychiatrist.results.page.views import sheet_view
-from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
+from benchmarks.archive import STORED
+from benchmarks.marked_interview import interview, marked_assessment
+from benchmarks.stored_site import MARKED, StoredSite, stored_site
 
-TURNS: Final = 400
-MARKS: Final = 200
 LOADS: Final = 9
 KEYS: Final = ("j", "k", "]", "[", "3", "j", "1", "?", "Escape")
+LIVE: Final = {
+    "live": f"/assessments/{MARKED}",
+    "live, rated blind": f"/assessments/{MARKED}/rate",
+    f"list of {STORED:,}": "/",
+    "… by danger": "/?sort=danger",
+}
 _POLL_MILLISECONDS: Final = 5
 _FIRST_PAINT: Final = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? null"
 _WATCH: Final = """
@@ -54,36 +57,19 @@ class Timed:
     slowest_answer: float
 
 
-def interview() -> str:
-    """Return an interview of so many turns."""
-    return "".join(
-        f"Interviewer: And how was day {number} for you, all in all?\n"
-        f"Participant: On day {number} I hardly slept, and I felt tired nearly all the time.\n"
-        for number in range(TURNS // 2)
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredPage:
+    """A page, and in how many milliseconds a server makes it."""
 
-
-def marked(result: FullResult, transcript: Transcript) -> FullResult:
-    """Return the result with as many quotes, dealt out to the items in turn."""
-    turns = [turn for turn in transcript.turns if turn.index % 2]
-    quotes: dict[str, list[dict[str, object]]] = {item.value: [] for item in Item}
-    for number in range(MARKS):
-        turn, item = turns[number % len(turns)], tuple(Item)[number % len(Item)]
-        start = turn.words_start + number % 7
-        segment = {"turn": turn.index, "start": start, "end": start + 40}
-        text = transcript.text[start : start + 40]
-        quotes[item.value].append({"text": text, "match": "exact", "segments": [segment]})
-    found = result.model_dump(mode="json")
-    for item, one in found["quantitative"]["items"].items():
-        one["evidence"] = quotes[item]
-    return FullResult.model_validate(found)
+    name: str
+    url: str
+    served: str = "–"
 
 
 def write_pages(folder: Path) -> tuple[Path, Path]:
     """Write the page of the made-up assessment, and plain text of the same size."""
     text = interview()
-    transcript = parse_transcript(text)
-    page = sheet_html(sheet_view(marked(assess_sync(text), transcript), transcript))
+    page = sheet_html(sheet_view(*marked_assessment()))
     plain = (text * (len(page) // len(text) + 1))[: len(page)]
     control = f"<!doctype html><meta charset=utf-8><title>Text</title><pre>{html.escape(plain)}"
     names = folder / "sheet.html", folder / "control.html"
@@ -138,26 +124,40 @@ def rows(urls: Sequence[str]) -> Iterator[str]:
     if chromium is None:
         yield "There is no Chromium: install the package chromium."
         return
-    yield "| page | first paint, ms | a key answered, ms | slowest |"
-    yield "| --- | ---: | ---: | ---: |"
-    with TemporaryDirectory() as folder:
-        pages = dict(zip(urls, urls, strict=True)) or _own_pages(Path(folder))
-        with _browser(chromium) as browser:
-            for name, url in pages.items():
-                found = timed(browser, url)
-                yield (
-                    f"| {name} | {found.first_paint:.0f} | {found.answer:.0f} | "
-                    f"{found.slowest_answer:.0f} |"
-                )
+    yield "| page | the server, ms | first paint, ms | × control | a key answered, ms | slowest |"
+    yield "| --- | ---: | ---: | ---: | ---: | ---: |"
+    control = 0.0
+    with _pages(urls) as pages, _browser(chromium) as browser:
+        for page in pages:
+            found = timed(browser, page.url)
+            control = control or found.first_paint
+            yield (
+                f"| {page.name} | {page.served} | {found.first_paint:.0f} | "
+                f"{found.first_paint / control:.2f} | {found.answer:.0f} | "
+                f"{found.slowest_answer:.0f} |"
+            )
 
 
-def _own_pages(folder: Path) -> dict[str, str]:
+@contextmanager
+def _pages(urls: Sequence[str]) -> Iterator[Sequence[MeasuredPage]]:
+    if urls:
+        yield [MeasuredPage(name=url, url=url) for url in urls]
+        return
+    with TemporaryDirectory() as folder, stored_site(STORED) as site:
+        yield [*_files(Path(folder)), *_live(site)]
+
+
+def _live(site: StoredSite) -> Iterator[MeasuredPage]:
+    for name, path in LIVE.items():
+        served = f"{site.server_ms(path, rounds=LOADS):.0f}"
+        yield MeasuredPage(name=name, url=site.url + path, served=served)
+
+
+def _files(folder: Path) -> Iterator[MeasuredPage]:
     sheet, control = write_pages(folder)
     size = sheet.stat().st_size // 1024
-    return {
-        "plain text, the control": control.as_uri(),
-        f"assessment, {size} kB": sheet.as_uri(),
-    }
+    yield MeasuredPage(name="plain text, the control", url=control.as_uri())
+    yield MeasuredPage(name=f"a file, {size} kB", url=sheet.as_uri())
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -1,0 +1,102 @@
+"""A real server over ten thousand stored assessments, one of them with many turns and marks."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import httpx
+import numpy as np
+
+from ai_psychiatrist.config import load_settings
+from ai_psychiatrist.domain.access import LOCAL
+from ai_psychiatrist.reviews.archive.columns import figures_of
+from ai_psychiatrist.reviews.archive.records import NewRecord
+from ai_psychiatrist.wiring.records import archives_of
+from benchmarks.archive import new_record
+from benchmarks.marked_interview import marked_assessment
+
+MARKED: Final = "marked-record"
+"""Id of the one with many turns and marks."""
+_IN_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - a folder of its own is made in it
+_BYTES: Final = 200
+"""Of each other result: no list reads it."""
+_PATIENCE_SECONDS: Final = 60.0
+_POLL_SECONDS: Final = 0.05
+_SERVING: Final = re.compile(r"Serving on (http://\S+)")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSite:
+    """Where the server is."""
+
+    url: str
+
+    def server_ms(self, path: str, *, rounds: int) -> float:
+        """Return the shortest time of an answer, its body included."""
+        with httpx.Client(base_url=self.url, trust_env=False, timeout=_PATIENCE_SECONDS) as client:
+            return min(_seconds(client, path) for _ in range(rounds)) * 1000
+
+
+@contextmanager
+def stored_site(stored: int) -> Iterator[StoredSite]:
+    """Store so many, and serve them while the block runs."""
+    # Nothing waits for a disk here: what storing costs is measured by itself.
+    place = _IN_MEMORY if _IN_MEMORY.is_dir() else None
+    with TemporaryDirectory(dir=place) as folder:
+        _store(Path(folder), stored)
+        with _served(Path(folder)) as url:
+            yield StoredSite(url)
+
+
+def _store(state_dir: Path, stored: int) -> None:
+    draw = np.random.default_rng(0)
+    settings = load_settings({"DATA_STATE_DIR": str(state_dir)}, dotenv=None)
+    archives = archives_of(settings)
+    archive = archives.open(LOCAL.tenant)
+    for number in range(stored - 1):
+        archive.add(new_record(number, draw, padding=_BYTES))
+    result, transcript = marked_assessment()
+    content = result.model_dump_json().encode()
+    figures = figures_of(result)
+    archive.add(NewRecord(id=MARKED, transcript=transcript, result=content, figures=figures))
+    archives.close()
+
+
+@contextmanager
+def _served(state_dir: Path) -> Iterator[str]:
+    command = [str(Path(sys.executable).with_name("ai-psychiatrist")), "serve"]
+    kept = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME"}}
+    settings = {"API_PORT": "0", "DATA_STATE_DIR": str(state_dir)}
+    log = state_dir / "server.log"
+    with log.open("wb") as written:
+        process = subprocess.Popen(command, env=kept | settings, stdout=written, stderr=written)
+    try:
+        yield _address_in(log)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _address_in(log: Path) -> str:
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        found = _SERVING.search(log.read_text("utf-8"))
+        if found is not None:
+            return found[1]
+        time.sleep(_POLL_SECONDS)
+    msg = "the server did not start"
+    raise RuntimeError(msg)
+
+
+def _seconds(client: httpx.Client, path: str) -> float:
+    start = time.perf_counter()
+    client.get(path).raise_for_status()
+    return time.perf_counter() - start
