@@ -34,27 +34,6 @@ export function selected() {
   return { start, end: start + length(trimmed), words: trimmed, turn };
 }
 
-<<<<<<< HEAD
-const asServed = new Map();
-
-// Shows each turn's words anew with the spans in it; where spans overlap, a piece has all of them.
-export function show(spans) {
-  for (const turn of document.querySelectorAll("[data-start]")) {
-    const all = document.createRange();
-    all.selectNodeContents(turn);
-    let at = Number(turn.dataset.start);
-    const last = at + length(wordsOf(all));
-    const within = spans.filter(({ start, end }) => start < last && end > at);
-    if (!asServed.has(turn)) {
-      if (!within.length) continue;
-      asServed.set(turn, turn.cloneNode(true));
-    }
-    turn.replaceChildren(...asServed.get(turn).cloneNode(true).childNodes);
-    for (const node of textsOf(turn)) {
-      const points = [...node.data];
-      node.replaceWith(...piecesOf(points, at, within));
-      at += points.length;
-=======
 const untouched = new Map();
 
 // The words of a place; its marks and tags of danger do not count.
@@ -81,7 +60,6 @@ export function show(spans) {
       const end = at + points.length;
       text.replaceWith(...pieces(points, at, spans.filter((one) => one.start < end && one.end > at)));
       at = end;
->>>>>>> main
     }
   }
 }
@@ -93,16 +71,6 @@ function textsOf(turn) {
   return found;
 }
 
-<<<<<<< HEAD
-function piecesOf(points, base, spans) {
-  const within = spans.filter(({ start, end }) => start < base + points.length && end > base);
-  const borders = new Set([0, points.length]);
-  for (const { start, end } of within) borders.add(Math.max(0, start - base)).add(Math.min(points.length, end - base));
-  const places = [...borders].sort((one, other) => one - other);
-  return places.slice(0, -1).map((from, at) => {
-    const piece = points.slice(from, places[at + 1]).join("");
-    const over = within.filter(({ start, end }) => start <= base + from && end > base + from);
-=======
 function pieces(points, base, within) {
   const last = base + points.length;
   const inside = within.flatMap(({ start, end }) => [start, end]).filter((one) => one > base && one < last);
@@ -110,7 +78,6 @@ function pieces(points, base, within) {
   return places.slice(0, -1).map((from, at) => {
     const piece = points.slice(from - base, places[at + 1] - base).join("");
     const over = within.filter(({ start, end }) => start <= from && end > from);
->>>>>>> main
     if (!over.length) return piece;
     const mark = document.createElement("mark");
     mark.className = over.map(({ slug }) => `of-${slug}`).join(" ");

@@ -1,10 +1,6 @@
 // A transcript that is pasted or chosen: who is who first, and then the assessment.
 
-<<<<<<< HEAD
-import { call, doing, element, exact, say, url } from "./api.js";
-=======
-import { Problem, call, doing, element, say, url } from "./api.js";
->>>>>>> main
+import { Problem, call, doing, element, exact, say, url } from "./api.js";
 
 const TYPES = {
   vtt: "text/vtt",

@@ -81,11 +81,7 @@ function marked() {
         item.querySelector(".mark").focus();
         say(`Taken away from ${one.label}.`);
       });
-<<<<<<< HEAD
       return element("li", {}, element("q", { dir: "auto" }, ...exact(one.words)), " ", away);
-=======
-      return element("li", {}, element("q", { dir: "auto" }, one.words), " ", away);
->>>>>>> main
     }));
   }
 }
