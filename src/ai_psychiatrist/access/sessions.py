@@ -26,6 +26,8 @@ _MOST_SESSIONS: Final = 10_000
 """Kept at once; then the one that was not used for longest ends."""
 _MOST_NAME_CHARACTERS: Final = 60
 _NOT_IN_SLUG: Final = re.compile(r"[\W_]+")
+_SHOWN_AS_OTHERS: Final = frozenset({"program", "you"})
+"""What stands above columns of ratings that are not a rater's of this name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,9 +102,13 @@ class SessionStore:
 def local_rater(name: str) -> Principal:
     """Return the rater of a name; the same name, however it is spaced, is the same rater."""
     shown = " ".join(unicodedata.normalize("NFC", name).split())
-    slug = _NOT_IN_SLUG.sub("-", shown.casefold()).strip("-")
+    plain = unicodedata.normalize("NFKC", shown).casefold()
+    slug = _NOT_IN_SLUG.sub("-", plain).strip("-")
     if not (slug and shown.isprintable() and len(shown) <= _MOST_NAME_CHARACTERS):
         msg = f"rater has to be a name of 1-{_MOST_NAME_CHARACTERS} letters, digits and blanks"
+        raise InputError(msg, field="rater")
+    if slug in _SHOWN_AS_OTHERS:
+        msg = "rater has to be a name that the pages give nobody else; take another"
         raise InputError(msg, field="rater")
     return Principal(id=f"local:{slug}", name=shown, tenant=LOCAL.tenant, scopes=LOCAL.scopes)
 

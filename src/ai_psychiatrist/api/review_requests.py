@@ -1,8 +1,9 @@
 """What a rater sends: ratings before the program's are shown, and remarks after that."""
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import ConfigDict, Field, StrictBool, StrictInt
+from pydantic import ConfigDict, Field, JsonValue, StrictBool, StrictInt
+from pydantic.config import JsonDict
 
 from ai_psychiatrist.api.requests import RequestBody
 from ai_psychiatrist.domain.errors import InputError
@@ -84,11 +85,25 @@ class RatingsRequest(RequestBody):
         return Committed(items=ratings, phase=ReviewPhase.BLIND)
 
 
-_FIELDS: dict[str, frozenset[str]] = {
+_FIELDS: Final[dict[str, frozenset[str]]] = {
     "evidence": frozenset({"evidence", "verdict", "reason"}),
     "missed": frozenset({"start", "end"}),
     "score": frozenset({"score", "cannot_tell"}),
 }
+_OF_ALL: Final[frozenset[str]] = frozenset().union(*_FIELDS.values())
+_NEEDED: Final[dict[str, tuple[str, ...]]] = {
+    "evidence": ("evidence", "verdict"),
+    "missed": ("start", "end"),
+    "score": (),
+}
+
+
+def _fields_of(kind: str) -> JsonDict:
+    """Return the JSON schema of a row of this kind: it has no field of another one."""
+    needed: list[JsonValue] = list(_NEEDED[kind])
+    fields: JsonDict = dict.fromkeys(sorted(_OF_ALL - _FIELDS[kind]), False)
+    given: JsonDict = {name: {"not": {"type": "null"}} for name in _NEEDED[kind]}
+    return {"required": needed, "properties": {"kind": {"const": kind}, **fields, **given}}
 
 
 class ReviewRowRequest(RequestBody):
@@ -106,7 +121,8 @@ class ReviewRowRequest(RequestBody):
                 },
                 {"kind": "missed", "item": "PHQ8_Tired", "start": 120, "end": 141},
                 {"kind": "score", "item": "PHQ8_Sleep", "score": 2},
-            ]
+            ],
+            "oneOf": [_fields_of(kind) for kind in _FIELDS],
         }
     )
 
@@ -148,9 +164,7 @@ class ReviewRowRequest(RequestBody):
         )
 
     def _refuse_other_fields(self) -> None:
-        allowed = _FIELDS[self.kind]
-        known = frozenset().union(*_FIELDS.values())
-        for name in sorted(self.model_fields_set & known - allowed):
+        for name in sorted(self.model_fields_set & _OF_ALL - _FIELDS[self.kind]):
             msg = f"a row of kind {self.kind} has no field {name}"
             raise InputError(msg, field=name)
 

@@ -107,3 +107,9 @@ def test_the_token_of_a_form_belongs_to_one_session(entrance: Entrance) -> None:
     assert not is_forgery_token(forgery_token(first), second)
     assert not is_forgery_token("é", first)
     assert first not in forgery_token(first)
+
+
+@pytest.mark.parametrize("name", ["Program", " program ", "You", "ｙｏｕ "])
+def test_nobody_takes_a_name_that_pages_give_to_others(name: str) -> None:
+    with pytest.raises(InputError, match="another"):
+        local_rater(name)
