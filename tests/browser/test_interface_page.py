@@ -15,8 +15,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield app.url
 
 
-@pytest.mark.parametrize("colours", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(("colours", "width"), [("dark", 390), ("light", 1280)])
 def test_nobody_is_kept_out(page: Page, url: str, colours: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     page.emulate_media(color_scheme="dark" if colours == "dark" else "light")

@@ -14,6 +14,8 @@ _LOOKS: Final[dict[str, dict[str, Any]]] = {
     "dark": {"color_scheme": "dark"},
     "forced": {"forced_colors": "active"},
 }
+_LOOKED_AT: Final = {"light": (390, 1280), "dark": (390,), "forced": (1280,)}
+"""The widths in which axe looks: colours do not depend on the place of things."""
 _WIDTHS: Final = (390, 1280)
 
 
@@ -28,35 +30,36 @@ def site(browser: Browser, tmp_path: Path) -> Iterator[Site]:
 def test_axe_finds_nothing_in_any_state(site: Site, look: str) -> None:
     person = site.person(**_LOOKS[look])
     person.open("/")
-    _fits(person)
+    _fits(person, look)
     person.named("Ada")
     person.open("/login")
-    _fits(person)
+    _fits(person, look)
     page = person.open("/new")
     page.fill("#text", "Tom: How do you sleep?\nEva: Badly, every night.")
     page.click("#preview")
     page.wait_for_selector("#speakers tr")
-    _fits(person)
+    _fits(person, look)
     path = person.assess()
-    _fits(person)
+    _fits(person, look)
     page = person.open(f"{path}/rate")
     person.select("nearly every night")
     page.keyboard.press("3")
     page.keyboard.press("m")
-    _fits(person)
+    _fits(person, look)
     person.rate(path, "uu3uu0uu")
     page.wait_for_selector(".judge")
-    _fits(person)
+    _fits(person, look)
     page.keyboard.press("?")
     page.wait_for_selector("dialog[open]")
     person.axe()
     for path in ("/", "/?band=severe&state=failed", "/agreement", "/next", "/assessments/none"):
         person.open(path)
-        _fits(person)
+        _fits(person, look)
 
 
-def _fits(person: Person) -> None:
+def _fits(person: Person, look: str) -> None:
     for width in _WIDTHS:
         person.page.set_viewport_size(ViewportSize(width=width, height=800))
-        person.axe()
+        if width in _LOOKED_AT[look]:
+            person.axe()
         assert person.page.evaluate("document.documentElement.scrollWidth") <= width

@@ -61,6 +61,7 @@ def test_a_certificate_never_takes_the_place_of_the_interview(
         (".", "it is a folder; name a file"),
         ("no/such/folder.json", "its folder is not there"),
         ("-", "name a file; standard output has the result"),
+        ("/dev/stdout", "it is a device or a pipe; name a file"),
     ],
 )
 def test_a_certificate_that_cannot_be_written_costs_no_assessment(

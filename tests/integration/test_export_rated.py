@@ -18,7 +18,7 @@ from tests.fakes.full_results import EXAMPLE
 from tests.integration.running_app import RunningApp, client_at, settings_with
 
 FHIR = {"Accept": "application/fhir+json"}
-NAMES = ("ada", "bo", "chief")
+NAMES = ("zora", "bo", "chief")
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_each_rater_has_a_final_bundle_and_admins_have_all(
 ) -> None:
     schema = json.loads((public_data / "fhir" / "fhir_r4.schema.json").read_bytes())
     official = jsonschema_rs.validator_for(schema)
-    ada, bo, chief = (people[name] for name in NAMES)
+    zora, bo, chief = (people[name] for name in NAMES)
     body = {"transcript_text": EXAMPLE.read_text("utf-8")}
     made = chief.post("/v1/assessments", json=body)
     assert made.status_code == 201
@@ -77,18 +77,18 @@ def test_each_rater_has_a_final_bundle_and_admins_have_all(
     said = [made.json()["quantitative"]["items"][item.value]["score"] for item in Item]
     other = [0 if score is None else (score + 1) % 4 for score in said]
     assert bo.post(f"{path}/review", json={}).is_success
-    rate(ada, path, said)
+    rate(zora, path, said)
     refused = bo.get(path, headers=FHIR)
     assert (refused.status_code, refused.json()["code"]) == (403, "still_blind")
     rate(bo, path, other)
     changed = {"kind": "score", "item": "PHQ8_Sleep", "score": None, "cannot_tell": True}
-    assert ada.post(f"{path}/review/rows", json=changed).is_success
+    assert zora.post(f"{path}/review/rows", json=changed).is_success
 
     bundles = {name: people[name].get(path, headers=FHIR).json() for name in NAMES}
     for bundle in bundles.values():
         assert not faults_of(bundle)
         official.validate(bundle)
-    for name, wanted in (("ada", [*said[:2], None, *said[3:]]), ("bo", other)):
+    for name, wanted in (("zora", [*said[:2], None, *said[3:]]), ("bo", other)):
         bundle = bundles[name]
         found = observed(bundle)
         assert [own_score(found[item.value]) for item in Item] == wanted
@@ -110,11 +110,11 @@ def test_each_rater_has_a_final_bundle_and_admins_have_all(
         assert roles["verifier"] == 9
         assert name not in json.dumps(bundle)
     assert kinds(bundles["chief"], "Practitioner") == []
-    identities = {json.dumps(kinds(bundles[name], "Practitioner")) for name in ("ada", "bo")}
+    identities = {json.dumps(kinds(bundles[name], "Practitioner")) for name in ("zora", "bo")}
     assert len(identities) == 2
 
     lines = chief.get("/v1/export?what=ratings&format=fhir").text.splitlines()
-    assert [json.loads(line) for line in lines] == [bundles["ada"], bundles["bo"]]
+    assert [json.loads(line) for line in lines] == [bundles["zora"], bundles["bo"]]
     (own,) = bo.get("/v1/export?what=ratings&format=fhir").text.splitlines()
     assert json.loads(own) == bundles["bo"]
     with_form = "/v1/export?what=ratings&format=fhir&questionnaire=true"

@@ -57,7 +57,7 @@ def test_a_recording_without_names_offers_all_words(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [{}, {"participant_id": 300}, {"transcript_text": ""}], ids=["none", "stored", "empty"]
+    "body", [{}, {"transcript_text": None}, {"transcript_text": ""}], ids=["none", "null", "empty"]
 )
 def test_what_is_no_transcript_is_refused(tmp_path: Path, body: dict[str, Any]) -> None:
     status, told = _preview(tmp_path, json=body)

@@ -5,12 +5,12 @@ from urllib.parse import parse_qsl
 
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import ConfigDict, Field, SecretStr, ValidationError
 
 from ai_psychiatrist.api.content_type import FORM_TYPE, content_type
 from ai_psychiatrist.api.json_body import read_json
 from ai_psychiatrist.api.problems import Refusal, problem
-from ai_psychiatrist.api.requests import RequestBody
+from ai_psychiatrist.api.requests import RequestBody, chosen
 
 SESSION_PATH: Final = "/v1/session"
 MOST_FIELDS: Final = 1000
@@ -20,6 +20,10 @@ _FIELDS: Final = "The fields of the body are key and rater; no others."
 
 class SessionRequest(RequestBody):
     """A key, or where the server asks for none the name of a rater: one of the two."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"oneOf": [chosen(name, ("key", "rater")) for name in ("key", "rater")]}
+    )
 
     key: SecretStr | None = Field(default=None, max_length=200)
     """An API key, `aip_...`."""

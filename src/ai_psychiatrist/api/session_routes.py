@@ -25,7 +25,7 @@ from ai_psychiatrist.results.result import Result
 
 _LOGIN_PATH: Final = "/login"
 _BODY: Final = SessionRequest.model_json_schema()
-_FORM: Final = _BODY | {
+_FORM: Final = {name: said for name, said in _BODY.items() if name != "oneOf"} | {
     "additionalProperties": True,
     "properties": _BODY["properties"]
     | {"rater": {**_BODY["properties"]["rater"], "anyOf": [{"type": "string", "maxLength": 60}]}},

@@ -5,13 +5,14 @@ from functools import partial
 from typing import Final
 
 from fastapi import APIRouter, Request
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field, InstanceOf, StrictStr
+from pydantic.json_schema import SkipJsonSchema
 
 from ai_psychiatrist.api.admission import AdmittedRoute
 from ai_psychiatrist.api.doors_of import requires
 from ai_psychiatrist.api.query_options import SpeakersOfQuery
-from ai_psychiatrist.api.requests import AssessmentRequest
-from ai_psychiatrist.api.sent_file import FILE_BODY
+from ai_psychiatrist.api.requests import RequestBody, Speakers, chosen
+from ai_psychiatrist.api.sent_file import FILE_BODY, SentFile
 from ai_psychiatrist.api.served import ServicesOf
 from ai_psychiatrist.api.wanted_assessment import too_large
 from ai_psychiatrist.domain.access import Scope
@@ -37,15 +38,22 @@ router = APIRouter(
 )
 
 
-class PreviewRequest(AssessmentRequest):
+class PreviewRequest(RequestBody):
     """One transcript that is looked at and not assessed."""
 
     model_config = ConfigDict(
         json_schema_extra={
             "examples": [{"transcript_text": "A: How do you sleep?\nB: Badly."}],
-            "required": ["transcript_text"],
+            "oneOf": [chosen("transcript_text", ("transcript_text",))],
         }
     )
+
+    transcript_text: StrictStr | None = None
+    """The interview: lines that begin with a label such as `A:`, or a file's content."""
+    speakers: Speakers | None = None
+    """Who is who where the labels do not tell: label → participant, interviewer or other."""
+    file: SkipJsonSchema[InstanceOf[SentFile] | None] = Field(default=None, exclude=True)
+    """A body that is no JSON but the transcript itself."""
 
 
 class PreviewedSpeakerResult(Result):
@@ -89,9 +97,6 @@ async def preview_transcript(
     body: PreviewRequest, query: SpeakersOfQuery, request: Request, services: ServicesOf
 ) -> PreviewResult:
     """Who is who in a transcript, and how they begin; nothing is assessed or kept."""
-    if body.participant_id is not None:
-        msg = "send the transcript itself: transcript_text, or a file as the body"
-        raise InputError(msg, field="transcript_text")
     content = body.transcript_text if body.file is None else body.file
     if content is None:
         msg = "send transcript_text, or a file as the body"

@@ -26,7 +26,7 @@ from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.given_files import reason_of
-from ai_psychiatrist.infrastructure.private_files import write_whole
+from ai_psychiatrist.infrastructure.private_files import is_device, write_whole
 from ai_psychiatrist.infrastructure.worker_processes import WORKS_IN_PLACE
 from ai_psychiatrist.interface.application import open_application
 from ai_psychiatrist.results.account_result import CertificateResult
@@ -144,8 +144,9 @@ def _check_places(interview: str, places: Mapping[str, Path | None]) -> None:
 def _problem_of(place: Path, interview: Path, taken: Sequence[Path]) -> str | None:
     if str(place) == "-":
         return "name a file; standard output has the result"
-    if place.is_dir():
-        return "it is a folder; name a file"
+    if place.is_dir() or is_device(place):
+        kind = "folder" if place.is_dir() else "device or a pipe"
+        return f"it is a {kind}; name a file"
     if not place.parent.is_dir():
         return "its folder is not there; make it first"
     if _is_same(place, interview):

@@ -8,7 +8,7 @@ import typer
 from ai_psychiatrist.cli.exits import writing_output
 from ai_psychiatrist.cli.export_wanted import ExportWanted, refuse
 from ai_psychiatrist.infrastructure.given_files import reason_of
-from ai_psychiatrist.infrastructure.private_files import write_whole
+from ai_psychiatrist.infrastructure.private_files import is_device, write_whole
 
 
 def write_results(path: Path, wanted: ExportWanted, out: Path | None) -> None:
@@ -39,6 +39,8 @@ def _print(chunks: Iterator[bytes]) -> None:
 def _check_place(out: Path, path: Path) -> None:
     if out.is_dir():
         refuse("--out", "it is a folder; name a file")
+    if is_device(out):
+        refuse("--out", "it is a device or a pipe; leave --out away for standard output")
     if not out.parent.is_dir():
         refuse("--out", "its folder is not there; make it first")
     if out.exists() and path.exists() and out.samefile(path):

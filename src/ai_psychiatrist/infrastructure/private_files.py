@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 _DRAFT: Final = re.compile(r"\..+\.[0-9a-f]{16}")
+_DEVICES: Final = Path("/dev")
+_FILES_IN_MEMORY: Final = Path("/dev/shm")  # noqa: S108  a place that users name
 _NOT_DONE_TO_FOLDERS: Final = frozenset({errno.EACCES, errno.EINVAL, errno.ENOTSUP, errno.EPERM})
 
 
@@ -38,8 +40,10 @@ def draft_of(path: Path) -> Iterator[BinaryIO]:
     """Yield a file beside a path's place, which takes that place when the block ends well.
 
     It is on the disk before it does, and its name after it. A link that somebody put in the place
-    is replaced, not followed.
+    is replaced, not followed. Raises `OSError` for a device, such as /dev/stdout.
     """
+    if is_device(path):
+        raise OSError(errno.EINVAL, "it is a device or a pipe, and no file can take its place")
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         with os.fdopen(make_file(draft), "wb") as file:
@@ -50,6 +54,14 @@ def draft_of(path: Path) -> Iterator[BinaryIO]:
         sync_folder(path.parent)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def is_device(path: Path) -> bool:
+    """Return whether a path is for a device, a pipe or a stream, and not for a file or folder."""
+    place = path.absolute()
+    if place.is_relative_to(_DEVICES) and not place.is_relative_to(_FILES_IN_MEMORY):
+        return True
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def remove_drafts(folder: Path) -> None:

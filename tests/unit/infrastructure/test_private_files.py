@@ -79,3 +79,20 @@ def test_a_file_written_whole_is_on_the_disk_and_then_its_name(
     monkeypatch.setattr(os, "fsync", fsync)
     write_whole(tmp_path / "file", [b"whole"])
     assert synced == [(False, []), (True, ["file"])]
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/null", "/dev/nonesuch"])
+def test_no_file_takes_the_place_of_a_device(name: str) -> None:
+    """Whoever may do everything would have replaced it for all programs of the machine."""
+    before = Path(name).is_symlink(), Path(name).exists()
+    with pytest.raises(OSError, match="device"):
+        write_whole(Path(name), [b"words"])
+    assert (Path(name).is_symlink(), Path(name).exists()) == before
+
+
+def test_no_file_takes_the_place_of_a_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match="pipe"):
+        write_whole(pipe, [b"words"])
+    assert pipe.is_fifo()

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import BinaryIO, Final, cast
 
 from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.infrastructure.private_files import is_device
 
 _NAME_BYTES: Final = 8
-_FILES_IN_MEMORY: Final = "/dev/shm"  # noqa: S108  nothing is written there of our own accord
-"""A folder among the devices whose files are like any others."""
 _OWNERS_ALONE: Final = 0o600
 
 
@@ -37,8 +36,7 @@ def output_file(path: Path, *, field: str) -> Iterator[BinaryIO]:
     `InputError` naming `field` when it cannot be written.
     """
     target = path.resolve()
-    is_device = path.is_relative_to("/dev") and not path.is_relative_to(_FILES_IN_MEMORY)
-    if is_device or (target.exists() and not target.is_file()):
+    if is_device(path) or target.is_dir():
         # A device or a pipe has no place that a finished file could be moved to, and what
         # /dev/stdout stands for belongs to somebody else.
         with _opened(path, field) as stream:

@@ -3,11 +3,12 @@
 import json
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, reject
 from hypothesis import strategies as st
 from tests.fakes.parsed_page import ParsedPage
 from tests.fakes.shown_results import EXAMPLE, eventful_fields
 
+from ai_psychiatrist.domain.errors import SpeakersUnknown
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.results.page.marks import Span, pieces_of
@@ -67,7 +68,11 @@ def test_each_mark_of_the_page_is_a_slice_of_the_transcript(
     case: tuple[str, list[tuple[int, int]]],
 ) -> None:
     text, spans = case
-    transcript = parse_transcript(text)
+    try:
+        transcript = parse_transcript(text)
+    except SpeakersUnknown:
+        # Line ends that are drawn can make of the words a head of the file, before all turns.
+        reject()
     fields = eventful_fields(EXAMPLE.read_text("utf-8"))
     fields["risk"] |= {"signals": [], "signal_count": 0}
     quotes: list[dict[str, Any]] = [
