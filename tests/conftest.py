@@ -40,8 +40,8 @@ def pytest_configure() -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Return one worker more than there are cores: tests wait for the processes that they start."""
-    return (os.cpu_count() or 1) + 1
+    """Return two workers more than there are cores: tests wait for processes and for browsers."""
+    return (os.cpu_count() or 1) + 2
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
