@@ -98,12 +98,16 @@ def assess(state_dir: Path) -> Assess:
     return run
 
 
+@cache
 def closed_port() -> int:
-    """Return a port at which nothing listens."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
+    """Return a port at which nothing listens, and which no other program can take meanwhile."""
+    _HELD.bind(("127.0.0.1", 0))
+    port = _HELD.getsockname()[1]
     assert isinstance(port, int)
     return port
+
+
+_HELD: Final = socket.socket()
 
 
 def paths(run: Run) -> set[str]:
