@@ -1,12 +1,15 @@
 """The whole assessment against model servers, over both of the wires that we speak."""
 
 import asyncio
+import atexit
 import dataclasses
 import socket
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -108,6 +111,7 @@ def closed_port() -> int:
 
 
 _HELD: Final = socket.socket()
+atexit.register(_HELD.close)
 
 
 def paths(run: Run) -> set[str]:
