@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ Values: TypeAlias = Mapping[str, Value] | Sequence[Value]
 Row: TypeAlias = sqlite3.Row
 
 _BUSY_SECONDS: Final = 30.0
+_AGAIN_SECONDS: Final = 0.01
 _READ_ROWS: Final = 200
 _MOST_VALUE_BYTES: Final = 100_000_000
 
@@ -104,7 +106,7 @@ def _connect(path: Path, *, is_read_only: bool, busy_seconds: float) -> sqlite3.
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cell_size_check = ON")
         if not is_read_only:
-            connection.execute("PRAGMA journal_mode = WAL")
+            _use_side_file(connection, busy_seconds)
             connection.execute("PRAGMA synchronous = FULL")
             # Without it a row that is replaced would be deleted unseen by the triggers.
             connection.execute("PRAGMA recursive_triggers = ON")
@@ -113,6 +115,20 @@ def _connect(path: Path, *, is_read_only: bool, busy_seconds: float) -> sqlite3.
         connection.close()
         raise
     return connection
+
+
+def _use_side_file(connection: sqlite3.Connection, busy_seconds: float) -> None:
+    """Write through a side file; SQLite itself waits for no other that opens a new file, too."""
+    until = time.monotonic() + busy_seconds
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(_AGAIN_SECONDS)
+        else:
+            return
 
 
 @contextmanager
