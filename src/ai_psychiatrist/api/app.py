@@ -28,7 +28,7 @@ from ai_psychiatrist.api.built_routes import build_routes
 from ai_psychiatrist.api.described import DescribedApp
 from ai_psychiatrist.api.error_answers import add_problem_handlers
 from ai_psychiatrist.api.layers import add_layers
-from ai_psychiatrist.api.open_notice import telling_it_is_open
+from ai_psychiatrist.api.open_notice import tell_it_is_open
 from ai_psychiatrist.api.own_path import VERSION_PREFIX
 from ai_psychiatrist.api.shared_room import SharedRoom
 from ai_psychiatrist.config import (
@@ -38,6 +38,7 @@ from ai_psychiatrist.config import (
     load_settings,
     refuse_open_address,
 )
+from ai_psychiatrist.infrastructure.hourly import hourly
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.stopping import Stopping
 from ai_psychiatrist.interface.application import Application
@@ -100,7 +101,7 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
             await stack.enter_async_context(services.archives.tended())
             _warn(resolved)
             if is_open_to_anybody(resolved):
-                await stack.enter_async_context(telling_it_is_open())
+                await stack.enter_async_context(hourly(tell_it_is_open))
             stack.callback(setattr, app.state, "services", opened)
             app.state.services = services
             reading = to_thread.run_sync(_read_ahead, services.connections.names)

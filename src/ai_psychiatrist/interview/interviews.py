@@ -1,13 +1,14 @@
 """The interviews of one installation, opened when they are first needed."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.domain.errors import AssessmentServiceError, ConfigurationError
+from ai_psychiatrist.infrastructure.hourly import hourly
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
@@ -21,7 +22,6 @@ from ai_psychiatrist.ledger.keys.store_keys import StoreKeys
 
 logger = get_logger(__name__)
 
-_TENDING_SECONDS: Final = 3_600.0
 _OPEN_SECONDS: Final = 600.0
 """A large file of an earlier version is sealed when it is opened."""
 _MOST_REASON: Final = 160
@@ -79,15 +79,9 @@ class Interviews:
                 self._opened = store, service
         return self._opened[1]
 
-    @asynccontextmanager
-    async def tended(self) -> AsyncIterator[None]:
+    def tended(self) -> AbstractAsyncContextManager[None]:
         """Remove what has expired at once, and every hour while the block runs."""
-        tending = asyncio.create_task(self._tend())
-        try:
-            yield
-        finally:
-            tending.cancel()
-            await asyncio.gather(tending, return_exceptions=True)
+        return hourly(self._tend)
 
     def close(self) -> None:
         """Close the file if it was opened."""
@@ -102,13 +96,11 @@ class Interviews:
         return store
 
     async def _tend(self) -> None:
-        while True:
-            if self._options.store_file.exists():
-                try:
-                    await (await self.service()).remove_expired()
-                except (ConfigurationError, StoreUnusable) as error:
-                    log_unavailable(error)
-            await asyncio.sleep(_TENDING_SECONDS)
+        if self._options.store_file.exists():
+            try:
+                await (await self.service()).remove_expired()
+            except (ConfigurationError, StoreUnusable) as error:
+                log_unavailable(error)
 
 
 def log_unavailable(error: AssessmentServiceError) -> None:

@@ -1,16 +1,16 @@
 """The archives of all tenants of an installation, each opened when it is first needed."""
 
-import asyncio
 import secrets
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import ExitStack, asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeVar
 
 from ai_psychiatrist.domain.access import TENANT_CURE, is_tenant
 from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.infrastructure.hourly import hourly
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.ledger.errors import LedgerUnusable, RunBusy
@@ -29,7 +29,6 @@ INTERRUPTED: Final = "interrupted"
 """Code of what a process left unfinished that is gone."""
 
 _RUNNERS: Final = ".runners"
-_TENDING_SECONDS: Final = 3_600.0
 _THREADS: Final = 4
 _SECONDS: Final = 60.0
 _MOST_REASON: Final = 160
@@ -110,15 +109,9 @@ class Archives:
                 self._runner = name
             return self._runner
 
-    @asynccontextmanager
-    async def tended(self) -> AsyncIterator[None]:
+    def tended(self) -> AbstractAsyncContextManager[None]:
         """Remove what has expired at once, and every hour while the block runs."""
-        tending = asyncio.create_task(self._tend())
-        try:
-            yield
-        finally:
-            tending.cancel()
-            await asyncio.gather(tending, return_exceptions=True)
+        return hourly(self._tend)
 
     def tend(self, archive: Archive) -> int:
         """Remove what has expired, and say of what nobody makes any more that it failed."""
@@ -138,16 +131,14 @@ class Archives:
             self._runner = ""
 
     async def _tend(self) -> None:
-        while True:
-            for tenant in self.tenants():
-                try:
-                    removed = await self.ask(tenant, self.tend)
-                except ArchiveUnusable as error:
-                    logger.error("records_unavailable", error_type=type(error).__name__)
-                else:
-                    if removed:
-                        logger.info("records_removed", count=removed)
-            await asyncio.sleep(_TENDING_SECONDS)
+        for tenant in self.tenants():
+            try:
+                removed = await self.ask(tenant, self.tend)
+            except ArchiveUnusable as error:
+                logger.error("records_unavailable", error_type=type(error).__name__)
+            else:
+                if removed:
+                    logger.info("records_removed", count=removed)
 
     def _lives(self, runner: str) -> bool:
         if runner == self._runner:
@@ -182,11 +173,7 @@ class Records:
 
 
 def _remove(folder: Path) -> None:
-    for path in _inside(folder):
-        path.unlink(missing_ok=True)
     if folder.is_dir():
+        for path in folder.iterdir():
+            path.unlink(missing_ok=True)
         folder.rmdir()
-
-
-def _inside(folder: Path) -> Iterator[Path]:
-    yield from folder.glob("*") if folder.is_dir() else ()
