@@ -22,6 +22,7 @@ HOLDS: Final = {
     "wiring": "settings in, services out; opened and closed",
     "config": "the one reader of the environment",
     "evaluation": "datasets, runs, scores, metrics, reports",
+    "jobs": "work that outlives its request",
     "reviews": "stored assessments, and what raters say",
     "access": "who calls, what they may, what they did",
     "proof": "certificates of results, and their verifier",

@@ -1,0 +1,84 @@
+"""The port of six verbs behind which an engine does jobs; any engine can stand there.
+
+An engine carries ids. What a job is about, what was asked and what came of it are kept by whoever
+gives the engine its work.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol, TypeAlias
+
+
+class JobState(StrEnum):
+    """How far a job is."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    FINISHED = "finished"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def is_last(self) -> bool:
+        """Whether nothing comes after it, unless somebody resumes the job."""
+        return self not in {JobState.WAITING, JobState.RUNNING}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobRef:
+    """One job of one tenant."""
+
+    tenant: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobEnd:
+    """How a job ended, without a word of what it is about."""
+
+    job: JobRef
+    state: JobState
+    """A last one."""
+    reason: str | None = None
+    """Code of what failed."""
+    seconds: float
+    """Since it was asked for."""
+
+
+Work: TypeAlias = Callable[[JobRef], Awaitable[JobState]]
+"""Does one job to its end, stores what comes of it, and returns how it ended.
+
+Given a job that was broken off it goes on, and pays for no finished call again; given one that has
+its end it returns that. It raises nothing but the end of its task, and errors of the store.
+"""
+OnEnd: TypeAlias = Callable[[JobEnd], Awaitable[None]]
+"""Is told once the end of a job is stored; raises nothing."""
+
+
+class JobEngine(Protocol):
+    """Does jobs: at most so many at once, tenants in turn, and all that were submitted."""
+
+    async def submit(self, job: JobRef) -> None:
+        """Take a job; one that was taken before is left as it is."""
+        ...
+
+    async def status(self, job: JobRef) -> JobState | None:
+        """Return how far the engine is with a job, `None` for one that it does not know."""
+        ...
+
+    async def result(self, job: JobRef) -> JobState:
+        """Return how a job ended, once it has; raises `KeyError` for one that is not known."""
+        ...
+
+    async def cancel(self, job: JobRef) -> None:
+        """End a job: one that waits is not begun, and of one under way the calls stop."""
+        ...
+
+    async def resume(self, job: JobRef) -> None:
+        """Go on with a job that failed or was cancelled."""
+        ...
+
+    async def list(self, *, tenant: str | None = None) -> tuple[tuple[JobRef, JobState], ...]:
+        """Return the jobs that have no end yet, of one tenant or of all, the oldest first."""
+        ...
