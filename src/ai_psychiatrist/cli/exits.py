@@ -27,6 +27,8 @@ class ExitCode(IntEnum):
     PARTIAL = 1
     BAD_INPUT = 2
     NOTHING_FINISHED = 3
+    CEILING_REACHED = 4
+    """Units are left because they could cost more than may be spent."""
     STOPPED = 130
     """By Ctrl-C."""
     BROKEN_PIPE = 141

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ai_psychiatrist.agents.contracts.contract import shipped_contract
+from ai_psychiatrist.agents.prompts.digests import Tasks
 from ai_psychiatrist.assessment.part import FULL, Part
 from ai_psychiatrist.belief.settings import BeliefSettings
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentMode, WantedScoring
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
+from ai_psychiatrist.evaluation.pricing.used import CallPrices
 from ai_psychiatrist.evaluation.runs.overlap import refuse_overlap
 from ai_psychiatrist.evaluation.runs.provenance import changes_of, provenance
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, OnUnit, RunTally, RunTools
@@ -25,6 +27,12 @@ from ai_psychiatrist.evaluation.runs.units_file import text_digest
 from ai_psychiatrist.evaluation.runs.variants import Variant
 from ai_psychiatrist.infrastructure.digests import plain_digest
 from ai_psychiatrist.infrastructure.private_files import make_subfolder, remove_drafts, write_whole
+from ai_psychiatrist.interface.dataset_plan import (
+    measured_units,
+    planned_run,
+    price_list,
+    purse_of,
+)
 from ai_psychiatrist.ledger.keys.cipher import cipher_of
 from ai_psychiatrist.proof.certificate import certificate_of
 from ai_psychiatrist.proof.rule_set import rule_set_digest
@@ -110,20 +118,41 @@ async def make_run(
     folder, contract = request.folder, request.contract
     with folder.held(), open_run(request) as ledger:
         remove_drafts(folder.certificates)
+        prices = await _prices(services, wanted, scoring, request.tasks)
         tools = RunTools(
             dataset=request.dataset,
             ledger=ledger,
-            pipeline=replace(services.pipeline, tasks=request.tasks),
+            pipeline=replace(
+                services.pipeline,
+                tasks=request.tasks,
+                is_first_ahead=services.settings.model.first_call_ahead != "never",
+            ),
             scoring=scoring,
             limits=contract.retry,
             parts=wanted.parts,
             deadline_seconds=contract.deadline_seconds,
             changes=len(changes_of(folder.require_run())),
             on_assessment=partial(_certify, services, folder) if wanted.start.certifies else None,
+            prices=prices,
+            purse=purse_of(services, wanted.options, prices, ledger),
         )
         account = ledger.counts(ASSESSMENT_STEP)
         with watch(account.requested, account.valid + account.failed) as on_unit:
             return await run_session(tools, folder, wanted.options, tally=tally, on_unit=on_unit)
+
+
+async def _prices(
+    services: Services, wanted: DatasetRun, scoring: WantedScoring, tasks: Tasks
+) -> CallPrices:
+    """Return what calls cost, with the plan that stands beside what is used."""
+
+    def planned() -> CallPrices:
+        prices = price_list(services, wanted.options)
+        measured = measured_units(wanted.dataset, wanted.start.limit)
+        plan = planned_run(services, measured, prices, scoring=scoring, tasks=tasks)
+        return CallPrices(prices=prices, plan=plan)
+
+    return await asyncio.to_thread(planned)
 
 
 def _certify(services: Services, folder: RunFolder, unit_id: str, assessment: Assessment) -> None:

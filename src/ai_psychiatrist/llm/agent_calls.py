@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from contextvars import Context
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final, TypeAlias, TypeVar
@@ -147,7 +147,7 @@ class AgentCalls:
             return self._returned(result_of(kept))
         if wait_seconds > 0:
             await call.route.retries.sleep(wait_seconds)
-        async with self._turn_at(call.route):
+        async with self._after_the_first(call.route), self._turn_at(call.route):
             attempt = self._begin(call)
             result = await self._sent(call)
         if store is not None:
@@ -164,6 +164,10 @@ class AgentCalls:
             )
             await store.keep(with_result(made, result))
         return self._returned(result)
+
+    def _after_the_first(self, route: ModelRoute) -> AbstractAsyncContextManager[None]:
+        """Wait where another call puts into the provider's cache what this one begins with."""
+        return nullcontext() if self._log.ahead is None else self._log.ahead.turn(route)
 
     @asynccontextmanager
     async def _turn_at(self, route: ModelRoute) -> AsyncIterator[None]:

@@ -142,6 +142,7 @@ class ModelServers:
             chat=DirectChatClient(agent_model, temperature=options.models.temperature),
             timeout_seconds=self._timeout_seconds(backend.provider),
             max_reply_bytes=options.models.max_reply_bytes,
+            caches_prefixes=backend.provider in providers.CACHING_PROVIDERS,
             limiter=self._limiters.setdefault(backend.address, limiter),
             retries=replace(BUSY_RETRIES, waits_seconds=options.models.busy_waits_seconds),
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from ai_psychiatrist.evaluation.runs.cost_file import RunCost, read_cost, write_cost
 from ai_psychiatrist.evaluation.runs.results import CarriedFailures, carried_failures, write_results
 from ai_psychiatrist.evaluation.runs.run import (
     EvaluationOptions,
@@ -38,6 +39,10 @@ class RunState:
     """Units of the run that have no transcript that can be read."""
     not_read: Mapping[str, int]
     """What of the dataset is no unit although it may be an interview: code → count."""
+    cost: RunCost | None
+    """What was planned of the run and used, all sessions together."""
+    has_reached_ceiling: bool
+    """Whether units are left because the next could have cost more than may be spent."""
 
 
 async def run_session(
@@ -58,6 +63,9 @@ async def run_session(
         await assess_units(tools, options, tally, on_unit)
     finally:
         write_results(folder, tools.ledger)
+        if tools.prices is not None:
+            ceiling = None if tools.purse is None else tools.purse.ceiling
+            write_cost(folder, tools.ledger, tools.prices, ceiling=ceiling)
         now = {
             "started_at": started_at.isoformat(timespec="seconds"),
             "seconds": round(time.perf_counter() - started, 3),
@@ -76,6 +84,8 @@ async def run_session(
         duration_ms=round((time.perf_counter() - started) * 1000, 3),
     )
     return RunState(
+        cost=read_cost(folder),
+        has_reached_ceiling=tools.purse is not None and tools.purse.has_refused,
         paid_calls=tally.paid_calls - before.paid_calls,
         counts=counts,
         carried=carried_failures(tools.ledger),

@@ -17,6 +17,7 @@ from ai_psychiatrist.ledger.store.ledger_file import RunTerms, create_database, 
 from ai_psychiatrist.ledger.store.lock import run_lock
 from ai_psychiatrist.ledger.store.records import (
     AttemptRecord,
+    CallUsage,
     CurrentRow,
     KeptCall,
     Origin,
@@ -185,6 +186,11 @@ class Ledger:
         """Return how many calls the run keeps."""
         ((count,),) = self._database.fetch(queries.CALLS_MADE)
         return int(count)
+
+    def usage(self) -> list[CallUsage]:
+        """Return what the kept calls used, by agent, model and length of the call."""
+        rows = self._database.fetch(queries.USAGE)
+        return [CallUsage(*(row[name] or 0 for name in CallUsage._fields)) for row in rows]
 
     def record(self, attempts: Iterable[AttemptRecord]) -> None:
         """Append attempts in one transaction; one that is there already is left as it is.

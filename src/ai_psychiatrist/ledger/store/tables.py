@@ -96,7 +96,12 @@ _HTTP_STATUS: Final = ("ALTER TABLE calls ADD COLUMN http_status INTEGER",)
 
 _SENT: Final = ("ALTER TABLE calls ADD COLUMN sent BLOB",)
 
-MIGRATIONS: Final = ((*_TABLES, *_TRIGGERS), _HTTP_STATUS, _SENT)
+_CACHE_TOKENS: Final = (
+    "ALTER TABLE calls ADD COLUMN cache_read_tokens INTEGER",
+    "ALTER TABLE calls ADD COLUMN cache_write_tokens INTEGER",
+)
+
+MIGRATIONS: Final = ((*_TABLES, *_TRIGGERS), _HTTP_STATUS, _SENT, _CACHE_TOKENS)
 """Position n holds the statements that lead from version n to version n + 1."""
 
 VERSION: Final = len(MIGRATIONS)
