@@ -26,7 +26,7 @@ def print_plan(plan: Mapping[str, object], before: RunCost | None = None) -> Non
     for row in rows if isinstance(rows, Sequence) else ():
         table.add_row(plain(str(row["model"])), *_cells(row), str(row["price"] or NO_PRICE))
     if isinstance(rows, Sequence) and len(rows) > 1:
-        table.add_row("all", *_cells(plan | {"calls": _at(plan, "calls", "expected")}), "")
+        table.add_row("all", *_cells({**plan, "calls": _at(plan, "calls", "expected")}), "")
     console.print()
     console.print(table)
     console.print()

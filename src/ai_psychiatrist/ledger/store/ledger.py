@@ -190,7 +190,7 @@ class Ledger:
     def usage(self) -> list[CallUsage]:
         """Return what the kept calls used, by agent, model and length of the call."""
         rows = self._database.fetch(queries.USAGE)
-        return [CallUsage(*(row[name] or 0 for name in CallUsage._fields)) for row in rows]
+        return [CallUsage._make(row[name] or 0 for name in CallUsage._fields) for row in rows]
 
     def record(self, attempts: Iterable[AttemptRecord]) -> None:
         """Append attempts in one transaction; one that is there already is left as it is.
