@@ -40,7 +40,6 @@ class Action(StrEnum):
     SESSION_BEGUN = "session_begun"
     SESSION_ENDED = "session_ended"
     KEY_CREATED = "key_created"
-    KEYS_LISTED = "keys_listed"
     KEY_REVOKED = "key_revoked"
     RECORDS_SWEPT = "records_swept"
     ENCRYPTION_KEY_ROTATED = "encryption_key_rotated"
