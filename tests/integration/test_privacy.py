@@ -53,6 +53,7 @@ GETS = (
     "/health",
     "/healthz",
     "/readyz",
+    "/metrics",
     "/docs",
     "/docs/style.css",
     "/openapi.json",
@@ -60,7 +61,7 @@ GETS = (
     "/v1/agreement",
 )
 VERSIONED_POSTS = tuple(f"/v1{path}" for path in POSTS)
-VERSIONED_GETS = tuple(f"/v1{path}" for path in ("/health", "/healthz", "/readyz"))
+VERSIONED_GETS = tuple(f"/v1{path}" for path in ("/health", "/healthz", "/readyz", "/metrics"))
 INTERVIEWS = {
     "/v1/interviews",
     "/v1/interviews/{interview_id}",

@@ -14,6 +14,7 @@ from ai_psychiatrist.api import (
     assessments,
     export_routes,
     interviews,
+    metrics,
     pages,
     record_parts,
     record_progress,
@@ -125,6 +126,7 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
     )
     app.asks_for_credentials = resolved.auth.required
     app.state.services = opened
+    app.state.sees_queue = None
     app.state.stopping = Stopping()
     app.state.begun = Begun()
     app.state.admission = Admission(resolved.api.max_concurrency)
@@ -135,7 +137,7 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
 
 
 def _add_routes(app: FastAPI) -> None:
-    for router in (assessments.router, status.router):
+    for router in (assessments.router, status.router, metrics.router):
         app.include_router(router, prefix=VERSION_PREFIX)
         # Under these names they were released; the document tells of each route once.
         app.include_router(router, include_in_schema=False)

@@ -68,6 +68,7 @@ _UNDER_TWO_NAMES: Final = {
     RouteKey("GET", "/health"): "about the service",
     RouteKey("GET", "/healthz"): "about the service",
     RouteKey("GET", "/readyz"): "about the service",
+    RouteKey("GET", "/metrics"): "about the service",
 }
 UNTRACED: Final = {
     **_UNDER_TWO_NAMES,

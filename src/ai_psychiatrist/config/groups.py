@@ -12,6 +12,7 @@ from ai_psychiatrist.agents.settings import DangerSettings, QualitativeSettings
 from ai_psychiatrist.assessment.settings import FeedbackSettings
 from ai_psychiatrist.belief.settings import BeliefSettings
 from ai_psychiatrist.config.server import ApiSettings
+from ai_psychiatrist.config.telemetry import TelemetrySettings
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.infrastructure.logging import LogFormat, LogLevel
 from ai_psychiatrist.llm.output_mode import OutputModeSetting
@@ -209,6 +210,7 @@ class Settings(BaseSettings):
     auth: AuthSettings = AuthSettings()
     risk: RiskSettings = RiskSettings()
     log: LogSettings = LogSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
     features: FeatureSettings = FeatureSettings()
 
     @classmethod

@@ -18,6 +18,7 @@ from ai_psychiatrist.domain.failures import (
 )
 from ai_psychiatrist.domain.model_call import ModelCall, RequestMessage
 from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.infrastructure.telemetry.watching import tell, watched
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.llm.call_log import CallLog
 from ai_psychiatrist.llm.call_store import (
@@ -31,6 +32,7 @@ from ai_psychiatrist.llm.output import ModelOutput
 from ai_psychiatrist.llm.rejection import ReplyRejected
 from ai_psychiatrist.llm.reply_reading import Reply, ReplyReading, is_well_formed
 from ai_psychiatrist.llm.routes import ModelRoute
+from ai_psychiatrist.llm.watched_calls import call_work, note_result
 
 logger = get_logger(__name__)
 
@@ -71,6 +73,8 @@ class AgentCalls:
         self._round = log.asked[agent]
         log.asked[agent] += 1
         self._under_way: Attempt | None = None
+        self._is_kept = False
+        """Whether the attempt that is under way was made, and paid for, some other time."""
         self._known: dict[str, Any] = {}
         """What was noted of the attempt that is under way."""
         self._reading = ReplyReading(text="")
@@ -139,6 +143,7 @@ class AgentCalls:
         occurrence = self._log.made[digest]
         self._log.made[digest] += 1
         kept = None if store is None else await store.recall(digest, occurrence)
+        self._is_kept = kept is not None
         if kept is not None:
             from ai_psychiatrist.llm.kept_results import result_of  # noqa: PLC0415
 
@@ -149,7 +154,9 @@ class AgentCalls:
             await call.route.retries.sleep(wait_seconds)
         async with self._turn_at(call.route):
             attempt = self._begin(call)
-            result = await self._sent(call)
+            with watched(call_work(self._agent, call.route)) as work:
+                result = await self._sent(call)
+                note_result(work, result)
         if store is not None:
             from ai_psychiatrist.llm.kept_results import with_result  # noqa: PLC0415
 
@@ -245,6 +252,8 @@ class AgentCalls:
         attempt, self._under_way = self._open_attempt(), None
         self.attempts.append(attempt)
         self._log.attempts.append(attempt)
+        if not self._is_kept:
+            tell(attempt)
         if self._log.store is not None:
             self._log.store.judged(
                 Judgement(

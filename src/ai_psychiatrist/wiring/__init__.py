@@ -29,6 +29,7 @@ from ai_psychiatrist.wiring.belief import belief_chains, believer
 from ai_psychiatrist.wiring.configured_references import ConfiguredReferences
 from ai_psychiatrist.wiring.danger import danger_agent, danger_chain, of_models
 from ai_psychiatrist.wiring.services import BYTES_PER_CHARACTER, Services
+from ai_psychiatrist.wiring.telemetry import Telemetry, open_telemetry
 
 if TYPE_CHECKING:
     from ai_psychiatrist.wiring.tenant_interviews import TenantInterviews
@@ -72,18 +73,23 @@ async def open_services_apart(settings: Settings) -> AsyncIterator[Services]:
         )
     )
     try:
-        services = _services(settings, connections, key=key, log=log)
-        try:
-            yield services
-        finally:
-            services.close()
+        async with open_telemetry(settings.telemetry) as telemetry:
+            services = _services(settings, connections, key=key, telemetry=telemetry)
+            try:
+                yield services
+            finally:
+                services.close()
     finally:
         await connections.aclose()
         forget_clauses()
 
 
 def _services(
-    settings: Settings, connections: ModelConnections, *, key: bytes, log: EventLog
+    settings: Settings,
+    connections: ModelConnections,
+    *,
+    key: bytes,
+    telemetry: Telemetry,
 ) -> Services:
     model = settings.model
     chains = {
@@ -166,7 +172,8 @@ def _services(
         ),
         agent_models={name: tuple(route.name for route in chain) for name, chain in chains.items()},
         key=key,
-        log=log,
+        log=EventLog(settings.log.level, settings.log.format, trace_ids=telemetry.trace_ids),
+        telemetry=telemetry,
     )
 
 
