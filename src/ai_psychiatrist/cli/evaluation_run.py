@@ -86,7 +86,11 @@ def _variants(services: Services, wanted: WantedRun) -> Sequence[Variant | None]
         return [None]
     mode = wanted.mode or services.settings.features.default_mode
     variants = variants_of(
-        wanted.prompts, wanted.repeats or 1, models=services.agent_models, mode=mode
+        wanted.prompts,
+        wanted.repeats or 1,
+        models=services.agent_models,
+        mode=mode,
+        is_judged_together=services.settings.judge.is_together,
     )
     folder = RunFolder(wanted.out)
     there = folder.inside()

@@ -8,7 +8,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from ai_psychiatrist.access.limits.settings import LimitSettings
 from ai_psychiatrist.access.settings import AuthSettings
-from ai_psychiatrist.agents.settings import DangerSettings, QualitativeSettings
+from ai_psychiatrist.agents.settings import DangerSettings, JudgeSettings, QualitativeSettings
 from ai_psychiatrist.assessment.settings import FeedbackSettings
 from ai_psychiatrist.belief.settings import BeliefSettings
 from ai_psychiatrist.config.server import ApiSettings
@@ -195,6 +195,7 @@ class Settings(BaseSettings):
     pydantic_ai: PydanticAISettings = PydanticAISettings()
     quantitative: QuantitativeSettings = QuantitativeSettings()
     qualitative: QualitativeSettings = QualitativeSettings()
+    judge: JudgeSettings = JudgeSettings()
     feedback: FeedbackSettings = FeedbackSettings()
     danger: DangerSettings = DangerSettings()
     belief: BeliefSettings = BeliefSettings()

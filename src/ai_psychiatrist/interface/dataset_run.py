@@ -204,6 +204,8 @@ def deciding_settings(settings: Settings) -> dict[str, object]:
         "quantitative": settings.quantitative.model_dump(mode="json"),
         "qualitative": settings.qualitative.model_dump(mode="json"),
         "feedback": settings.feedback.model_dump(mode="json"),
+        # As it always was where it is left as it is, so that earlier runs can be gone on with.
+        **({"judge": settings.judge.model_dump()} if settings.judge.is_together else {}),
         "belief": _believing(settings.belief),
         "transcript": settings.transcript.model_dump(mode="json"),
     }

@@ -115,6 +115,7 @@ def _services(
             chains["judge"],
             pydantic_ai_settings=pydantic_ai,
             ollama_base_url=base_url,
+            settings=settings.judge,
             temperature=temperature,
         ),
         settings=settings.feedback,

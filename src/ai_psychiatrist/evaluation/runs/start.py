@@ -6,12 +6,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from ai_psychiatrist.agents.definition import ABLATION, AGENT_ORDER, OPTIONAL_AGENTS
+from ai_psychiatrist.agents.definition import ABLATION, AGENT_ORDER, JUDGES, OPTIONAL_AGENTS
 from ai_psychiatrist.agents.prompts.digests import TASKS, Tasks
 from ai_psychiatrist.agents.prompts.task_file import task_lines
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
-from ai_psychiatrist.evaluation.runs.provenance import changes_of, gone_on_with
+from ai_psychiatrist.evaluation.runs.provenance import changes_of, gone_on_with, is_judged_together
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder, write_json
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.evaluation.runs.units_file import RunUnit, read_units, text_digest, write_units
@@ -127,7 +127,9 @@ def _agents(request: EvaluationRequest) -> list[str]:
     asked = set(models if isinstance(models, dict) else ())
     if request.record.get("ablates"):
         asked.add(ABLATION.name)
-    return [agent for agent in AGENT_ORDER if agent not in OPTIONAL_AGENTS - asked]
+    if is_judged_together(request.record.get("settings")):
+        asked.add(JUDGES.name)
+    return [agent for agent in AGENT_ORDER if agent not in {*OPTIONAL_AGENTS, JUDGES.name} - asked]
 
 
 def _clear_half_begun(folder: RunFolder, cipher: Cipher | None) -> None:
