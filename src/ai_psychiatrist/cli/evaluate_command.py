@@ -37,6 +37,7 @@ from ai_psychiatrist.evaluation.replication import (
 )
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
+from ai_psychiatrist.evaluation.runs.shard import Shard
 from ai_psychiatrist.evaluation.runs.start import StartOptions
 from ai_psychiatrist.services.transcripts.formats.daic_woz import CodedLines, Interruption373
 
@@ -59,6 +60,8 @@ Examples:
   ai-psychiatrist evaluate run interviews/ --out runs/driven --ablate
 
   ai-psychiatrist evaluate run interviews/ --out runs/proven --certificates
+
+  ai-psychiatrist evaluate run interviews/ --out parts/2 --shard 2/8
 
   ai-psychiatrist evaluate run interviews/ --out runs/anna --participant Anna --interviewer Tom
 
@@ -84,6 +87,14 @@ def run(
     out: Annotated[Path, typer.Option("--out", metavar="RUN", help="Folder for the run.")],
     mode: ModeOption = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first N units.")] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="I/N",
+            help="Only part I of N, for N processes; --split and --limit apply before. "
+            "`evaluate merge` makes one run of the parts.",
+        ),
+    ] = None,
     concurrency: Annotated[int, typer.Option(min=1, help="Units assessed at the same time.")] = 8,
     repeats: Annotated[
         int | None, typer.Option(min=1, max=99, help="Make N runs in RUN, all asked anew.")
@@ -161,6 +172,7 @@ def run(
             ),
             start=StartOptions(
                 limit=limit,
+                shard=None if shard is None else Shard.read(shard),
                 is_resumed=resume,
                 accepts_changed=accept_changed,
                 keeps_raw=not no_raw,

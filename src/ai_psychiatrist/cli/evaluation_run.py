@@ -76,7 +76,7 @@ async def _assess_all(settings: Settings, wanted: WantedRun) -> set[ExitCode]:
             state = await make_run(services, run, tally=tally, watch=watch)
             if variant is not None:
                 typer.echo(f"{variant.folder_name}:", err=True)
-            codes.add(_conclude(state))
+            codes.add(conclude(state))
         return codes
 
 
@@ -129,7 +129,7 @@ def _watched(name: str, requested: int, done: int) -> Iterator[OnUnit]:
         yield lambda unit: on_end(unit.stage)
 
 
-def _conclude(state: RunState) -> ExitCode:
+def conclude(state: RunState) -> ExitCode:
     """Say where a run stands, and return the exit status that this alone gives."""
     for line in _lines(state):
         typer.echo(line, err=True)

@@ -167,6 +167,8 @@ def _request(services: Services, wanted: DatasetRun, scoring: WantedScoring) -> 
     )
     if wanted.start.certifies:
         record["certificates"] = True
+    if wanted.start.shard is not None:
+        record["shard"] = str(wanted.start.shard)
     return EvaluationRequest(
         dataset=wanted.dataset,
         folder=wanted.folder,
