@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ai_psychiatrist.cli.ablate_option import AblateOption
+from ai_psychiatrist.cli.batch_choice import BatchChoice
 from ai_psychiatrist.cli.dataset_options import (
     CodesOption,
     DatasetArgument,
@@ -63,13 +64,24 @@ Examples:
 
   ai-psychiatrist evaluate run interviews/ --out parts/2 --shard 2/8
 
+  ai-psychiatrist evaluate run interviews/ --out runs/cheap --model anthropic:claude-haiku-4-5
+  --batch
+
+  ai-psychiatrist evaluate run interviews/ --out runs/cheap --model anthropic:claude-haiku-4-5
+  --resume --wait
+
   ai-psychiatrist evaluate run interviews/ --out runs/anna --participant Anna --interviewer Tom
 
 Who speaks is told by labels such as Patient or Interviewer. Others are named with --participant and
 --interviewer for all files, or with rows file,label,role in interviews/speakers.csv.
 
+With --batch calls are handed in to the provider's batch interface at about half the price, and the
+command ends; their prompts rest at the provider until the results are collected. Go on with
+--resume, some six times, until all is done; --wait does so by itself.
+
 Exit status: 0 every unit complete, 1 some units failed or files were not read, 2 bad input or
-settings, 3 no unit is complete, 130 stopped by Ctrl-C (go on with --resume).
+settings, 3 no unit is complete, 4 waiting for a batch (go on with --resume), 130 stopped by Ctrl-C
+(go on with --resume).
 """
 REPLICATE_EXAMPLES = """
 Example:
@@ -149,6 +161,24 @@ def run(
             "--unrelated", help="None is about depression: all that is found is false evidence."
         ),
     ] = False,
+    batch: Annotated[
+        bool | None,
+        typer.Option(
+            "--batch/--no-batch",
+            help="Ask by the provider's batch interface; --resume of such a run does so again.",
+            show_default=False,
+        ),
+    ] = None,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait for batches instead of ending.")
+    ] = False,
+    hand_in_again: Annotated[
+        bool,
+        typer.Option(
+            "--hand-in-again",
+            help="With --resume: ask anew what a batch held that is gone; may be paid twice.",
+        ),
+    ] = False,
     model: ModelOption = None,
 ) -> None:
     """Assess every unit of a dataset; can be stopped at any time and gone on with."""
@@ -182,6 +212,7 @@ def run(
             repeats=repeats,
             is_unrelated=unrelated,
             ablates=ablate,
+            batch=BatchChoice(wanted=batch, waits=wait, hands_in_again=hand_in_again),
         )
         code = assess_dataset(settings, wanted)
     raise typer.Exit(code)

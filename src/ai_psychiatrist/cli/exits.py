@@ -27,6 +27,8 @@ class ExitCode(IntEnum):
     PARTIAL = 1
     BAD_INPUT = 2
     NOTHING_FINISHED = 3
+    WAITING = 4
+    """For the results of a batch."""
     STOPPED = 130
     """By Ctrl-C."""
     BROKEN_PIPE = 141

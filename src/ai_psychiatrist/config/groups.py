@@ -15,6 +15,7 @@ from ai_psychiatrist.config.server import ApiSettings
 from ai_psychiatrist.config.telemetry import TelemetrySettings
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.infrastructure.logging import LogFormat, LogLevel
+from ai_psychiatrist.llm.batches.settings import BatchSettings
 from ai_psychiatrist.llm.output_mode import OutputModeSetting
 from ai_psychiatrist.llm.settings import (
     AnthropicSettings,
@@ -193,6 +194,7 @@ class Settings(BaseSettings):
     google: GoogleSettings = GoogleSettings()
     ollama: OllamaSettings = OllamaSettings()
     pydantic_ai: PydanticAISettings = PydanticAISettings()
+    batch: BatchSettings = BatchSettings()
     quantitative: QuantitativeSettings = QuantitativeSettings()
     qualitative: QualitativeSettings = QualitativeSettings()
     judge: JudgeSettings = JudgeSettings()

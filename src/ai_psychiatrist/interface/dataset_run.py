@@ -6,8 +6,9 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
+from ai_psychiatrist.agents.baseline.model import BASELINE
 from ai_psychiatrist.agents.contracts.contract import shipped_contract
 from ai_psychiatrist.assessment.part import FULL, Part
 from ai_psychiatrist.belief.settings import BeliefSettings
@@ -33,6 +34,9 @@ from ai_psychiatrist.results.frozen_table import FrozenTable
 from ai_psychiatrist.results.result import Result
 from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
 from ai_psychiatrist.wiring import Services
+
+if TYPE_CHECKING:
+    from ai_psychiatrist.evaluation.batches.waves import BatchWishes
 
 Watch: TypeAlias = Callable[[int, int], AbstractContextManager[OnUnit]]
 """Told how many units are requested and how many are done already; gives what is told of each."""
@@ -83,6 +87,8 @@ class DatasetRun:
     """`False` for interviews in which no symptom should be found; `None` where nobody knows."""
     ablates: bool = False
     """Whether to score again with the evidence changed, to tell whether it drives the scores."""
+    batch: "BatchWishes | None" = None
+    """How calls are handed to batch interfaces; `None` where models are asked live."""
 
 
 @contextmanager
@@ -99,9 +105,13 @@ async def make_run(
 
     `tally`: of all runs that one bound on failures is for. Digests are made with the run's own key
     from then on, so that services have to be active. Raises `InputError` and `ArtifactMismatch` as
-    `open_run` does, `RequestConflict` for a mode whose references are missing, and `RunBusy` when
+    `open_run` does, `ConfigurationError` for models without the batch interface that is wanted,
+    `RequestConflict` for a mode whose references are missing, and `RunBusy` when
     another process works on the run.
     """
+    if wanted.batch is not None:
+        asked = {name for chain in services.agent_models.values() for name in chain}
+        wanted.batch.models.refuse_others(asked, local={BASELINE})
     scoring = await services.scoring(wanted.mode, ablates=wanted.ablates)
     if scoring.mode.shows_references and services.references is not None:
         references = await services.references.open()
@@ -121,9 +131,39 @@ async def make_run(
             changes=len(changes_of(folder.require_run())),
             on_assessment=partial(_certify, services, folder) if wanted.start.certifies else None,
         )
-        account = ledger.counts(ASSESSMENT_STEP)
-        with watch(account.requested, account.valid + account.failed) as on_unit:
+
+        def watched() -> AbstractContextManager[OnUnit]:
+            account = ledger.counts(ASSESSMENT_STEP)
+            return watch(account.requested, account.valid + account.failed)
+
+        if wanted.batch is not None:
+            return await _in_waves(wanted, tools, folder, tally, watched)
+        with watched() as on_unit:
             return await run_session(tools, folder, wanted.options, tally=tally, on_unit=on_unit)
+
+
+async def _in_waves(
+    wanted: DatasetRun,
+    tools: RunTools,
+    folder: RunFolder,
+    tally: RunTally,
+    watch: Callable[[], AbstractContextManager[OnUnit]],
+) -> RunState:
+    # Libraries of model servers, which a run of the baseline does without.
+    from ai_psychiatrist.evaluation.batches.waves import Waves  # noqa: PLC0415
+
+    if wanted.batch is None:
+        msg = "no batches are wanted"
+        raise ValueError(msg)
+    waves = Waves(
+        tools=tools,
+        folder=folder,
+        options=wanted.options,
+        wishes=wanted.batch,
+        tally=tally,
+        watch=watch,
+    )
+    return await waves.run()
 
 
 def _certify(services: Services, folder: RunFolder, unit_id: str, assessment: Assessment) -> None:

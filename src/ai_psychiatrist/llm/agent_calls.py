@@ -197,6 +197,11 @@ class AgentCalls:
             if is_well_formed(response):
                 return response
             return ModelCallFailed(FailureCode.MALFORMED_RESPONSE)
+        except asyncio.CancelledError:
+            if call.route.is_batched:
+                # It waits for its batch: nothing has become of it that could be told.
+                self._under_way = None
+            raise
         except Exception as error:  # noqa: BLE001  a backend may make a library fail in any way
             # Told apart by the errors of all libraries that reach servers.
             from ai_psychiatrist.llm.call_failures import call_failure  # noqa: PLC0415

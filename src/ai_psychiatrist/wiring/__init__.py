@@ -32,6 +32,7 @@ from ai_psychiatrist.wiring.services import BYTES_PER_CHARACTER, Services
 from ai_psychiatrist.wiring.telemetry import Telemetry, open_telemetry
 
 if TYPE_CHECKING:
+    from ai_psychiatrist.llm.batches.providers import BatchModels
     from ai_psychiatrist.wiring.tenant_interviews import TenantInterviews
 
 __all__ = ["BYTES_PER_CHARACTER", "Services", "open_services", "open_services_apart"]
@@ -40,18 +41,23 @@ logger = get_logger(__name__)
 
 
 @asynccontextmanager
-async def open_services(settings: Settings) -> AsyncIterator[Services]:
+async def open_services(
+    settings: Settings, *, batches: "BatchModels | None" = None
+) -> AsyncIterator[Services]:
     """Build everything from settings, active inside the block; closes the connections at the end.
 
-    Raises `ConfigurationError` for settings that nothing can serve.
+    `batches`: takes the models that are then asked by batches alone. Raises `ConfigurationError`
+    for settings that nothing can serve.
     """
-    async with open_services_apart(settings) as services:
+    async with open_services_apart(settings, batches=batches) as services:
         with services.active():
             yield services
 
 
 @asynccontextmanager
-async def open_services_apart(settings: Settings) -> AsyncIterator[Services]:
+async def open_services_apart(
+    settings: Settings, *, batches: "BatchModels | None" = None
+) -> AsyncIterator[Services]:
     """Build everything as `open_services` does, to be active only where the caller says so."""
     log = EventLog(settings.log.level, settings.log.format)
     with logging_to(log):
@@ -70,6 +76,7 @@ async def open_services_apart(settings: Settings) -> AsyncIterator[Services]:
             ollama=settings.ollama,
             pydantic_ai=settings.pydantic_ai,
             local={BASELINE: baseline_route(max_reply_bytes=settings.model.max_reply_bytes)},
+            batches=batches,
         )
     )
     try:

@@ -1,9 +1,10 @@
 """Assess every unit of a dataset, so that a run can be stopped anywhere and gone on with."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import Protocol
 
 from ai_psychiatrist.assessment.part import FULL, Part
 from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
@@ -36,6 +37,24 @@ OnAssessment = Callable[[str, Assessment], None]
 """Is told of each unit, by its id, before it is written down as finished."""
 
 
+class Attendance(Protocol):
+    """Attends to units whose calls may have to wait for longer than the process lives."""
+
+    def can_go_on(self, unit_id: str) -> bool:
+        """Return whether anything came in that a unit has waited for."""
+        ...
+
+    def opened(self, ledger: Ledger, unit_id: str, writer: LedgerWriter) -> UnitCalls:
+        """Return the store for the next attempt at a unit; called in a thread."""
+        ...
+
+    async def finished(
+        self, calls: UnitCalls, work: Coroutine[None, None, FinishedUnit]
+    ) -> FinishedUnit | None:
+        """Work on a unit until it has finished; `None` when it waits, and is broken off."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationOptions:
     """How much is done at once, and when to stop."""
@@ -66,6 +85,8 @@ class RunTools:
     """How many accepted changes of version, prompts or rules the run has seen."""
     on_assessment: OnAssessment | None = None
     """Called in a thread."""
+    attendance: Attendance | None = None
+    """`None` where all calls are made at once."""
 
     @cached_property
     def units(self) -> Mapping[str, DatasetUnit]:
@@ -99,13 +120,22 @@ async def assess_units(
         ASSESSMENT_STEP, tools.limits, includes_failed=options.retries_failed
     )
     writer = LedgerWriter(tools.ledger)
-    units = iter([unit.unit_id for unit in queued])
+    attendance = tools.attendance
+    units = iter(
+        [
+            unit.unit_id
+            for unit in queued
+            if attendance is None or attendance.can_go_on(unit.unit_id)
+        ]
+    )
 
     async def work() -> None:
         for unit_id in units:
             if tally.has_reached(options.max_failures):
                 return
-            on_unit(await _do(tools, writer, tally, unit_id))
+            finished = await _do(tools, writer, tally, unit_id)
+            if finished is not None:
+                on_unit(finished)
 
     try:
         await work_together(min(options.concurrency, len(queued)), work)
@@ -113,9 +143,17 @@ async def assess_units(
         await writer.aclose()
 
 
-async def _do(tools: RunTools, writer: LedgerWriter, tally: RunTally, unit_id: str) -> FinishedUnit:
-    calls = await writer.between_writes(partial(open_unit, tools.ledger, unit_id, writer))
-    unit = await _assessed(tools, calls)
+async def _do(
+    tools: RunTools, writer: LedgerWriter, tally: RunTally, unit_id: str
+) -> FinishedUnit | None:
+    attendance = tools.attendance
+    opened = open_unit if attendance is None else attendance.opened
+    calls = await writer.between_writes(partial(opened, tools.ledger, unit_id, writer))
+    work = _assessed(tools, calls)
+    unit = await (work if attendance is None else attendance.finished(calls, work))
+    if unit is None:
+        tally.paid_calls += calls.paid
+        return None
     unit = replace(unit, prediction=replace(unit.prediction, changes=tools.changes))
     await writer.write(partial(record_unit, tools.ledger, unit))
     tally.finished += 1

@@ -38,6 +38,8 @@ class RunState:
     """Units of the run that have no transcript that can be read."""
     not_read: Mapping[str, int]
     """What of the dataset is no unit although it may be an interview: code → count."""
+    waiting_calls: int = 0
+    """Of batches whose results have not come."""
 
 
 async def run_session(
@@ -65,19 +67,24 @@ async def run_session(
             "model_calls": tally.paid_calls - before.paid_calls,
         }
         _add_session(folder.timings, now)
-    by_step = tools.ledger.counts_by_step()
-    unbalanced = tuple(step for step, counts in by_step.items() if not counts.balances)
-    counts = by_step[ASSESSMENT_STEP]
+    state = run_state(tools, paid_calls=tally.paid_calls - before.paid_calls)
     logger.info(
         "run_finished",
-        count=counts.requested,
-        failures=counts.failed,
-        model_calls=now["model_calls"],
+        count=state.counts.requested,
+        failures=state.counts.failed,
+        model_calls=state.paid_calls,
         duration_ms=round((time.perf_counter() - started) * 1000, 3),
     )
+    return state
+
+
+def run_state(tools: RunTools, *, paid_calls: int) -> RunState:
+    """Return where a run stands; `paid_calls`: those that this session made."""
+    by_step = tools.ledger.counts_by_step()
+    unbalanced = tuple(step for step, counts in by_step.items() if not counts.balances)
     return RunState(
-        paid_calls=tally.paid_calls - before.paid_calls,
-        counts=counts,
+        paid_calls=paid_calls,
+        counts=by_step[ASSESSMENT_STEP],
         carried=carried_failures(tools.ledger),
         unbalanced_steps=unbalanced,
         unreadable=len(tools.dataset.unreadable.intersection(tools.ledger.unit_ids())),

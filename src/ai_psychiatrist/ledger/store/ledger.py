@@ -12,6 +12,7 @@ from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.ledger.keys.cipher import Cipher
 from ai_psychiatrist.ledger.keys.vault import Vault
 from ai_psychiatrist.ledger.store import queries
+from ai_psychiatrist.ledger.store.batch_book import BatchBook
 from ai_psychiatrist.ledger.store.database import Database, Row, Value, Values
 from ai_psychiatrist.ledger.store.ledger_file import (
     FILE_NAME,
@@ -55,6 +56,7 @@ class Ledger:
         self.about: Mapping[str, str] = terms.about
         self._database = database
         self._vault = Vault(cipher=cipher, keeps_raw=terms.keeps_raw)
+        self.batches = BatchBook(database, self._vault)
 
     @classmethod
     def create(
