@@ -30,7 +30,7 @@ class Sender:
     whole_seconds: float = WHOLE_SECONDS
 
     async def send(self, letter: Letter) -> Answer:
-        """Try once, and return what the receiver answered."""
+        """Try once, and return what the receiver answered; its status alone counts."""
         import httpx2  # noqa: PLC0415  loaded with the client
 
         seconds = int(self.now())
@@ -40,6 +40,7 @@ class Sender:
             "Webhook-Timestamp": str(seconds),
             "Webhook-Signature": signature(letter.id, seconds, letter.body, self.keys),
         }
+        answer: Answer | None = None
         try:
             async with (
                 asyncio.timeout(self.whole_seconds),
@@ -47,12 +48,13 @@ class Sender:
                     "POST", letter.url, content=letter.body, headers=headers
                 ) as response,
             ):
+                answer = self._answer(response)
                 await _read_a_little(response)
-                return self._answer(response)
         except (TimeoutError, httpx2.TimeoutException):
-            return Answer(reason="timed_out")
+            return answer or Answer(reason="timed_out")
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError):
-            return Answer(reason="connection_failed")
+            return answer or Answer(reason="connection_failed")
+        return answer
 
     def _answer(self, response: "httpx2.Response") -> Answer:
         status = response.status_code
