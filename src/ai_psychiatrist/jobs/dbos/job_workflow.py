@@ -19,6 +19,7 @@ RECOVERIES: Final = 5
 """How often a job whose worker died is begun again: it may be what kills them."""
 _WAITS_SECONDS: Final = (1.0, 5.0)
 """Before the work is tried again whose store could not be used."""
+_LOOK_SECONDS: Final = 2.0
 
 
 class JobNotDone(Exception):
@@ -54,32 +55,33 @@ class JobWorkflow:
         await asyncio.gather(*self._under_way, return_exceptions=True)
 
     async def _done(self, job: JobRef) -> str:
-        for wait in _WAITS_SECONDS:
+        """Do a job to its end; raises `JobNotDone` when its store cannot be used."""
+        waits = iter(_WAITS_SECONDS)
+        while True:
             try:
-                return await self._tried(job)
+                state = await self._tried(job)
             except Exception as error:  # noqa: BLE001  whatever it is, it must not reach the tables
-                _report(job, error)
-            await asyncio.sleep(wait)
-        try:
-            return await self._tried(job)
-        except Exception as error:  # noqa: BLE001  as above
-            _report(job, error)
-        raise JobNotDone
+                logger.error("job_broke_off", assessment_id=job.id, error_type=type(error).__name__)
+                wait = next(waits, None)
+                if wait is None:
+                    raise JobNotDone from None
+                await asyncio.sleep(wait)
+                continue
+            if state.is_last:
+                return state.value
+            # Somebody who is alive does it, or is not yet known to be dead.
+            await asyncio.sleep(_LOOK_SECONDS)
 
-    async def _tried(self, job: JobRef) -> str:
+    async def _tried(self, job: JobRef) -> JobState:
         if self._is_stopping:
             raise asyncio.CancelledError
         task = asyncio.create_task(_awaited(self._work, job), context=self._context.copy())
         self._under_way.add(task)
         try:
-            return (await task).value
+            return await task
         finally:
             self._under_way.discard(task)
 
 
 async def _awaited(work: Work, job: JobRef) -> JobState:
     return await work(job)
-
-
-def _report(job: JobRef, error: Exception) -> None:
-    logger.error("job_broke_off", assessment_id=job.id, error_type=type(error).__name__)

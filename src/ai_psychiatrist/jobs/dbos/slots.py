@@ -4,13 +4,10 @@ A worker is known to the engine by the number of its place. Who gets hold of som
 that its worker is gone, and that what it left belongs to others.
 """
 
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
-from ai_psychiatrist.domain.errors import AssessmentServiceError, ConfigurationError
-from ai_psychiatrist.jobs.dbos.database import JobsDatabase
-from ai_psychiatrist.jobs.dbos.names import MOST_SLOTS
+from ai_psychiatrist.domain.errors import AssessmentServiceError
 
 
 class SlotLost(AssessmentServiceError):
@@ -35,32 +32,3 @@ class Slots(Protocol):
     async def close(self) -> None:
         """Leave the place."""
         ...
-
-
-@asynccontextmanager
-async def held_slot(database: JobsDatabase) -> AsyncIterator[tuple[Slots, int]]:
-    """Take the lowest free place inside the block; yields all places, and its number.
-
-    Raises `ConfigurationError` where there is none, or the file is another machine's, and
-    `EngineAway` where the database cannot be asked.
-    """
-    slots = await _opened(database)
-    try:
-        for number in range(MOST_SLOTS):
-            if await slots.take(number):
-                yield slots, number
-                return
-        msg = f"{MOST_SLOTS} workers are at work already"
-        raise ConfigurationError(msg)
-    finally:
-        await slots.close()
-
-
-async def _opened(database: JobsDatabase) -> Slots:
-    if database.file is None:
-        from ai_psychiatrist.jobs.dbos.session_slots import SessionSlots  # noqa: PLC0415
-
-        return await SessionSlots.opened(database)
-    from ai_psychiatrist.jobs.dbos.file_slots import FileSlots  # noqa: PLC0415
-
-    return FileSlots(database.file)

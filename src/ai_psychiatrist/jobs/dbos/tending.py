@@ -2,31 +2,25 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final, TypeAlias
+from typing import Final
 
 from dbos import DBOS, DBOSClient
 
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.jobs.dbos.database import JobsDatabase
 from ai_psychiatrist.jobs.dbos.engine import client_of
-from ai_psychiatrist.jobs.dbos.names import QUEUE, WORKFLOW, job_of, slot_number
+from ai_psychiatrist.jobs.dbos.names import QUEUE, WORKFLOW, slot_number
 from ai_psychiatrist.jobs.dbos.slots import Slots
-from ai_psychiatrist.jobs.engine import JobRef
 
 logger = get_logger(__name__)
 
-GiveUp: TypeAlias = Callable[[JobRef, str], Awaitable[None]]
-"""Stores of a job that it failed, and the code why; one that has its end is left as it is."""
-
-WORKERS_DIED: Final = "workers_died"
-"""Code of a job that was begun again too often."""
-NOT_STORED: Final = "not_stored"
-"""Code of a job whose store could not be used."""
-
+_LOST: Final = ("ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
+"""Jobs without an end of theirs, that nobody here begins again."""
+_ENDED: Final = ("SUCCESS", "CANCELLED")
 _MOST_AT_ONCE: Final = 1_000
 
 
@@ -36,7 +30,6 @@ class Tending:
 
     database: JobsDatabase
     slots: Slots
-    give_up: GiveUp
     period_seconds: float
     keep_seconds: float
 
@@ -45,7 +38,6 @@ class Tending:
         while True:
             try:
                 await self._reap(own_name)
-                await self._give_up_lost_ones()
                 await asyncio.to_thread(self._tidy)
             except Exception as error:  # noqa: BLE001  the next look may find all well again
                 logger.warning("tending_failed", error_type=type(error).__name__)
@@ -63,16 +55,6 @@ class Tending:
                 # As the library does for a worker that starts again: it counts how often.
                 left = await asyncio.to_thread(DBOS._recover_pending_workflows, [owner])  # noqa: SLF001
                 logger.warning("worker_found_dead", name=owner, count=len(left))
-
-    async def _give_up_lost_ones(self) -> None:
-        """Tell of jobs that the engine gave up, and forget them."""
-        for status, code in (
-            ("MAX_RECOVERY_ATTEMPTS_EXCEEDED", WORKERS_DIED),
-            ("ERROR", NOT_STORED),
-        ):
-            for workflow in await asyncio.to_thread(self._ids, status):
-                await self.give_up(job_of(workflow), code)
-                await asyncio.to_thread(self._forget, [workflow])
 
     def _owners(self) -> set[str]:
         with _client(self.database) as client:
@@ -98,9 +80,16 @@ class Tending:
             client.delete_workflows(workflows)
 
     def _tidy(self) -> None:
-        """Remove what ended long ago: how it ended is stored elsewhere."""
+        """Remove what ended long ago, and what was lost.
+
+        How jobs ended is stored elsewhere. One that has no end there is handed in again, and
+        whoever stores it counts how often.
+        """
+        while lost := self._ids(*_LOST):
+            logger.warning("jobs_given_back", count=len(lost))
+            self._forget(lost)
         before = datetime.fromtimestamp(time.time() - self.keep_seconds, UTC).isoformat()
-        while ended := self._ids("SUCCESS", "CANCELLED", before=before):
+        while ended := self._ids(*_ENDED, before=before):
             self._forget(ended)
 
 

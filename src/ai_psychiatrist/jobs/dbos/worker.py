@@ -13,12 +13,13 @@ from dbos import DBOS, DBOSConfig
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.jobs.dbos.database import JobsDatabase
+from ai_psychiatrist.jobs.dbos.held_slot import held_slot
 from ai_psychiatrist.jobs.dbos.job_workflow import JobWorkflow
 from ai_psychiatrist.jobs.dbos.names import APPLICATION, QUEUE, VERSION, slot_name
 from ai_psychiatrist.jobs.dbos.reports import reported_by_name
 from ai_psychiatrist.jobs.dbos.serializer import PlainSerializer
-from ai_psychiatrist.jobs.dbos.slots import Slots, held_slot
-from ai_psychiatrist.jobs.dbos.tending import GiveUp, Tending, leave_to_others
+from ai_psychiatrist.jobs.dbos.slots import Slots
+from ai_psychiatrist.jobs.dbos.tending import Tending, leave_to_others
 from ai_psychiatrist.jobs.engine import Work
 
 logger = get_logger(__name__)
@@ -56,8 +57,6 @@ class Worker:
 
     database: JobsDatabase
     work: Work
-    give_up: GiveUp
-    """Is told of a job whose workers died so often that nobody begins it again."""
     options: WorkerOptions = WorkerOptions()
 
     async def run(
@@ -103,7 +102,6 @@ class Worker:
         tending = Tending(
             database=self.database,
             slots=slots,
-            give_up=self.give_up,
             period_seconds=self.options.reap_seconds,
             keep_seconds=self.options.keep_seconds,
         )
