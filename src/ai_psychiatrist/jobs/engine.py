@@ -9,6 +9,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol, TypeAlias
 
+from ai_psychiatrist.domain.errors import AssessmentServiceError
+
+
+class EngineAway(AssessmentServiceError):
+    """The engine cannot be asked now; what it was to take is handed to it again later."""
+
 
 class JobState(StrEnum):
     """How far a job is."""
@@ -57,7 +63,10 @@ OnEnd: TypeAlias = Callable[[JobEnd], Awaitable[None]]
 
 
 class JobEngine(Protocol):
-    """Does jobs: at most so many at once, tenants in turn, and all that were submitted."""
+    """Does jobs: at most so many at once, tenants in turn, and all that were submitted.
+
+    Each verb raises `EngineAway` where the engine cannot be asked.
+    """
 
     async def submit(self, job: JobRef) -> None:
         """Take a job; one that was taken before is left as it is."""
