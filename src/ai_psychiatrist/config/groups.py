@@ -15,6 +15,7 @@ from ai_psychiatrist.config.server import ApiSettings
 from ai_psychiatrist.config.telemetry import TelemetrySettings
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.infrastructure.logging import LogFormat, LogLevel
+from ai_psychiatrist.jobs.settings import JobSettings
 from ai_psychiatrist.jobs.webhooks.settings import WebhookSettings
 from ai_psychiatrist.llm.batches.settings import BatchSettings
 from ai_psychiatrist.llm.output_mode import OutputModeSetting
@@ -209,6 +210,7 @@ class Settings(BaseSettings):
     certificate: CertificateSettings = CertificateSettings()
     interview: InterviewSettings = InterviewSettings()
     store: StoreSettings = StoreSettings()
+    jobs: JobSettings = JobSettings()
     jobs_webhook: WebhookSettings = WebhookSettings()
     api: ApiSettings = ApiSettings()
     limit: LimitSettings = LimitSettings()
