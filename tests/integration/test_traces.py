@@ -161,21 +161,24 @@ def test_what_is_cut_short_is_called_cancelled(tmp_path: Path) -> None:
     assert {span.attributes["error.type"] for span in chats} == {"cancelled"}
 
 
-def test_an_assessment_in_the_background_is_of_the_trace_that_began_it(tmp_path: Path) -> None:
+def test_an_assessment_in_the_background_is_a_whole_tree(tmp_path: Path) -> None:
     with OtlpCollector() as collector:
         with traced(tmp_path, good_replies(), collector) as client:
             begun = client.post(
                 "/v1/assessments",
                 json=BODY,
-                headers={"Prefer": "respond-async", "traceparent": f"00-{TRACE}-{CALLER}-01"},
+                headers={"Prefer": "respond-async"},
             )
             assert begun.status_code == 202
             status = begun.headers["Location"]
             wait_until(lambda: client.get(status).json().get("state") != "running")
-        spans = [span for span in collector.spans if span.trace == TRACE]
-    request = only(spans, "POST /v1/assessments")
-    assert only(spans, "invoke_workflow assessment").parent == request.id
-    assert sum(span.name == "chat fake-model" for span in spans) == len(AGENTS)
+        spans = collector.spans
+    assert only(spans, "POST /v1/assessments")
+    assessment = only(spans, "invoke_workflow assessment")
+    agents = {span.id for span in spans if span.parent == assessment.id}
+    assert len(agents) == len(AGENTS)
+    assert {span.parent for span in spans if span.name == "chat fake-model"} == agents
+    assert {span.trace for span in spans if span.id in agents} == {assessment.trace}
 
 
 def test_the_agents_of_an_interview_are_below_its_request(tmp_path: Path) -> None:
