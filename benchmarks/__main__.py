@@ -76,7 +76,6 @@ def main() -> None:
     imports.main()
     print("\n## Where the time of an assessment goes\n", flush=True)
     stages.main()
-    print("\n## What being watched costs\n", flush=True)
     telemetry.main()
     print("\n## Assessments at 100 ms a call\n", flush=True)
     run_throughput.compare(SUBJECTS, in_flight=(1, 8, 32), delay_ms=100, rounds=3)

@@ -1,6 +1,8 @@
 """Spans and metrics as a collector gets them: the tree, the codes, and who may hold up whom."""
 
 import signal
+import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -17,7 +19,7 @@ from tests.fakes.faults import FAULTS
 from tests.fakes.interview_model import calling_tools
 from tests.fakes.model_server import ModelServerThread, fault, good_replies
 from tests.fakes.otlp_collector import OtlpCollector, SpanSeen
-from tests.integration.command import Serving, run
+from tests.integration.command import Serving, environment_of, run
 from tests.integration.running_app import client_at, client_of, model_at, settings_with
 from tests.integration.test_interview_http import INCIDENT, answered, begin
 from tests.patience import wait_until
@@ -315,3 +317,18 @@ def test_a_command_sends_its_spans_before_it_ends(tmp_path: Path) -> None:
     chats = [span for span in spans if span.name == "chat baseline"]
     assert chats
     assert {span.kind for span in chats} == {INTERNAL}
+
+
+def test_where_nobody_watches_no_library_for_it_is_loaded(tmp_path: Path) -> None:
+    program = (
+        "import sys, ai_psychiatrist as ap; ap.assess_sync(sys.argv[1]); "
+        "print(*(name for name in sys.modules if name.startswith(('opentelemetry', 'prometheus'))))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, SAID],
+        check=True,
+        capture_output=True,
+        env=environment_of(tmp_path, {}),
+        timeout=120,
+    )
+    assert done.stdout.split() == []
