@@ -22,6 +22,7 @@ from benchmarks import (
     risk,
     run_throughput,
     stages,
+    telemetry,
     validation,
 )
 from benchmarks.meaning import tables as meaning
@@ -75,6 +76,7 @@ def main() -> None:
     imports.main()
     print("\n## Where the time of an assessment goes\n", flush=True)
     stages.main()
+    telemetry.main()
     print("\n## Assessments at 100 ms a call\n", flush=True)
     run_throughput.compare(SUBJECTS, in_flight=(1, 8, 32), delay_ms=100, rounds=3)
     print(

@@ -11,7 +11,7 @@ from typing import Self
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
-from opentelemetry.proto.metrics.v1.metrics_pb2 import HistogramDataPoint
+from opentelemetry.proto.metrics.v1.metrics_pb2 import HistogramDataPoint, Metric
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 TRACES = "/v1/traces"
@@ -99,18 +99,25 @@ class OtlpCollector:
                     for scope in resource.scope_spans:
                         yield from scope.spans
 
+    def metric_names(self) -> set[str]:
+        """Return the names of all metrics."""
+        return {metric.name for metric in self._metrics()}
+
     def points(self, metric: str) -> list[tuple[dict[str, object], HistogramDataPoint]]:
         """Return the points of a histogram with their attributes."""
         return [
             (_values(point.attributes), point)
-            for path, body in self.bodies
-            if path == METRICS
-            for resource in ExportMetricsServiceRequest.FromString(body).resource_metrics
-            for scope in resource.scope_metrics
-            for one in scope.metrics
+            for one in self._metrics()
             if one.name == metric
             for point in one.histogram.data_points
         ]
+
+    def _metrics(self) -> Iterator[Metric]:
+        for path, body in self.bodies:
+            if path == METRICS:
+                for resource in ExportMetricsServiceRequest.FromString(body).resource_metrics:
+                    for scope in resource.scope_metrics:
+                        yield from scope.metrics
 
     def resources(self) -> list[dict[str, object]]:
         """Return what each batch of spans says of who sends it."""

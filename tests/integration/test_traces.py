@@ -1,6 +1,8 @@
 """Spans and metrics as a collector gets them: the tree, the codes, and who may hold up whom."""
 
 import signal
+import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -17,7 +19,7 @@ from tests.fakes.faults import FAULTS
 from tests.fakes.interview_model import calling_tools
 from tests.fakes.model_server import ModelServerThread, fault, good_replies
 from tests.fakes.otlp_collector import OtlpCollector, SpanSeen
-from tests.integration.command import Serving, run
+from tests.integration.command import Serving, environment_of, run
 from tests.integration.running_app import client_at, client_of, model_at, settings_with
 from tests.integration.test_interview_http import INCIDENT, answered, begin
 from tests.patience import wait_until
@@ -161,21 +163,24 @@ def test_what_is_cut_short_is_called_cancelled(tmp_path: Path) -> None:
     assert {span.attributes["error.type"] for span in chats} == {"cancelled"}
 
 
-def test_an_assessment_in_the_background_is_of_the_trace_that_began_it(tmp_path: Path) -> None:
+def test_an_assessment_in_the_background_is_a_whole_tree(tmp_path: Path) -> None:
     with OtlpCollector() as collector:
         with traced(tmp_path, good_replies(), collector) as client:
             begun = client.post(
                 "/v1/assessments",
                 json=BODY,
-                headers={"Prefer": "respond-async", "traceparent": f"00-{TRACE}-{CALLER}-01"},
+                headers={"Prefer": "respond-async"},
             )
             assert begun.status_code == 202
             status = begun.headers["Location"]
             wait_until(lambda: client.get(status).json().get("state") != "running")
-        spans = [span for span in collector.spans if span.trace == TRACE]
-    request = only(spans, "POST /v1/assessments")
-    assert only(spans, "invoke_workflow assessment").parent == request.id
-    assert sum(span.name == "chat fake-model" for span in spans) == len(AGENTS)
+        spans = collector.spans
+    assert only(spans, "POST /v1/assessments")
+    assessment = only(spans, "invoke_workflow assessment")
+    agents = {span.id for span in spans if span.parent == assessment.id}
+    assert len(agents) == len(AGENTS)
+    assert {span.parent for span in spans if span.name == "chat fake-model"} == agents
+    assert {span.trace for span in spans if span.id in agents} == {assessment.trace}
 
 
 def test_the_agents_of_an_interview_are_below_its_request(tmp_path: Path) -> None:
@@ -312,3 +317,18 @@ def test_a_command_sends_its_spans_before_it_ends(tmp_path: Path) -> None:
     chats = [span for span in spans if span.name == "chat baseline"]
     assert chats
     assert {span.kind for span in chats} == {INTERNAL}
+
+
+def test_where_nobody_watches_no_library_for_it_is_loaded(tmp_path: Path) -> None:
+    program = (
+        "import sys, ai_psychiatrist as ap; ap.assess_sync(sys.argv[1]); "
+        "print(*(name for name in sys.modules if name.startswith(('opentelemetry', 'prometheus'))))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, SAID],
+        check=True,
+        capture_output=True,
+        env=environment_of(tmp_path, {}),
+        timeout=120,
+    )
+    assert done.stdout.split() == []

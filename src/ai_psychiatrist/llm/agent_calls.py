@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import Context
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final, TypeAlias, TypeVar
@@ -32,7 +32,7 @@ from ai_psychiatrist.llm.output import ModelOutput
 from ai_psychiatrist.llm.rejection import ReplyRejected
 from ai_psychiatrist.llm.reply_reading import Reply, ReplyReading, is_well_formed
 from ai_psychiatrist.llm.routes import ModelRoute
-from ai_psychiatrist.llm.watched_calls import call_work, note_result
+from ai_psychiatrist.llm.watched_calls import agent_work, call_work, note_result
 
 logger = get_logger(__name__)
 
@@ -78,6 +78,24 @@ class AgentCalls:
         self._known: dict[str, Any] = {}
         """What was noted of the attempt that is under way."""
         self._reading = ReplyReading(text="")
+
+    @contextmanager
+    def as_one_run(self, route: ModelRoute) -> Iterator[None]:
+        """Let the block be seen as a run of the agent that asks one model; it may raise.
+
+        A call that the block leaves open is settled at its end.
+        """
+        with watched(agent_work(self._agent, (route,), self.attempts)) as work:
+            try:
+                yield
+            except ModelCallFailed as failure:
+                work.error = failure.code
+                raise
+            except ReplyRejected:
+                work.error = FailureCode.OUTPUT_REJECTED
+                raise
+            finally:
+                self.close(FailureCode.DEADLINE_EXCEEDED)
 
     async def make(self, call: Call) -> ReplyReading:
         """Return what is read of the reply; raises `ModelCallFailed` when none comes."""
