@@ -67,6 +67,8 @@ class AssessmentPipeline:
     """Says how sure the scores are; `None` for nobody."""
     max_calls: int = DEFAULT_MAX_CALLS
     is_delimited: bool = False
+    is_first_ahead: bool = False
+    """Whether an assessment's first call to a model that caches prefixes goes alone."""
     tasks: Tasks = field(default_factory=lambda: TASKS, repr=False)
     """What the agents are asked."""
     references: ReferenceSource | None = field(default=None, repr=False)
@@ -100,16 +102,12 @@ class AssessmentPipeline:
             required(scoring.mode, self.references)
         if risk is None:
             risk = await work_on_text(transcript.text, detect_risk, transcript)
-        case = open_case(
+        case = self._opened(
             transcript,
             participant_id=participant_id,
-            max_calls=self.max_calls,
-            is_delimited=self.is_delimited,
             store=store,
             unread=risk.examined.wholly_unread,
-            tasks=self.tasks,
             scoring=scoring,
-            references=self.references,
         )
         with watched(AssessmentWork(mode=case.scoring.mode)) as work:
             assessment = await self._assessed(
@@ -169,6 +167,28 @@ class AssessmentPipeline:
             participant_id=case.participant_id,
         )
         return assessment
+
+    def _opened(
+        self,
+        transcript: Transcript,
+        *,
+        participant_id: int | None,
+        store: CallStore | None,
+        unread: frozenset[int],
+        scoring: WantedScoring,
+    ) -> Case:
+        case = open_case(
+            transcript,
+            participant_id=participant_id,
+            max_calls=self.max_calls,
+            is_delimited=self.is_delimited,
+            store=store,
+            unread=unread,
+            tasks=self.tasks,
+            scoring=scoring,
+            references=self.references,
+        )
+        return case.with_first_call_ahead() if self.is_first_ahead else case
 
     async def _run(
         self, case: Case, parts: frozenset[Part], progress: Progress, on_finished: OnFinished

@@ -13,6 +13,7 @@ from ai_psychiatrist.evaluation.datasets.selection import Selection, has_all_ite
 from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
 from ai_psychiatrist.evaluation.report.provenance import Provenance
 from ai_psychiatrist.evaluation.runs.comparability import refuse_incomparable
+from ai_psychiatrist.evaluation.runs.cost_file import read_cost
 from ai_psychiatrist.evaluation.runs.made_otherwise import made_otherwise
 from ai_psychiatrist.evaluation.runs.name import RunName, name_of
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
@@ -223,6 +224,7 @@ def report_run(run: Path, others: Sequence[Path] = (), out: Path | None = None) 
             differences_of(one.found, first=str(one.first), second=str(one.second))
             for one in measured.comparisons
         ],
+        spent=read_cost(RunFolder(run)),
     )
     return target
 

@@ -3,7 +3,12 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+)
 from contextvars import Context
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final, TypeAlias, TypeVar
@@ -171,7 +176,7 @@ class AgentCalls:
             return self._returned(result_of(kept))
         if wait_seconds > 0:
             await call.route.retries.sleep(wait_seconds)
-        async with self._turn_at(call.route):
+        async with self._after_the_first(call.route), self._turn_at(call.route):
             attempt = self._begin(call)
             if not call.route.is_local:
                 note_spent(calls=1)
@@ -195,6 +200,10 @@ class AgentCalls:
         known = self._known
         note_spent(tokens=(known["input_tokens"] or 0) + (known["output_tokens"] or 0))
         return returned
+
+    def _after_the_first(self, route: ModelRoute) -> AbstractAsyncContextManager[None]:
+        """Wait where another call puts into the provider's cache what this one begins with."""
+        return nullcontext() if self._log.ahead is None else self._log.ahead.turn(route)
 
     @asynccontextmanager
     async def _turn_at(self, route: ModelRoute) -> AsyncIterator[None]:

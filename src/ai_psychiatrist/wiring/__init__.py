@@ -42,21 +42,22 @@ logger = get_logger(__name__)
 
 @asynccontextmanager
 async def open_services(
-    settings: Settings, *, batches: "BatchModels | None" = None
+    settings: Settings, *, batches: "BatchModels | None" = None, keeps_key: bool = True
 ) -> AsyncIterator[Services]:
     """Build everything from settings, active inside the block; closes the connections at the end.
 
-    `batches`: takes the models that are then asked by batches alone. Raises `ConfigurationError`
+    `batches`: takes the models that are then asked by batches alone. `keeps_key`: whether a key of
+    digests that is made anew is kept; otherwise nothing is written. Raises `ConfigurationError`
     for settings that nothing can serve.
     """
-    async with open_services_apart(settings, batches=batches) as services:
+    async with open_services_apart(settings, batches=batches, keeps_key=keeps_key) as services:
         with services.active():
             yield services
 
 
 @asynccontextmanager
 async def open_services_apart(
-    settings: Settings, *, batches: "BatchModels | None" = None
+    settings: Settings, *, batches: "BatchModels | None" = None, keeps_key: bool = True
 ) -> AsyncIterator[Services]:
     """Build everything as `open_services` does, to be active only where the caller says so."""
     log = EventLog(settings.log.level, settings.log.format)
@@ -66,7 +67,7 @@ async def open_services_apart(
             from ai_psychiatrist.interview.interviews import load_protocols  # noqa: PLC0415
 
             load_protocols(settings.interview.protocols)
-        key = _key(settings)
+        key = _key(settings) if keeps_key else secrets.token_bytes(32)
     connections = ModelConnections(
         BackendOptions(
             models=settings.model,
@@ -157,6 +158,7 @@ def _services(
         references=references,
         max_calls=model.max_calls,
         is_delimited=settings.qualitative.delimit_transcript,
+        is_first_ahead=model.first_call_ahead == "always",
     )
     interview_chain = _interview_chain(settings, connections)
     return Services(

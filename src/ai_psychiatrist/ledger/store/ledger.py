@@ -23,6 +23,7 @@ from ai_psychiatrist.ledger.store.ledger_file import (
 from ai_psychiatrist.ledger.store.lock import run_lock
 from ai_psychiatrist.ledger.store.records import (
     AttemptRecord,
+    CallUsage,
     CurrentRow,
     KeptCall,
     Origin,
@@ -196,6 +197,11 @@ class Ledger:
         """Return how many calls the run keeps."""
         ((count,),) = self._database.fetch(queries.CALLS_MADE)
         return int(count)
+
+    def usage(self) -> list[CallUsage]:
+        """Return what the kept calls used, by agent, model and length of the call."""
+        rows = self._database.fetch(queries.USAGE)
+        return [CallUsage._make(row[name] or 0 for name in CallUsage._fields) for row in rows]
 
     def record(self, attempts: Iterable[AttemptRecord]) -> None:
         """Append attempts in one transaction; one that is there already is left as it is.
