@@ -165,7 +165,7 @@ class _Columns:
 
 def _concerned(one: Statistics, owners: Owners) -> int:
     """Return how many participants have a unit that is not all zeros."""
-    return len(np.unique(owners[one.kept.any(axis=1)]))
+    return int(np.count_nonzero(np.bincount(owners[one.kept.any(axis=1)])))
 
 
 def _values(
