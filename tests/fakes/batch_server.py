@@ -42,7 +42,6 @@ class Weather:
     is_reordered: bool = False
     lost: Chosen = no_call
     expired: Chosen = no_call
-    failed: Chosen = no_call
     repeated: Chosen = no_call
     strangers: int = 0
     """Results of calls that nobody handed in."""
@@ -299,11 +298,7 @@ class BatchServer:
             if weather.expired(at):
                 made.append(_unmade(batch.wire, custom_id))
                 continue
-            if weather.failed(at):
-                said = _error(batch.wire, 500)
-            else:
-                said = self._said(batch.wire, body)
-            line = _line(batch.wire, custom_id, *said)
+            line = _line(batch.wire, custom_id, *self._said(batch.wire, body))
             made += [line, line] if weather.repeated(at) else [line]
         for number in range(weather.strangers):
             said = self._said(batch.wire, batch.calls[0][1], is_counted=False)
