@@ -18,7 +18,17 @@ from mkdocs.exceptions import PluginError
 ROOT: Final = Path(__file__).parents[1]
 LAID_OUT: Final = ROOT / "build" / "pages"
 ORDER: Final = (
-    *("start", "how-it-works", "review", "http", "doors", "python", "evaluation", "how-sure"),
+    *(
+        "start",
+        "how-it-works",
+        "review",
+        "http",
+        "doors",
+        "python",
+        "evaluation",
+        "many",
+        "how-sure",
+    ),
     *("few-shot", "challenge", "validation", "interview", "interchange"),
     *("configuration", "privacy-and-safety", "architecture"),
 )

@@ -79,8 +79,7 @@ class Collecting:
         self._tell(batch, best.values(), missing=len(units) - len(best), unknown=unknown)
         if not is_over:
             self.tell(f"  batch {batch.number} is looked at again before they count as lost")
-        twice = len(answers) - len(best) - unknown
-        logger.info("batch_collected", model=batch.model, count=len(best), duplicates=twice)
+        logger.info("batch_collected", model=batch.model, count=len(best))
         return is_over
 
     def _tell(
