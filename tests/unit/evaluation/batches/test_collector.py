@@ -22,6 +22,14 @@ class Batched(TestModel):
         return 7
 
 
+class Live(TestModel):
+    """A model whose provider takes none."""
+
+    @property
+    def batch_max_requests(self) -> int | None:
+        return None
+
+
 def collector() -> Collector:
     models = BatchModels()
     assert models.add("a", Batched())
@@ -80,4 +88,4 @@ def test_a_batch_with_room_left_is_held(count: int) -> None:
 
 
 def test_models_without_a_batch_interface_are_not_taken() -> None:
-    assert not BatchModels().add("a", TestModel())
+    assert not BatchModels().add("a", Live())
