@@ -88,7 +88,7 @@ Who speaks is told by labels such as Patient or Interviewer. Others are named wi
 
 With --batch calls are handed in to the provider's batch interface at about half the price, and the
 command ends; their prompts rest at the provider until the results are collected. Go on with
---resume, some six times, until all is done; --wait does so by itself.
+--resume, three times or more, until all is done; --wait does so by itself.
 
 Exit status: 0 every unit complete, 1 some units failed or files were not read, 2 bad input or
 settings, 3 no unit is complete, 4 waiting for a batch (go on with --resume), 5 the ceiling of

@@ -114,9 +114,9 @@ async def make_run(
 
     `tally`: of all runs that one bound on failures is for. Digests are made with the run's own key
     from then on, so that services have to be active. Raises `InputError` and `ArtifactMismatch` as
-    `open_run` does, `InputError` for a ceiling of a run by batches, `ConfigurationError` for models without the batch interface that is wanted,
-    `RequestConflict` for a mode whose references are missing, and `RunBusy` when
-    another process works on the run.
+    `open_run` does, `InputError` for a ceiling of a run by batches, `ConfigurationError` for models
+    without the batch interface that is wanted, `RequestConflict` for a mode whose references are
+    missing, and `RunBusy` when another process works on the run.
     """
     if wanted.batch is not None:
         asked = {name for chain in services.agent_models.values() for name in chain}

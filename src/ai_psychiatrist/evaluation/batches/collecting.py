@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.evaluation.batches.handing_in import Tell
@@ -14,6 +15,9 @@ from ai_psychiatrist.llm.batches.outcomes import BatchVanished
 from ai_psychiatrist.llm.batches.providers import BatchModels
 
 logger = get_logger(__name__)
+
+_SHORT_LOOKS: Final = 3
+"""How often results that are missing are looked for again."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -63,8 +67,8 @@ class Collecting:
             if one.custom_id in units
         }
         unknown = sum(one.custom_id not in units for one in answers)
-        # What is missing may be on its way; what expired was never asked, and is told at the end.
-        is_over = len(best) == len(units) or batch.is_short
+        # What is missing may be on its way, or the answer broke off.
+        is_over = len(best) == len(units) or batch.short_looks >= _SHORT_LOOKS
         rows = [
             BatchResultRow(custom_id=one.custom_id, status=one.status, body=one.body)
             for one in best.values()
@@ -74,9 +78,8 @@ class Collecting:
         self.units.update(units.values() if is_over else (units[one] for one in best))
         self._tell(batch, best.values(), missing=len(units) - len(best), unknown=unknown)
         if not is_over:
-            self.tell(f"  batch {batch.number} is looked at once more before they count as lost")
-        twice = len(answers) - len(best) - unknown
-        logger.info("batch_collected", model=batch.model, count=len(best), duplicates=twice)
+            self.tell(f"  batch {batch.number} is looked at again before they count as lost")
+        logger.info("batch_collected", model=batch.model, count=len(best))
         return is_over
 
     def _tell(

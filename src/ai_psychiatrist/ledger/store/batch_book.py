@@ -22,7 +22,7 @@ class BatchEvent(StrEnum):
     HANDED_IN = "handed_in"
     """The provider took it, and its handle is kept."""
     SHORT = "short"
-    """It had ended, and results were missing; it is looked at once more."""
+    """It had ended, and results were missing; it is looked at again."""
     ENDED = "ended"
     REFUSED = "refused"
     """The provider did not take it."""
@@ -55,8 +55,8 @@ class BatchRow:
     """When it was about to be handed in."""
     handle: str | None = field(repr=False)
     """What its provider knows it by, as JSON; `None` when that was not kept."""
-    is_short: bool
-    """Whether it had ended when it was last looked at, and results were missing."""
+    short_looks: int
+    """How often it had ended when it was looked at, and results were missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +151,7 @@ class BatchBook:
                 calls=row["calls"],
                 recorded_at=datetime.fromisoformat(row["recorded_at"]),
                 handle=self._vault.take_text(row["handle"], place=_PLACE.format("handle")),
-                is_short=row["event"] == BatchEvent.SHORT,
+                short_looks=row["short_looks"],
             )
             for row in self._database.fetch(batch_queries.WAITED_FOR)
         ]

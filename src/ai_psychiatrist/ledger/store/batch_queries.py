@@ -28,7 +28,9 @@ _IS_WAITED_FOR: Final = (
     f"COALESCE({_LAST_EVENT}, '') NOT IN ('ended', 'refused', 'not_there', 'given_up')"
 )
 WAITED_FOR: Final = f"""
-    SELECT b.*, {_LAST_EVENT} AS event, (
+    SELECT b.*, (
+        SELECT COUNT(*) FROM batch_events AS e WHERE e.batch = b.seq AND e.event = 'short'
+    ) AS short_looks, (
         SELECT e.handle FROM batch_events AS e
         WHERE e.batch = b.seq AND e.handle IS NOT NULL ORDER BY e.seq DESC LIMIT 1
     ) AS handle
