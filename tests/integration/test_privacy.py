@@ -134,6 +134,7 @@ COMMANDS = {
     "records erase",
     "records sweep",
     "records rotate-key",
+    "jobs webhooks",
     "audit show",
     "audit verify",
     "audit head",

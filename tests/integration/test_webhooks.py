@@ -5,10 +5,12 @@ import json
 import os
 import signal
 import sys
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 from structlog.typing import EventDict
@@ -21,6 +23,8 @@ from ai_psychiatrist.jobs.webhooks.signing import signature
 from ai_psychiatrist.jobs.webhooks.webhooks import ORPHAN_SECONDS, Pace, Webhooks
 from tests.fakes.captured_events import captured_events
 from tests.fakes.webhook_receiver import Reaction, Receiver, receiving
+from tests.integration.command import run as run_command
+from tests.integration.pages import ROOT, blocks
 
 SECRET = "canary-0123456789abcdef0123456789"
 JOB = JobRef(tenant="clinic", id="job-1")
@@ -292,6 +296,7 @@ def test_job_that_was_never_stored_is_forgotten_after_an_hour(tmp_path: Path) ->
 _SERVER = """
 import asyncio, sys, time
 from pathlib import Path
+from typing import Any
 from tests.integration.test_webhooks import JOB, end_of, settings_for
 from ai_psychiatrist.jobs.webhooks.letter import Expected
 from ai_psychiatrist.jobs.webhooks.webhooks import Pace, Webhooks
@@ -381,3 +386,59 @@ def test_one_try_ends_in_time_and_the_status_counts(reaction: Reaction, answer: 
             assert await sender.send(letter) == answer
 
     asyncio.run(run())
+
+
+def test_example_of_the_documentation_checks_what_is_sent(tmp_path: Path) -> None:
+    names: dict[str, Any] = {}
+    page = (ROOT / "docs" / "many.md").read_text("utf-8")
+    (example,) = (block.text for block in blocks(page) if "def is_genuine" in block.text)
+    exec(example, names)  # noqa: S102
+
+    async def run() -> None:
+        async with receiving() as receiver, serving(tmp_path, receiver) as service:
+            service.clock.seconds = time.time()
+            await service.end(receiver)
+            await receiver.came(1)
+            (call,) = receiver.calls
+            headers = {name.title(): value for name, value in call.headers.items()}
+            assert names["is_genuine"](SECRET, headers, call.body)
+            assert not names["is_genuine"](SECRET, headers, call.body + b" ")
+            assert not names["is_genuine"](SECRET + "x", headers, call.body)
+            old = {**headers, "Webhook-Timestamp": str(int(time.time()) - 400)}
+            assert not names["is_genuine"](SECRET, old, call.body)
+
+    asyncio.run(run())
+
+
+def test_what_was_given_up_is_listed_and_tried_anew(tmp_path: Path) -> None:
+    settings = {"DATA_STATE_DIR": str(tmp_path)}
+
+    async def given_up_and_redone() -> None:
+        react = answers(Reaction(status=410), Reaction())
+        async with receiving(react) as receiver, serving(tmp_path, receiver) as service:
+            await service.end(receiver)
+            await service.becomes(DeliveryState.GIVEN_UP, tries=1)
+            listed = await asyncio.to_thread(
+                run_command, ["jobs", "webhooks", "--json"], tmp_path, settings
+            )
+            (line,) = listed.out.splitlines()
+            assert json.loads(line) == {
+                "job_id": "job-1",
+                "tenant": "clinic",
+                "host": receiver.place,
+                "given_up_at": "2023-11-14T22:13:20+00:00",
+                "tries": 1,
+                "reason": "http_410",
+            }
+            done = await asyncio.to_thread(
+                run_command, ["jobs", "webhooks", "--again"], tmp_path, settings
+            )
+            assert "1 webhooks are tried anew" in done.err
+            assert "token" not in listed.out + done.out + done.err
+            service.clock.seconds = time.time() + 1
+            await receiver.came(2)
+            await service.becomes(DeliveryState.DELIVERED, tries=1)
+            one, other = receiver.calls
+            assert one.headers["webhook-id"] == other.headers["webhook-id"]
+
+    asyncio.run(given_up_and_redone())

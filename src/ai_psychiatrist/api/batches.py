@@ -4,11 +4,12 @@ import uuid
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Request, Response
-from pydantic import Field
+from pydantic import Field, StrictStr
 
 from ai_psychiatrist.api.admission import AdmittedRoute
 from ai_psychiatrist.api.batch_reading import MOST_OF_BATCH, jobs_of_batch
 from ai_psychiatrist.api.begun_job import store_jobs
+from ai_psychiatrist.api.callbacks import destinations
 from ai_psychiatrist.api.doors_of import PrincipalOf, requires
 from ai_psychiatrist.api.idempotency import KeyOfHeader, asked_for, key_of, once
 from ai_psychiatrist.api.job_models import (
@@ -49,6 +50,8 @@ class BatchRequest(RequestBody):
 
     requests: Annotated[list[KeptAssessmentRequest], Field(min_length=1, max_length=MOST_OF_BATCH)]
     """Each as `POST /v1/assessments` takes it; together no longer than a body may be."""
+    callback_url: Annotated[StrictStr, Field(min_length=1, max_length=2_048)] | None = None
+    """Told of the end of each job whose request names no other address."""
 
 
 @making.post("", status_code=202, response_model=BegunBatchResult)
@@ -66,6 +69,8 @@ async def create_batch(
     What the query says counts for all of them.
     """
     bodies = body.requests
+    for one in bodies:
+        one.callback_url = one.callback_url or body.callback_url
     key = await key_of(idempotency_key, principal.id, asked_for(_PREFIX, bodies, query))
     async with once(key, records) as answered:
         if answered is not None:
@@ -75,8 +80,9 @@ async def create_batch(
             asked = Asked(
                 body=bodies[0], query=query, request=request, services=services, records=records
             )
+            told = destinations(bodies, request)
             new = await jobs_of_batch(batch_id, bodies, asked, principal)
-            await store_jobs(new, asked, key)
+            await store_jobs(new, told, asked, key)
     return await _begun(batch_id, records)
 
 

@@ -5,6 +5,7 @@ from typing import Final
 FIELD_CURES: Final = {
     "participant_id": "participant_id has to be a whole number from 1 to 999999.",
     "transcript_text": "transcript_text has to be a string.",
+    "callback_url": "callback_url has to be an https:// address of at most 2,048 characters.",
     "subject": "subject has to be a string of 1-200 characters that are not all blank.",
     "limit": "limit has to be a whole number from 1 to 500.",
     "cursor": "cursor has to be the `next` of a page before; leave it out for the first page.",

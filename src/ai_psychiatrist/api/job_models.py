@@ -5,6 +5,7 @@ from datetime import datetime
 from pydantic import Field
 
 from ai_psychiatrist.domain.risk import RiskLevel
+from ai_psychiatrist.jobs.webhooks.letter import DeliveryState
 from ai_psychiatrist.results.result import Result
 from ai_psychiatrist.reviews.archive.jobs import JobPage, JobSummary
 from ai_psychiatrist.reviews.archive.records import RecordState, StageEvent
@@ -44,11 +45,22 @@ class JobLineResult(Result):
     """Its place in that batch, from 0."""
 
 
+class CallbackResult(Result):
+    """How far the telling of `callback_url` is."""
+
+    state: DeliveryState
+    """`expected` while the job has no end, then `pending`, and `delivered` or `given_up`."""
+    tries: int
+    """How often it was tried."""
+
+
 class JobResult(JobLineResult):
     """How far a job is, and how it came there."""
 
     stages: tuple[StageResult, ...] = Field(default=())
     """What is told by `/events`, in its order."""
+    callback: CallbackResult | None = None
+    """How far the telling of `callback_url` is; null where none was given."""
 
 
 class JobPageResult(Result):

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from ai_psychiatrist.api import record_routes
+from ai_psychiatrist.api.callbacks import callback_of
 from ai_psychiatrist.api.doors_of import requires
 from ai_psychiatrist.api.job_models import JobPageResult, JobResult, job_page, job_result
 from ai_psychiatrist.api.jobs_of import PREFIX, JobId, JobsOf
@@ -67,7 +68,9 @@ async def list_jobs(query: JobsOfQuery, records: RecordsOf) -> Response:
 )
 async def read_job(job_id: JobId, request: Request, records: RecordsOf) -> Response:
     """Return how far a job is, or go on to its result."""
-    return _answer(await read_result(job_id, records), request)
+    result = await read_result(job_id, records)
+    callback = await callback_of(JobRef(tenant=records.tenant, id=job_id), request)
+    return _answer(result.model_copy(update={"callback": callback}), request)
 
 
 @router.delete(

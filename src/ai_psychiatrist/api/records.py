@@ -6,6 +6,7 @@ from fastapi.responses import JSONResponse
 from ai_psychiatrist.api.accepted_types import accepted_type
 from ai_psychiatrist.api.admission import AdmittedRoute
 from ai_psychiatrist.api.begun_job import begin_job
+from ai_psychiatrist.api.callbacks import refuse_callback
 from ai_psychiatrist.api.doors_of import PrincipalOf, requires
 from ai_psychiatrist.api.fhir_answers import OF_FORMS, RESULT_TYPES, answer_of
 from ai_psychiatrist.api.idempotency import KeyOfHeader, asked_for, key_of, once
@@ -87,6 +88,7 @@ async def create_assessment(
         elif wishes.is_async:
             record_id = await begin_job(asked, principal, key)
         else:
+            refuse_callback(body)
             record_id = (await make_and_keep(asked, key)).assessment_id
     if wishes.is_async:
         await until_ended(record_id, request, records, wishes.wait_seconds)

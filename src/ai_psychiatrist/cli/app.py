@@ -74,6 +74,7 @@ COMMANDS: Final = {
     "records": Later(
         place="records_command:records_app", help="Look after the assessments that are stored."
     ),
+    "jobs": Later(place="jobs_command:jobs_app", help="Look after what is told of jobs."),
     "audit": Later(
         place="audit_command:audit_app",
         help="Show and check the trail of who saw, changed, exported and erased what.",

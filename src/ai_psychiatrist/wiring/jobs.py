@@ -8,11 +8,13 @@ from functools import partial
 from typing import Final
 
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.jobs.engine import JobEngine, JobRef, JobState, OnEnd
+from ai_psychiatrist.jobs.engine import JobEnd, JobEngine, JobRef, JobState, OnEnd
 from ai_psychiatrist.jobs.in_process import InProcessEngine
+from ai_psychiatrist.jobs.webhooks.webhooks import Webhooks
 from ai_psychiatrist.reviews.archive.jobs import GIVEN_UP
 from ai_psychiatrist.wiring.job_work import JobWork, end_of, tell_nobody
 from ai_psychiatrist.wiring.services import Services
+from ai_psychiatrist.wiring.webhooks import open_webhooks
 
 logger = get_logger(__name__)
 
@@ -33,6 +35,7 @@ class Jobs:
 
     work: JobWork
     engine: JobEngine
+    webhooks: Webhooks
 
     async def begin(self, job: JobRef) -> None:
         """Have a stored job done; where the engine is away it is handed in again by `tended`."""
@@ -99,10 +102,19 @@ async def open_jobs(services: Services, on_end: OnEnd = tell_nobody) -> AsyncIte
     At its end jobs have a moment; then they are broken off, to be gone on with by another process
     or at the next start. To be entered where the services are active.
     """
-    work, settings = job_work(services, on_end), services.settings.jobs
-    engine = InProcessEngine(work, concurrency=settings.concurrency, per_tenant=settings.per_tenant)
-    try:
-        async with jobs_tended(work, engine):
-            yield Jobs(work=work, engine=engine)
-    finally:
-        await engine.aclose(patience_seconds=_PATIENCE_SECONDS)
+    settings = services.settings.jobs
+    async with open_webhooks(services) as webhooks:
+
+        async def tell(end: JobEnd) -> None:
+            await webhooks.note_end(end)
+            await on_end(end)
+
+        work = job_work(services, tell)
+        engine = InProcessEngine(
+            work, concurrency=settings.concurrency, per_tenant=settings.per_tenant
+        )
+        try:
+            async with jobs_tended(work, engine):
+                yield Jobs(work=work, engine=engine, webhooks=webhooks)
+        finally:
+            await engine.aclose(patience_seconds=_PATIENCE_SECONDS)

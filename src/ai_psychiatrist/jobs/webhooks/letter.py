@@ -26,6 +26,19 @@ class Delivery:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GivenUp:
+    """A webhook that is tried no more."""
+
+    job: JobRef
+    place: str
+    tries: int
+    reason: str | None
+    """Code of why its last try failed, `None` where each was broken off."""
+    given_up: float
+    """When, in seconds since 1970."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
     """A job whose end somebody wants to be told of."""
 

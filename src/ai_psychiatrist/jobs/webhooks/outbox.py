@@ -12,7 +12,7 @@ from typing import Final, Self
 from ai_psychiatrist.jobs.engine import JobEnd, JobRef
 from ai_psychiatrist.jobs.webhooks import tables
 from ai_psychiatrist.jobs.webhooks.event import event_body
-from ai_psychiatrist.jobs.webhooks.letter import Delivery, DeliveryState, Expected, Letter
+from ai_psychiatrist.jobs.webhooks.letter import Delivery, DeliveryState, Expected, GivenUp, Letter
 from ai_psychiatrist.jobs.webhooks.schedule import MOST_TRIES
 from ai_psychiatrist.ledger.store.database import Database, Value
 from ai_psychiatrist.ledger.store.private_database import open_migrated
@@ -131,6 +131,23 @@ class Outbox:
             "due": due,
         }
         self._database.execute(tables.AGAIN, values)
+
+    def given_up(self) -> tuple[GivenUp, ...]:
+        """Return the webhooks that are tried no more and not removed yet, the oldest first."""
+        return tuple(
+            GivenUp(
+                job=JobRef(tenant=row["tenant"], id=row["job"]),
+                place=row["place"],
+                tries=row["tries"],
+                reason=row["reason"],
+                given_up=row["due"],
+            )
+            for row in self._database.fetch(tables.GIVEN_UP)
+        )
+
+    def redo(self, *, now: float) -> int:
+        """Try all of those anew, with their ids; returns how many they are."""
+        return self._database.execute(tables.REDO, (now,))
 
     def tidy(self, places: Sequence[str], *, now: float, keep_seconds: float) -> None:
         """Remove what ended long ago, and give up what is due to places that are named no more."""

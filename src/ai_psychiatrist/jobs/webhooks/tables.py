@@ -66,6 +66,13 @@ AGAIN: Final = """
     UPDATE deliveries SET reason = :reason, due = :due
     WHERE id = :id AND state = 'pending' AND tries = :tries
 """
+GIVEN_UP: Final = """
+    SELECT tenant, job, place, tries, reason, due FROM deliveries WHERE state = 'given_up'
+    ORDER BY due, id
+"""
+REDO: Final = """
+    UPDATE deliveries SET state = 'pending', tries = 0, due = ? WHERE state = 'given_up'
+"""
 REMOVE_OLD: Final = "DELETE FROM deliveries WHERE state IN ('delivered', 'given_up') AND due < ?"
 OVERDUE_PLACES: Final = "SELECT DISTINCT place FROM deliveries WHERE state = 'pending' AND due < ?"
 GIVE_UP_UNNAMED: Final = """

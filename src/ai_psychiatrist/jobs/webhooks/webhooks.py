@@ -148,6 +148,10 @@ class Webhooks:
             if created < self.pace.now() - ORPHAN_SECONDS:
                 await self.forget([job])
             return
+        except AssessmentServiceError as error:
+            # One tenant's store that cannot be read keeps nobody else's webhooks.
+            logger.error("job_end_not_found", error_type=type(error).__name__)
+            return
         if end is not None:
             await self.note_end(end)
 
