@@ -74,8 +74,11 @@ SESSIONS = {"/v1/session"}
 RECORDS = {
     "/v1/assessments",
     "/v1/assessments/{assessment_id}",
-    "/v1/assessments/{assessment_id}/status",
-    "/v1/assessments/{assessment_id}/events",
+    "/v1/jobs",
+    "/v1/jobs/{job_id}",
+    "/v1/jobs/{job_id}/events",
+    "/v1/batches",
+    "/v1/batches/{batch_id}",
     "/v1/assessments/{assessment_id}/transcript",
     "/v1/assessments/{assessment_id}/evidence",
     "/v1/assessments/{assessment_id}/certificate",

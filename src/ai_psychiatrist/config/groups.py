@@ -14,6 +14,7 @@ from ai_psychiatrist.belief.settings import BeliefSettings
 from ai_psychiatrist.config.server import ApiSettings
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.infrastructure.logging import LogFormat, LogLevel
+from ai_psychiatrist.jobs.settings import JobSettings
 from ai_psychiatrist.llm.output_mode import OutputModeSetting
 from ai_psychiatrist.llm.settings import (
     AnthropicSettings,
@@ -204,6 +205,7 @@ class Settings(BaseSettings):
     certificate: CertificateSettings = CertificateSettings()
     interview: InterviewSettings = InterviewSettings()
     store: StoreSettings = StoreSettings()
+    jobs: JobSettings = JobSettings()
     api: ApiSettings = ApiSettings()
     limit: LimitSettings = LimitSettings()
     auth: AuthSettings = AuthSettings()

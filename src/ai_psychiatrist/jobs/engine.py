@@ -56,7 +56,9 @@ Work: TypeAlias = Callable[[JobRef], Awaitable[JobState]]
 """Does one job to its end, stores what comes of it, and returns how it ended.
 
 Given a job that was broken off it goes on, and pays for no finished call again; given one that has
-its end it returns that. It raises nothing but the end of its task, and errors of the store.
+its end it returns that, and `RUNNING` for one that another living process does: whoever is to see
+its end asks again later. It raises nothing but the end of its task, and errors of the store; then,
+too, the job waits to be gone on with.
 """
 OnEnd: TypeAlias = Callable[[JobEnd], Awaitable[None]]
 """Is told once the end of a job is stored; raises nothing."""

@@ -144,11 +144,14 @@ class AgentCalls:
 
             self._begin(call)
             self._note(duration_ms=kept.duration_ms)
+            # It was paid for when it was made.
             return self._returned(result_of(kept))
         if wait_seconds > 0:
             await call.route.retries.sleep(wait_seconds)
         async with self._turn_at(call.route):
             attempt = self._begin(call)
+            if not call.route.is_local:
+                note_spent(calls=1)
             result = await self._sent(call)
         if store is not None:
             from ai_psychiatrist.llm.kept_results import with_result  # noqa: PLC0415
@@ -163,7 +166,10 @@ class AgentCalls:
                 duration_ms=self._open_attempt().duration_ms,
             )
             await store.keep(with_result(made, result))
-        return self._returned(result)
+        returned = self._returned(result)
+        known = self._known
+        note_spent(tokens=(known["input_tokens"] or 0) + (known["output_tokens"] or 0))
+        return returned
 
     @asynccontextmanager
     async def _turn_at(self, route: ModelRoute) -> AsyncIterator[None]:
@@ -206,14 +212,11 @@ class AgentCalls:
         usage = result if isinstance(result, ChatReply) else result.usage
         sent, written = credible_tokens(usage.input_tokens), credible_tokens(usage.output_tokens)
         self._note(input_tokens=sent, output_tokens=written)
-        note_spent(tokens=(sent or 0) + (written or 0))
         return result
 
     def _begin(self, call: Call) -> Attempt:
         """Take a call from the budget; until it is settled, it counts as cut short."""
         self._log.budget.spend()
-        if not call.route.is_local:
-            note_spent(calls=1)
         self._under_way = Attempt(
             agent=self._agent,
             model=call.route.name,

@@ -143,7 +143,7 @@ class Services:
     def close(self) -> None:
         """Close what was opened of interviews, records, keys, trails and counts."""
         for name in ("archives", "audit", "day_counts", "entrance", "tenant_interviews"):
-            if name in self.__dict__:
+            if self.__dict__.get(name) is not None:
                 self.__dict__[name].close()
 
     @cached_property

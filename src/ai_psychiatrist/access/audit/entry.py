@@ -14,6 +14,8 @@ class Action(StrEnum):
     """What somebody did, or tried to do."""
 
     ASSESSMENT_MADE = "assessment_made"
+    BATCH_BEGUN = "batch_begun"
+    JOB_CANCELLED = "job_cancelled"
     ASSESSMENTS_LISTED = "assessments_listed"
     ASSESSMENT_SEEN = "assessment_seen"
     TRANSCRIPT_SEEN = "transcript_seen"
