@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from ai_psychiatrist.config import Settings
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.jobs.engine import JobEngine, JobRef, JobState, OnEnd
 from ai_psychiatrist.jobs.in_process import InProcessEngine
@@ -99,10 +100,26 @@ async def open_jobs(services: Services, on_end: OnEnd = tell_nobody) -> AsyncIte
     At its end jobs have a moment; then they are broken off, to be gone on with by another process
     or at the next start. To be entered where the services are active.
     """
-    work, settings = job_work(services, on_end), services.settings.jobs
-    engine = InProcessEngine(work, concurrency=settings.concurrency, per_tenant=settings.per_tenant)
+    work = job_work(services, on_end)
+    async with (
+        _engine_of(services.settings, work) as engine,
+        jobs_tended(work, engine),
+    ):
+        yield Jobs(work=work, engine=engine)
+
+
+@asynccontextmanager
+async def _engine_of(settings: Settings, work: JobWork) -> AsyncIterator[JobEngine]:
+    if settings.jobs.engine == "dbos":
+        # It brings a library that nobody else needs.
+        from ai_psychiatrist.wiring.job_queue import submitting_engine  # noqa: PLC0415
+
+        async with submitting_engine(settings) as submitting:
+            yield submitting
+        return
+    jobs = settings.jobs
+    engine = InProcessEngine(work, concurrency=jobs.concurrency, per_tenant=jobs.per_tenant)
     try:
-        async with jobs_tended(work, engine):
-            yield Jobs(work=work, engine=engine)
+        yield engine
     finally:
         await engine.aclose(patience_seconds=_PATIENCE_SECONDS)
