@@ -10,14 +10,13 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from ai_psychiatrist.api.app import create_app
 from ai_psychiatrist.infrastructure.telemetry.danger_counts import TOLD_TOGETHER
-from ai_psychiatrist.infrastructure.telemetry.work import JobEnded, QueueSeen
 from tests.fakes.exchange import Reply, Request, Script
 from tests.fakes.model_server import ModelServerThread, good_replies
 from tests.fakes.wires import encode_reply
 from tests.integration.command import Serving, run
 from tests.integration.running_app import client_at, client_of, model_at, settings_with
+from tests.patience import wait_until
 
 BODY = {"transcript_text": "Interviewer: How are you?\nParticipant: I am tired every day.\n"}
 HIGH = {"transcript_text": "Participant: I want to kill myself. I have a plan for tonight."}
@@ -135,22 +134,16 @@ def test_levels_of_danger_are_told_of_many_assessments_at_once(tmp_path: Path) -
     assert of(found, "danger_signs_total") == TOLD_TOGETHER
 
 
-def test_jobs_are_counted_where_there_is_a_queue(tmp_path: Path) -> None:
-    app = create_app(settings_with(tmp_path, **ON))
-
-    async def seen() -> QueueSeen:
-        return QueueSeen(by_state={"waiting": 3, "running": 1}, oldest_waiting_seconds=12.5)
-
-    app.state.sees_queue = seen
-    with client_of(app) as client:
-        counts = app.state.services.telemetry.counts
-        counts.told(JobEnded(state="failed", reason="backend_failed", seconds=2.0))
+def test_jobs_are_counted_until_and_at_their_end(tmp_path: Path) -> None:
+    with client_of(settings_with(tmp_path, **ON)) as client:
         found = counted(client)
-    assert of(found, "jobs", state="waiting") == 3
-    assert of(found, "jobs", state="running") == 1
-    assert of(found, "oldest_waiting_job_seconds") == 12.5
-    assert of(found, "job_ends_total", state="failed", reason="backend_failed") == 1
-    assert of(found, "job_seconds_count", state="failed") == 1
+        assert of(found, "jobs", state="waiting") == of(found, "jobs", state="running") == 0
+        taken = client.post("/v1/assessments", json=BODY, headers={"Prefer": "respond-async"})
+        assert taken.status_code == 202, taken.text
+        wait_until(lambda: of(counted(client), "job_ends_total", state="finished") == 1)
+        found = counted(client)
+    assert of(found, "job_seconds_count", state="finished") == 1
+    assert of(found, "jobs") == 0
 
 
 def test_they_are_off_until_a_setting_says_so(tmp_path: Path) -> None:

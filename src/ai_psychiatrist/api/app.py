@@ -131,7 +131,6 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
     )
     app.asks_for_credentials = resolved.auth.required
     app.state.services = opened
-    app.state.sees_queue = None
     app.state.stopping = Stopping()
     app.state.admission = Admission(resolved.api.max_concurrency)
     app.state.text_room = SharedRoom(resolved.api.max_total_chars)

@@ -1,19 +1,15 @@
 """The route that Prometheus reads."""
 
-from collections.abc import Awaitable, Callable
-from typing import Final, TypeAlias
+from typing import Final
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 
 from ai_psychiatrist.api.doors_of import requires
+from ai_psychiatrist.api.jobs_of import jobs_of
 from ai_psychiatrist.api.problems import Refusal, problem
 from ai_psychiatrist.api.served import ServicesOf
 from ai_psychiatrist.domain.access import Scope
-from ai_psychiatrist.infrastructure.telemetry.work import QueueSeen
-
-SeesQueue: TypeAlias = Callable[[], Awaitable[QueueSeen]]
-"""Looks at the jobs that have no end yet."""
 
 _OFF: Final = "This server counts nothing: it was started without TELEMETRY_METRICS=true."
 
@@ -35,6 +31,4 @@ async def read_metrics(request: Request, services: ServicesOf) -> Response:
         MEDIA_TYPE,
     )
 
-    sees_queue: SeesQueue | None = request.app.state.sees_queue
-    queue = None if sees_queue is None else await sees_queue()
-    return Response(counts.text(queue), media_type=MEDIA_TYPE)
+    return Response(counts.text(await jobs_of(request).seen()), media_type=MEDIA_TYPE)

@@ -4,17 +4,22 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from typing import Final
 
+from ai_psychiatrist.config import Settings
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.jobs.engine import JobEnd, JobEngine, JobRef, JobState, OnEnd
+from ai_psychiatrist.infrastructure.telemetry.work import QueueSeen
+from ai_psychiatrist.jobs.engine import JobEngine, JobRef, JobState, OnEnd
 from ai_psychiatrist.jobs.in_process import InProcessEngine
 from ai_psychiatrist.jobs.webhooks.webhooks import Webhooks
+from ai_psychiatrist.reviews.archive.errors import RecordNotFound
 from ai_psychiatrist.reviews.archive.jobs import GIVEN_UP
+from ai_psychiatrist.wiring.job_counts import queue_of
+from ai_psychiatrist.wiring.job_ends import ends_told
 from ai_psychiatrist.wiring.job_work import JobWork, end_of, tell_nobody
 from ai_psychiatrist.wiring.services import Services
-from ai_psychiatrist.wiring.webhooks import open_webhooks
 
 logger = get_logger(__name__)
 
@@ -57,6 +62,22 @@ class Jobs:
         except Exception as error:  # noqa: BLE001  whoever does the job looks by itself, too
             logger.error("job_not_cancelled", error_type=type(error).__name__)
 
+    async def seen(self) -> QueueSeen | None:
+        """Return what is still to be done, `None` where the engine is away."""
+        try:
+            return await queue_of(self.engine, self._age)
+        except Exception as error:  # noqa: BLE001  an engine may fail in any way
+            logger.error("jobs_not_seen", error_type=type(error).__name__)
+            return None
+
+    async def _age(self, job: JobRef) -> float | None:
+        records = self.work.services.archives.records(job.tenant)
+        try:
+            found = await records.ask(lambda archive: archive.job_lists.one(job.id))
+        except RecordNotFound:
+            return None
+        return (datetime.now(UTC) - found.created_at).total_seconds()
+
 
 async def tend_jobs(work: JobWork, engine: JobEngine) -> None:
     """Take back what dead processes left, and hand in what waits and the engine does not know."""
@@ -96,25 +117,33 @@ async def _tend(work: JobWork, engine: JobEngine) -> None:
 
 
 @asynccontextmanager
-async def open_jobs(services: Services, on_end: OnEnd = tell_nobody) -> AsyncIterator[Jobs]:
+async def open_jobs(services: Services) -> AsyncIterator[Jobs]:
     """Open the engine that the settings name, and tend the jobs, while the block runs.
 
     At its end jobs have a moment; then they are broken off, to be gone on with by another process
     or at the next start. To be entered where the services are active.
     """
-    settings = services.settings.jobs
-    async with open_webhooks(services) as webhooks:
+    async with ends_told(services) as ends:
+        work = job_work(services, ends.tell)
+        async with (
+            _engine_of(services.settings, work) as engine,
+            jobs_tended(work, engine),
+        ):
+            yield Jobs(work=work, engine=engine, webhooks=ends.webhooks)
 
-        async def tell(end: JobEnd) -> None:
-            await webhooks.note_end(end)
-            await on_end(end)
 
-        work = job_work(services, tell)
-        engine = InProcessEngine(
-            work, concurrency=settings.concurrency, per_tenant=settings.per_tenant
-        )
-        try:
-            async with jobs_tended(work, engine):
-                yield Jobs(work=work, engine=engine, webhooks=webhooks)
-        finally:
-            await engine.aclose(patience_seconds=_PATIENCE_SECONDS)
+@asynccontextmanager
+async def _engine_of(settings: Settings, work: JobWork) -> AsyncIterator[JobEngine]:
+    if settings.jobs.engine == "dbos":
+        # It brings a library that nobody else needs.
+        from ai_psychiatrist.wiring.job_queue import submitting_engine  # noqa: PLC0415
+
+        async with submitting_engine(settings) as submitting:
+            yield submitting
+        return
+    jobs = settings.jobs
+    engine = InProcessEngine(work, concurrency=jobs.concurrency, per_tenant=jobs.per_tenant)
+    try:
+        yield engine
+    finally:
+        await engine.aclose(patience_seconds=_PATIENCE_SECONDS)

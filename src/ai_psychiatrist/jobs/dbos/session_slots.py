@@ -14,7 +14,7 @@ from ai_psychiatrist.jobs.engine import EngineAway
 
 _LOCKS_OF_OURS: Final = 0x41_50_4A_53
 """First half of the locks' key; other programs may keep locks in the same database."""
-_SECONDS: Final = 5.0
+_SECONDS: Final = 15.0
 _KEPT_ALIVE: Final = {
     "keepalives_idle": "5",
     "keepalives_interval": "2",

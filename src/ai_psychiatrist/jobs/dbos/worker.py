@@ -121,7 +121,9 @@ class Worker:
             QUEUE,
             # Whoever has a thousand jobs leaves one place free for somebody who has one.
             worker_concurrency=options.concurrency + 1,
-            partition_worker_concurrency=options.concurrency,
+            partition_worker_concurrency=min(
+                options.concurrency, options.per_tenant or options.concurrency
+            ),
             partition_concurrency=options.per_tenant or None,
             polling_interval_sec=options.poll_seconds,
             on_conflict="always_update",
