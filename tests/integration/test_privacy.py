@@ -103,6 +103,7 @@ COMMANDS = {
     "import",
     "pipeline run",
     "evaluate run",
+    "evaluate merge",
     "evaluate metrics",
     "evaluate belief",
     "evaluate replicate",
