@@ -17,6 +17,7 @@ from benchmarks import (
     interview_answers,
     labelled_sets,
     metrics,
+    million,
     pages,
     retrieval,
     risk,
@@ -52,6 +53,8 @@ def main() -> None:
     retrieval.main([])
     print("\n## Metrics\n", flush=True)
     metrics.main([])
+    print("\n## A million units\n", flush=True)
+    million.main([])
     print("\n## What intervals hold\n", flush=True)
     coverage.main([])
     print("\n## Agreement of raters, as it was planted\n", flush=True)

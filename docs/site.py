@@ -30,6 +30,8 @@ ORDER: Final = (
         "how-sure",
     ),
     *("few-shot", "challenge", "validation", "interview", "interchange"),
+    *("start", "how-it-works", "review", "http", "doors", "python", "evaluation", "how-sure"),
+    *("many", "few-shot", "challenge", "validation", "interview", "interchange"),
     *("configuration", "privacy-and-safety", "architecture"),
 )
 """The pages of `docs/` as they are read; others follow."""

@@ -107,6 +107,7 @@ COMMANDS = {
     "import",
     "pipeline run",
     "evaluate run",
+    "evaluate merge",
     "evaluate metrics",
     "evaluate belief",
     "evaluate replicate",

@@ -37,8 +37,8 @@ class Shard:
         number, of = map(int, found.groups()) if found else (0, 0)
         if not 1 <= number <= of <= MOST_SHARDS:
             msg = (
-                f"a shard is given as i/n, such as 2/8, with i from 1 to n and n at most "
-                f"{MOST_SHARDS}, and not as {text!r}"
+                "a shard is given as i/n, such as 2/8, with i from 1 to n and n at most "
+                f"{MOST_SHARDS}"
             )
             raise InputError(msg, field=_FIELD)
         return cls(of=of, number=number)

@@ -1,5 +1,6 @@
 """Shards that are to become one run: whether they belong together, and what is missing."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -13,6 +14,8 @@ _OF_THE_MACHINE: Final = ("python", "platform")
 """What may differ between shards, because nothing that is written follows from it."""
 _MAY_BE_UNKNOWN: Final = frozenset({"git_commit", "git_dirty"})
 _MOST_NAMED: Final = 12
+_NAME: Final = re.compile(r"[a-z0-9_]{1,40}")
+"""What a field of ours is called; a file that was changed may hold anything."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,4 +112,4 @@ def _differing(
         if isinstance(first, Mapping) and isinstance(second, Mapping):
             yield from _differing(first, second, f"{prefix}{name}.")
         elif first != second and not (name in _MAY_BE_UNKNOWN and None in (first, second)):
-            yield f"{prefix}{name}"
+            yield f"{prefix}{name if _NAME.fullmatch(name) else 'a field of another name'}"
