@@ -1,1 +1,0 @@
-"""Where a provider caches prefixes, an assessment's first call goes before all others."""
