@@ -6,6 +6,7 @@ Everything else, from the predictions to the report and both streams, holds none
 
 import json
 import os
+import shutil
 import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -21,6 +22,7 @@ from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
 from ai_psychiatrist.evaluation.scores.labels_file import read_labels
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
 from ai_psychiatrist.ledger.exchange.line_import import refuse_unusable_lines
+from tests.fakes.batch_server import BatchServer, Weather
 from tests.fakes.embedding_server import answer, embedding_server
 from tests.fakes.model_server import ModelServerThread, Reply, Request
 from tests.fakes.pipeline_folder import PIPELINE, changed, written
@@ -224,6 +226,18 @@ def hostile_reply(request: Request) -> Reply:
     return next(script for at, script in scripts if _mark(at) in request.transcript)(request)
 
 
+def merge_damaged(folder: Path) -> None:
+    """Merge shards whose files somebody wrote words into."""
+    for name in ("run.json", "units.jsonl", "labels.jsonl", "timings.json"):
+        path = folder / "part2" / name
+        kept = path.read_bytes()
+        for words in (CANARY, json.dumps(CANARY), json.dumps({CANARY: CANARY, "shard": CANARY})):
+            path.write_text(f"{words}\n", "utf-8")
+            told(folder, "evaluate", "merge", "part1", "part2", "--out", "odd", codes=(0, 1, 2, 3))
+            shutil.rmtree(folder / "odd", ignore_errors=True)
+        path.write_bytes(kept)
+
+
 def _mark(at: int) -> str:
     return f"Interviewer: This is talk {at}.\n"
 
@@ -240,7 +254,13 @@ def test_runs_over_hostile_models_keep_words_in_the_ledger(tmp_path: Path, log_f
             (tmp_path / "odd.toml").write_text(text, "utf-8")
             told(tmp_path, *some, "--prompts", "odd=odd.toml", settings=settings, codes=(2,))
         (tmp_path / "odd.toml").unlink()
+        for shard in ("1/2", "2/2"):
+            part = ("--out", f"part{shard[0]}", "--shard", shard)
+            told(tmp_path, "evaluate", "run", talks, *part, settings=settings, codes=(0, 1, 3))
     talks.unlink()
+    told(tmp_path, "evaluate", "merge", "part1", "part2", "--out", "merged", codes=(0, 1, 3))
+    told(tmp_path, "evaluate", "merge", "part1", "--out", "other", codes=(2,))
+    merge_damaged(tmp_path)
     told(tmp_path, "evaluate", "compare", "series")
     told(tmp_path, "evaluate", "runs", "series")
     told(tmp_path, "evaluate", "table", "series", "--out", "series.csv")
@@ -261,6 +281,36 @@ def test_runs_over_hostile_models_keep_words_in_the_ledger(tmp_path: Path, log_f
     exported = list((tmp_path / "run" / "export").rglob("*"))
     assert_silent(*(path.name for path in exported))
     assert any(CANARY in path.read_text("utf-8") for path in exported if path.is_file())
+
+
+@pytest.mark.parametrize("model", ["anthropic:fake", "openai:fake"])
+@pytest.mark.parametrize("log_format", LOG_FORMATS)
+def test_runs_by_batches_keep_words_in_the_ledger(
+    tmp_path: Path, model: str, log_format: str
+) -> None:
+    talks = hostile_talks(tmp_path)
+    weather = Weather(
+        looks=1, is_reordered=True, broken_off=2, strangers=2, lost=lambda at: at == 1
+    )
+    with BatchServer(script=hostile_reply, weather=weather) as server:
+        settings = server.settings | {"LOG_FORMAT": log_format, "MODEL_DEFAULT": model}
+        settings |= {"BATCH_POLL_SECONDS": "0.01", "BATCH_MOST_POLL_SECONDS": "0.05"}
+        run_it = ("evaluate", "run", talks, "--out", "run")
+        server.weather.refused_with = 400
+        told(tmp_path, *run_it, "--batch", settings=settings, codes=(3,))
+        server.weather.refused_with, server.weather.is_silent = None, True
+        told(tmp_path, *run_it, "--resume", settings=settings, codes=(4,))
+        server.weather.is_silent = False
+        told(tmp_path, *run_it, "--resume", "--wait", settings=settings, codes=(1, 3))
+        server.weather.vanished = frozenset(range(1, 99))
+        told(tmp_path, *run_it, "--resume", "--retry-failed", settings=settings, codes=(1, 3, 4))
+        told(tmp_path, *run_it, "--resume", settings=settings, codes=(1, 3, 4))
+        again = ("--resume", "--hand-in-again")
+        told(tmp_path, *run_it, *again, settings=settings, codes=(1, 3, 4))
+    talks.unlink()
+    assert any(CANARY in str(body) for batch in server.batches for _, body in batch.calls)
+    assert CANARY.encode() in (tmp_path / "run" / "ledger.sqlite").read_bytes()
+    assert_files_silent(tmp_path, sinks=LEDGER)
 
 
 def hostile_challenge(folder: Path) -> Path:

@@ -155,18 +155,18 @@ def test_ceiling_stops_cleanly_and_a_higher_one_goes_on(tmp_path: Path, intervie
     with ModelServerThread(hundred_tokens) as server:
         settings = served(server.url)
         low = evaluate(tmp_path, *command, "--max-cost", 0, **settings)
-        assert low.code == 4
+        assert low.code == 5
         assert server.requests == []
         planned = number(cost_of(tmp_path / "run"), "planned", "live_usd") / UNITS
         ceiling = planned + 2.5 * UNIT_USD
         stopped = evaluate(tmp_path, *command, "--resume", "--max-cost", ceiling, **settings)
-        assert stopped.code == 4, stopped.err
+        assert stopped.code == 5, stopped.err
         assert "--resume and a higher --max-cost" in stopped.err
         # The third begins at 1.8, and the fourth could pass it.
         spent = number(cost_of(tmp_path / "run"), "used", "usd")
         assert spent == pytest.approx(3 * UNIT_USD)
         same = evaluate(tmp_path, *command, "--resume", "--max-cost", ceiling, **settings)
-        assert same.code == 4
+        assert same.code == 5
         assert len(server.requests) == 3 * CALLS
         whole = evaluate(tmp_path, *command, "--resume", "--max-cost", 1000, **settings)
         assert whole.code == 0, whole.err
@@ -189,7 +189,7 @@ def test_dear_unit_passes_the_ceiling_by_no_more_than_the_calls_in_flight(
         settings = served(server.url)
         command = ("run", interviews, "--out", "run", "--price", price, "--concurrency", 2)
         stopped = evaluate(tmp_path, *command, "--max-cost", 4, **settings)
-        assert stopped.code == 4, stopped.err
+        assert stopped.code == 5, stopped.err
         spent = number(cost_of(tmp_path / "run"), "used", "usd")
         assert 4 <= spent <= 4 + in_flight * call_usd
         assert len(server.requests) == spent / call_usd

@@ -12,6 +12,7 @@ from ai_psychiatrist.domain.evidence import Quote
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.references import ShownReference
 from ai_psychiatrist.domain.transcript import Transcript
+from ai_psychiatrist.infrastructure.outside_work import outside_work
 from ai_psychiatrist.infrastructure.worker_processes import work_on_text
 from ai_psychiatrist.services.retrieval.found import ItemReferences
 from ai_psychiatrist.services.retrieval.identity import Identity, identity_of
@@ -86,9 +87,10 @@ async def shown_references(
     identity = partial(identity_of, participant_id=scoring.participant, session_id=scoring.session)
     excluded = await work_on_text(transcript.text, identity, transcript)
     quotes = {Item(key): found for key, found in evidence.items()}
-    if scoring.mode is AssessmentMode.RANDOM_REFERENCES:
-        return ShownReferences(of=await source.random_references(quotes, excluded))
-    return ShownReferences(of=await source.references_for(quotes, excluded))
+    with outside_work():
+        if scoring.mode is AssessmentMode.RANDOM_REFERENCES:
+            return ShownReferences(of=await source.random_references(quotes, excluded))
+        return ShownReferences(of=await source.references_for(quotes, excluded))
 
 
 def required(mode: AssessmentMode, source: ReferenceSource | None) -> ReferenceSource:

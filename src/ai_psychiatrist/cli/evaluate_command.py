@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ai_psychiatrist.cli.ablate_option import AblateOption
+from ai_psychiatrist.cli.batch_choice import BatchChoice
 from ai_psychiatrist.cli.cost_options import MaxCostOption, PlanOption, PriceOption, usd_of
 from ai_psychiatrist.cli.dataset_options import (
     CodesOption,
@@ -41,6 +42,7 @@ from ai_psychiatrist.evaluation.replication import (
 )
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
+from ai_psychiatrist.evaluation.runs.shard import Shard
 from ai_psychiatrist.evaluation.runs.start import StartOptions
 from ai_psychiatrist.services.transcripts.formats.daic_woz import CodedLines, Interruption373
 
@@ -64,6 +66,14 @@ Examples:
 
   ai-psychiatrist evaluate run interviews/ --out runs/proven --certificates
 
+  ai-psychiatrist evaluate run interviews/ --out parts/2 --shard 2/8
+
+  ai-psychiatrist evaluate run interviews/ --out runs/cheap --model anthropic:claude-haiku-4-5
+  --batch
+
+  ai-psychiatrist evaluate run interviews/ --out runs/cheap --model anthropic:claude-haiku-4-5
+  --resume --wait
+
   ai-psychiatrist evaluate run interviews/ --out runs/anna --participant Anna --interviewer Tom
 
   ai-psychiatrist evaluate run interviews/ --model anthropic:claude-haiku-4-5 --plan
@@ -76,9 +86,14 @@ Examples:
 Who speaks is told by labels such as Patient or Interviewer. Others are named with --participant and
 --interviewer for all files, or with rows file,label,role in interviews/speakers.csv.
 
+With --batch calls are handed in to the provider's batch interface at about half the price, and the
+command ends; their prompts rest at the provider until the results are collected. Go on with
+--resume, three times or more, until all is done; --wait does so by itself.
+
 Exit status: 0 every unit complete, 1 some units failed or files were not read, 2 bad input or
-settings, 3 no unit is complete, 4 the ceiling of --max-cost is reached (go on with --resume and a
-higher one), 130 stopped by Ctrl-C (go on with --resume).
+settings, 3 no unit is complete, 4 waiting for a batch (go on with --resume), 5 the ceiling of
+--max-cost is reached (go on with --resume and a higher one), 130 stopped by Ctrl-C (go on with
+--resume).
 """
 REPLICATE_EXAMPLES = """
 Example:
@@ -98,6 +113,14 @@ def run(
     ] = None,
     mode: ModeOption = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first N units.")] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="I/N",
+            help="Only part I of N, for N processes; --split and --limit apply before. "
+            "`evaluate merge` makes one run of the parts.",
+        ),
+    ] = None,
     concurrency: Annotated[int, typer.Option(min=1, help="Units assessed at the same time.")] = 8,
     repeats: Annotated[
         int | None, typer.Option(min=1, max=99, help="Make N runs in RUN, all asked anew.")
@@ -156,6 +179,24 @@ def run(
             "--unrelated", help="None is about depression: all that is found is false evidence."
         ),
     ] = False,
+    batch: Annotated[
+        bool | None,
+        typer.Option(
+            "--batch/--no-batch",
+            help="Ask by the provider's batch interface; --resume of such a run does so again.",
+            show_default=False,
+        ),
+    ] = None,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait for batches instead of ending.")
+    ] = False,
+    hand_in_again: Annotated[
+        bool,
+        typer.Option(
+            "--hand-in-again",
+            help="With --resume: ask anew what a batch held that is gone; may be paid twice.",
+        ),
+    ] = False,
     model: ModelOption = None,
 ) -> None:
     """Assess every unit of a dataset; can be stopped at any time and gone on with."""
@@ -183,6 +224,7 @@ def run(
             ),
             start=StartOptions(
                 limit=limit,
+                shard=None if shard is None else Shard.read(shard),
                 is_resumed=resume,
                 accepts_changed=accept_changed,
                 keeps_raw=not no_raw,
@@ -192,6 +234,7 @@ def run(
             repeats=repeats,
             is_unrelated=unrelated,
             ablates=ablate,
+            batch=BatchChoice(wanted=batch, waits=wait, hands_in_again=hand_in_again),
         )
         if plan:
             tell_plan(settings, wanted, before=out, as_json=as_json)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import typer
 
+from ai_psychiatrist.cli.batch_choice import LIVE, BatchChoice
 from ai_psychiatrist.cli.dataset_options import DatasetChoice
 from ai_psychiatrist.cli.exits import ExitCode, fail
 from ai_psychiatrist.cli.unit_progress import unit_progress
@@ -44,6 +45,7 @@ class WantedRun:
     is_unrelated: bool = False
     ablates: bool = False
     """Whether to score again with the evidence changed."""
+    batch: BatchChoice = LIVE
 
     @property
     def is_several(self) -> bool:
@@ -58,6 +60,9 @@ def assess_dataset(settings: Settings, wanted: WantedRun) -> ExitCode:
     except KeyboardInterrupt:
         typer.echo("stopped; what has finished is kept: go on with --resume", err=True)
         raise typer.Exit(ExitCode.STOPPED) from None
+    if ExitCode.WAITING in codes:
+        typer.echo("next: the same command with --resume, when the batch is ready", err=True)
+        return ExitCode.WAITING
     what = "compare" if wanted.is_several else "report"
     typer.echo(f"next: ai-psychiatrist evaluate {what} {wanted.out}", err=True)
     if ExitCode.CEILING_REACHED in codes:
@@ -66,19 +71,21 @@ def assess_dataset(settings: Settings, wanted: WantedRun) -> ExitCode:
 
 
 async def _assess_all(settings: Settings, wanted: WantedRun) -> set[ExitCode]:
-    async with open_services(settings) as services:
+    batch = wanted.batch.wishes(settings, wanted.out, is_resumed=wanted.start.is_resumed)
+    models = None if batch is None else batch.models
+    async with open_services(settings, batches=models) as services:
         dataset, tally = wanted.dataset.opened(), RunTally()
         codes: set[ExitCode] = set()
         for variant in _variants(services, wanted):
             if tally.has_reached(wanted.options.max_failures):
                 typer.echo("no further run is begun: too many units have failed", err=True)
                 return codes | {ExitCode.PARTIAL}
-            run = _wanted_run(wanted, dataset, variant)
+            run = replace(_wanted_run(wanted, dataset, variant), batch=batch)
             watch = partial(_watched, run.folder.path.name)
             state = await make_run(services, run, tally=tally, watch=watch)
             if variant is not None:
                 typer.echo(f"{variant.folder_name}:", err=True)
-            codes.add(_conclude(state))
+            codes.add(conclude(state))
         return codes
 
 
@@ -135,7 +142,7 @@ def _watched(name: str, requested: int, done: int) -> Iterator[OnUnit]:
         yield lambda unit: on_end(unit.stage)
 
 
-def _conclude(state: RunState) -> ExitCode:
+def conclude(state: RunState) -> ExitCode:
     """Say where a run stands, and return the exit status that this alone gives."""
     for line in _lines(state):
         typer.echo(line, err=True)
@@ -143,6 +150,8 @@ def _conclude(state: RunState) -> ExitCode:
         steps = ", ".join(state.unbalanced_steps)
         fail(f"the account does not balance at {steps}: keep the folder")
     account = state.counts
+    if state.waiting_calls:
+        return ExitCode.WAITING
     if state.has_reached_ceiling:
         return ExitCode.CEILING_REACHED
     if account.valid == 0:
@@ -160,6 +169,8 @@ def _lines(state: RunState) -> Iterator[str]:
         f"{account.failed} failed, {account.pending} to do; "
         f"{state.paid_calls} model calls made now"
     )
+    if state.waiting_calls:
+        yield f"{state.waiting_calls} calls wait for their batch, which may take a day"
     for category, count in carried.kinds.most_common():
         yield f"  complete with {category}: {count}"
     for stage, count in account.by_stage.items():

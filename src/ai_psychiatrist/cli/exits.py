@@ -27,7 +27,9 @@ class ExitCode(IntEnum):
     PARTIAL = 1
     BAD_INPUT = 2
     NOTHING_FINISHED = 3
-    CEILING_REACHED = 4
+    WAITING = 4
+    """For the results of a batch."""
+    CEILING_REACHED = 5
     """Units are left because they could cost more than may be spent."""
     STOPPED = 130
     """By Ctrl-C."""

@@ -22,6 +22,7 @@ from anyio import CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
 
 from ai_psychiatrist.infrastructure import worker
+from ai_psychiatrist.infrastructure.outside_work import outside_work
 from ai_psychiatrist.infrastructure.worker import LENGTH
 from ai_psychiatrist.infrastructure.worker_threads import WorkTimedOut
 
@@ -51,9 +52,10 @@ async def work_on_text(text: str | bytes, work: Callable[[*Ts], T], *args: *Ts) 
     `work` has to be a function of a module, and what it takes and returns picklable. Raises
     `WorkTimedOut` and `WorkerLost`.
     """
-    if is_for_process(text):
-        return await in_worker_process(text, work, *args)
-    return await beside_the_loop(lambda: work(*args))
+    with outside_work():
+        if is_for_process(text):
+            return await in_worker_process(text, work, *args)
+        return await beside_the_loop(lambda: work(*args))
 
 
 def is_for_process(text: str | bytes) -> bool:

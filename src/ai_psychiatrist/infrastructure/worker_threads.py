@@ -9,6 +9,8 @@ from typing import TypeVar
 
 from anyio.lowlevel import RunVar
 
+from ai_psychiatrist.infrastructure.outside_work import outside_work
+
 T = TypeVar("T")
 
 
@@ -38,10 +40,11 @@ class WorkerThreads:
             self._places.set(places)
         try:
             async with asyncio.timeout(self._seconds) as deadline:
-                await places.acquire()
-                ended = asyncio.wrap_future(_begun(work))
-                ended.add_done_callback(lambda _: places.release())
-                return await asyncio.shield(ended)
+                with outside_work():
+                    await places.acquire()
+                    ended = asyncio.wrap_future(_begun(work))
+                    ended.add_done_callback(lambda _: places.release())
+                    return await asyncio.shield(ended)
         except TimeoutError:
             if deadline.expired():
                 raise WorkTimedOut from None

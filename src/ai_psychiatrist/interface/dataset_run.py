@@ -6,14 +6,16 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
+from ai_psychiatrist.agents.baseline.model import BASELINE
 from ai_psychiatrist.agents.contracts.contract import shipped_contract
 from ai_psychiatrist.agents.prompts.digests import Tasks
 from ai_psychiatrist.assessment.part import FULL, Part
 from ai_psychiatrist.belief.settings import BeliefSettings
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentMode, WantedScoring
+from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
 from ai_psychiatrist.evaluation.pricing.used import CallPrices
 from ai_psychiatrist.evaluation.runs.overlap import refuse_overlap
@@ -41,6 +43,9 @@ from ai_psychiatrist.results.frozen_table import FrozenTable
 from ai_psychiatrist.results.result import Result
 from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
 from ai_psychiatrist.wiring import Services
+
+if TYPE_CHECKING:
+    from ai_psychiatrist.evaluation.batches.waves import BatchWishes
 
 Watch: TypeAlias = Callable[[int, int], AbstractContextManager[OnUnit]]
 """Told how many units are requested and how many are done already; gives what is told of each."""
@@ -91,6 +96,8 @@ class DatasetRun:
     """`False` for interviews in which no symptom should be found; `None` where nobody knows."""
     ablates: bool = False
     """Whether to score again with the evidence changed, to tell whether it drives the scores."""
+    batch: "BatchWishes | None" = None
+    """How calls are handed to batch interfaces; `None` where models are asked live."""
 
 
 @contextmanager
@@ -107,9 +114,17 @@ async def make_run(
 
     `tally`: of all runs that one bound on failures is for. Digests are made with the run's own key
     from then on, so that services have to be active. Raises `InputError` and `ArtifactMismatch` as
-    `open_run` does, `RequestConflict` for a mode whose references are missing, and `RunBusy` when
-    another process works on the run.
+    `open_run` does, `InputError` for a ceiling of a run by batches, `ConfigurationError` for models
+    without the batch interface that is wanted, `RequestConflict` for a mode whose references are
+    missing, and `RunBusy` when another process works on the run.
     """
+    if wanted.batch is not None:
+        asked = {name for chain in services.agent_models.values() for name in chain}
+        wanted.batch.models.refuse_others(asked, local={BASELINE})
+        if wanted.options.max_cost_usd is not None:
+            # All of a wave is handed in at once, before anything is known of what it costs.
+            msg = "is for runs that ask models live; --plan says what a batch run costs"
+            raise InputError(msg, field="--max-cost")
     scoring = await services.scoring(wanted.mode, ablates=wanted.ablates)
     if scoring.mode.shows_references and services.references is not None:
         references = await services.references.open()
@@ -136,9 +151,39 @@ async def make_run(
             prices=prices,
             purse=purse_of(services, wanted.options, prices, ledger),
         )
-        account = ledger.counts(ASSESSMENT_STEP)
-        with watch(account.requested, account.valid + account.failed) as on_unit:
+
+        def watched() -> AbstractContextManager[OnUnit]:
+            account = ledger.counts(ASSESSMENT_STEP)
+            return watch(account.requested, account.valid + account.failed)
+
+        if wanted.batch is not None:
+            return await _in_waves(wanted, tools, folder, tally, watched)
+        with watched() as on_unit:
             return await run_session(tools, folder, wanted.options, tally=tally, on_unit=on_unit)
+
+
+async def _in_waves(
+    wanted: DatasetRun,
+    tools: RunTools,
+    folder: RunFolder,
+    tally: RunTally,
+    watch: Callable[[], AbstractContextManager[OnUnit]],
+) -> RunState:
+    # Libraries of model servers, which a run of the baseline does without.
+    from ai_psychiatrist.evaluation.batches.waves import Waves  # noqa: PLC0415
+
+    if wanted.batch is None:
+        msg = "no batches are wanted"
+        raise ValueError(msg)
+    waves = Waves(
+        tools=tools,
+        folder=folder,
+        options=wanted.options,
+        wishes=wanted.batch,
+        tally=tally,
+        watch=watch,
+    )
+    return await waves.run()
 
 
 async def _prices(
@@ -150,7 +195,7 @@ async def _prices(
         prices = price_list(services, wanted.options)
         measured = measured_units(wanted.dataset, wanted.start.limit)
         plan = planned_run(services, measured, prices, scoring=scoring, tasks=tasks)
-        return CallPrices(prices=prices, plan=plan)
+        return CallPrices(prices=prices, plan=plan, is_batch=wanted.batch is not None)
 
     return await asyncio.to_thread(planned)
 
@@ -196,6 +241,8 @@ def _request(services: Services, wanted: DatasetRun, scoring: WantedScoring) -> 
     )
     if wanted.start.certifies:
         record["certificates"] = True
+    if wanted.start.shard is not None:
+        record["shard"] = str(wanted.start.shard)
     return EvaluationRequest(
         dataset=wanted.dataset,
         folder=wanted.folder,

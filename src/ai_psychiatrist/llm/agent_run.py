@@ -52,13 +52,16 @@ def reply_agent(
         raise again from None
 
     output: TextOutput[OutputT] = TextOutput(extract)
-    return Agent(
+    agent = Agent(
         deps_type=AgentCalls,
         output_type=output,
         instructions=definition.system,
         name=definition.name,
         retries={"output": retries, "tools": 0},
     )
+    # A process can have all agents traced with what they are asked and answer; not this one.
+    agent.instrument = False
+    return agent
 
 
 async def run_agent(agent: Agent[AgentCalls, OutputT], asked: Asked, calls: AgentCalls) -> OutputT:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ai_psychiatrist.llm.routes import ModelRoute
 from ai_psychiatrist.llm.settings import (
@@ -12,6 +13,9 @@ from ai_psychiatrist.llm.settings import (
     OpenAISettings,
     PydanticAISettings,
 )
+
+if TYPE_CHECKING:
+    from ai_psychiatrist.llm.batches.providers import BatchModels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,3 +30,5 @@ class BackendOptions:
     google: GoogleSettings = field(default_factory=GoogleSettings)
     local: Mapping[str, ModelRoute] = field(default_factory=dict)
     """Models that run in this process, by name."""
+    batches: "BatchModels | None" = None
+    """Takes the models that are asked by batches; `None` where all are asked live."""

@@ -70,18 +70,30 @@ def ollama_backend(access: Access, settings: OllamaSettings) -> Backend:
 def openai_backend(access: Access, provider: Provider) -> Backend:
     """Return a server of OpenAI's protocols: chat completions, or responses for OpenAI itself."""
     # Half a second that only those wait for who ask such a server.
+    from openai import AsyncOpenAI  # noqa: PLC0415
     from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel  # noqa: PLC0415
     from pydantic_ai.profiles.openai import OpenAIModelProfile  # noqa: PLC0415
     from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415
 
     from ai_psychiatrist.llm.openai_client import OpenAIClient  # noqa: PLC0415
 
-    client = OpenAIClient(
-        address=access.address,
-        key=access.key or NO_KEY,
-        http=access.http,
-        seconds=access.timeout_seconds,
-    )
+    client: AsyncOpenAI
+    if provider is providers.OPENAI:
+        # Batches are handed in through copies of the client, which only its own kind can make.
+        client = AsyncOpenAI(
+            base_url=access.address,
+            api_key=access.key or NO_KEY,
+            timeout=access.timeout_seconds,
+            max_retries=0,
+            http_client=access.http,
+        )
+    else:
+        client = OpenAIClient(
+            address=access.address,
+            key=access.key or NO_KEY,
+            http=access.http,
+            seconds=access.timeout_seconds,
+        )
     is_openai = urlsplit(access.address).hostname == _OPENAI_HOST
     profile = OpenAIModelProfile(
         # The library would drop the tag of thinking that never ends, and its drafts would be text.

@@ -42,6 +42,8 @@ class ModelRoute:
     """Bounds the calls under way at the model's backend; shared by all models of it."""
     retries: CallRetries = BUSY_RETRIES
     """When a call that gave no reply is made again."""
+    is_batched: bool = False
+    """Whether its calls are answered from batches, or wait for one until they are cancelled."""
 
 
 ModelChain: TypeAlias = tuple[ModelRoute, ...]

@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import httpx2
 from pydantic_ai.settings import ModelSettings as RequestSettings
@@ -22,6 +22,7 @@ from ai_psychiatrist.llm.backends import (
     ollama_backend,
     openai_backend,
 )
+from ai_psychiatrist.llm.batches.batched_model import BatchedModel
 from ai_psychiatrist.llm.cures import shown_address
 from ai_psychiatrist.llm.direct_chat import DirectChatClient
 from ai_psychiatrist.llm.http_client import http_client
@@ -35,6 +36,9 @@ from ai_psychiatrist.llm.windowed_model import PromptWindow, WindowedModel
 
 if TYPE_CHECKING:
     from ai_psychiatrist.llm.embedders import ServerEmbedder
+
+_MOST_BATCH_BYTES: Final = 1 << 28
+"""Of the replies of one batch; the longest each may be is looked at when it is read."""
 
 
 class ModelServers:
@@ -133,7 +137,11 @@ class ModelServers:
         options = self._options
         settings = RequestSettings(max_tokens=options.models.max_output_tokens)
         num_ctx = options.ollama.num_ctx if backend.provider is providers.OLLAMA else None
-        agent_model = WindowedModel(backend.build(model, settings), PromptWindow(num_ctx))
+        served, is_batched = backend.build(model, settings), False
+        if options.batches is not None and options.batches.add(name, served):
+            served, is_batched = BatchedModel(name, served), True
+        agent_model = WindowedModel(served, PromptWindow(num_ctx))
+        waits = options.models.busy_waits_seconds
         limiter = asyncio.Semaphore(options.models.max_concurrency)
         return ModelRoute(
             name=name,
@@ -143,8 +151,12 @@ class ModelServers:
             timeout_seconds=self._timeout_seconds(backend.provider),
             max_reply_bytes=options.models.max_reply_bytes,
             caches_prefixes=backend.provider in providers.CACHING_PROVIDERS,
-            limiter=self._limiters.setdefault(backend.address, limiter),
-            retries=replace(BUSY_RETRIES, waits_seconds=options.models.busy_waits_seconds),
+            # Those that wait for a batch hold no place at a server, and the next batch is the wait.
+            limiter=(None if is_batched else self._limiters.setdefault(backend.address, limiter)),
+            retries=replace(
+                BUSY_RETRIES, waits_seconds=tuple(0.0 for _ in waits) if is_batched else waits
+            ),
+            is_batched=is_batched,
         )
 
     def _backend(self, provider: Provider, name: str) -> Backend:
@@ -190,11 +202,12 @@ class ModelServers:
 
     def _client(self) -> httpx2.AsyncClient:
         if self._http is None:
-            models = self._options.models
+            models, is_batched = self._options.models, self._options.batches is not None
             self._http = http_client(
                 timeout_seconds=self._options.pydantic_ai.timeout_seconds
                 or DEFAULT_TIMEOUT_SECONDS,
-                max_reply_bytes=models.max_reply_bytes,
+                max_reply_bytes=_MOST_BATCH_BYTES if is_batched else models.max_reply_bytes,
                 proxy=models.http_proxy,
+                reads_batches=is_batched,
             )
         return self._http

@@ -29,8 +29,10 @@ from ai_psychiatrist.wiring.belief import belief_chains, believer
 from ai_psychiatrist.wiring.configured_references import ConfiguredReferences
 from ai_psychiatrist.wiring.danger import danger_agent, danger_chain, of_models
 from ai_psychiatrist.wiring.services import BYTES_PER_CHARACTER, Services
+from ai_psychiatrist.wiring.telemetry import Telemetry, open_telemetry
 
 if TYPE_CHECKING:
+    from ai_psychiatrist.llm.batches.providers import BatchModels
     from ai_psychiatrist.wiring.tenant_interviews import TenantInterviews
 
 __all__ = ["BYTES_PER_CHARACTER", "Services", "open_services", "open_services_apart"]
@@ -39,20 +41,23 @@ logger = get_logger(__name__)
 
 
 @asynccontextmanager
-async def open_services(settings: Settings, *, keeps_key: bool = True) -> AsyncIterator[Services]:
+async def open_services(
+    settings: Settings, *, batches: "BatchModels | None" = None, keeps_key: bool = True
+) -> AsyncIterator[Services]:
     """Build everything from settings, active inside the block; closes the connections at the end.
 
-    `keeps_key`: whether a key of digests that is made anew is kept; otherwise nothing is written.
-    Raises `ConfigurationError` for settings that nothing can serve.
+    `batches`: takes the models that are then asked by batches alone. `keeps_key`: whether a key of
+    digests that is made anew is kept; otherwise nothing is written. Raises `ConfigurationError`
+    for settings that nothing can serve.
     """
-    async with open_services_apart(settings, keeps_key=keeps_key) as services:
+    async with open_services_apart(settings, batches=batches, keeps_key=keeps_key) as services:
         with services.active():
             yield services
 
 
 @asynccontextmanager
 async def open_services_apart(
-    settings: Settings, *, keeps_key: bool = True
+    settings: Settings, *, batches: "BatchModels | None" = None, keeps_key: bool = True
 ) -> AsyncIterator[Services]:
     """Build everything as `open_services` does, to be active only where the caller says so."""
     log = EventLog(settings.log.level, settings.log.format)
@@ -72,21 +77,27 @@ async def open_services_apart(
             ollama=settings.ollama,
             pydantic_ai=settings.pydantic_ai,
             local={BASELINE: baseline_route(max_reply_bytes=settings.model.max_reply_bytes)},
+            batches=batches,
         )
     )
     try:
-        services = _services(settings, connections, key=key, log=log)
-        try:
-            yield services
-        finally:
-            services.close()
+        async with open_telemetry(settings.telemetry) as telemetry:
+            services = _services(settings, connections, key=key, telemetry=telemetry)
+            try:
+                yield services
+            finally:
+                services.close()
     finally:
         await connections.aclose()
         forget_clauses()
 
 
 def _services(
-    settings: Settings, connections: ModelConnections, *, key: bytes, log: EventLog
+    settings: Settings,
+    connections: ModelConnections,
+    *,
+    key: bytes,
+    telemetry: Telemetry,
 ) -> Services:
     model = settings.model
     chains = {
@@ -171,7 +182,8 @@ def _services(
         ),
         agent_models={name: tuple(route.name for route in chain) for name, chain in chains.items()},
         key=key,
-        log=log,
+        log=EventLog(settings.log.level, settings.log.format, trace_ids=telemetry.trace_ids),
+        telemetry=telemetry,
     )
 
 

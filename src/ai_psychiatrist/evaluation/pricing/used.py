@@ -43,6 +43,8 @@ class CallPrices:
 
     prices: PriceList
     plan: RunPlan
+    is_batch: bool = False
+    """Whether calls are handed in to batch interfaces, at their prices."""
 
     def of_call(self, call: ModelCall) -> Decimal | None:
         """Return the price of one call, `None` where none is known."""
@@ -56,7 +58,7 @@ class CallPrices:
             cache_read=min(call.cache_read_tokens or 0, call.input_tokens or 0),
             cache_write=min(call.cache_write_tokens or 0, call.input_tokens or 0),
         )
-        return self.prices.usd(call.model, tokens)
+        return self.prices.usd(call.model, tokens, is_batch=self.is_batch)
 
     def planned(self, caller: Caller) -> Decimal | None:
         """Return the mean price of a caller's calls as planned; of others, that of all calls."""
@@ -67,8 +69,12 @@ class CallPrices:
             input=sum(one.tokens.input for one in rows),
             output=sum(one.tokens.output for one in rows),
         )
-        usd = price_of_calls(self.prices, caller.model, tokens, calls)
+        usd = self.of_calls(caller.model, tokens, calls)
         return usd if usd is None or not calls else usd / Decimal(str(calls))
+
+    def of_calls(self, model: str, tokens: CallTokens, calls: float) -> Decimal | None:
+        """Return the price of calls of about one length, `None` where none is known."""
+        return price_of_calls(self.prices, model, tokens, calls, is_batch=self.is_batch)
 
 
 def used_calls(usage: Iterable[CallUsage], prices: CallPrices) -> list[UsedCalls]:
@@ -82,15 +88,13 @@ def used_calls(usage: Iterable[CallUsage], prices: CallPrices) -> list[UsedCalls
 def _used(caller: Caller, rows: list[CallUsage], prices: CallPrices) -> UsedCalls:
     uncounted = sum(max(one.calls - one.counted - one.refused, 0) for one in rows)
     amounts = [
-        price_of_calls(prices.prices, caller.model, _tokens([one]), one.counted)
-        for one in rows
-        if one.counted
+        prices.of_calls(caller.model, _tokens([one]), one.counted) for one in rows if one.counted
     ]
     if uncounted:
         mean = prices.planned(caller)
         amounts.append(None if mean is None else mean * uncounted)
     if not amounts:
-        amounts = [price_of_calls(prices.prices, caller.model, _tokens([]), 0)]
+        amounts = [prices.of_calls(caller.model, _tokens([]), 0)]
     known = [amount for amount in amounts if amount is not None]
     return UsedCalls(
         caller=caller,

@@ -20,6 +20,8 @@ from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 SCHEMA_VERSION: Final = 1
 _MUST_AGREE: Final = (
     "dataset",
+    "shard",
+    "missing_shards",
     "mode",
     "references",
     "ablates",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property, partial
+from typing import Protocol
 
 from ai_psychiatrist.assessment.part import FULL, Part
 from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
@@ -39,6 +40,24 @@ from ai_psychiatrist.validation.config.retry_limits import RetryLimits
 OnUnit = Callable[[FinishedUnit], None]
 OnAssessment = Callable[[str, Assessment], None]
 """Is told of each unit, by its id, before it is written down as finished."""
+
+
+class Attendance(Protocol):
+    """Attends to units whose calls may have to wait for longer than the process lives."""
+
+    def can_go_on(self, unit_id: str) -> bool:
+        """Return whether anything came in that a unit has waited for."""
+        ...
+
+    def opened(self, ledger: Ledger, unit_id: str, writer: LedgerWriter) -> UnitCalls:
+        """Return the store for the next attempt at a unit; called in a thread."""
+        ...
+
+    async def finished(
+        self, calls: UnitCalls, work: Coroutine[None, None, FinishedUnit]
+    ) -> FinishedUnit | None:
+        """Work on a unit until it has finished; `None` when it waits, and is broken off."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +94,8 @@ class RunTools:
     """How many accepted changes of version, prompts or rules the run has seen."""
     on_assessment: OnAssessment | None = None
     """Called in a thread."""
+    attendance: Attendance | None = None
+    """`None` where all calls are made at once."""
     prices: CallPrices | None = None
     """What calls cost, as the run's account tells it; without it the run leaves none."""
     purse: Purse | None = None
@@ -112,7 +133,10 @@ async def assess_units(
         ASSESSMENT_STEP, tools.limits, includes_failed=options.retries_failed
     )
     writer = LedgerWriter(tools.ledger)
-    units = deque(unit.unit_id for unit in queued)
+    attendance = tools.attendance
+    units = deque(
+        unit.unit_id for unit in queued if attendance is None or attendance.can_go_on(unit.unit_id)
+    )
 
     async def work() -> None:
         while units:
@@ -120,7 +144,9 @@ async def assess_units(
                 return
             if tools.purse is not None and not tools.purse.has_room():
                 return
-            on_unit(await _do(tools, writer, tally, units.popleft()))
+            finished = await _do(tools, writer, tally, units.popleft())
+            if finished is not None:
+                on_unit(finished)
 
     try:
         working = work_together(min(options.concurrency, len(queued)), work)
@@ -142,7 +168,9 @@ async def _until_stopped(working: Coroutine[None, None, None], purse: Purse) -> 
         await asyncio.wait({work, stop})
 
 
-async def _do(tools: RunTools, writer: LedgerWriter, tally: RunTally, unit_id: str) -> FinishedUnit:
+async def _do(
+    tools: RunTools, writer: LedgerWriter, tally: RunTally, unit_id: str
+) -> FinishedUnit | None:
     if tools.purse is not None:
         # Before anything is waited for: others are to see that it is under way.
         tools.purse.begin(unit_id)
@@ -155,9 +183,15 @@ async def _do(tools: RunTools, writer: LedgerWriter, tally: RunTally, unit_id: s
 
 async def _done(
     tools: RunTools, writer: LedgerWriter, tally: RunTally, unit_id: str
-) -> FinishedUnit:
-    calls = await writer.between_writes(partial(open_unit, tools.ledger, unit_id, writer))
-    unit = await _assessed(tools, calls)
+) -> FinishedUnit | None:
+    attendance = tools.attendance
+    opened = open_unit if attendance is None else attendance.opened
+    calls = await writer.between_writes(partial(opened, tools.ledger, unit_id, writer))
+    work = _assessed(tools, calls)
+    unit = await (work if attendance is None else attendance.finished(calls, work))
+    if unit is None:
+        tally.paid_calls += calls.paid
+        return None
     unit = replace(unit, prediction=replace(unit.prediction, changes=tools.changes))
     await writer.write(partial(record_unit, tools.ledger, unit))
     tally.finished += 1

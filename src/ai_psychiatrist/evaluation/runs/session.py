@@ -39,10 +39,12 @@ class RunState:
     """Units of the run that have no transcript that can be read."""
     not_read: Mapping[str, int]
     """What of the dataset is no unit although it may be an interview: code → count."""
-    cost: RunCost | None
+    cost: RunCost | None = None
     """What was planned of the run and used, all sessions together."""
-    has_reached_ceiling: bool
+    has_reached_ceiling: bool = False
     """Whether units are left because the next could have cost more than may be spent."""
+    waiting_calls: int = 0
+    """Of batches whose results have not come."""
 
 
 async def run_session(
@@ -73,21 +75,26 @@ async def run_session(
             "model_calls": tally.paid_calls - before.paid_calls,
         }
         _add_session(folder.timings, now)
-    by_step = tools.ledger.counts_by_step()
-    unbalanced = tuple(step for step, counts in by_step.items() if not counts.balances)
-    counts = by_step[ASSESSMENT_STEP]
+    state = run_state(tools, folder, paid_calls=tally.paid_calls - before.paid_calls)
     logger.info(
         "run_finished",
-        count=counts.requested,
-        failures=counts.failed,
-        model_calls=now["model_calls"],
+        count=state.counts.requested,
+        failures=state.counts.failed,
+        model_calls=state.paid_calls,
         duration_ms=round((time.perf_counter() - started) * 1000, 3),
     )
+    return state
+
+
+def run_state(tools: RunTools, folder: RunFolder, *, paid_calls: int) -> RunState:
+    """Return where a run stands; `paid_calls`: those that this session made."""
+    by_step = tools.ledger.counts_by_step()
+    unbalanced = tuple(step for step, counts in by_step.items() if not counts.balances)
     return RunState(
+        paid_calls=paid_calls,
+        counts=by_step[ASSESSMENT_STEP],
         cost=read_cost(folder),
         has_reached_ceiling=tools.purse is not None and tools.purse.has_refused,
-        paid_calls=tally.paid_calls - before.paid_calls,
-        counts=counts,
         carried=carried_failures(tools.ledger),
         unbalanced_steps=unbalanced,
         unreadable=len(tools.dataset.unreadable.intersection(tools.ledger.unit_ids())),

@@ -139,3 +139,27 @@ OUTCOMES: Final = f"""
         WHERE step = :step AND stage IS NOT {_DUPLICATE} GROUP BY unit, round
     ) GROUP BY stage ORDER BY stage
 """  # noqa: S608
+
+# Parts of a run become one: `:of` parts, of which this is the `:number`-th, dealt out in turn.
+OTHER: Final = "other"
+_PLACE: Final = "(({seq}) - 1) * :of + :number"
+_UNIT_PLACE: Final = _PLACE.format(seq="unit")
+_UNIT_COLUMNS: Final = "unit_id, context_digest, context"
+UNITS: Final = f"SELECT seq, {_UNIT_COLUMNS} FROM units ORDER BY seq"  # noqa: S608
+PUT_UNIT: Final = f"""
+    INSERT INTO units (seq, {_UNIT_COLUMNS})
+    VALUES ({_PLACE.format(seq=":seq")}, {_named(_UNIT_COLUMNS)})
+"""  # noqa: S608
+TAKE_OVER: Final = tuple(
+    f"INSERT INTO {table} (unit, {columns}) SELECT {_UNIT_PLACE}, {columns} "  # noqa: S608
+    f"FROM {OTHER}.{table} ORDER BY {order}"
+    for table, columns, order in (
+        ("inputs", "step, round, context_digest, context", "step, unit, round"),
+        ("requests", "step, round", "step, unit, round"),
+        ("calls", f"repeat, {_CALL_COLUMNS}", "seq"),
+        ("attempts", f"step, round, {_ATTEMPT_COLUMNS}", "seq"),
+    )
+)
+IN_BOTH: Final = f"SELECT COUNT(*) FROM {OTHER}.units JOIN units USING (unit_id)"  # noqa: S608
+GAPS: Final = "SELECT COUNT(*) AS units, MIN(seq) AS first, MAX(seq) AS last FROM units"
+SOUND: Final = "PRAGMA quick_check(1)"

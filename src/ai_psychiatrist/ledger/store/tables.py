@@ -1,8 +1,10 @@
 """The ledger's tables; every version is reached from the one before by its own statements."""
 
+from collections.abc import Iterable
 from typing import Final
 
 _APPEND_ONLY: Final = ("units", "inputs", "requests", "calls", "attempts")
+_BATCH_TABLES: Final = ("batches", "batch_requests", "batch_events", "batch_results")
 
 _TABLES: Final = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL)",
@@ -83,28 +85,79 @@ _TABLES: Final = (
     "CREATE INDEX outcomes ON attempts (step, unit, round, attempt, stage, origin)",
 )
 
-_TRIGGERS: Final = tuple(
-    f"""
+
+def _triggers(tables: Iterable[str]) -> tuple[str, ...]:
+    return tuple(
+        f"""
     CREATE TRIGGER {table}_refuse_{action} BEFORE {action} ON {table}
     BEGIN SELECT RAISE(ABORT, '{table} are append-only'); END
     """
-    for table in _APPEND_ONLY
-    for action in ("update", "delete")
-)
+        for table in tables
+        for action in ("update", "delete")
+    )
+
+
+_TRIGGERS: Final = _triggers(_APPEND_ONLY)
 
 _HTTP_STATUS: Final = ("ALTER TABLE calls ADD COLUMN http_status INTEGER",)
 
 _SENT: Final = ("ALTER TABLE calls ADD COLUMN sent BLOB",)
+
+_BATCH_TRIGGERS: Final = _triggers(_BATCH_TABLES)
+_BATCHES: Final = (
+    # Written before a provider is told, so that a batch that it took is never forgotten.
+    """
+    CREATE TABLE batches (
+        seq INTEGER PRIMARY KEY,
+        model TEXT NOT NULL,
+        kin TEXT NOT NULL,
+        calls INTEGER NOT NULL,
+        recorded_at TEXT NOT NULL
+    )
+    """,
+    """
+    CREATE TABLE batch_requests (
+        seq INTEGER PRIMARY KEY,
+        custom_id TEXT NOT NULL UNIQUE,
+        batch INTEGER NOT NULL REFERENCES batches (seq),
+        unit INTEGER NOT NULL REFERENCES units (seq),
+        attempt INTEGER NOT NULL,
+        digest TEXT NOT NULL,
+        occurrence INTEGER NOT NULL
+    )
+    """,
+    "CREATE INDEX batch_requests_of_unit ON batch_requests (unit, attempt)",
+    "CREATE INDEX batch_requests_of_batch ON batch_requests (batch)",
+    """
+    CREATE TABLE batch_events (
+        seq INTEGER PRIMARY KEY,
+        batch INTEGER NOT NULL REFERENCES batches (seq),
+        event TEXT NOT NULL,
+        handle BLOB,
+        recorded_at TEXT NOT NULL
+    )
+    """,
+    "CREATE INDEX batch_events_of_batch ON batch_events (batch, seq)",
+    """
+    CREATE TABLE batch_results (
+        custom_id TEXT PRIMARY KEY REFERENCES batch_requests (custom_id),
+        status TEXT NOT NULL,
+        body BLOB,
+        recorded_at TEXT NOT NULL
+    )
+    """,
+    *_BATCH_TRIGGERS,
+)
 
 _CACHE_TOKENS: Final = (
     "ALTER TABLE calls ADD COLUMN cache_read_tokens INTEGER",
     "ALTER TABLE calls ADD COLUMN cache_write_tokens INTEGER",
 )
 
-MIGRATIONS: Final = ((*_TABLES, *_TRIGGERS), _HTTP_STATUS, _SENT, _CACHE_TOKENS)
+MIGRATIONS: Final = ((*_TABLES, *_TRIGGERS), _HTTP_STATUS, _SENT, _BATCHES, _CACHE_TOKENS)
 """Position n holds the statements that lead from version n to version n + 1."""
 
 VERSION: Final = len(MIGRATIONS)
 
-TRIGGERS: Final = frozenset(statement.strip() for statement in _TRIGGERS)
+TRIGGERS: Final = frozenset(one.strip() for one in (*_TRIGGERS, *_BATCH_TRIGGERS))
 """The statements that made the triggers, as SQLite keeps them."""

@@ -1,0 +1,357 @@
+"""Runs by batch interfaces, through the real command and the providers' own clients."""
+
+import signal
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.batch_server import BatchServer, HeldBatch, Weather
+from tests.fakes.exchange import Reply, Request, Script
+from tests.fakes.replies import good_replies
+from tests.integration.command import COMMAND, Finished, environment_of
+from tests.integration.command_here import run_here
+from tests.integration.started import start
+from tests.integration.test_evaluate_command import write_interviews
+from tests.patience import wait_until
+
+MODELS = ("anthropic:claude-fake", "openai:gpt-fake")
+FILES = ("run.json", "units.jsonl", "predictions.jsonl", "failures.jsonl")
+WAITING = 4
+MOST_WAVES = 25
+
+by_provider = pytest.mark.parametrize("model", MODELS)
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+def evaluate(folder: Path, server: BatchServer, model: str, *options: str, **more: str) -> Finished:
+    """Run `evaluate run` over the three interviews."""
+    settings = server.settings | {"MODEL_DEFAULT": model} | more
+    return run_here(["evaluate", "run", "interviews", *options], folder, settings)
+
+
+def in_waves(
+    folder: Path, server: BatchServer, model: str, *options: str, **more: str
+) -> list[Finished]:
+    """Begin a run by batches, and go on until nothing waits any more."""
+    ends = [evaluate(folder, server, model, "--out", "run", "--batch", *options, **more)]
+    while ends[-1].code == WAITING and len(ends) < MOST_WAVES:
+        ends.append(evaluate(folder, server, model, "--out", "run", "--resume", *options, **more))
+    return ends
+
+
+def files_of(run: Path) -> dict[str, bytes]:
+    return {name: (run / name).read_bytes() for name in FILES}
+
+
+def rejected_first(request: Request) -> Reply:
+    """Say nonsense to the first call of some tasks, and fail at the first of others."""
+    if request.attempt == 1 and request.task in {"evidence", "judge_accuracy"}:
+        return Reply(text="That I would rather not say.")
+    if request.attempt == 1 and request.task in {"scoring", "danger"}:
+        return Reply(status=429)
+    if request.attempt == 1 and request.task == "meta_review":
+        return Reply(status=500)
+    return good_replies()(request)
+
+
+def never_scored(request: Request) -> Reply:
+    """Say nonsense whenever scores are asked for."""
+    return Reply(text="Perhaps.") if request.task == "scoring" else good_replies()(request)
+
+
+def as_live(
+    folder: Path, model: str, script: Script, weather: Weather, *options: str, **more: str
+) -> BatchServer:
+    """Make a run live and one by batches, and return the server of the second.
+
+    Both leave the same files, and the same calls are asked, each once.
+    """
+    write_interviews(folder)
+    with BatchServer(script=script) as live:
+        done = evaluate(folder, live, model, "--out", "live", *options, **more)
+    with BatchServer(script=script, weather=weather) as server:
+        ends = in_waves(folder, server, model, *options, **more)
+        assert ends[-1].code == done.code, ends[-1].err
+        assert server.live == []
+    assert files_of(folder / "run") == files_of(folder / "live")
+    assert sorted(asked(server)) == sorted(asked(live))
+    return server
+
+
+def asked(server: BatchServer) -> list[tuple[str, str, int]]:
+    return [(one.task, one.transcript, one.attempt) for one in server.answered]
+
+
+@by_provider
+@pytest.mark.parametrize("script", [good_replies(), rejected_first, never_scored])
+def test_a_run_by_batches_leaves_what_a_live_one_leaves(
+    tmp_path: Path, model: str, script: Script
+) -> None:
+    as_live(tmp_path, model, script, Weather(), PYDANTIC_AI_RETRIES="1")
+
+
+@by_provider
+def test_refinement_ablation_and_rescoring_go_in_waves_as_well(tmp_path: Path, model: str) -> None:
+    def weak(request: Request) -> Reply:
+        is_weak = request.task == "judge_coherence" and request.attempt == 1
+        good = good_replies()(request)
+        return replace(good, text="Explanation: thin.\nScore: 1") if is_weak else good
+
+    settings = {"BELIEF_SOURCES": "rules,rescoring", "FEEDBACK_MAX_ITERATIONS": "1"}
+    server = as_live(tmp_path, model, weak, Weather(), "--ablate", **settings)
+    assert {"qualitative_refine", "scoring", "danger"} <= {one.task for one in server.answered}
+
+
+@by_provider
+@pytest.mark.parametrize(
+    "weather",
+    [
+        pytest.param(Weather(looks=2), id="late"),
+        pytest.param(Weather(is_reordered=True), id="in another order"),
+        pytest.param(Weather(lost=lambda at: at == 1), id="one lost"),
+        pytest.param(Weather(expired=lambda at: at % 2 == 1), id="half expired"),
+        pytest.param(Weather(repeated=lambda at: at < 3, is_reordered=True), id="repeated"),
+        pytest.param(Weather(strangers=2), id="of others"),
+        pytest.param(Weather(broken_off=2), id="broken off"),
+    ],
+)
+def test_whatever_befalls_a_batch_nothing_is_lost_and_nothing_paid_twice(
+    tmp_path: Path, model: str, weather: Weather
+) -> None:
+    as_live(tmp_path, model, good_replies(), weather, BATCH_TRIES="10")
+
+
+@by_provider
+def test_calls_of_others_are_refused_and_counted(tmp_path: Path, model: str) -> None:
+    write_interviews(tmp_path)
+    with BatchServer(weather=Weather(strangers=2)) as server:
+        evaluate(tmp_path, server, model, "--out", "run", "--batch")
+        end = evaluate(tmp_path, server, model, "--out", "run", "--resume")
+    assert "9 replies, 2 of calls that are not ours, and refused" in end.err
+
+
+@by_provider
+def test_calls_that_no_batch_ever_makes_fail_after_so_many_tries(
+    tmp_path: Path, model: str
+) -> None:
+    write_interviews(tmp_path)
+    with BatchServer(weather=Weather(expired=lambda _: True)) as server:
+        ends = in_waves(tmp_path, server, model, BATCH_TRIES="2", DANGER_MODEL="off")
+    assert (ends[-1].code, len(server.batches)) == (3, 2)
+    assert [len(batch.calls) for batch in server.batches] == [6, 6]
+    assert "failed at provider: 3" in ends[-1].err
+
+
+@by_provider
+def test_errors_of_single_calls_are_the_failures_of_a_live_run(tmp_path: Path, model: str) -> None:
+    def failing(request: Request) -> Reply:
+        status = {"scoring": 400, "judge_accuracy": 500}.get(request.task, 200)
+        return replace(good_replies()(request), status=status)
+
+    as_live(tmp_path, model, failing, Weather())
+
+
+@by_provider
+def test_a_batch_that_is_not_ready_is_waited_for_without_another_call(
+    tmp_path: Path, model: str
+) -> None:
+    write_interviews(tmp_path)
+    with BatchServer(weather=Weather(looks=99)) as server:
+        evaluate(tmp_path, server, model, "--out", "run", "--batch")
+        ends = [evaluate(tmp_path, server, model, "--out", "run", "--resume") for _ in range(2)]
+    assert [end.code for end in ends] == [WAITING, WAITING]
+    assert "9 calls wait for their batch" in ends[-1].err
+    assert len(server.batches) == 1
+
+
+@by_provider
+def test_wait_takes_a_run_to_its_end_in_one_command(tmp_path: Path, model: str) -> None:
+    write_interviews(tmp_path)
+    with BatchServer(weather=Weather(looks=1)) as server:
+        options = ("--out", "run", "--batch", "--wait")
+        end = evaluate(tmp_path, server, model, *options, BATCH_POLL_SECONDS="0.05")
+    assert end.code == 0
+    assert "9 calls wait for their batch; looked at in" in end.err
+    assert [len(batch.calls) for batch in server.batches] == [9, 15, 3]
+
+
+@by_provider
+def test_batches_are_no_larger_than_wanted(tmp_path: Path, model: str) -> None:
+    server = as_live(tmp_path, model, good_replies(), Weather(), BATCH_MOST_CALLS="4")
+    assert max(len(batch.calls) for batch in server.batches) == 4
+
+
+@by_provider
+def test_what_was_collected_is_deleted_at_the_provider(tmp_path: Path, model: str) -> None:
+    write_interviews(tmp_path)
+    with BatchServer() as server:
+        in_waves(tmp_path, server, model)
+    assert server.files == {}
+    assert all(one.is_deleted for one in server.batches if one.wire == "anthropic")
+
+
+@by_provider
+def test_a_batch_that_vanished_is_handed_in_anew_only_when_told_so(
+    tmp_path: Path, model: str
+) -> None:
+    write_interviews(tmp_path)
+    with BatchServer(weather=Weather(vanished=frozenset({1}))) as server:
+        ends = in_waves(tmp_path, server, model)
+        assert len(ends) == MOST_WAVES
+        assert len(server.batches) == 1
+        assert "--hand-in-again" in ends[-1].err
+        options = ("--out", "run", "--resume", "--wait", "--hand-in-again")
+        end = evaluate(tmp_path, server, model, *options, BATCH_POLL_SECONDS="0.05")
+    assert end.code == 0
+    assert [len(batch.calls) for batch in server.batches] == [9, 9, 15, 3]
+
+
+@by_provider
+def test_a_batch_that_nobody_heard_of_being_taken_is_found_again(
+    tmp_path: Path, model: str
+) -> None:
+    write_interviews(tmp_path)
+    with BatchServer(weather=Weather(is_silent=True)) as server:
+        begun = evaluate(tmp_path, server, model, "--out", "run", "--batch")
+        assert (begun.code, len(server.batches)) == (WAITING, 1)
+        assert "is not known" in begun.err
+        server.weather.is_silent = False
+        ends = in_waves_from(tmp_path, server, model)
+    assert "whose handle was lost" in ends[0].err
+    assert ends[-1].code == 0
+    assert [len(batch.calls) for batch in server.batches] == [9, 15, 3]
+
+
+def in_waves_from(folder: Path, server: BatchServer, model: str, *more: str) -> list[Finished]:
+    ends = [evaluate(folder, server, model, "--out", "run", "--resume", *more)]
+    while ends[-1].code == WAITING and len(ends) < MOST_WAVES:
+        ends.append(evaluate(folder, server, model, "--out", "run", "--resume"))
+    return ends
+
+
+@by_provider
+def test_a_batch_that_never_arrived_is_handed_in_anew(tmp_path: Path, model: str) -> None:
+    write_interviews(tmp_path)
+    with BatchServer(weather=Weather(is_deaf=True)) as server:
+        evaluate(tmp_path, server, model, "--out", "run", "--batch")
+        server.weather.is_deaf = False
+        ends = in_waves_from(tmp_path, server, model)
+    assert "never reached" in ends[0].err
+    assert ends[-1].code == 0
+    assert [len(batch.calls) for batch in server.batches] == [9, 15, 3]
+
+
+def test_of_two_batches_that_may_be_the_lost_one_none_is_taken(tmp_path: Path) -> None:
+    write_interviews(tmp_path)
+    model = MODELS[0]
+    with BatchServer(weather=Weather(is_silent=True)) as server:
+        evaluate(tmp_path, server, model, "--out", "run", "--batch")
+        server.weather.is_silent = False
+        server.batches.append(HeldBatch(number=2, wire="anthropic", calls=server.batches[0].calls))
+        unsure = evaluate(tmp_path, server, model, "--out", "run", "--resume")
+        assert (unsure.code, len(server.batches)) == (WAITING, 2)
+        assert "which it is there cannot be told" in unsure.err
+        ends = in_waves_from(tmp_path, server, model, "--hand-in-again")
+    assert ends[-1].code == 0
+
+
+@pytest.mark.parametrize(
+    ("model", "at"),
+    [*((MODELS[0], at) for at in (1, 2, 3, 4)), *((MODELS[1], at) for at in (1, 2, 4, 5))],
+)
+def test_a_run_that_is_killed_at_any_call_pays_nothing_twice(
+    tmp_path: Path, model: str, at: int
+) -> None:
+    write_interviews(tmp_path)
+    with BatchServer(weather=Weather(hangs_at=at)) as server:
+        settings = server.settings | {"MODEL_DEFAULT": model, "BATCH_POLL_SECONDS": "0.01"}
+        command = [COMMAND, "evaluate", "run", "interviews", "--out", "run", "--batch", "--wait"]
+        with start(command, tmp_path, environment_of(tmp_path, settings)) as process:
+            wait_until(lambda: server.calls >= at or process.poll() is not None)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        server.weather.hangs_at = None
+        ends = in_waves_from(tmp_path, server, model, "--batch")
+    assert ends[-1].code == 0, ends[-1].err
+    assert len(asked(server)) == len(set(asked(server))) == 27
+
+
+@by_provider
+@pytest.mark.parametrize("status", [400, 401, 413, 429])
+def test_a_provider_that_takes_no_batch_is_named_and_nothing_is_lost(
+    tmp_path: Path, model: str, status: int
+) -> None:
+    write_interviews(tmp_path)
+    with BatchServer(weather=Weather(refused_with=status)) as server:
+        begun = evaluate(tmp_path, server, model, "--out", "run", "--batch")
+        assert begun.code == 3
+        assert f"{model} took no batch" in begun.err
+        assert f"HTTP status {status}" in begun.err
+        server.weather.refused_with = None
+        ends = in_waves_from(tmp_path, server, model)
+    assert ends[-1].code == 0
+
+
+@by_provider
+def test_a_run_that_was_begun_by_batches_can_end_live(tmp_path: Path, model: str) -> None:
+    write_interviews(tmp_path)
+    with BatchServer() as server:
+        ends = [
+            evaluate(tmp_path, server, model, "--out", "run", *options)
+            for options in (("--batch",), ("--resume",), ("--resume", "--no-batch"))
+        ]
+    assert [end.code for end in ends] == [WAITING, WAITING, 0]
+    assert len(server.live) == 18
+
+
+@by_provider
+def test_units_are_added_while_others_wait(tmp_path: Path, model: str) -> None:
+    write_interviews(tmp_path)
+    with BatchServer(weather=Weather(looks=2)) as server:
+        evaluate(tmp_path, server, model, "--out", "run", "--batch", "--limit", "1")
+        ends = in_waves_from(tmp_path, server, model)
+    assert ends[-1].code == 0
+    assert [len(batch.calls) for batch in server.batches][:2] == [3, 6]
+
+
+@by_provider
+def test_an_encrypted_run_keeps_results_and_handles_sealed(tmp_path: Path, model: str) -> None:
+    (tmp_path / "key").write_text("ab" * 32)
+    as_live(tmp_path, model, good_replies(), Weather(), LEDGER_KEY_FILE="key")
+    assert b"hardly sleep" not in (tmp_path / "run" / "ledger.sqlite").read_bytes()
+
+
+REFUSED: dict[str, tuple[Sequence[str], str, str]] = {
+    "a server of OpenAI's chat protocol": (("--batch",), "openai-chat:any", "no batch interface"),
+    "Ollama": (("--batch",), "ollama:any", "no batch interface"),
+    "the baseline": (("--batch",), "baseline", "no model that is asked"),
+    "no replies kept": (("--batch", "--no-raw"), MODELS[0], "--no-raw"),
+    "waiting for nothing": (("--wait",), "baseline", "add --batch"),
+    "again without batches": (("--hand-in-again",), "baseline", "add --batch"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_asked_by_batches_is_refused_before_anything_is_sent(
+    tmp_path: Path, case: str
+) -> None:
+    options, model, words = REFUSED[case]
+    write_interviews(tmp_path)
+    with BatchServer() as server:
+        end = evaluate(tmp_path, server, model, "--out", "run", *options)
+        assert (end.code, server.calls) == (2, 0)
+    assert words in end.err
+    assert not (tmp_path / "run" / "predictions.jsonl").exists()
+
+
+def test_marks_for_a_cache_are_left_out_of_batches_alone(tmp_path: Path) -> None:
+    write_interviews(tmp_path)
+    with BatchServer() as server:
+        in_waves(tmp_path, server, MODELS[0])
+        evaluate(tmp_path, server, MODELS[0], "--out", "live")
+    bodies = [body for batch in server.batches for _, body in batch.calls]
+    assert "cache_control" not in str(bodies)
+    assert len(bodies) == len(server.live) == 27
+    assert "cache_control" not in str(server.live)
