@@ -50,10 +50,9 @@ def main() -> None:
     validation.main([])
     print("\n## References\n", flush=True)
     retrieval.main([])
-    print("\n## Metrics\n", flush=True)
-    metrics.main([])
-    print("\n## A million units\n", flush=True)
-    million.main([])
+    for title, table in (("Metrics", metrics.main), ("A million units", million.main)):
+        print(f"\n## {title}\n", flush=True)
+        table([])
     print("\n## What intervals hold\n", flush=True)
     coverage.main([])
     print("\n## Agreement of raters, as it was planted\n", flush=True)
