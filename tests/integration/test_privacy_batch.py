@@ -148,7 +148,10 @@ def test_datasets_of_every_form_are_checked_and_assessed_without_their_words(
     told(home, "evaluate", "datasets", "split", dataset, *parts, codes=(0, 2))
     told(home, "evaluate", "replicate", dataset, "--out", "replication", codes=(2,))
     settings = {"LOG_FORMAT": log_format}
+    for more in ((), ("--json",), ("--model", "openai:gpt-5-mini")):
+        told(home, "evaluate", "run", dataset, "--plan", *more, settings=settings)
     told(home, "evaluate", "run", dataset, "--out", "run", settings=settings, codes=(1,))
+    told(home, "evaluate", "run", dataset, "--out", "run", "--plan", settings=settings)
     told(home, "evaluate", "report", "run")
     assert CANARY.encode() in (home / "run" / "ledger.sqlite").read_bytes()
     assert_files_silent(home, sinks=LEDGER)

@@ -89,10 +89,11 @@ def steps_of(choices: Choices) -> list[Step]:
             is_first=one.is_first,
         )
         for one in (*_narrative(choices), *_scores(choices), *_others(choices))
+        if one is not None
     ]
 
 
-def _narrative(choices: Choices) -> Iterator[Step]:
+def _narrative(choices: Choices) -> Iterator[Step | None]:
     refined = REFINED if choices.is_refined else 0.0
     findings = REPLY_TOKENS["qualitative"]
     yield _step(choices, QUALITATIVE.name, "qualitative", is_first=True)
@@ -106,7 +107,7 @@ def _narrative(choices: Choices) -> Iterator[Step]:
         yield _step(choices, judge.name, judge.name, 1, 1 + refined, beside=findings)
 
 
-def _scores(choices: Choices) -> Iterator[Step]:
+def _scores(choices: Choices) -> Iterator[Step | None]:
     scoring = SCORING_TASKS[choices.mode]
     beside = REPLY_TOKENS["evidence"] + choices.reference_tokens
     yield _step(choices, EVIDENCE.name, "evidence", is_first=True)
@@ -120,7 +121,7 @@ def _scores(choices: Choices) -> Iterator[Step]:
             yield _step(choices, agent, "belief_tokens", 0, len(Item), beside=100)
 
 
-def _others(choices: Choices) -> Iterator[Step]:
+def _others(choices: Choices) -> Iterator[Step | None]:
     beside = REPLY_TOKENS["qualitative"] + REPLY_TOKENS["quantitative"]
     yield _step(choices, META_REVIEW.name, "meta_review", beside=beside)
     if DANGER.name in choices.models:
@@ -145,11 +146,15 @@ def _step(
     *,
     beside: float = 0.0,
     is_first: bool = False,
-) -> Step:
+) -> Step | None:
+    """Return a step, `None` for an agent that has no model in this run."""
+    chain = choices.models.get(_CHAINS.get(agent, agent))
+    if not chain:
+        return None
     replies = REPLY_TOKENS.get(agent, REPLY_TOKENS["judge"])
     return Step(
         agent=agent,
-        model=choices.models[_CHAINS.get(agent, agent)][0],
+        model=chain[0],
         least=least,
         expected=expected,
         beside_tokens=tokens_of(choices.tasks[task]) + beside,
