@@ -380,7 +380,7 @@ def _message(body: Body, reply: Reply) -> Body:
 
 def _response(body: Body, reply: Reply) -> Body:
     sent, written = _tokens(body["input"]), _tokens(reply.text)
-    text = {"type": "output_text", "text": reply.text, "annotations": []}
+    text: Body = {"type": "output_text", "text": reply.text, "annotations": []}
     return {
         "id": "resp_1",
         "object": "response",
